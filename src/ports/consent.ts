@@ -1,0 +1,87 @@
+import type { Access } from '../protocol/access.ts'
+import type { HttpRequest, HttpResponse } from './http-exchange.ts'
+
+/** The interval of a limit, as a person should read it. */
+export interface ConsentInterval {
+  /** As the client asked for it. */
+  readonly interval: string
+  /** How many windows there are; absent where they never end. @spec D4 */
+  readonly windows?: number
+  /** Start of the first window (of the current one where they never end), in milliseconds. */
+  readonly startsAt: number
+  /** End of the last window, in milliseconds; absent where they never end. */
+  readonly endsAt?: number
+}
+
+/** One right that is asked for, with its amounts in human form. */
+export interface ConsentAccess {
+  readonly access: Access
+  readonly debitAmount?: string
+  readonly receiveAmount?: string
+  readonly receiver?: string
+  readonly interval?: ConsentInterval
+}
+
+/** What a resource owner must be shown before approving. All of it comes from the server's own records. @spec INT-11 */
+export interface ConsentData {
+  readonly client: {
+    /** The client's wallet address. */
+    readonly id: string
+    /** The name in its wallet address document. Its owner chose it: show `origin` beside it. */
+    readonly name?: string
+    readonly origin: string
+  }
+  /** Whose account this is about: only its owner may approve. */
+  readonly walletAddress: string
+  readonly access: readonly ConsentAccess[]
+  /** Whether the client asks to learn that the owner controls `walletAddress`. */
+  readonly subject: boolean
+  /** Where the browser goes next: host of the finish URL. Absent: the client did not ask for a redirect, warn about that. @spec T-20 */
+  readonly finishHost?: string
+  readonly expiresAt: number
+}
+
+/** Why an interaction cannot be shown or decided. */
+export type InteractionRefusal = 'unknown' | 'expired' | 'used' | 'other_session' | 'bad_csrf' | 'not_owner'
+
+/** An interaction that was opened: what to show, and the value that the decision must bring back. */
+export type OpenedInteraction =
+  | { readonly ok: true; readonly consent: ConsentData; readonly csrf: string }
+  | { readonly ok: false; readonly reason: InteractionRefusal }
+
+/** Who decides: bound to the browser session that opened the interaction and to its anti-CSRF value. @spec INT-10 */
+export interface Decider {
+  /** Identifies the resource owner's browser session at the wallet. */
+  readonly session: string
+  /** The value from `find`. */
+  readonly csrf: string
+  /** The wallet address whose owner decides, as the wallet knows from its own login; must be the one in the consent data. */
+  readonly walletAddress: string
+}
+
+/** A decision that was taken. `redirect`: where to send the browser with status 303; absent where the client polls. */
+export type DecidedInteraction =
+  | { readonly ok: true; readonly redirect?: string }
+  | { readonly ok: false; readonly reason: InteractionRefusal }
+
+/** What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. */
+export interface Interactions {
+  /** Opens an interaction for a session, or shows it to the same session again. */
+  find(reference: string, opener: { readonly session: string }): Promise<OpenedInteraction>
+  approve(reference: string, decider: Decider): Promise<DecidedInteraction>
+  deny(reference: string, decider: Decider): Promise<DecidedInteraction>
+}
+
+/** Answers the browser at `{authServer}/interact/{reference}`. */
+export interface Consent {
+  /**
+   * Answers a GET or a POST. `url` is the interaction URL itself, for the form's action; the library adds the
+   * security headers of INT-9 to whatever is returned.
+   */
+  respond(exchange: {
+    readonly request: HttpRequest
+    readonly reference: string
+    readonly url: string
+    readonly interactions: Interactions
+  }): Promise<HttpResponse>
+}

@@ -1,0 +1,37 @@
+import type { Clock } from './clock.ts'
+import type { Cryptography } from './cryptography.ts'
+import type { MoneyEvent, ServiceEvent } from './events.ts'
+import type { KeyResolver } from './key-resolver.ts'
+import type { Ledger } from './ledger.ts'
+import type { PaymentMethod } from './payment-method.ts'
+import type { Pricing } from './pricing.ts'
+import type { Secrets } from './secrets.ts'
+import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
+import type { Storage } from './storage.ts'
+import type { WalletAddresses } from './wallet-addresses.ts'
+
+/** The parts and settings of one server, put together once by `createOpenPayments` and handed to every endpoint. */
+export interface Context {
+  /** Published base URLs, without a trailing slash. */
+  readonly authServer: string
+  readonly resourceServer: string
+  readonly walletAddressServer: string
+  readonly storage: Storage
+  readonly ledger: Ledger
+  readonly walletAddresses: WalletAddresses
+  readonly keyResolver: KeyResolver
+  readonly cryptography: Cryptography
+  readonly secrets: Secrets
+  readonly clock: Clock
+  readonly pricing: Pricing
+  readonly paymentMethods: readonly PaymentMethod[]
+  readonly lifetimes: Lifetimes
+  readonly limits: RequestLimits
+  readonly policies: Policies
+  /** Tells the host, best effort; never throws. */
+  emit(event: ServiceEvent): void
+  /** Where the host listens: delivers a money event, and rejects where the host did. Absent: nobody listens, nothing is recorded. */
+  readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
+  /** Runs tasks of the same key one after the other in this process: writers of one hot record do not race each other. */
+  serialize<T>(key: string, task: () => Promise<T>): Promise<T>
+}

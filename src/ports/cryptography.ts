@@ -1,0 +1,19 @@
+/** A value now or later: a host with synchronous cryptography saves the hop to a thread. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** Randomness, digests and Ed25519. The default uses the host's own; a host may bring its HSM. */
+export interface Cryptography {
+  /** Bytes from a cryptographically secure source. @spec GRT-15 */
+  randomBytes(length: number): Uint8Array
+  sha256(data: Uint8Array): MaybePromise<Uint8Array>
+  sha512(data: Uint8Array): MaybePromise<Uint8Array>
+  hmacSha256(key: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array>
+  /**
+   * Whether a 64-byte Ed25519 signature over `data` is valid for a 32-byte public key. Must refuse S >= L.
+   * The caller has refused small-order and non-canonical keys.
+   * @spec SIG-28
+   */
+  verifyEd25519(publicKey: Uint8Array, signature: Uint8Array, data: Uint8Array): MaybePromise<boolean>
+  /** The Ed25519 signature over `data` with the private key whose 32-byte seed is given. */
+  signEd25519(privateKeySeed: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array>
+}

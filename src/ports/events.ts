@@ -1,0 +1,54 @@
+import type { WireAmount } from '../protocol/amount.ts'
+import type { OperationId } from '../protocol/operations.ts'
+
+/**
+ * An event about money. Delivered at least once and in order per payment: `onEvent` is called again by `recover()`
+ * until it resolves. `id` is the same each time.
+ */
+export type MoneyEvent =
+  | {
+      readonly type: 'incoming_payment.created' | 'incoming_payment.completed' | 'incoming_payment.expired'
+      readonly id: string
+      readonly at: number
+      readonly incomingPayment: string
+      readonly walletAddress: string
+      readonly receivedAmount: WireAmount
+    }
+  | {
+      readonly type: 'outgoing_payment.created' | 'outgoing_payment.completed' | 'outgoing_payment.failed'
+      readonly id: string
+      readonly at: number
+      readonly outgoingPayment: string
+      readonly walletAddress: string
+      readonly debitAmount: WireAmount
+      readonly sentAmount: WireAmount
+    }
+
+/** An event about the service, best effort: delivered once, never again. No event ever carries a secret. */
+export type ServiceEvent =
+  /** One per request. `condition` names why it was refused. */
+  | {
+      readonly type: 'request'
+      readonly at: number
+      readonly operation: OperationId | undefined
+      readonly status: number
+      readonly condition?: string
+      /** What the operator should know beyond the answer that the client got. */
+      readonly detail?: string
+    }
+  /** Something unexpected. `cause` is what was thrown. */
+  | { readonly type: 'fault'; readonly at: number; readonly operation: OperationId | undefined; readonly message: string; readonly cause: unknown }
+  /** A signature was read by the reader for the malformed headers of two deployed clients. @spec D2 */
+  | { readonly type: 'legacy_signature_syntax'; readonly at: number; readonly syntax: 'php' | 'rust'; readonly keyId: string }
+  /** A client presented a known kid with other key material. @spec T-6 */
+  | { readonly type: 'key_substituted'; readonly at: number; readonly client: string; readonly keyId: string }
+  /** A payment could not be moved on and is left for `recover()`. */
+  | { readonly type: 'payment_stalled'; readonly at: number; readonly outgoingPayment: string; readonly step: string; readonly attempts: number }
+  /** A store that forgets is in use. */
+  | { readonly type: 'volatile_storage'; readonly at: number }
+
+/** Everything that the library tells its host. */
+export type OpenPaymentsEvent = MoneyEvent | ServiceEvent
+
+/** The host's sink for events. A rejection for a money event means "tell me again"; for others it is ignored. */
+export type OnEvent = (event: OpenPaymentsEvent) => void | Promise<void>

@@ -1,0 +1,26 @@
+/**
+ * A request as a host received it. Less than a Fetch `Request` on purpose: every line and every byte as they came,
+ * and nothing that the library would have to trust.
+ */
+export interface HttpRequest {
+  /** The method in upper case. */
+  readonly method: string
+  /** The raw origin-form target, `/path?query`, never decoded and never stripped of a mount prefix. */
+  readonly target: string
+  /** Every line of a header field as received, in order; `name` is in lower case. Empty where there is none. */
+  headerLines(name: string): readonly string[]
+  /**
+   * The raw bytes of the body; empty where there is none, `undefined` where there are more than `limit`.
+   * Rejects with a `ConfigurationError` where the host has parsed the body and not kept its bytes.
+   */
+  bytes(limit: number): Promise<Uint8Array | undefined>
+  /** The peer's address, where the host can be sure of it; used for rate limits only. */
+  readonly source?: string
+}
+
+/** A response for a host to write out. `body` is text; `undefined` means no body at all. */
+export interface HttpResponse {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+}

@@ -1,0 +1,71 @@
+import type { Amount, Asset } from '../protocol/amount.ts'
+
+/** An account of the wallet's ledger. */
+export interface LedgerAccount extends Asset {
+  readonly canSend: boolean
+  readonly canReceive: boolean
+}
+
+/** Who is at the other end of a movement. */
+export type Counterparty =
+  | { readonly kind: 'local'; readonly account: string; readonly incomingPayment: string }
+  | { readonly kind: 'rail'; readonly method: string; readonly address: string }
+
+/** Why a ledger refuses. A refusal is final: it had no effect, and the same id gets it again. */
+export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allowed'
+
+/**
+ * The answer of a ledger. `conflict`: the id is known with other arguments; nothing happened.
+ * A rejection or no answer at all means *unknown*, and the library asks again with the same id.
+ */
+export type LedgerResult =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly reason: LedgerRefusal | 'conflict' }
+
+/** Reserves money of an account. `id`: 32 hexadecimal digits, 128 bits. */
+export interface Hold {
+  readonly id: string
+  readonly account: string
+  readonly amount: Amount
+  readonly counterparty: Counterparty
+}
+
+/** Takes held money: `amount` leaves the account, `fee` of it stays with the wallet. `id` is the hold's. */
+export interface Settlement {
+  readonly id: string
+  readonly amount: Amount
+  readonly fee: Amount
+}
+
+/** Adds money to an account. `id`: 32 hexadecimal digits, 128 bits. */
+export interface Credit {
+  readonly id: string
+  readonly account: string
+  readonly amount: Amount
+  readonly counterparty: Counterparty
+}
+
+/**
+ * The wallet's ledger, the only place where money is.
+ *
+ * The wallet guarantees, for every call: durable before it resolves; the same id with the same arguments gives the
+ * same answer and one effect, a refusal included; the same id with other arguments gives `conflict` and no effect.
+ *
+ * The library guarantees: the arguments of a call are committed before it is made; a hold whose outcome is unknown is
+ * never released before it was asked for again; every hold ends in exactly one of `settle` and `release`.
+ *
+ * In double entry: `settle` is payer -amount, fees +fee, clearing(asset) +(amount - fee); `credit` is clearing(asset)
+ * -amount, payee +amount. Clearing may go below zero.
+ */
+export interface Ledger {
+  /** Reads an account; `undefined` where there is none. */
+  account(account: string): Promise<LedgerAccount | undefined>
+  /** Checks the available balance and reserves the amount in one step. A hold never expires by itself. */
+  hold(hold: Hold): Promise<LedgerResult>
+  /** Once per hold; `amount` <= held, `fee` <= `amount`; frees the rest. Never refused for lack of funds. */
+  settle(settlement: Settlement): Promise<LedgerResult>
+  /** Frees a hold; `conflict` after a settlement. */
+  release(release: { readonly id: string }): Promise<LedgerResult>
+  /** Pays an account out of clearing. */
+  credit(credit: Credit): Promise<LedgerResult>
+}

@@ -1,0 +1,16 @@
+import type { Asset } from '../protocol/amount.ts'
+
+/**
+ * What a payment costs. `rate`: major units of the receiver's asset per major unit of the payer's, an exact decimal
+ * such as `0.92`. `fee`: `basisPoints` of the debit, rounded up, plus `fixed` in the payer's smallest units.
+ */
+export interface Price {
+  readonly rate: string
+  readonly fee?: { readonly basisPoints?: number; readonly fixed?: bigint }
+}
+
+/** The wallet's prices. The default is one to one within an asset, no fee, and no way across assets. */
+export interface Pricing {
+  /** The price of a payment from one asset to another; `undefined` where the wallet does not exchange them. */
+  price(request: { readonly walletAddress: string; readonly from: Asset; readonly to: Asset }): Promise<Price | undefined>
+}

@@ -1,0 +1,24 @@
+/** What a derived secret is for; part of its derivation, so that no two purposes ever share a value. */
+export type SecretPurpose =
+  | 'access-token'
+  | 'continuation-token'
+  | 'interaction-reference'
+  | 'interaction-nonce'
+  | 'shared-secret'
+  | 'csrf'
+
+/**
+ * Secrets that are derived and never stored: `base64url(HMAC-SHA-256(key, purpose || 0 || id))`. Records keep the
+ * id of the key that made theirs, so that keys can be rotated.
+ * @spec TOK-10
+ */
+export interface Secrets {
+  /** The id of the key that signs now. */
+  currentId(): Promise<string>
+  /** Derives a secret: 43 base64url characters, 256 bits. Rejects for a key that is not configured any more. */
+  derive(secretId: string, purpose: SecretPurpose, id: string): Promise<string>
+  /** SHA-256 of a text, in hexadecimal: how secrets are stored and looked up. @spec TOK-1 */
+  digest(text: string): Promise<string>
+  /** 32 random hexadecimal digits, 128 bits. @spec GRT-15 */
+  randomId(): string
+}

@@ -1,0 +1,65 @@
+import type { AccessType } from '../protocol/access.ts'
+
+/** How long things live, in seconds. */
+export interface Lifetimes {
+  /** An access token. Default 600. */
+  readonly accessTokenSeconds: number
+  /** From the grant request to the end of the interaction and its continuation. Default 600. @spec GRT-17 */
+  readonly interactionSeconds: number
+  /** A quote, unless its receiver expires earlier. Default 300. */
+  readonly quoteSeconds: number
+  /** An incoming payment that names no expiry, and the longest that one may ask for. Default 30 days. @spec INC-2 */
+  readonly incomingPaymentSeconds: number
+  /** The `wait` of a continuation. Default 5. @spec CON-3 */
+  readonly continuationWaitSeconds: number
+  /** How old the `created` of a signature may be. Default 300. @spec SIG-18 */
+  readonly signatureAgeSeconds: number
+  /** How far ahead the `created` of a signature may be. Default 60. @spec SIG-18 */
+  readonly signatureSkewSeconds: number
+}
+
+/** Sizes and deadlines. */
+export interface RequestLimits {
+  /** The largest request body. Default 65536. @spec EMB-1 */
+  readonly bodyBytes: number
+  /** How long the bytes of a body may take. Default 10. @spec EMB-2 */
+  readonly bodySeconds: number
+  /** How long a request waits for a hold before it answers without its outcome. Default 3. */
+  readonly holdSeconds: number
+  /** How long a commit is tried against concurrent writers. Default 3. */
+  readonly commitSeconds: number
+  /** The lease of a worker on a payment. Default 30. */
+  readonly leaseSeconds: number
+}
+
+/** The choices that the protocol leaves open. */
+export interface Policies {
+  /** Which signatures are accepted. Default `open-payments`. @spec D1 */
+  readonly signatureProfile: 'open-payments' | 'gnap'
+  /** The malformed header shapes of two deployed clients that are read all the same. Default both. @spec D2 */
+  readonly legacySignatureSyntax: readonly ('php' | 'rust')[]
+  /** Encoding of the finish hash; default `auto`: by whether the client sent `finish.hash_method`. @spec D3 */
+  readonly finishHashEncoding: 'auto' | 'base64' | 'base64url'
+  /** Whether `Rn` means n repetitions after the first window, or n windows. Default `additional`. @spec D4 */
+  readonly intervalCounting: 'additional' | 'total'
+  /** What the finish redirect of a denied interaction carries. Default `result`. @spec D7 */
+  readonly finishOnDenial: 'result' | 'gnap'
+  /** Which requests are single use. Default `payments`. @spec D8 */
+  readonly replay: 'payments' | 'all'
+  /** Whether a grant is bound to its client or to the key of its request. Default `client`. @spec D9 */
+  readonly keyBinding: 'client' | 'key'
+  /** Who may use a quote: any client with a right to its wallet address, or its creator. Default `walletAddress`. @spec D12 */
+  readonly quoteBinding: 'walletAddress' | 'client'
+  /** Money that a rail reports above the remainder of an incoming payment. Default `cap`. @spec INC-8 */
+  readonly excessReceipt: 'accept' | 'cap' | 'refuse'
+  /** Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default incoming-payment and quote. @spec GRT-5 */
+  readonly withoutInteraction: readonly AccessType[]
+  /** Whether the URI in `WWW-Authenticate: GNAP as_uri=` is quoted. Default no, as deployed. */
+  readonly quoteAsUri: boolean
+  /** Admits http and ports, on loopback names only, in wallet addresses, finish URIs and key fetches. For development. Default no. @spec WAS-2 */
+  readonly loopbackHttp: boolean
+  /** App schemes allowed in a finish URI beside https, such as `com.example.app`. Default none. @spec INT-5 */
+  readonly finishSchemes: readonly string[]
+  /** Prefix of the ILP addresses given out where no payment method is configured. Default `test.local`. */
+  readonly localIlpPrefix: string
+}

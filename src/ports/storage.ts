@@ -1,0 +1,113 @@
+import type { AccessToken } from '../protocol/access-token.ts'
+import type { Grant } from '../protocol/grant.ts'
+import type { IncomingPayment } from '../protocol/incoming-payment.ts'
+import type { Interaction } from '../protocol/interaction.ts'
+import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import type { Quote } from '../protocol/quote.ts'
+import type { Receipt } from '../protocol/receipt.ts'
+import type { ReplayClaim } from '../protocol/replay-claim.ts'
+import type { Spending } from '../protocol/spent-amounts.ts'
+import type { MoneyEvent } from './events.ts'
+
+/** A money event that its host has not acknowledged yet. */
+export interface PendingEvent {
+  /** `paymentId:sequence`. */
+  readonly id: string
+  readonly event: MoneyEvent
+}
+
+/** Everything that is stored, by kind. Values hold strings, numbers, booleans, bigints, arrays and plain objects. */
+export interface RecordTypes {
+  readonly grant: Grant
+  readonly interaction: Interaction
+  readonly 'access-token': AccessToken
+  readonly 'incoming-payment': IncomingPayment
+  readonly quote: Quote
+  readonly 'outgoing-payment': OutgoingPayment
+  readonly spending: Spending
+  readonly receipt: Receipt
+  readonly 'replay-claim': ReplayClaim
+  readonly event: PendingEvent
+}
+
+/** The name of a kind of record. */
+export type RecordKind = keyof RecordTypes
+
+/** A kind that can be listed; its values carry `walletAddress`, `client` and `createdAt`. */
+export type ListableKind = 'grant' | 'incoming-payment' | 'outgoing-payment'
+
+/** What a record is written with, beside its kind, its id (the value's `id`) and its version. */
+export interface RecordMarks {
+  /** When background work is due on this record, in milliseconds; absent where none is. */
+  readonly dueAt?: number
+  /** Whether `list` shows it; only for a listable kind. Default no. */
+  readonly isListed?: boolean
+}
+
+/** A record as it is read back. `version` starts at 1 and grows by 1 with each write. */
+export interface StoredRecord<K extends RecordKind = RecordKind> extends RecordMarks {
+  readonly kind: K
+  readonly version: number
+  readonly value: RecordTypes[K]
+}
+
+/** Names one record. */
+export interface Key {
+  readonly kind: RecordKind
+  readonly id: string
+}
+
+/** One part of a commit; `version` is the version that the record must have for the commit to happen. */
+export type Change =
+  | { readonly [K in RecordKind]: { readonly action: 'insert'; readonly kind: K; readonly value: RecordTypes[K] } & RecordMarks }[RecordKind]
+  | {
+      readonly [K in RecordKind]: {
+        readonly action: 'replace'
+        readonly kind: K
+        readonly version: number
+        readonly value: RecordTypes[K]
+      } & RecordMarks
+    }[RecordKind]
+  | { readonly action: 'delete'; readonly kind: RecordKind; readonly id: string; readonly version: number }
+  | { readonly action: 'check'; readonly kind: RecordKind; readonly id: string; readonly version: number }
+
+/** The outcome of a commit: all of it happened, or none of it; `conflicts` are the indexes of the changes that did not fit. */
+export type CommitResult = 'committed' | { readonly conflicts: readonly number[] }
+
+/** A place in a list: the record that the page begins after. */
+export interface ListPosition {
+  readonly createdAt: number
+  readonly id: string
+}
+
+/** One page of a list. */
+export interface ListQuery {
+  readonly kind: ListableKind
+  readonly walletAddress: string
+  /** Only records of this client. */
+  readonly client?: string
+  /** Begin after this record, in the order of `direction`; absent: at the start. */
+  readonly after?: ListPosition
+  /** `older`: newest first (createdAt, then id, both descending). `newer`: the exact reverse. */
+  readonly direction: 'older' | 'newer'
+  readonly limit: number
+}
+
+/**
+ * The library's storage: versioned records and one atomic commit. There is no begin and no rollback, so the same
+ * contract holds on memory, SQL and every store with a conditional batch write.
+ *
+ * - `get`, `list` and `due` see every commit that resolved before they were called.
+ * - `commit` applies all changes or none, durably before it resolves. Of two commits that expect the same version, or
+ *   insert the same id, exactly one succeeds. Changes name each record at most once.
+ * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself.
+ */
+export interface Storage {
+  /** Reads records, in the order of the keys; `undefined` where there is none. One round trip. */
+  get(keys: readonly Key[]): Promise<readonly (StoredRecord | undefined)[]>
+  /** Lists records with `isListed`. */
+  list(query: ListQuery): Promise<readonly StoredRecord[]>
+  /** Records whose `dueAt` is at or before `now`, the longest due first. */
+  due(kind: RecordKind, now: number, limit: number): Promise<readonly StoredRecord[]>
+  commit(changes: readonly Change[]): Promise<CommitResult>
+}

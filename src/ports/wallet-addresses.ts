@@ -1,0 +1,24 @@
+import type { JsonWebKey } from '../protocol/json-web-key.ts'
+
+/** One of the wallet's accounts, as the world sees it. */
+export interface WalletAddress {
+  /** The account in the wallet's ledger; handed to the `Ledger` port unchanged and shown to nobody. */
+  readonly account: string
+  readonly assetCode: string
+  readonly assetScale: number
+  /** A name that its owner lets others see. */
+  readonly publicName?: string
+  /** `false` answers 404 for the address and refuses payments; default true. @spec WAS-7 */
+  readonly isActive?: boolean
+  /** The public keys with which this wallet address signs as a client; default none. Private members are refused. @spec WAS-10 */
+  readonly keys?: readonly JsonWebKey[]
+}
+
+/** The wallet's directory of accounts. */
+export interface WalletAddresses {
+  /**
+   * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
+   * `walletAddressServer`. A rejection is a fault, not a "no".
+   */
+  find(walletAddress: string): Promise<WalletAddress | undefined>
+}

@@ -1,0 +1,36 @@
+import type { Access } from './access.ts'
+import type { ClientId } from './client.ts'
+import type { PinnedKey } from './grant.ts'
+import type { PublicKey } from './json-web-key.ts'
+
+/** Where an access token stands. Expiry is a moment, not a state: see `isUsableToken`. */
+export type AccessTokenState = 'active' | 'rotated' | 'revoked'
+
+/**
+ * An access token as it is stored: `id` is the SHA-256 of its value, which is never stored. It repeats what a
+ * resource request needs of its grant, so that one read decides.
+ * @spec TOK-1
+ */
+export interface AccessToken {
+  readonly id: string
+  /** The identifier in the management URI; the value is derived from it. @spec TOK-3 @spec TOK-10 */
+  readonly manageId: string
+  readonly secretId: string
+  readonly state: AccessTokenState
+  readonly grantId: string
+  readonly client: ClientId
+  readonly clientKey?: PublicKey
+  readonly keys: readonly PinnedKey[]
+  readonly access: readonly Access[]
+  readonly walletAddress?: string
+  readonly issuedAt: number
+  readonly expiresAt: number
+  readonly rotatedAt?: number
+  /** Record id of the token that replaced this one. */
+  readonly successorId?: string
+}
+
+/** Whether the resource server accepts a token at this moment. @spec TOK-4 */
+export function isUsableToken(token: AccessToken, now: number): boolean {
+  return token.state === 'active' && now < token.expiresAt
+}

@@ -1,0 +1,75 @@
+import * as v from 'valibot'
+import { Limits, type WireLimits } from './limits.ts'
+
+/** What a right lets a client do; `read-all` implies `read`, `list-all` implies `list`, nothing else implies anything. */
+export type Action = 'create' | 'complete' | 'read' | 'read-all' | 'list' | 'list-all'
+
+/** A right to incoming payments, on one wallet address or (without `identifier`) on all of this server. */
+export interface IncomingPaymentAccess {
+  readonly type: 'incoming-payment'
+  readonly actions: readonly Action[]
+  readonly identifier?: string
+}
+
+/** A right to quotes. It names no wallet address. */
+export interface QuoteAccess {
+  readonly type: 'quote'
+  readonly actions: readonly Action[]
+}
+
+/** A right to outgoing payments of one wallet address, within limits. */
+export interface OutgoingPaymentAccess {
+  readonly type: 'outgoing-payment'
+  readonly actions: readonly Action[]
+  readonly identifier: string
+  readonly limits?: WireLimits
+}
+
+/** One right of a grant, in the form in which it is asked for, stored and answered. */
+export type Access = IncomingPaymentAccess | QuoteAccess | OutgoingPaymentAccess
+
+/** The three types of resource that a right can name. */
+export type AccessType = Access['type']
+
+const uri = v.pipe(v.string(), v.maxLength(2048, 'identifier too long'))
+
+function actions<const T extends readonly Action[]>(allowed: T): v.GenericSchema<Action[], Action[]> {
+  return v.pipe(
+    v.array(v.picklist(allowed, 'unknown action')),
+    v.minLength(1, 'actions must not be empty'),
+    v.check((list) => new Set(list).size === list.length, 'repeated action'),
+  )
+}
+
+/** One access entry of a grant request; a member that its type does not name is refused. @spec GRT-3 @spec GRT-4 */
+export const Access: v.GenericSchema<unknown, Access> = v.variant(
+  'type',
+  [
+    v.strictObject({
+      type: v.literal('incoming-payment'),
+      actions: actions(['create', 'complete', 'read', 'read-all', 'list', 'list-all']),
+      identifier: v.exactOptional(uri),
+    }),
+    v.strictObject({
+      type: v.literal('outgoing-payment'),
+      actions: actions(['create', 'read', 'read-all', 'list', 'list-all']),
+      identifier: uri,
+      limits: v.exactOptional(Limits),
+    }),
+    v.strictObject({ type: v.literal('quote'), actions: actions(['create', 'read', 'read-all']) }),
+  ],
+  'unknown access type',
+)
+
+/** Whether an entry holds an action, directly or through its `-all` form. */
+export function allowsAction(access: Access, action: Action): boolean {
+  if (access.actions.includes(action)) return true
+  if (action === 'read') return access.actions.includes('read-all')
+  return action === 'list' && access.actions.includes('list-all')
+}
+
+/** Whether an entry covers a wallet address: one without `identifier` covers every one of this server. @spec RS-4 @spec RS-5 */
+export function coversWalletAddress(access: Access, walletAddress: string): boolean {
+  if (access.type === 'quote' || access.identifier === undefined) return true
+  return access.identifier === walletAddress
+}

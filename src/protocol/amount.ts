@@ -1,0 +1,124 @@
+import * as v from 'valibot'
+
+/** An asset of the wallet: its code and the number of decimal places of its smallest unit. */
+export interface Asset {
+  readonly assetCode: string
+  readonly assetScale: number
+}
+
+/**
+ * An amount in the smallest unit of its asset: 1000 at scale 2 is ten units.
+ * A `bigint` inside the library, a decimal string on the wire.
+ */
+export interface Amount extends Asset {
+  readonly value: bigint
+}
+
+/** An amount as it travels in JSON. */
+export interface WireAmount extends Asset {
+  readonly value: string
+}
+
+/** The largest value that an amount can hold: an unsigned 64-bit integer. */
+export const MAX_AMOUNT_VALUE = 18_446_744_073_709_551_615n
+
+// BigInt('') is 0n and BigInt('0x10') is 16n, so the text is checked before BigInt sees it.
+const DECIMAL = /^(?:0|[1-9][0-9]{0,19})$/
+
+/**
+ * Reads the decimal string of an amount; `undefined` where it is not an unsigned 64-bit integer in plain digits.
+ * @spec AMT-1
+ */
+export function parseAmountValue(text: string): bigint | undefined {
+  if (!DECIMAL.test(text)) return undefined
+  const value = BigInt(text)
+  return value <= MAX_AMOUNT_VALUE ? value : undefined
+}
+
+/** The code of an asset: 1 to 12 visible ASCII characters, compared exactly. @spec AMT-2 */
+export const AssetCode: v.GenericSchema<string, string> = v.pipe(
+  v.string(),
+  v.regex(/^[!-~]{1,12}$/, 'invalid assetCode'),
+)
+
+/** The scale of an asset: an integer from 0 to 255. @spec AMT-2 */
+export const AssetScale: v.GenericSchema<number, number> = v.pipe(
+  v.number(),
+  v.integer('invalid assetScale'),
+  v.minValue(0, 'invalid assetScale'),
+  v.maxValue(255, 'invalid assetScale'),
+)
+
+/** Reads an amount from JSON; members that the specification does not name are dropped. @spec AMT-6 */
+export const Amount: v.GenericSchema<WireAmount, Amount> = v.pipe(
+  v.object({
+    value: v.pipe(
+      v.string(),
+      v.check((text) => parseAmountValue(text) !== undefined, 'invalid amount value'),
+    ),
+    assetCode: AssetCode,
+    assetScale: AssetScale,
+  }),
+  v.transform((wire) => ({ value: BigInt(wire.value), assetCode: wire.assetCode, assetScale: wire.assetScale })),
+)
+
+/** The JSON form of an amount. @spec AMT-3 */
+export function amountToWire(amount: Amount): WireAmount {
+  return { value: amount.value.toString(), assetCode: amount.assetCode, assetScale: amount.assetScale }
+}
+
+/** Whether two assets are one: same code, same scale. */
+export function isSameAsset(a: Asset, b: Asset): boolean {
+  return a.assetCode === b.assetCode && a.assetScale === b.assetScale
+}
+
+/** An amount of an asset. */
+export function amountOf(asset: Asset, value: bigint): Amount {
+  return { value, assetCode: asset.assetCode, assetScale: asset.assetScale }
+}
+
+function assertSameAsset(a: Asset, b: Asset): void {
+  if (!isSameAsset(a, b)) {
+    throw new TypeError(`amounts of ${a.assetCode}/${a.assetScale} and ${b.assetCode}/${b.assetScale} do not add up`)
+  }
+}
+
+/** The sum of two amounts of one asset; throws on two assets, which is a fault of the caller. @spec AMT-5 */
+export function addAmounts(a: Amount, b: Amount): Amount {
+  assertSameAsset(a, b)
+  return amountOf(a, a.value + b.value)
+}
+
+/** The difference of two amounts of one asset; throws on two assets and below zero. @spec AMT-5 */
+export function subtractAmounts(a: Amount, b: Amount): Amount {
+  assertSameAsset(a, b)
+  if (b.value > a.value) throw new RangeError('an amount cannot be negative')
+  return amountOf(a, a.value - b.value)
+}
+
+/**
+ * Converts a value between scales. Going to a finer scale is exact; going to a coarser one loses digits, so the
+ * caller names the direction. `undefined` where the result does not fit an amount.
+ * @spec AMT-4
+ */
+export function convertScale(value: bigint, from: number, to: number, rounding: 'floor' | 'ceil'): bigint | undefined {
+  if (to >= from) {
+    const scaled = value * 10n ** BigInt(to - from)
+    return scaled <= MAX_AMOUNT_VALUE ? scaled : undefined
+  }
+  const divisor = 10n ** BigInt(from - to)
+  return rounding === 'floor' ? value / divisor : ceilDivide(value, divisor)
+}
+
+/** Division of non-negative integers, rounded up. */
+export function ceilDivide(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}
+
+/** An amount for a person: `10.00 USD` for 1000 at scale 2. No rounding and no grouping. */
+export function formatAmount(amount: Amount): string {
+  const digits = amount.value.toString().padStart(amount.assetScale + 1, '0')
+  const whole = digits.slice(0, digits.length - amount.assetScale)
+  const fraction = digits.slice(digits.length - amount.assetScale)
+  return `${whole}${fraction === '' ? '' : `.${fraction}`} ${amount.assetCode}`
+}

@@ -1,0 +1,39 @@
+import * as v from 'valibot'
+
+/** How a client instance identifies itself: by its wallet address, or by a key of its own (directed identity). */
+export type ClientIdentification = { readonly walletAddress: string } | { readonly jwk: unknown }
+
+/** The `client` member of a grant request: the deprecated string, or exactly one of the two objects. @spec KEY-5 */
+export const ClientIdentification: v.GenericSchema<unknown, ClientIdentification> = v.union(
+  [
+    v.pipe(
+      v.string(),
+      v.transform((walletAddress) => ({ walletAddress })),
+    ),
+    v.strictObject({ walletAddress: v.string() }),
+    v.strictObject({ jwk: v.record(v.string(), v.unknown()) }),
+  ],
+  'client must be a wallet address or a key, not both',
+)
+
+/** The one member of a grant request that says whose key it must be signed with; the rest is read once that is proved. */
+export const IdentifiedRequest: v.GenericSchema<unknown, { readonly client: ClientIdentification }> = v.object({
+  client: ClientIdentification,
+})
+
+/**
+ * The stored identity of a client: its canonical wallet address, or `jwk:` and the RFC 7638 thumbprint of its key.
+ * Never absent: a missing identity must not widen what a client sees.
+ * @spec KEY-8 @spec KEY-9
+ */
+export type ClientId = string
+
+/** The identity of a client that is known by its key alone. */
+export function directedIdentity(thumbprint: string): ClientId {
+  return `jwk:${thumbprint}`
+}
+
+/** The wallet address of a client, where it has one. */
+export function clientWalletAddress(client: ClientId): string | undefined {
+  return client.startsWith('jwk:') ? undefined : client
+}

@@ -1,0 +1,29 @@
+import * as v from 'valibot'
+
+// Hours end at 23: Date.parse would take 24:00:00 for the next day.
+const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+
+/**
+ * Reads an RFC 3339 date-time to milliseconds; digits of a second beyond the third are cut. `undefined` where the
+ * text is no such moment.
+ */
+export function parseDateTime(text: string): number | undefined {
+  if (!RFC_3339.test(text)) return undefined
+  const moment = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, '$1'))
+  if (Number.isNaN(moment)) return undefined
+  // Date.parse carries 31 February over into March; a day that does not exist is refused instead.
+  const day = Number(text.slice(8, 10))
+  const daysOfMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate()
+  return day <= daysOfMonth ? moment : undefined
+}
+
+/** A date-time member of a body, as milliseconds since 1970. */
+export const DateTime: v.GenericSchema<unknown, number> = v.pipe(
+  v.string(),
+  v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const moment = parseDateTime(dataset.value)
+    if (moment !== undefined) return moment
+    addIssue({ message: 'invalid date-time' })
+    return NEVER
+  }),
+)

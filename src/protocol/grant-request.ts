@@ -1,0 +1,96 @@
+import * as v from 'valibot'
+import { Access } from './access.ts'
+import { ClientIdentification } from './client.ts'
+import { isFinishNonce } from './finish-hash.ts'
+import type { Finish } from './grant.ts'
+
+/** How the client can take part in an interaction: it always sends the resource owner to a URL. */
+export interface InteractionRequest {
+  /** Absent: the client polls. Its `uri` is not checked yet, since what is allowed is the embedder's policy. */
+  readonly finish?: Finish
+}
+
+/** The body of a grant request. It asks for access, for a subject, or for both. */
+export interface GrantRequest {
+  readonly client: ClientIdentification
+  /** Empty where only a subject is asked for. */
+  readonly access: readonly Access[]
+  /** The wallet address whose owner is to prove control of it, as the client wrote it. */
+  readonly subject?: string
+  readonly interact?: InteractionRequest
+}
+
+const MAX_ACCESS = 3
+
+const AccessList = v.pipe(
+  v.array(v.unknown(), 'access must be an array'),
+  v.maxLength(MAX_ACCESS, 'access has more than 3 entries'),
+  v.array(Access),
+  // The schema has written the members of every entry in one order: equal entries have equal JSON.
+  v.check(
+    (list) => new Set(list.map((entry) => JSON.stringify(entry))).size === list.length,
+    'access repeats an entry',
+  ),
+)
+
+const SubjectIdentifier = v.strictObject({
+  id: v.pipe(v.string(), v.maxLength(2048, 'subject identifier too long')),
+  format: v.literal('uri', 'subject format must be uri'),
+})
+
+const Subject = v.pipe(
+  v.object({ sub_ids: v.strictTuple([SubjectIdentifier], 'sub_ids must hold exactly one identifier') }),
+  v.transform(({ sub_ids: [identifier] }) => identifier.id),
+)
+
+const FinishRequest = v.pipe(
+  v.object({
+    method: v.literal('redirect', 'finish.method must be redirect'),
+    uri: v.pipe(v.string(), v.maxLength(2048, 'finish.uri too long')),
+    nonce: v.pipe(v.string(), v.check(isFinishNonce, 'finish.nonce must be 1 to 256 printable ASCII characters')),
+    hash_method: v.exactOptional(v.literal('sha-256', 'finish.hash_method must be sha-256')),
+  }),
+  v.transform(
+    (finish): Finish => ({
+      uri: finish.uri,
+      nonce: finish.nonce,
+      ...(finish.hash_method !== undefined && { hashMethod: finish.hash_method }),
+    }),
+  ),
+)
+
+const Interact = v.object({
+  start: v.pipe(
+    v.array(v.literal('redirect', 'interact.start must be redirect')),
+    v.minLength(1, 'interact.start must be redirect'),
+  ),
+  finish: v.exactOptional(FinishRequest),
+})
+
+/**
+ * Reads the body of a grant request. Unknown members are ignored at the top and refused inside an access entry and the
+ * client.
+ * @spec GRT-2 @spec GRT-3 @spec GRT-11 @spec GRT-14 @spec INT-15
+ */
+export const GrantRequest: v.GenericSchema<unknown, GrantRequest> = v.pipe(
+  v.object(
+    {
+      client: ClientIdentification,
+      access_token: v.exactOptional(v.object({ access: AccessList })),
+      subject: v.exactOptional(Subject),
+      interact: v.exactOptional(Interact),
+    },
+    'a grant request must be a JSON object',
+  ),
+  v.transform(
+    (body): GrantRequest => ({
+      client: body.client,
+      access: body.access_token?.access ?? [],
+      ...(body.subject !== undefined && { subject: body.subject }),
+      ...(body.interact !== undefined && {
+        interact: body.interact.finish === undefined ? {} : { finish: body.interact.finish },
+      }),
+    }),
+  ),
+  v.check((request) => request.access.length > 0 || request.subject !== undefined, 'ask for access or for a subject'),
+)

@@ -1,0 +1,65 @@
+import type { Access } from './access.ts'
+import type { ClientId } from './client.ts'
+import type { PublicKey } from './json-web-key.ts'
+
+/** Where a grant stands. `finalised` absorbs: a finalised grant never changes again. @spec CON-9 */
+export type GrantState = 'pending' | 'approved' | 'issued' | 'finalised'
+
+/** Why a grant was finalised. */
+export type Finalisation = 'rejected' | 'revoked' | 'expired'
+
+/** How the client asked to be told that the interaction finished. */
+export interface Finish {
+  readonly uri: string
+  readonly nonce: string
+  /** As the client sent it; absent means `sha-256`, and decides the encoding of the hash (decision D3). */
+  readonly hashMethod?: string
+}
+
+/** A key that a client has used under a grant: the same kid may not come back with other key material. @spec KEY-10 */
+export interface PinnedKey {
+  readonly kid: string
+  /** RFC 7638 thumbprint. */
+  readonly thumbprint: string
+}
+
+/** A grant as it is stored. Every secret that belongs to it is kept as a SHA-256 digest or derived again when needed. */
+export interface Grant {
+  readonly id: string
+  readonly state: GrantState
+  readonly finalisation?: Finalisation
+  readonly createdAt: number
+  /** When a grant that was not issued yet expires. @spec GRT-17 */
+  readonly expiresAt: number
+  readonly client: ClientId
+  /** The key of a directed identity: there is no key set to fetch it from. */
+  readonly clientKey?: PublicKey
+  /** The keys that this client has used under this grant; the first is that of the grant request. @spec KEY-10 */
+  readonly keys: readonly PinnedKey[]
+  readonly access: readonly Access[]
+  /** The wallet address whose owner must approve; absent for a grant without interaction. */
+  readonly walletAddress?: string
+  /** Whether the client asked to learn that the resource owner controls `walletAddress`. */
+  readonly subject: boolean
+  /** Which of the server's secrets made this grant's derived values. */
+  readonly secretId: string
+  readonly continuationHash: string
+  /** No continuation before this moment. @spec CON-3 */
+  readonly continueAfter: number
+  readonly finish?: Finish
+  /** SHA-256 of the interaction reference, from approval on. @spec INT-14 */
+  readonly interactRefHash?: string
+  readonly wrongReferences: number
+  readonly issuedAt?: number
+  /** Record id of the access token that is usable or was last. */
+  readonly tokenId?: string
+  /** Digest of what the resource owner was shown. @spec INT-12 */
+  readonly consentHash?: string
+  readonly decidedAt?: number
+}
+
+/** Ends a grant for good. @spec CON-9 */
+export function finaliseGrant(grant: Grant, finalisation: Finalisation): Grant {
+  if (grant.state === 'finalised') throw new TypeError('a finalised grant does not change')
+  return { ...grant, state: 'finalised', finalisation }
+}

@@ -1,0 +1,85 @@
+/** A random identifier: 32 lower-case hexadecimal digits, 128 bits. @spec GRT-15 */
+const IDENTIFIER = /^[0-9a-f]{32}$/
+
+/** Whether a path segment can be one of this server's identifiers at all. */
+export function isIdentifier(text: string): boolean {
+  return IDENTIFIER.test(text)
+}
+
+/** Lower-case hexadecimal digits of some bytes. */
+export function toHex(bytes: Uint8Array): string {
+  let text = ''
+  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  return text
+}
+
+/** The bytes that some hexadecimal digits stand for. */
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length / 2)
+  for (let index = 0; index < bytes.length; index++)
+    bytes[index] = Number.parseInt(text.slice(index * 2, index * 2 + 2), 16)
+  return bytes
+}
+
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** Base64url without padding. */
+export function toBase64url(bytes: Uint8Array): string {
+  let text = ''
+  let buffer = 0
+  let bits = 0
+  for (const byte of bytes) {
+    buffer = ((buffer << 8) | byte) & 0xffff
+    bits += 8
+    while (bits >= 6) {
+      bits -= 6
+      text += BASE64URL.charAt((buffer >> bits) & 63)
+    }
+  }
+  return bits > 0 ? text + BASE64URL.charAt((buffer << (6 - bits)) & 63) : text
+}
+
+/** Standard base64 with padding. */
+export function toBase64(bytes: Uint8Array): string {
+  const text = toBase64url(bytes).replaceAll('-', '+').replaceAll('_', '/')
+  return text + '='.repeat((4 - (text.length % 4)) % 4)
+}
+
+/**
+ * The bytes of base64url text without padding; `undefined` where it holds a foreign character or is not canonical
+ * (bits left over that are not zero), so that two texts never mean the same bytes.
+ */
+export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (text.length % 4 === 1) return undefined
+  const bytes = new Uint8Array(Math.floor((text.length * 6) / 8))
+  let buffer = 0
+  let bits = 0
+  let at = 0
+  for (const character of text) {
+    const value = BASE64URL.indexOf(character)
+    if (value < 0) return undefined
+    buffer = ((buffer << 6) | value) & 0xffff
+    bits += 6
+    if (bits >= 8) {
+      bits -= 8
+      bytes[at++] = (buffer >> bits) & 255
+    }
+  }
+  return (buffer & ((1 << bits) - 1)) === 0 ? bytes : undefined
+}
+
+/** Whether two byte strings are equal, in time that depends on their length alone. @spec T-15 */
+export function isEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let index = 0; index < a.length; index++) difference |= (a[index] ?? 0) ^ (b[index] ?? 0)
+  return difference === 0
+}
+
+/** Whether two digests in hexadecimal are equal, in time that depends on their length alone. @spec T-15 */
+export function isEqualDigest(a: string, b: string): boolean {
+  if (a.length !== b.length) return false
+  let difference = 0
+  for (let index = 0; index < a.length; index++) difference |= a.charCodeAt(index) ^ b.charCodeAt(index)
+  return difference === 0
+}

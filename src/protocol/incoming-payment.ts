@@ -1,0 +1,131 @@
+import * as v from 'valibot'
+import { Amount, type Asset, addAmounts, amountOf, amountToWire, subtractAmounts, type WireAmount } from './amount.ts'
+import type { ClientId } from './client.ts'
+import { DateTime } from './date-time.ts'
+import { Metadata } from './metadata.ts'
+import type { IlpPaymentMethod } from './payment-method.ts'
+
+/** Where an incoming payment stands; `completed` and `expired` absorb. */
+export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'expired'
+
+/** An incoming payment as it is stored. `received` counts credited receipts only, `reserved` those under way. */
+export interface IncomingPayment {
+  readonly id: string
+  readonly walletAddress: string
+  readonly client: ClientId
+  readonly state: IncomingPaymentState
+  readonly createdAt: number
+  readonly expiresAt?: number
+  readonly incomingAmount?: Amount
+  readonly received: Amount
+  readonly reserved: Amount
+  readonly metadata?: Metadata
+  readonly secretId: string
+}
+
+/** The body of `POST /incoming-payments`. A `null` for an optional member counts as absent, as one client sends it. */
+export interface CreateIncomingPayment {
+  readonly walletAddress: string
+  readonly incomingAmount?: Amount | null | undefined
+  readonly expiresAt?: number | null | undefined
+  readonly metadata?: Metadata | null | undefined
+}
+
+/** Reads the body of `POST /incoming-payments`. */
+export const CreateIncomingPayment: v.GenericSchema<unknown, CreateIncomingPayment> = v.strictObject({
+  walletAddress: v.pipe(v.string(), v.maxLength(2048)),
+  incomingAmount: v.nullish(Amount),
+  expiresAt: v.nullish(DateTime),
+  metadata: v.nullish(Metadata),
+})
+
+/** An incoming payment without payment methods, as list and complete answer it. */
+export interface WireIncomingPayment {
+  readonly id: string
+  readonly walletAddress: string
+  readonly completed: boolean
+  readonly incomingAmount?: WireAmount
+  readonly receivedAmount: WireAmount
+  readonly expiresAt?: string
+  readonly metadata?: Metadata
+  readonly createdAt: string
+}
+
+/** An incoming payment with its payment methods, as create and get answer it. */
+export interface WireIncomingPaymentWithMethods extends WireIncomingPayment {
+  readonly methods: readonly IlpPaymentMethod[]
+}
+
+/** The JSON form of an incoming payment; `url` is its identifier on this server. */
+export function incomingPaymentToWire(payment: IncomingPayment, url: string): WireIncomingPayment {
+  return {
+    id: url,
+    walletAddress: payment.walletAddress,
+    completed: payment.state === 'completed',
+    ...(payment.incomingAmount && { incomingAmount: amountToWire(payment.incomingAmount) }),
+    receivedAmount: amountToWire(payment.received),
+    ...(payment.expiresAt !== undefined && { expiresAt: new Date(payment.expiresAt).toISOString() }),
+    ...(payment.metadata && { metadata: payment.metadata }),
+    createdAt: new Date(payment.createdAt).toISOString(),
+  }
+}
+
+/** Why an incoming payment takes no money. */
+export type NotPayable = 'completed' | 'expired' | 'over_remainder'
+
+/** The asset in which an incoming payment receives. */
+export function assetOf(payment: IncomingPayment): Asset {
+  return payment.received
+}
+
+/** Whether an incoming payment still accepts money at this moment. @spec INC-7 */
+export function isActive(payment: IncomingPayment, now: number): boolean {
+  if (payment.state === 'completed' || payment.state === 'expired') return false
+  return payment.expiresAt === undefined || now <= payment.expiresAt
+}
+
+/** What may still be paid in; `undefined` where the payment names no amount. */
+export function remainderOf(payment: IncomingPayment): bigint | undefined {
+  if (payment.incomingAmount === undefined) return undefined
+  const taken = payment.received.value + payment.reserved.value
+  return taken >= payment.incomingAmount.value ? 0n : payment.incomingAmount.value - taken
+}
+
+/** Reserves a local receipt, whole or not at all. @spec INC-8 */
+export function reserveReceipt(
+  payment: IncomingPayment,
+  amount: bigint,
+  now: number,
+): { readonly ok: true; readonly payment: IncomingPayment } | { readonly ok: false; readonly reason: NotPayable } {
+  if (payment.state === 'completed') return { ok: false, reason: 'completed' }
+  if (!isActive(payment, now)) return { ok: false, reason: 'expired' }
+  const remainder = remainderOf(payment)
+  if (remainder !== undefined && amount > remainder) return { ok: false, reason: 'over_remainder' }
+  const reserved = addAmounts(payment.reserved, amountOf(payment.reserved, amount))
+  return { ok: true, payment: { ...payment, reserved, state: 'processing' } }
+}
+
+/**
+ * Counts a reserved receipt as received, and completes the payment in the same step when the sum is reached. A
+ * receipt that was reserved in time is credited even after completion or expiry.
+ * @spec INC-5 @spec INC-6
+ */
+export function creditReceipt(payment: IncomingPayment, amount: bigint): IncomingPayment {
+  const credited = amountOf(payment.received, amount)
+  const received = addAmounts(payment.received, credited)
+  const reserved = subtractAmounts(payment.reserved, credited)
+  return { ...payment, received, reserved, state: stateAfterReceipt(payment, received.value) }
+}
+
+/** Gives a reserved receipt back: the money did not come. */
+export function dropReceipt(payment: IncomingPayment, amount: bigint): IncomingPayment {
+  const reserved = subtractAmounts(payment.reserved, amountOf(payment.reserved, amount))
+  const isUntouched = payment.state === 'processing' && reserved.value === 0n && payment.received.value === 0n
+  return { ...payment, reserved, state: isUntouched ? 'pending' : payment.state }
+}
+
+/** The state of a payment once its received sum has grown to `received`. */
+export function stateAfterReceipt(payment: IncomingPayment, received: bigint): IncomingPaymentState {
+  if (payment.incomingAmount !== undefined && received >= payment.incomingAmount.value) return 'completed'
+  return payment.state === 'pending' ? 'processing' : payment.state
+}

@@ -1,0 +1,20 @@
+import type { ClientId } from './client.ts'
+
+/** Where an interaction stands; each edge is taken once. */
+export type InteractionState = 'created' | 'opened' | 'approved' | 'denied' | 'expired'
+
+/** An interaction as it is stored. `id` is the SHA-256 of the reference in the redirect URL. @spec INT-1 */
+export interface Interaction {
+  readonly id: string
+  readonly grantId: string
+  readonly state: InteractionState
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly client: ClientId
+  /** The name that the client's wallet address document gave when the grant was requested. @spec INT-2 */
+  readonly clientName?: string
+  /** SHA-256 of the browser session that opened it. @spec INT-10 */
+  readonly sessionHash?: string
+  /** SHA-256 of the consent data shown at opening. @spec INT-12 */
+  readonly consentHash?: string
+}

@@ -1,0 +1,171 @@
+import { parseDateTime } from './date-time.ts'
+
+/**
+ * A repeating interval as it was read. Its windows lie end to end, `months` and `milliseconds` long, forwards from
+ * `anchoredAt` (`start`) or backwards from it (`end`).
+ */
+export interface RepeatingInterval {
+  readonly anchor: 'start' | 'end'
+  /** In milliseconds since 1970. */
+  readonly anchoredAt: number
+  /** Calendar months of the period: years count twelve. */
+  readonly months: number
+  /** The rest of the period: weeks, days and times, a day being 86 400 s. @spec IVL-7 */
+  readonly milliseconds: number
+  /** The n of `Rn`; absent where the interval never ends. */
+  readonly repetitions?: number
+}
+
+/** Whether `Rn` means n windows after the first, or n windows in all. @spec D4 @spec IVL-6 */
+export type IntervalCounting = 'additional' | 'total'
+
+/** One window: it begins at `startsAt` and ends before `endsAt`, in milliseconds. @spec IVL-5 */
+export interface IntervalWindow {
+  /** 0 for the first window after a start, and for the last window before an end. */
+  readonly index: number
+  readonly startsAt: number
+  readonly endsAt: number
+}
+
+/** What reading an interval gives. `reason` is for the client. */
+export type ParsedInterval =
+  | { readonly ok: true; readonly interval: RepeatingInterval }
+  | { readonly ok: false; readonly reason: string }
+
+const MAX_LENGTH = 128
+const MIN_PERIOD = 60_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+/** The mean length of a Gregorian month. */
+const MEAN_MONTH = (146_097 / 4800) * DAY
+/** The furthest moment from 1970 that a `Date` can hold. */
+const LAST_MOMENT = 8.64e15
+
+// Each group begins at one place only, so that none of these backtracks; and no text is longer than MAX_LENGTH.
+const COUNT = /^R(-1|\d{1,9})?$/
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
+const DURATION = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/
+
+function parseMoment(text: string): number | undefined {
+  const match = DATE_TIME.exec(text)
+  if (match === null || text < '1970') return undefined
+  const [, date, time = '00:00', seconds = ':00', zone = 'Z'] = match
+  return parseDateTime(`${date}T${time}${seconds}${zone}`)
+}
+
+function parseDuration(text: string): { readonly months: number; readonly milliseconds: number } | undefined {
+  const match = DURATION.exec(text)
+  if (match === null || text === 'P' || text.endsWith('T')) return undefined
+  const part = (group: number): number => Number(match[group] ?? 0)
+  return {
+    months: part(1) * 12 + part(2),
+    milliseconds: (part(3) * 7 + part(4)) * DAY + part(5) * HOUR + part(6) * MINUTE + part(7) * 1000,
+  }
+}
+
+function refuse(reason: string): ParsedInterval {
+  return { ok: false, reason }
+}
+
+/**
+ * Reads a repeating interval: `R[n]/` and a start with a duration, a duration with an end, or a start with an end.
+ * Bounded and never throws. Refuses periods under 60 seconds, and dates that do not exist or lie before 1970.
+ * @spec IVL-10 @spec IVL-4
+ */
+export function parseInterval(text: string): ParsedInterval {
+  if (text.length > MAX_LENGTH) return refuse(`an interval has at most ${MAX_LENGTH} characters`)
+  const [repeat = '', first = '', second = '', ...rest] = text.split('/')
+  const count = COUNT.exec(repeat)
+  if (count === null || rest.length > 0)
+    return refuse('an interval is R[n]/start/duration, R[n]/duration/end or R[n]/start/end')
+  const repetitions = count[1] === undefined || count[1] === '-1' ? undefined : Number(count[1])
+  const repeated = repetitions === undefined ? {} : { repetitions }
+
+  const start = parseMoment(first)
+  const end = parseMoment(second)
+  if (start !== undefined && end !== undefined) {
+    if (end - start < MIN_PERIOD) return refuse('the end of an interval must be at least 60 seconds after its start')
+    return {
+      ok: true,
+      interval: { anchor: 'start', anchoredAt: start, months: 0, milliseconds: end - start, ...repeated },
+    }
+  }
+  const anchoredAt = start ?? end
+  const duration = parseDuration(start === undefined ? first : second)
+  if (anchoredAt === undefined || duration === undefined)
+    return refuse('an interval needs a valid start or end, and a valid duration')
+  if (duration.months === 0 && duration.milliseconds < MIN_PERIOD)
+    return refuse('the period of an interval must be at least 60 seconds')
+  return { ok: true, interval: { anchor: start === undefined ? 'end' : 'start', anchoredAt, ...duration, ...repeated } }
+}
+
+/**
+ * The anchor moved by `periods` periods: months first, always from the anchor itself and onto the month's last day
+ * where it is shorter, so that nothing drifts; then fixed milliseconds. Infinite beyond the range of `Date`.
+ * @spec IVL-1 @spec IVL-8
+ */
+function momentAfter(interval: RepeatingInterval, periods: number): number {
+  const date = new Date(interval.anchoredAt)
+  const day = date.getUTCDate()
+  // To day 0 of the following month, which is the last of the one wanted; not Date.UTC, which reads year 70 as 1970.
+  date.setUTCMonth(date.getUTCMonth() + periods * interval.months + 1, 0)
+  const month = date.setUTCDate(Math.min(day, date.getUTCDate()))
+  const moment = month + periods * interval.milliseconds
+  return Math.abs(moment) <= LAST_MOMENT ? moment : periods * Number.POSITIVE_INFINITY
+}
+
+/** The start of window `index`, counted forwards also where the windows are counted back from an end. */
+function windowFrom(interval: RepeatingInterval, step: number): IntervalWindow {
+  return {
+    index: interval.anchor === 'start' ? step : -step - 1,
+    startsAt: Math.max(momentAfter(interval, step), -LAST_MOMENT),
+    endsAt: Math.min(momentAfter(interval, step + 1), LAST_MOMENT),
+  }
+}
+
+/** How many windows there are; `undefined` where they never end. `R0` counted in total has none. @spec IVL-6 */
+export function windowCount(interval: RepeatingInterval, counting: IntervalCounting): number | undefined {
+  if (interval.repetitions === undefined) return undefined
+  return counting === 'additional' ? interval.repetitions + 1 : interval.repetitions
+}
+
+/**
+ * The window that holds a moment; `undefined` where none does. Its cost does not depend on how many windows lie
+ * between: calendar months stray from their mean by less than nine days, so the estimate is off by one at most.
+ * @spec IVL-2 @spec IVL-3 @spec IVL-9
+ */
+export function windowAt(
+  interval: RepeatingInterval,
+  at: number,
+  counting: IntervalCounting,
+): IntervalWindow | undefined {
+  const count = windowCount(interval, counting) ?? Number.POSITIVE_INFINITY
+  const meanPeriod = interval.months * MEAN_MONTH + interval.milliseconds
+  const estimate = Math.floor((at - interval.anchoredAt) / meanPeriod)
+  for (const correction of [0, -1, 1]) {
+    const window = windowFrom(interval, estimate + correction)
+    if (window.startsAt <= at && at < window.endsAt)
+      return window.index >= 0 && window.index < count ? window : undefined
+  }
+  return undefined
+}
+
+/** The start of the first window, in milliseconds; `undefined` where there is none: no window, or endless ones before an end. */
+export function firstWindowStart(interval: RepeatingInterval, counting: IntervalCounting): number | undefined {
+  const count = windowCount(interval, counting)
+  if (count === 0) return undefined
+  if (interval.anchor === 'start') return interval.anchoredAt
+  return count === undefined ? undefined : Math.max(momentAfter(interval, -count), -LAST_MOMENT)
+}
+
+/**
+ * The end of the last window, in milliseconds; `undefined` where there is none. An end beyond the range of `Date`
+ * is given as the last moment in it.
+ */
+export function lastWindowEnd(interval: RepeatingInterval, counting: IntervalCounting): number | undefined {
+  const count = windowCount(interval, counting)
+  if (count === 0) return undefined
+  if (interval.anchor === 'end') return interval.anchoredAt
+  return count === undefined ? undefined : Math.min(momentAfter(interval, count), LAST_MOMENT)
+}

@@ -1,0 +1,126 @@
+import * as v from 'valibot'
+import { fromBase64url, toHex } from './identifiers.ts'
+
+/** An Ed25519 public key as the library keeps it: plain data. `x` is canonical base64url of 32 bytes, checked against KEY-3. */
+export interface PublicKey {
+  readonly kid: string
+  readonly x: string
+}
+
+/** A public key as it is published in a key set. */
+export interface JsonWebKey {
+  readonly kid: string
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly x: string
+  readonly alg?: 'EdDSA'
+  readonly use?: 'sig'
+}
+
+/** What reading a key gives. `reason` never repeats any of the key. */
+export type ParsedPublicKey =
+  | { readonly ok: true; readonly key: PublicKey }
+  | { readonly ok: false; readonly reason: string }
+
+/** The most keys that one key set may hold. @spec T-4 */
+const MAX_KEYS = 20
+
+/** The y of the eight points whose order divides 8, little-endian; each stands for both of its x. */
+const SMALL_ORDER: readonly string[] = [
+  '0000000000000000000000000000000000000000000000000000000000000000',
+  '0100000000000000000000000000000000000000000000000000000000000000',
+  '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+  'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
+  'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+]
+
+/** A y of 2^255 - 19 or more, little-endian: such a key has a second, shorter name. */
+const NOT_REDUCED = /^(?:e[d-f]|f.)(?:ff){30}7f$/
+
+/**
+ * Whether 32 bytes may be a public key. With a point of small order one signature is valid for every message; and a
+ * point must have one encoding only, or one key would have two thumbprints. An x of 0 with its sign bit set, the other
+ * encoding that is not canonical, exists for small orders alone.
+ * @spec KEY-3
+ */
+function isUsablePoint(bytes: Uint8Array): boolean {
+  const y = toHex(bytes.map((byte, index) => (index === 31 ? byte & 0x7f : byte)))
+  return !SMALL_ORDER.includes(y) && !NOT_REDUCED.test(y)
+}
+
+function isPublicPoint(x: string): boolean {
+  const bytes = x.length === 43 ? fromBase64url(x) : undefined
+  return bytes !== undefined && isUsablePoint(bytes)
+}
+
+const members = {
+  kid: v.pipe(
+    v.string('kid is missing'),
+    v.minLength(1, 'kid is empty'),
+    v.maxLength(256, 'kid is longer than 256 characters'),
+  ),
+  kty: v.literal('OKP', 'kty must be OKP'),
+  crv: v.literal('Ed25519', 'crv must be Ed25519'),
+  x: v.pipe(v.string('x is missing'), v.check(isPublicPoint, 'x is not a usable Ed25519 public key')),
+  use: v.exactOptional(v.literal('sig', 'use must be sig')),
+  key_ops: v.exactOptional(
+    v.pipe(
+      v.array(v.string(), 'key_ops must be an array'),
+      v.check((operations) => operations.includes('verify'), 'key_ops must include verify'),
+    ),
+  ),
+  d: v.exactOptional(v.never('a public key must not carry its private part')),
+}
+const alg = v.literal('EdDSA', 'alg must be EdDSA')
+const FetchedKey = v.object({ ...members, alg: v.exactOptional(alg) }, 'a key must be an object')
+const DirectedKey = v.object({ ...members, alg }, 'a key must be an object')
+
+/**
+ * Reads an Ed25519 public key from a JSON Web Key. `requireAlg`: a directed identity and a key of this server must
+ * name its `alg`, a key from someone else's key set need not.
+ * @spec KEY-1 @spec KEY-2 @spec KEY-4
+ */
+export function parsePublicKey(jwk: unknown, options: { readonly requireAlg: boolean }): ParsedPublicKey {
+  const parsed = v.safeParse(options.requireAlg ? DirectedKey : FetchedKey, jwk, { abortEarly: true })
+  if (!parsed.success) return { ok: false, reason: parsed.issues[0].message }
+  return { ok: true, key: { kid: parsed.output.kid, x: parsed.output.x } }
+}
+
+const KeySet = v.object({ keys: v.pipe(v.array(v.unknown()), v.maxLength(MAX_KEYS)) })
+
+/**
+ * Reads a key set. Entries that are not usable Ed25519 keys are left out; `undefined` where the document is no key set
+ * or holds more than 20 keys.
+ */
+export function parseKeySet(document: unknown): readonly PublicKey[] | undefined {
+  const parsed = v.safeParse(KeySet, document)
+  if (!parsed.success) return undefined
+  return parsed.output.keys.flatMap((jwk) => {
+    const result = parsePublicKey(jwk, { requireAlg: false })
+    return result.ok ? [result.key] : []
+  })
+}
+
+/** The key with this `kid`; none where two keys have it, since either could be meant. @spec KEY-7 */
+export function findKey(keys: readonly PublicKey[], kid: string): PublicKey | undefined {
+  const [found, ...others] = keys.filter((key) => key.kid === kid)
+  return others.length === 0 ? found : undefined
+}
+
+/** The 32 bytes of a key. Throws for a key that `parsePublicKey` did not make. */
+export function publicKeyBytes(key: PublicKey): Uint8Array<ArrayBuffer> {
+  const bytes = fromBase64url(key.x)
+  if (bytes?.length !== 32) throw new TypeError('not an Ed25519 public key')
+  return bytes
+}
+
+/** What the SHA-256 of the RFC 7638 thumbprint of a key is taken of. @spec KEY-8 */
+export function thumbprintInput(key: PublicKey): string {
+  return `{"crv":"Ed25519","kty":"OKP","x":"${key.x}"}`
+}
+
+/** A key as this server publishes it: the members of the published key schema, and no other that the key may carry. @spec WAS-10 @spec KEY-1 */
+export function publishedKey(jwk: JsonWebKey): JsonWebKey {
+  const published = { kid: jwk.kid, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x: jwk.x } as const
+  return jwk.use === undefined ? published : { ...published, use: jwk.use }
+}

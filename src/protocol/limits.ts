@@ -1,0 +1,50 @@
+import * as v from 'valibot'
+import { Amount, type WireAmount } from './amount.ts'
+import { parseInterval } from './interval.ts'
+import { parseReceiver } from './receiver.ts'
+
+/** The limits of an outgoing-payment right, in wire form. Amounts are maxima per window of the interval. */
+export interface WireLimits {
+  readonly receiver?: string
+  readonly interval?: string
+  readonly debitAmount?: WireAmount
+  readonly receiveAmount?: WireAmount
+}
+
+const amountAsSent = v.pipe(
+  Amount,
+  v.transform(
+    (amount): WireAmount => ({
+      value: amount.value.toString(),
+      assetCode: amount.assetCode,
+      assetScale: amount.assetScale,
+    }),
+  ),
+)
+
+/** The `limits` member of an access entry: at most one amount, a parseable interval, a receiver of the published form. @spec GRT-10 */
+export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
+  v.strictObject({
+    receiver: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.check((url) => parseReceiver(url) !== undefined, 'limits.receiver is not the URL of an incoming payment'),
+      ),
+    ),
+    interval: v.exactOptional(
+      v.pipe(
+        v.string(),
+        v.check(
+          (text) => parseInterval(text).ok,
+          'limits.interval is not a repeating interval with a period of at least 60 seconds',
+        ),
+      ),
+    ),
+    debitAmount: v.exactOptional(amountAsSent),
+    receiveAmount: v.exactOptional(amountAsSent),
+  }),
+  v.check(
+    (limits) => limits.debitAmount === undefined || limits.receiveAmount === undefined,
+    'only one access amount allowed',
+  ),
+)

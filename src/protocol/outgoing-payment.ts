@@ -1,0 +1,100 @@
+import * as v from 'valibot'
+import { Amount, amountToWire, type WireAmount } from './amount.ts'
+import type { ClientId } from './client.ts'
+import { Metadata } from './metadata.ts'
+
+/**
+ * Where an outgoing payment stands.
+ *
+ * `created`: the intent is durable, the hold is not confirmed. `sending`: the money is held. `decided`: the outcome
+ * is committed and the ledger is being told. `refused`: the wallet refused the hold; nobody is ever shown it.
+ */
+export type OutgoingPaymentState = 'created' | 'refused' | 'sending' | 'decided' | 'completed' | 'failed'
+
+/** What was decided about the held money, before the ledger is told. */
+export type Decision =
+  | { readonly action: 'settle'; readonly amount: bigint; readonly fee: bigint }
+  | { readonly action: 'release'; readonly reason: string }
+
+/** An outgoing payment as it is stored: every argument of every ledger call that it will ever cause. */
+export interface OutgoingPayment {
+  readonly id: string
+  readonly walletAddress: string
+  readonly client: ClientId
+  readonly state: OutgoingPaymentState
+  readonly createdAt: number
+  readonly quoteId?: string
+  readonly receiver: string
+  readonly debitAmount: Amount
+  readonly receiveAmount: Amount
+  readonly fee: Amount
+  readonly sentAmount: Amount
+  readonly metadata?: Metadata
+  /** The payer's account in the wallet's ledger. */
+  readonly account: string
+  /** The incoming payment on this server that is being paid. */
+  readonly incomingPaymentId: string
+  /** The payee's account in the wallet's ledger. */
+  readonly payeeAccount: string
+  readonly grantId: string
+  /** The records of what the grant has spent that this payment counts in, for good. @spec LIM-2 */
+  readonly spendingIds: readonly string[]
+  readonly decision?: Decision
+  /** How often the present step was tried without an answer. */
+  readonly attempts: number
+}
+
+/** The body of `POST /outgoing-payments`: from a quote, or straight from an incoming payment. */
+export type CreateOutgoingPayment =
+  | { readonly walletAddress: string; readonly quoteId: string; readonly metadata?: Metadata | null | undefined }
+  | {
+      readonly walletAddress: string
+      readonly incomingPayment: string
+      readonly debitAmount: Amount
+      readonly metadata?: Metadata | null | undefined
+    }
+
+const url = v.pipe(v.string(), v.maxLength(2048))
+
+/** Reads the body of `POST /outgoing-payments`: exactly one of its two alternatives. @spec OUT-1 */
+export const CreateOutgoingPayment: v.GenericSchema<unknown, CreateOutgoingPayment> = v.union(
+  [
+    v.strictObject({ walletAddress: url, quoteId: url, metadata: v.nullish(Metadata) }),
+    v.strictObject({ walletAddress: url, incomingPayment: url, debitAmount: Amount, metadata: v.nullish(Metadata) }),
+  ],
+  'give either quoteId, or incomingPayment and debitAmount',
+)
+
+/** An outgoing payment as it travels in JSON. */
+export interface WireOutgoingPayment {
+  readonly id: string
+  readonly walletAddress: string
+  readonly quoteId?: string
+  readonly failed: boolean
+  readonly receiver: string
+  readonly receiveAmount: WireAmount
+  readonly debitAmount: WireAmount
+  readonly sentAmount: WireAmount
+  readonly metadata?: Metadata
+  readonly createdAt: string
+}
+
+/** The JSON form of an outgoing payment; the URLs are its and its quote's identifiers on this server. @spec OUT-11 */
+export function outgoingPaymentToWire(
+  payment: OutgoingPayment,
+  paymentUrl: string,
+  quoteUrl?: string,
+): WireOutgoingPayment {
+  return {
+    id: paymentUrl,
+    walletAddress: payment.walletAddress,
+    ...(quoteUrl !== undefined && { quoteId: quoteUrl }),
+    failed: payment.state === 'failed',
+    receiver: payment.receiver,
+    receiveAmount: amountToWire(payment.receiveAmount),
+    debitAmount: amountToWire(payment.debitAmount),
+    sentAmount: amountToWire(payment.sentAmount),
+    ...(payment.metadata && { metadata: payment.metadata }),
+    createdAt: new Date(payment.createdAt).toISOString(),
+  }
+}

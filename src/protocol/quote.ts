@@ -1,0 +1,73 @@
+import * as v from 'valibot'
+import { Amount, amountToWire, type WireAmount } from './amount.ts'
+import type { ClientId } from './client.ts'
+
+/** Where a quote stands. A quote backs at most one payment. @spec QUO-7 */
+export type QuoteState = 'open' | 'reserved' | 'used'
+
+/** A quote as it is stored. Its amounts are fixed for good. @spec QUO-5 */
+export interface Quote {
+  readonly id: string
+  readonly walletAddress: string
+  readonly client: ClientId
+  readonly state: QuoteState
+  readonly createdAt: number
+  readonly expiresAt: number
+  readonly receiver: string
+  readonly debitAmount: Amount
+  readonly receiveAmount: Amount
+  /** The part of `debitAmount` that the wallet keeps. */
+  readonly fee: Amount
+  /** The payment that holds or used this quote. */
+  readonly outgoingPaymentId?: string
+}
+
+/** The body of `POST /quotes`: a receiver, and one amount or none. */
+export interface CreateQuote {
+  readonly walletAddress: string
+  readonly receiver: string
+  readonly method: 'ilp'
+  readonly receiveAmount?: Amount
+  readonly debitAmount?: Amount
+}
+
+const common = {
+  walletAddress: v.pipe(v.string(), v.maxLength(2048)),
+  receiver: v.pipe(v.string(), v.maxLength(2048)),
+  method: v.literal('ilp', 'method must be ilp'),
+}
+
+/** Reads the body of `POST /quotes`: exactly one of its three alternatives. @spec QUO-1 */
+export const CreateQuote: v.GenericSchema<unknown, CreateQuote> = v.pipe(
+  v.strictObject({ ...common, receiveAmount: v.exactOptional(Amount), debitAmount: v.exactOptional(Amount) }),
+  v.check(
+    (body) => body.receiveAmount === undefined || body.debitAmount === undefined,
+    'give debitAmount or receiveAmount, not both',
+  ),
+)
+
+/** A quote as it travels in JSON. */
+export interface WireQuote {
+  readonly id: string
+  readonly walletAddress: string
+  readonly receiver: string
+  readonly receiveAmount: WireAmount
+  readonly debitAmount: WireAmount
+  readonly method: 'ilp'
+  readonly expiresAt: string
+  readonly createdAt: string
+}
+
+/** The JSON form of a quote; `url` is its identifier on this server. */
+export function quoteToWire(quote: Quote, url: string): WireQuote {
+  return {
+    id: url,
+    walletAddress: quote.walletAddress,
+    receiver: quote.receiver,
+    receiveAmount: amountToWire(quote.receiveAmount),
+    debitAmount: amountToWire(quote.debitAmount),
+    method: 'ilp',
+    expiresAt: new Date(quote.expiresAt).toISOString(),
+    createdAt: new Date(quote.createdAt).toISOString(),
+  }
+}

@@ -1,0 +1,55 @@
+/** A receiver: the URL of an incoming payment, on this server or another. */
+export interface Receiver {
+  /** As a URL parser writes it: two receivers are one when these are equal. @spec LIM-5 */
+  readonly url: string
+  /** Its last segment. */
+  readonly id: string
+  /** The URL up to and including `/incoming-payments`. */
+  readonly collection: string
+}
+
+/** The longest URL that this server reads, in characters. */
+const MAX_LENGTH = 2048
+
+/** What the published pattern asks of the text before its path, without query and fragment; one pass, no backtracking. */
+const HTTP_URL = /^https?:\/\/[^\s\\?#]+$/
+
+function parseUrl(text: string): URL | undefined {
+  if (text.length > MAX_LENGTH || !HTTP_URL.test(text) || !URL.canParse(text)) return undefined
+  const url = new URL(text)
+  return url.username === '' && url.password === '' ? url : undefined
+}
+
+/**
+ * Reads the URL of an incoming payment: http or https, without userinfo, query and fragment, its path ending in
+ * `incoming-payments` and one more segment. `undefined` where the text is none. Takes a time bounded by 2048 characters.
+ * @spec T-24
+ */
+export function parseReceiver(text: string): Receiver | undefined {
+  const url = parseUrl(text)
+  if (url === undefined) return undefined
+  const [id = '', name] = url.pathname.split('/').reverse()
+  if (id === '' || name !== 'incoming-payments') return undefined
+  return { url: url.href, id, collection: url.href.slice(0, -id.length - 1) }
+}
+
+/**
+ * The identifier in the URL of a resource of this server; `undefined` for every other URL, also for one on a foreign
+ * host whose last segment is an identifier of this server. `resourceServer` is the published base URL.
+ * @spec RS-10 @spec T-41
+ */
+export function localResourceId(
+  url: string,
+  resourceServer: string,
+  collection: 'incoming-payments' | 'quotes' | 'outgoing-payments',
+): string | undefined {
+  const href = parseUrl(url)?.href
+  const base = new URL(`${resourceServer}/${collection}/`).href
+  const id = href?.startsWith(base) ? href.slice(base.length) : ''
+  return id === '' || id.includes('/') ? undefined : id
+}
+
+/** Whether a receiver is an incoming payment of this server. */
+export function isLocalReceiver(url: string, resourceServer: string): boolean {
+  return localResourceId(url, resourceServer, 'incoming-payments') !== undefined
+}

@@ -1,0 +1,59 @@
+import { type Amount, type Asset, amountOf, isSameAsset, type WireAmount } from './amount.ts'
+
+/**
+ * What a grant has spent through one access entry in one window: the debit and receive amounts of every payment
+ * created in it that is reserved or settled. Failed payments are taken out again. An entry with an interval also has
+ * one for its whole life.
+ * @spec LIM-10
+ */
+export interface Spending {
+  /** `grant:entry:window`; the window is its start in milliseconds, or `life`. */
+  readonly id: string
+  readonly grantId: string
+  readonly entry: number
+  /** When a payment was last charged to it. */
+  readonly chargedAt: number
+  readonly debit: Amount
+  /** One sum per asset of the receivers. */
+  readonly receive: readonly WireAmount[]
+}
+
+/** The body of `GET /outgoing-payment-grant`. */
+export interface SpentAmounts {
+  readonly spentDebitAmount: WireAmount | null
+  readonly spentReceiveAmount: WireAmount | null
+}
+
+/** What a window has received in one asset. */
+export function receivedIn(spending: Spending, asset: Asset): bigint {
+  const sum = spending.receive.find((amount) => isSameAsset(amount, asset))
+  return sum === undefined ? 0n : BigInt(sum.value)
+}
+
+/** Adds a payment to a window; negative values take it out again. */
+export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: Asset, receive: bigint): Spending {
+  const others = spending.receive.filter((amount) => !isSameAsset(amount, receiveAsset))
+  const total = receivedIn(spending, receiveAsset) + receive
+  return {
+    ...spending,
+    debit: amountOf(spending.debit, spending.debit.value + debit),
+    receive: [
+      ...others,
+      { value: total.toString(), assetCode: receiveAsset.assetCode, assetScale: receiveAsset.assetScale },
+    ],
+  }
+}
+
+/** The spent amounts of a window; the receive amount is `null` where receivers of several assets were paid. @spec LIM-9 */
+export function spentAmountsOf(spending: Spending): SpentAmounts {
+  const received = spending.receive.filter((amount) => amount.value !== '0')
+  const single = received.length > 1 ? null : (received[0] ?? spending.receive[0] ?? null)
+  return {
+    spentDebitAmount: {
+      value: spending.debit.value.toString(),
+      assetCode: spending.debit.assetCode,
+      assetScale: spending.debit.assetScale,
+    },
+    spentReceiveAmount: single,
+  }
+}

@@ -1,0 +1,90 @@
+import type { Asset } from './amount.ts'
+
+/** The longest URL that this server reads, in characters. */
+const MAX_LENGTH = 2048
+const DEFAULT_PATH = '/.well-known/pay'
+
+/** Path segments of the three servers, which no wallet address may contain. @spec WAS-3 */
+const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
+  'incoming-payments',
+  'outgoing-payments',
+  'quotes',
+  'jwks.json',
+  'outgoing-payment-grant',
+  'wallet-address',
+  'continue',
+  'token',
+  'interact',
+])
+
+// Scheme, authority and path. Only bytes beyond ASCII may be percent-encoded, and in upper case, so that no character
+// can be written in two ways.
+const WALLET_ADDRESS = /^(https?:\/\/[^/?#]+)((?:[\w.~!$&'()*+,;=:@/-]|%[89A-F][0-9A-F])*)$/
+
+/**
+ * Whether a host name of a parsed URL means this machine: `localhost` and names below it, `127.0.0.1`, `[::1]`.
+ * No other address of 127.0.0.0/8, so that what is admitted for development fits on a line.
+ */
+export function isLoopbackHost(hostname: string): boolean {
+  return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '127.0.0.1' || hostname === '[::1]'
+}
+
+/**
+ * The one name of a wallet address: host in lower case, no trailing slash, `/.well-known/pay` where there is no path.
+ * `undefined` where the text is none: other than https; with userinfo, port, query or fragment; with a reserved or
+ * empty segment; longer than 2048 characters; or written otherwise than a URL parser writes it (dot segments, a host in
+ * Unicode, an escape of an ASCII character), so that one account never has two names.
+ *
+ * `loopbackHttp` admits http and ports as well, on the hosts of `isLoopbackHost` only.
+ * @spec WAS-2 @spec WAS-3 @spec T-40
+ */
+export function canonicalWalletAddress(text: string, options: { readonly loopbackHttp: boolean }): string | undefined {
+  if (text.length > MAX_LENGTH) return undefined
+  const [, authority, path] = WALLET_ADDRESS.exec(text) ?? []
+  if (authority === undefined || path === undefined) return undefined
+  const origin = authority.toLowerCase()
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (
+    url === undefined ||
+    url.href !== origin + (path === '' ? '/' : path) ||
+    url.username !== '' ||
+    url.hostname.endsWith('.')
+  ) {
+    return undefined
+  }
+  const allowsAny = options.loopbackHttp && isLoopbackHost(url.hostname)
+  if (!allowsAny && (url.protocol !== 'https:' || url.port !== '')) return undefined
+
+  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
+  if (trimmed === '') return origin + DEFAULT_PATH
+  const segments = trimmed.split('/').slice(1)
+  if (segments.some((segment) => segment === '' || RESERVED_SEGMENTS.has(segment))) return undefined
+  return origin + trimmed
+}
+
+/** A wallet address document as it travels in JSON. */
+export interface WireWalletAddress extends Asset {
+  readonly id: string
+  readonly publicName?: string
+  readonly authServer: string
+  readonly resourceServer: string
+}
+
+/** The JSON form of a wallet address; `walletAddress` is its canonical URL. @spec WAS-1 @spec WAS-4 */
+export function walletAddressToWire(details: {
+  readonly walletAddress: string
+  readonly publicName?: string | undefined
+  readonly assetCode: string
+  readonly assetScale: number
+  readonly authServer: string
+  readonly resourceServer: string
+}): WireWalletAddress {
+  return {
+    id: details.walletAddress,
+    ...(details.publicName !== undefined && { publicName: details.publicName }),
+    assetCode: details.assetCode,
+    assetScale: details.assetScale,
+    authServer: details.authServer,
+    resourceServer: details.resourceServer,
+  }
+}

@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+export default defineConfig({
+  resolve: {
+    alias: [
+      { find: /^open-payments-server$/, replacement: at('./src/index.ts') },
+      { find: /^open-payments-server\/testing$/, replacement: at('./src/testing/index.ts') },
+      { find: /^open-payments-server\/consent$/, replacement: at('./adapters/consent/index.ts') },
+      { find: /^open-payments-server\/(.+)$/, replacement: `${at('./adapters/')}$1.ts` },
+    ],
+  },
+  test: {
+    include: ['test/**/*.test.ts'],
+    exclude: ['test/runtimes/**'],
+    testTimeout: 20_000,
+  },
+})
