@@ -1,3 +1,4 @@
+import { ConfigurationError } from './errors/configuration-error.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Consent } from './ports/consent.ts'
 import type { Cryptography } from './ports/cryptography.ts'
@@ -9,6 +10,8 @@ import type { Pricing } from './ports/pricing.ts'
 import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
+import { isIlpPrefix } from './protocol/payment-method.ts'
+import { isLoopbackHost } from './protocol/wallet-address.ts'
 
 /** What a wallet brings. */
 export interface OpenPaymentsOptions {
@@ -42,4 +45,178 @@ export interface OpenPaymentsOptions {
     readonly limits?: Partial<RequestLimits>
     readonly policies?: Partial<Policies>
   }
+}
+
+const LIFETIMES: Lifetimes = {
+  accessTokenSeconds: 600,
+  interactionSeconds: 600,
+  quoteSeconds: 300,
+  incomingPaymentSeconds: 30 * 24 * 3600,
+  continuationWaitSeconds: 5,
+  signatureAgeSeconds: 300,
+  signatureSkewSeconds: 60,
+}
+
+const LIMITS: RequestLimits = { bodyBytes: 65_536, bodySeconds: 10, holdSeconds: 3, commitSeconds: 3, leaseSeconds: 30 }
+
+const POLICIES: Policies = {
+  signatureProfile: 'open-payments',
+  legacySignatureSyntax: ['php', 'rust'],
+  finishHashEncoding: 'auto',
+  intervalCounting: 'additional',
+  finishOnDenial: 'result',
+  replay: 'payments',
+  keyBinding: 'client',
+  quoteBinding: 'walletAddress',
+  excessReceipt: 'cap',
+  withoutInteraction: ['incoming-payment', 'quote'],
+  quoteAsUri: false,
+  loopbackHttp: false,
+  finishSchemes: [],
+  localIlpPrefix: 'test.local',
+}
+
+/** The settings of a server, complete and checked. */
+export interface Settings {
+  readonly walletAddressServer: string
+  readonly lifetimes: Lifetimes
+  readonly limits: RequestLimits
+  readonly policies: Policies
+}
+
+/** Checks every option at construction and fills the defaults in; throws a `ConfigurationError` that names the option. */
+export function resolveSettings(options: OpenPaymentsOptions): Settings {
+  const settings = options.settings ?? {}
+  refuseUnknown('settings', settings, ['lifetimes', 'limits', 'policies'])
+  const lifetimes = withDefaults('settings.lifetimes', LIFETIMES, settings.lifetimes)
+  const limits = withDefaults('settings.limits', LIMITS, settings.limits)
+  const policies = withDefaults('settings.policies', POLICIES, settings.policies)
+  for (const [name, value] of Object.entries(lifetimes)) requirePositive(`settings.lifetimes.${name}`, value)
+  for (const [name, value] of Object.entries(limits)) requirePositive(`settings.limits.${name}`, value)
+  checkPolicies(policies)
+  checkBaseUrl('authServer', options.authServer, policies)
+  checkBaseUrl('resourceServer', options.resourceServer, policies)
+  const walletAddressServer = options.walletAddressServer ?? new URL(options.resourceServer).origin
+  checkBaseUrl('walletAddressServer', walletAddressServer, policies)
+  if (new URL(walletAddressServer).origin !== walletAddressServer) {
+    throw new ConfigurationError('walletAddressServer must be an origin, without a path')
+  }
+  checkSecrets(options.secrets)
+  checkPorts(options)
+  return { walletAddressServer, lifetimes, limits, policies }
+}
+
+function withDefaults<T extends object>(name: string, defaults: T, given: Partial<T> | undefined): T {
+  refuseUnknown(name, given ?? {}, Object.keys(defaults))
+  return Object.freeze({ ...defaults, ...given })
+}
+
+function refuseUnknown(name: string, given: object, known: readonly string[]): void {
+  for (const member of Object.keys(given)) {
+    if (!known.includes(member)) throw new ConfigurationError(`${name}.${member} is not an option`)
+  }
+}
+
+function requirePositive(name: string, value: unknown): void {
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0)
+    throw new ConfigurationError(`${name} must be a positive number`)
+}
+
+const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
+  signatureProfile: ['open-payments', 'gnap'],
+  finishHashEncoding: ['auto', 'base64', 'base64url'],
+  intervalCounting: ['additional', 'total'],
+  finishOnDenial: ['result', 'gnap'],
+  replay: ['payments', 'all'],
+  keyBinding: ['client', 'key'],
+  quoteBinding: ['walletAddress', 'client'],
+  excessReceipt: ['accept', 'cap', 'refuse'],
+  quoteAsUri: [true, false],
+  loopbackHttp: [true, false],
+}
+
+const LIST_CHOICES: Readonly<Record<string, readonly unknown[]>> = {
+  legacySignatureSyntax: ['php', 'rust'],
+  // Money never leaves without its owner: outgoing-payment cannot be listed here. @spec GRT-5
+  withoutInteraction: ['incoming-payment', 'quote'],
+}
+
+function checkPolicies(policies: Policies): void {
+  for (const [name, value] of Object.entries(policies)) {
+    const choices = CHOICES[name]
+    if (choices !== undefined && !choices.includes(value)) {
+      throw new ConfigurationError(`settings.policies.${name} must be one of ${choices.join(', ')}`)
+    }
+    const members = LIST_CHOICES[name]
+    if (members !== undefined && !(Array.isArray(value) && value.every((member) => members.includes(member)))) {
+      throw new ConfigurationError(`settings.policies.${name} may list ${members.join(', ')}`)
+    }
+  }
+  if (!isIlpPrefix(policies.localIlpPrefix))
+    throw new ConfigurationError('settings.policies.localIlpPrefix is not an ILP address prefix')
+}
+
+/** Published URLs are compared byte by byte, so there is one way to write each. @spec D16 @spec WAS-4 */
+function checkBaseUrl(name: string, text: unknown, policies: Policies): void {
+  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
+  if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL`)
+  if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
+  const canonical = `${url.origin}${url.pathname === '/' ? '' : url.pathname}`
+  if (canonical !== text) throw new ConfigurationError(`${name} must be written as ${canonical}`)
+  if (/[:*+()?]/.test(url.pathname)) throw new ConfigurationError(`${name} must not hold any of :*+()? in its path`)
+  const isLoopback = policies.loopbackHttp && isLoopbackHost(url.hostname)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
+    throw new ConfigurationError(
+      `${name} must be https (http needs settings.policies.loopbackHttp, on loopback names only)`,
+    )
+  }
+}
+
+const SHORTEST_SECRET = 32
+
+function checkSecrets(secrets: unknown): void {
+  if (!Array.isArray(secrets) || secrets.length === 0)
+    throw new ConfigurationError('secrets must hold at least one secret')
+  if (secrets.some((secret) => typeof secret !== 'string' || secret.length < SHORTEST_SECRET)) {
+    throw new ConfigurationError(`secrets must be strings of at least ${SHORTEST_SECRET} characters`)
+  }
+  if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
+}
+
+const PORT_METHODS = {
+  storage: ['get', 'list', 'due', 'commit'],
+  ledger: ['account', 'hold', 'settle', 'release', 'credit'],
+  walletAddresses: ['find'],
+  consent: ['respond'],
+  pricing: ['price'],
+  keyResolver: ['keySet', 'publicName'],
+  cryptography: ['randomBytes', 'sha256', 'sha512', 'hmacSha256', 'verifyEd25519', 'signEd25519'],
+  clock: ['now', 'sleep'],
+} as const
+
+const OPTIONS = [
+  'authServer',
+  'resourceServer',
+  'walletAddressServer',
+  'secrets',
+  'paymentMethods',
+  'onEvent',
+  'settings',
+]
+
+function checkPorts(options: OpenPaymentsOptions): void {
+  refuseUnknown('options', options, [...OPTIONS, ...Object.keys(PORT_METHODS)])
+  const given = new Map<string, unknown>(Object.entries(options))
+  for (const [name, methods] of Object.entries(PORT_METHODS)) {
+    const port = given.get(name)
+    const isRequired = ['storage', 'ledger', 'walletAddresses', 'consent'].includes(name)
+    if (port === undefined && !isRequired) continue
+    for (const method of methods) {
+      if (!hasMethod(port, method)) throw new ConfigurationError(`${name}.${method} must be a function`)
+    }
+  }
+}
+
+function hasMethod(port: unknown, method: string): boolean {
+  return typeof port === 'object' && port !== null && method in port && typeof Reflect.get(port, method) === 'function'
 }

@@ -37,13 +37,30 @@ export type ServiceEvent =
       readonly detail?: string
     }
   /** Something unexpected. `cause` is what was thrown. */
-  | { readonly type: 'fault'; readonly at: number; readonly operation: OperationId | undefined; readonly message: string; readonly cause: unknown }
+  | {
+      readonly type: 'fault'
+      readonly at: number
+      readonly operation: OperationId | undefined
+      readonly message: string
+      readonly cause: unknown
+    }
   /** A signature was read by the reader for the malformed headers of two deployed clients. @spec D2 */
-  | { readonly type: 'legacy_signature_syntax'; readonly at: number; readonly syntax: 'php' | 'rust'; readonly keyId: string }
+  | {
+      readonly type: 'legacy_signature_syntax'
+      readonly at: number
+      readonly syntax: 'php' | 'rust'
+      readonly keyId: string
+    }
   /** A client presented a known kid with other key material. @spec T-6 */
   | { readonly type: 'key_substituted'; readonly at: number; readonly client: string; readonly keyId: string }
   /** A payment could not be moved on and is left for `recover()`. */
-  | { readonly type: 'payment_stalled'; readonly at: number; readonly outgoingPayment: string; readonly step: string; readonly attempts: number }
+  | {
+      readonly type: 'payment_stalled'
+      readonly at: number
+      readonly outgoingPayment: string
+      readonly step: string
+      readonly attempts: number
+    }
   /** A store that forgets is in use. */
   | { readonly type: 'volatile_storage'; readonly at: number }
 

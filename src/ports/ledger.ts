@@ -18,9 +18,7 @@ export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allow
  * The answer of a ledger. `conflict`: the id is known with other arguments; nothing happened.
  * A rejection or no answer at all means *unknown*, and the library asks again with the same id.
  */
-export type LedgerResult =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly reason: LedgerRefusal | 'conflict' }
+export type LedgerResult = { readonly ok: true } | { readonly ok: false; readonly reason: LedgerRefusal | 'conflict' }
 
 /** Reserves money of an account. `id`: 32 hexadecimal digits, 128 bits. */
 export interface Hold {

@@ -36,7 +36,11 @@ export interface PaymentMethod {
   readonly type: 'ilp'
   /** The details by which others pay an incoming payment; they go into its `methods`. */
   createDetails(incomingPayment: PayableIncomingPayment): Promise<IlpPaymentMethod>
-  quote(request: { readonly receiver: string; readonly debitAmount?: Amount; readonly receiveAmount?: Amount }): Promise<QuoteResult>
+  quote(request: {
+    readonly receiver: string
+    readonly debitAmount?: Amount
+    readonly receiveAmount?: Amount
+  }): Promise<QuoteResult>
   /** Sends. `record` is awaited before each chunk with the upper bound in flight, so that a crash sends nothing twice. */
   deliver(
     delivery: Delivery,

@@ -12,5 +12,9 @@ export interface Price {
 /** The wallet's prices. The default is one to one within an asset, no fee, and no way across assets. */
 export interface Pricing {
   /** The price of a payment from one asset to another; `undefined` where the wallet does not exchange them. */
-  price(request: { readonly walletAddress: string; readonly from: Asset; readonly to: Asset }): Promise<Price | undefined>
+  price(request: {
+    readonly walletAddress: string
+    readonly from: Asset
+    readonly to: Asset
+  }): Promise<Price | undefined>
 }

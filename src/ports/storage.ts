@@ -59,7 +59,13 @@ export interface Key {
 
 /** One part of a commit; `version` is the version that the record must have for the commit to happen. */
 export type Change =
-  | { readonly [K in RecordKind]: { readonly action: 'insert'; readonly kind: K; readonly value: RecordTypes[K] } & RecordMarks }[RecordKind]
+  | {
+      readonly [K in RecordKind]: {
+        readonly action: 'insert'
+        readonly kind: K
+        readonly value: RecordTypes[K]
+      } & RecordMarks
+    }[RecordKind]
   | {
       readonly [K in RecordKind]: {
         readonly action: 'replace'
