@@ -1,0 +1,157 @@
+import {
+  type BareItem,
+  type Dictionary,
+  isInnerList,
+  serializeDictionary,
+  serializeInnerList,
+  serializeItem,
+} from 'structured-headers'
+import { toBase64 } from '../protocol/identifiers.ts'
+import { parseStrictDictionary } from './dictionary.ts'
+import { combineFieldLines, fieldLineValue, isPrintableAscii } from './field-value.ts'
+import { type Refusal, refuse } from './refusal.ts'
+import type { SignedMessage } from './signed-message.ts'
+
+/** A covered component: a field of the message, or with a leading `@` something derived from it. */
+export interface Component {
+  readonly name: string
+  readonly parameters: ReadonlyMap<string, BareItem>
+  /** As it stands at the start of its line in the signature base: the quoted name and the parameters. */
+  readonly identifier: string
+}
+
+/** The value of a component, or why it has none. */
+export type ComponentValue = { readonly ok: true; readonly value: string } | Refusal
+
+/** The fields that `sf` and `key` may name: those known to be dictionaries. @spec SIG-12 */
+export const DICTIONARY_FIELDS: ReadonlySet<string> = new Set([
+  'accept-signature',
+  'content-digest',
+  'priority',
+  'repr-digest',
+  'signature',
+  'signature-input',
+])
+
+const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+const TARGET_URI = /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?$/
+
+/**
+ * The value of a component of a message with that `@target-uri`.
+ * @spec SIG-11 @spec SIG-12 @spec SIG-13 @spec SIG-14 @spec SIG-15 @spec SIG-16
+ */
+export function componentValue(
+  component: Component,
+  message: SignedMessage,
+  targetUri: string,
+  dictionaryFields: ReadonlySet<string> = DICTIONARY_FIELDS,
+): ComponentValue {
+  const result = component.name.startsWith('@')
+    ? derivedValue(component, message, targetUri)
+    : fieldValue(component, message, dictionaryFields)
+  return !result.ok || isPrintableAscii(result.value) ? result : refuse(`${component.identifier} is not ASCII`)
+}
+
+function derivedValue(component: Component, message: SignedMessage, targetUri: string): ComponentValue {
+  const [, scheme = '', authority = '', path = '', query = ''] = TARGET_URI.exec(targetUri) ?? []
+  const name = component.name
+  if (name === '@query-param') return queryParamValue(component.parameters, query)
+  if (component.parameters.size > 0) return refuse(`"${name}" must have no parameters`)
+  switch (name) {
+    case '@method':
+      return { ok: true, value: message.method }
+    case '@target-uri':
+      return { ok: true, value: targetUri }
+    case '@authority':
+      return { ok: true, value: authority.toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '') }
+    case '@scheme':
+      return { ok: true, value: scheme }
+    case '@request-target':
+      return { ok: true, value: (path || '/') + query }
+    case '@path':
+      return { ok: true, value: path || '/' }
+    case '@query':
+      return { ok: true, value: query || '?' }
+    default:
+      return refuse('a derived component is unknown')
+  }
+}
+
+function queryParamValue(parameters: ReadonlyMap<string, BareItem>, query: string): ComponentValue {
+  const name = parameters.get('name')
+  if (typeof name !== 'string' || parameters.size > 1) return refuse('"@query-param" must have a name and nothing else')
+  const values: string[] = []
+  for (const [key, value] of new URLSearchParams(query)) {
+    if (encodeForm(key) === name) values.push(encodeForm(value))
+  }
+  const [value] = values
+  // A parameter that occurs twice cannot be covered: nothing would say which of the two was signed.
+  if (value === undefined || values.length > 1) return refuse('"@query-param" must name a parameter that occurs once')
+  return { ok: true, value }
+}
+
+/** Percent-encodes all but letters, digits and `*-._`: the form-urlencoded set of the URL standard. */
+function encodeForm(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+function fieldValue(
+  component: Component,
+  message: SignedMessage,
+  dictionaryFields: ReadonlySet<string>,
+): ComponentValue {
+  const { name, parameters, identifier } = component
+  if (!FIELD_NAME.test(name)) return refuse('a component name is no field name in lower case')
+  for (const [parameter, value] of parameters) {
+    if (!isKnownParameter(parameter, value)) return refuse('a component has an unknown parameter')
+  }
+  if (parameters.has('bs') && parameters.size > 1) return refuse('"bs" excludes "sf" and "key"')
+
+  const lines = message.headerLines(name)
+  if (lines.length === 0) {
+    // A proxy that sends the body in chunks removes this field; the number of bytes is the same either way.
+    return name === 'content-length' && parameters.size === 0
+      ? { ok: true, value: String(message.body.length) }
+      : refuse(`${identifier} is covered but absent`)
+  }
+  if (parameters.has('bs')) return byteSequenceValue(lines, identifier)
+  const value = combineFieldLines(lines)
+  if (value === undefined) return refuse(`${identifier} is not ASCII`)
+  if (parameters.size > 0) return dictionaryValue(component, value, dictionaryFields)
+  // A length that the signer states and the body does not have is refused. @spec SIG-33
+  return name === 'content-length' && value !== String(message.body.length)
+    ? refuse('"content-length" is not the length of the body')
+    : { ok: true, value }
+}
+
+function isKnownParameter(parameter: string, value: BareItem): boolean {
+  if (parameter === 'key') return typeof value === 'string'
+  return (parameter === 'sf' || parameter === 'bs') && value === true
+}
+
+function byteSequenceValue(lines: readonly string[], identifier: string): ComponentValue {
+  const encoder = new TextEncoder()
+  const sequences: string[] = []
+  for (const line of lines) {
+    const value = fieldLineValue(line)
+    if (value === undefined) return refuse(`${identifier} is not ASCII`)
+    sequences.push(`:${toBase64(encoder.encode(value))}:`)
+  }
+  return { ok: true, value: sequences.join(', ') }
+}
+
+function dictionaryValue(component: Component, value: string, dictionaryFields: ReadonlySet<string>): ComponentValue {
+  const { name, parameters, identifier } = component
+  const dictionary = dictionaryFields.has(name) ? parseStrictDictionary(value) : undefined
+  if (dictionary === undefined) return refuse(`${identifier} is not known to be a dictionary`)
+  const key = parameters.get('key')
+  if (typeof key !== 'string') return { ok: true, value: serializeDictionary(dictionary) }
+  const member = memberValue(dictionary, key)
+  return member === undefined ? refuse(`${identifier} is covered but absent`) : { ok: true, value: member }
+}
+
+function memberValue(dictionary: Dictionary, key: string): string | undefined {
+  const member = dictionary.get(key)
+  if (member === undefined) return undefined
+  return isInnerList(member) ? serializeInnerList(member) : serializeItem(member)
+}

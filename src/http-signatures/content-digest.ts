@@ -1,0 +1,35 @@
+import type { Cryptography } from '../ports/cryptography.ts'
+import { isEqualBytes, toBase64 } from '../protocol/identifiers.ts'
+import { parseStrictDictionary } from './dictionary.ts'
+import { combineFieldLines } from './field-value.ts'
+import { type Refusal, refuse } from './refusal.ts'
+
+/**
+ * Whether a Content-Digest field (all its lines) is that of these raw bytes. Every sha-256 and sha-512 in it must be
+ * right and there must be one; other algorithms are ignored.
+ * @spec DIG-1 @spec DIG-2 @spec DIG-3 @spec DIG-4
+ */
+export async function verifyContentDigest(
+  lines: readonly string[],
+  body: Uint8Array,
+  cryptography: Cryptography,
+): Promise<{ readonly ok: true } | Refusal> {
+  const text = combineFieldLines(lines)
+  const digests = text === undefined ? undefined : parseStrictDictionary(text)
+  if (digests === undefined) return refuse('Content-Digest is malformed')
+
+  let isVerified = false
+  for (const [algorithm, [digest]] of digests) {
+    if (algorithm !== 'sha-256' && algorithm !== 'sha-512') continue
+    if (!(digest instanceof ArrayBuffer)) return refuse('Content-Digest is malformed')
+    const expected = await (algorithm === 'sha-256' ? cryptography.sha256(body) : cryptography.sha512(body))
+    if (!isEqualBytes(new Uint8Array(digest), expected)) return refuse('Content-Digest is not that of the body')
+    isVerified = true
+  }
+  return isVerified ? { ok: true } : refuse('Content-Digest must carry sha-256 or sha-512')
+}
+
+/** The Content-Digest field for a body, with sha-512 as every deployed client sends it. */
+export async function contentDigest(body: Uint8Array, cryptography: Cryptography): Promise<string> {
+  return `sha-512=:${toBase64(await cryptography.sha512(body))}:`
+}

@@ -1,0 +1,32 @@
+const OBSOLETE_FOLD = /\r\n[ \t]+/
+const PRINTABLE_ASCII = /^[\t\x20-\x7e]*$/
+
+/** Whether a text may stand in a signature base: printable ASCII and tabs, so that no value can forge a line of its own. */
+export function isPrintableAscii(text: string): boolean {
+  return PRINTABLE_ASCII.test(text)
+}
+
+/**
+ * The value of one field line: folds replaced by a space, outer whitespace removed. `undefined` where it holds
+ * anything but printable ASCII.
+ * @spec SIG-16
+ */
+export function fieldLineValue(line: string): string | undefined {
+  const pieces = line.split(OBSOLETE_FOLD)
+  if (!pieces.every(isPrintableAscii)) return undefined
+  return pieces
+    .map((piece) => piece.trim())
+    .join(' ')
+    .trim()
+}
+
+/** The value of a field: its lines joined with `, `. `undefined` where a line holds anything but printable ASCII. @spec SIG-16 */
+export function combineFieldLines(lines: readonly string[]): string | undefined {
+  const values: string[] = []
+  for (const line of lines) {
+    const value = fieldLineValue(line)
+    if (value === undefined) return undefined
+    values.push(value)
+  }
+  return values.join(', ')
+}

@@ -1,0 +1,51 @@
+import { type Item, serializeItem, serializeParameters } from 'structured-headers'
+import { type Component, componentValue } from './component-value.ts'
+import { type Refusal, refuse } from './refusal.ts'
+import type { SignedMessage } from './signed-message.ts'
+
+/** @spec SIG-35 */
+const MAXIMUM_COMPONENTS = 32
+
+/**
+ * The covered components of a signature. Refused: more than 32, one that is no string, one that occurs twice, whatever
+ * the order of its parameters.
+ * @spec SIG-10 @spec SIG-35
+ */
+export function readComponents(
+  items: readonly Item[],
+): { readonly ok: true; readonly components: readonly Component[] } | Refusal {
+  if (items.length > MAXIMUM_COMPONENTS) return refuse(`more than ${MAXIMUM_COMPONENTS} components are covered`)
+  const seen = new Set<string>()
+  const components: Component[] = []
+  for (const item of items) {
+    const [name, parameters] = item
+    if (typeof name !== 'string') return refuse('a component name must be a string')
+    const sorted = new Map([...parameters].sort(([a], [b]) => (a < b ? -1 : 1)))
+    const identity = name + serializeParameters(sorted)
+    if (seen.has(identity)) return refuse('a component is covered twice')
+    seen.add(identity)
+    components.push({ name, parameters, identifier: serializeItem(item) })
+  }
+  return { ok: true, components }
+}
+
+/** Whether a component is covered without any parameter: with one it may stand for less than the whole. @spec SIG-9 */
+export function isCovered(components: readonly Component[], name: string): boolean {
+  return components.some((component) => component.name === name && component.parameters.size === 0)
+}
+
+/** The text that is signed: a line for each component and the signature's own parameters last. @spec SIG-17 */
+export function signatureBase(
+  components: readonly Component[],
+  signatureParams: string,
+  message: SignedMessage,
+  targetUri: string,
+): { readonly ok: true; readonly base: string } | Refusal {
+  let base = ''
+  for (const component of components) {
+    const result = componentValue(component, message, targetUri)
+    if (!result.ok) return result
+    base += `${component.identifier}: ${result.value}\n`
+  }
+  return { ok: true, base: `${base}"@signature-params": ${signatureParams}` }
+}

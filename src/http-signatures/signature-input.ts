@@ -1,0 +1,61 @@
+import { type Dictionary, type InnerList, type Item, isInnerList, serializeInnerList } from 'structured-headers'
+import { parseStrictDictionary } from './dictionary.ts'
+import { type Refusal, refuse } from './refusal.ts'
+
+/** The two deployed clients whose signature headers are no structured fields, by the language of their SDK. @spec D2 */
+export type LegacySyntax = 'php' | 'rust'
+
+/** One signature of a message, read but not judged. Its label is dropped: it has no meaning. @spec SIG-3 */
+export interface SignatureInput {
+  /** The covered components in order, and the parameters of the signature. */
+  readonly covered: InnerList
+  /** What stands behind `"@signature-params": ` in the signature base. @spec SIG-17 */
+  readonly signatureParams: string
+  /** 64 bytes. */
+  readonly signature: Uint8Array
+  /** Which reader for malformed headers read it. @spec D2 */
+  readonly legacySyntax?: LegacySyntax
+}
+
+/** A signature, or why the one of a label is unusable. */
+export type SignatureInputResult = { readonly ok: true; readonly input: SignatureInput } | Refusal
+
+/** @spec SIG-5 @spec SIG-35 */
+const MAXIMUM_LABELS = 4
+/** An Ed25519 signature, in bytes. @spec SIG-28 */
+const SIGNATURE_LENGTH = 64
+
+/**
+ * The signatures whose label stands in both fields, in the order of Signature-Input. `malformed` where a field is no
+ * dictionary, so that another reader may be tried.
+ * @spec SIG-1 @spec SIG-4
+ */
+export function readSignatureInputs(
+  inputText: string,
+  signatureText: string,
+): { readonly ok: true; readonly inputs: readonly SignatureInputResult[] } | Refusal | 'malformed' {
+  const inputs = parseStrictDictionary(inputText)
+  const signatures = parseStrictDictionary(signatureText)
+  if (inputs === undefined || signatures === undefined) return 'malformed'
+  if (inputs.size > MAXIMUM_LABELS || signatures.size > MAXIMUM_LABELS) {
+    return refuse(`there are more than ${MAXIMUM_LABELS} signatures`)
+  }
+  return { ok: true, inputs: pairByLabel(inputs, signatures) }
+}
+
+function pairByLabel(inputs: Dictionary, signatures: Dictionary): SignatureInputResult[] {
+  const pairs: SignatureInputResult[] = []
+  for (const [label, covered] of inputs) {
+    const signature = signatures.get(label)
+    if (signature !== undefined) pairs.push(readPair(covered, signature))
+  }
+  return pairs
+}
+
+function readPair(covered: Item | InnerList, [signature]: Item | InnerList): SignatureInputResult {
+  if (!isInnerList(covered)) return refuse('Signature-Input must be a list of components')
+  if (!(signature instanceof ArrayBuffer)) return refuse('Signature must be a byte sequence')
+  if (signature.byteLength !== SIGNATURE_LENGTH) return refuse(`an Ed25519 signature has ${SIGNATURE_LENGTH} bytes`)
+  const signatureParams = serializeInnerList(covered)
+  return { ok: true, input: { covered, signatureParams, signature: new Uint8Array(signature) } }
+}

@@ -1,0 +1,15 @@
+/** What is verified: a request, with its lines and bytes as they were received. */
+export interface SignedMessage {
+  /** The method in upper case. */
+  readonly method: string
+  /**
+   * Every absolute URL that counts as `@target-uri`, made of the configured base URL and the raw request target. The
+   * first is canonical; there is a second one for the root path only, without its slash.
+   * @spec SIG-29 @spec SIG-31
+   */
+  readonly targetUris: readonly string[]
+  /** Every line of a field in order; `name` is in lower case. Empty where there is none. */
+  headerLines(name: string): readonly string[]
+  /** The raw bytes; empty where there is no body. */
+  readonly body: Uint8Array
+}

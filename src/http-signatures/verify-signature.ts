@@ -1,0 +1,106 @@
+import type { Cryptography } from '../ports/cryptography.ts'
+import { type PublicKey, publicKeyBytes } from '../protocol/json-web-key.ts'
+import { verifyContentDigest } from './content-digest.ts'
+import { combineFieldLines } from './field-value.ts'
+import { readLegacySignature } from './legacy-syntax.ts'
+import { type Refusal, refuse } from './refusal.ts'
+import { readCandidate, type SignatureCandidate, type SignatureRules } from './signature-candidate.ts'
+import { type LegacySyntax, readSignatureInputs, type SignatureInputResult } from './signature-input.ts'
+import type { SignedMessage } from './signed-message.ts'
+
+export type { SignatureCandidate, SignatureRules } from './signature-candidate.ts'
+export type { SignedMessage } from './signed-message.ts'
+
+/** Fields of which a second line could be read by one party and signed by another. @spec SIG-32 */
+const SINGLE_FIELDS = ['authorization', 'content-type', 'content-length', 'host'] as const
+/** The longest Signature-Input and the longest Signature that are parsed, in characters. @spec SIG-35 */
+const MAXIMUM_FIELD_LENGTH = 8192
+/** @spec SIG-5 */
+const MAXIMUM_CANDIDATES = 4
+
+/**
+ * Everything that needs no key and no network: sizes, syntax, coverage, time, digest. Answers the signatures that
+ * satisfy all of it, at least one, or why the first of them does not.
+ * @spec SIG-5 @spec SIG-34 @spec DIG-5
+ */
+export async function readSignatures(
+  message: SignedMessage,
+  rules: SignatureRules,
+  cryptography: Cryptography,
+): Promise<{ readonly ok: true; readonly candidates: readonly SignatureCandidate[] } | Refusal> {
+  const repeated = SINGLE_FIELDS.find((name) => message.headerLines(name).length > 1)
+  if (repeated !== undefined) return refuse(`there is more than one ${repeated} line`)
+  const read = readSignatureHeaders(message, rules.legacySyntax)
+  if (!read.ok) return read
+
+  const candidates: SignatureCandidate[] = []
+  let refusal: Refusal | undefined
+  for (const input of read.inputs) {
+    const result = input.ok ? readCandidate(input.input, message, rules) : input
+    if (result.ok) candidates.push(result.candidate)
+    else refusal ??= result
+  }
+  if (candidates.length === 0) return refusal ?? refuse('no label stands in both Signature-Input and Signature')
+
+  const digestLines = message.headerLines('content-digest')
+  if (digestLines.length > 0) {
+    const digest = await verifyContentDigest(digestLines, message.body, cryptography)
+    if (!digest.ok) return digest
+  }
+  return { ok: true, candidates }
+}
+
+/** The signatures of a message by the strict reader, and where that one cannot read it, by the accepted legacy ones. @spec D2 */
+function readSignatureHeaders(
+  message: SignedMessage,
+  legacySyntax: readonly LegacySyntax[],
+): { readonly ok: true; readonly inputs: readonly SignatureInputResult[] } | Refusal {
+  const inputLines = message.headerLines('signature-input')
+  const signatureLines = message.headerLines('signature')
+  if (inputLines.length === 0 || signatureLines.length === 0) return refuse('the request is not signed')
+
+  const inputText = combineFieldLines(inputLines)
+  const signatureText = combineFieldLines(signatureLines)
+  if (inputText === undefined || signatureText === undefined) return refuse('signature headers must be ASCII')
+  if (inputText.length > MAXIMUM_FIELD_LENGTH || signatureText.length > MAXIMUM_FIELD_LENGTH) {
+    return refuse('signature headers are too long')
+  }
+
+  const read = readSignatureInputs(inputText, signatureText)
+  if (read !== 'malformed') return read
+  const input = readLegacySignature(inputText, signatureText, legacySyntax)
+  return input ? { ok: true, inputs: [{ ok: true, input }] } : refuse('signature headers are malformed')
+}
+
+/**
+ * Tries the candidates with the keys that `findKey` gives (`undefined`: no key of this client) and answers the first
+ * that verifies, with the base that was signed.
+ * @spec SIG-5 @spec SIG-20 @spec SIG-28
+ */
+export async function verifySignature(
+  candidates: readonly SignatureCandidate[],
+  findKey: (keyId: string) => Promise<PublicKey | undefined>,
+  cryptography: Cryptography,
+): Promise<{ readonly ok: true; readonly candidate: SignatureCandidate; readonly base: string } | Refusal> {
+  let reason = 'keyid names no key of the client'
+  for (const candidate of candidates.slice(0, MAXIMUM_CANDIDATES)) {
+    const key = await findKey(candidate.keyId)
+    if (key?.kid !== candidate.keyId) continue
+    const base = await findSignedBase(candidate, publicKeyBytes(key), cryptography)
+    if (base !== undefined) return { ok: true, candidate, base }
+    reason = 'signature does not verify'
+  }
+  return refuse(reason)
+}
+
+async function findSignedBase(
+  candidate: SignatureCandidate,
+  publicKey: Uint8Array,
+  cryptography: Cryptography,
+): Promise<string | undefined> {
+  const encoder = new TextEncoder()
+  for (const base of candidate.bases) {
+    if (await cryptography.verifyEd25519(publicKey, candidate.signature, encoder.encode(base))) return base
+  }
+  return undefined
+}

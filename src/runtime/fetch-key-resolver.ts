@@ -1,0 +1,91 @@
+import type { Clock } from '../ports/clock.ts'
+import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
+import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
+import { cacheDocuments, type Loaded } from './document-cache.ts'
+import {
+  type Dial,
+  type FetchedDocument,
+  fetchGuardedDocument,
+  parseOutboundUrl,
+  type ResolveHost,
+} from './guarded-request.ts'
+import { budgetHosts } from './host-budget.ts'
+import { hostNetwork } from './pinned-connection.ts'
+
+/** What the resolver needs; `network` is the host's own unless a test brings another. */
+export interface FetchKeyResolverOptions {
+  readonly clock: Clock
+  /** Whether http and any port are admitted on loopback names. @spec WAS-2 */
+  readonly loopbackHttp: boolean
+  readonly network?: { readonly resolveHost: ResolveHost; readonly dial: Dial }
+}
+
+const INVALID: KeySetResult = { ok: false, reason: 'invalid' }
+
+/** The longest name, in characters. */
+const MAXIMUM_NAME = 100
+
+/** Characters that are not seen, or that turn the text around them: a name must not rewrite the page that shows it. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]+/gu
+
+/**
+ * A key resolver that fetches, guarded against server-side request forgery; `undefined` where the host has no
+ * built-in modules to connect with.
+ * @spec KEY-6 @spec KEY-7 @spec KEY-12 @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5 @spec T-35
+ */
+export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver | undefined {
+  const { clock, loopbackHttp, network = hostNetwork() } = options
+  if (network === undefined) return undefined
+  const requests = { clock, loopbackHttp, admits: budgetHosts(clock), ...network }
+
+  const keySets = cacheDocuments(clock, async (walletAddress) =>
+    readKeySet(await fetchGuardedDocument(requests, `${walletAddress}/jwks.json`, 'application/json')),
+  )
+  const names = cacheDocuments(clock, async (walletAddress) =>
+    readName(await fetchGuardedDocument(requests, walletAddress, 'application/json'), walletAddress),
+  )
+
+  const isFetchable = (walletAddress: string): boolean => parseOutboundUrl(walletAddress, loopbackHttp) !== undefined
+
+  return {
+    async keySet(walletAddress, unknownKid) {
+      if (!isFetchable(walletAddress)) return INVALID
+      return keySets(withoutSlash(walletAddress), (held) => unknownKid === undefined || hasKid(held, unknownKid))
+    },
+    async publicName(walletAddress) {
+      return isFetchable(walletAddress) ? names(withoutSlash(walletAddress)) : undefined
+    },
+  }
+}
+
+function hasKid(held: KeySetResult, kid: string): boolean {
+  return held.ok && findKey(held.keys, kid) !== undefined
+}
+
+function withoutSlash(walletAddress: string): string {
+  return walletAddress.endsWith('/') ? walletAddress.slice(0, -1) : walletAddress
+}
+
+function readKeySet(fetched: FetchedDocument): Loaded<KeySetResult> {
+  if (!fetched.ok) return { isGood: false, value: fetched }
+  const keys = parseKeySet(fetched.document)
+  if (keys === undefined) return { isGood: false, value: INVALID }
+  return { isGood: true, value: { ok: true, keys } }
+}
+
+/** A document that names another wallet address is somebody else's. @spec T-35 */
+function readName(fetched: FetchedDocument, walletAddress: string): Loaded<string | undefined> {
+  if (!fetched.ok || !isObject(fetched.document)) return { isGood: false, value: undefined }
+  const { id, publicName } = fetched.document
+  if (typeof id !== 'string' || withoutSlash(id) !== walletAddress) return { isGood: false, value: undefined }
+  return { isGood: true, value: typeof publicName === 'string' ? toPlainName(publicName) : undefined }
+}
+
+function toPlainName(text: string): string | undefined {
+  const characters = Array.from(text.replaceAll(UNSEEN, ' ').replaceAll(/\s+/g, ' ').trim())
+  return characters.length === 0 ? undefined : characters.slice(0, MAXIMUM_NAME).join('').trim()
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,159 @@
+import type { Cryptography } from '../ports/cryptography.ts'
+
+/** A key of the host's own crypto module. */
+type KeyHandle = object
+type Encoded = { readonly key: Uint8Array; readonly format: 'der' }
+
+/** What is used of the built-in module `node:crypto`, which Node, Bun and Deno have. */
+export interface BuiltinCrypto {
+  randomFillSync(bytes: Uint8Array): unknown
+  createHash(algorithm: string): { update(data: Uint8Array): { digest(): Uint8Array } }
+  createHmac(algorithm: string, key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } }
+  createPublicKey(key: Encoded & { readonly type: 'spki' }): KeyHandle
+  createPrivateKey(key: Encoded & { readonly type: 'pkcs8' }): KeyHandle
+  sign(algorithm: null, data: Uint8Array, key: KeyHandle): Uint8Array
+  verify(algorithm: null, data: Uint8Array, key: KeyHandle, signature: Uint8Array): boolean
+}
+
+declare const process: { getBuiltinModule?(id: 'node:crypto'): BuiltinCrypto | undefined } | undefined
+
+/** What precedes the 32 bytes of an Ed25519 key in its DER forms (RFC 8410). */
+const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00] as const
+const PKCS8_PREFIX = [
+  0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+] as const
+/** Importing a key costs up to 40 microseconds; this many public keys are kept. */
+const KEPT_KEYS = 1000
+
+/**
+ * The host's cryptography: its built-in synchronous module where it has one, which saves a thread hop per digest,
+ * else WebCrypto, with `@peculiar/webcrypto` for Ed25519 where WebCrypto lacks it.
+ */
+export function webCryptography(): Cryptography {
+  const module = typeof process === 'undefined' ? undefined : process.getBuiltinModule?.('node:crypto')
+  if (module) return builtinCryptography(module)
+  return subtleCryptography(crypto, loadPeculiarCrypto)
+}
+
+/** Synchronous cryptography with the host's built-in module. */
+export function builtinCryptography(module: BuiltinCrypto): Cryptography {
+  const keys = keepRecent<KeyHandle>(KEPT_KEYS)
+  const hash = (algorithm: string, data: Uint8Array): Uint8Array =>
+    new Uint8Array(module.createHash(algorithm).update(data).digest())
+  const importPublicKey = (publicKey: Uint8Array): KeyHandle =>
+    module.createPublicKey({ key: withPrefix(SPKI_PREFIX, publicKey), format: 'der', type: 'spki' })
+  return {
+    randomBytes(length) {
+      const bytes = new Uint8Array(length)
+      module.randomFillSync(bytes)
+      return bytes
+    },
+    sha256: (data) => hash('sha256', data),
+    sha512: (data) => hash('sha512', data),
+    hmacSha256: (key, data) => new Uint8Array(module.createHmac('sha256', key).update(data).digest()),
+    verifyEd25519(publicKey, signature, data) {
+      if (signature.length !== 64) return false
+      // Deno throws for 32 bytes that are no point of the curve; to the caller that is a signature that is not valid.
+      try {
+        const key = keys.get(publicKey) ?? keys.set(publicKey, importPublicKey(publicKey))
+        return module.verify(null, data, key, signature)
+      } catch {
+        return false
+      }
+    },
+    signEd25519(privateKeySeed, data) {
+      const encoded = withPrefix(PKCS8_PREFIX, privateKeySeed)
+      const key = module.createPrivateKey({ key: encoded, format: 'der', type: 'pkcs8' })
+      return new Uint8Array(module.sign(null, data, key))
+    },
+  }
+}
+
+/** Cryptography with WebCrypto. `loadFallback` is called once, when Ed25519 is first needed and `host` lacks it. */
+export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Crypto>): Cryptography {
+  const keys = keepRecent<CryptoKey>(KEPT_KEYS)
+  let ed25519: Promise<SubtleCrypto> | undefined
+  const subtleEd25519 = (): Promise<SubtleCrypto> => {
+    ed25519 ??= hasEd25519(host).then(async (has) => (has ? host : await loadFallback()).subtle)
+    return ed25519
+  }
+  return {
+    randomBytes: (length) => host.getRandomValues(new Uint8Array(length)),
+    sha256: async (data) => new Uint8Array(await host.subtle.digest('SHA-256', owned(data))),
+    sha512: async (data) => new Uint8Array(await host.subtle.digest('SHA-512', owned(data))),
+    async hmacSha256(key, data) {
+      const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+      const imported = await host.subtle.importKey('raw', owned(key), algorithm, false, ['sign'])
+      return new Uint8Array(await host.subtle.sign('HMAC', imported, owned(data)))
+    },
+    async verifyEd25519(publicKey, signature, data) {
+      if (signature.length !== 64) return false
+      const subtle = await subtleEd25519()
+      // Some hosts throw for 32 bytes that are no point of the curve; to the caller that is a signature that is not valid.
+      try {
+        const key = keys.get(publicKey) ?? keys.set(publicKey, await importPublicKey(subtle, publicKey))
+        return await subtle.verify('Ed25519', key, owned(signature), owned(data))
+      } catch {
+        return false
+      }
+    },
+    async signEd25519(privateKeySeed, data) {
+      const subtle = await subtleEd25519()
+      const encoded = withPrefix(PKCS8_PREFIX, privateKeySeed)
+      const key = await subtle.importKey('pkcs8', encoded, 'Ed25519', false, ['sign'])
+      return new Uint8Array(await subtle.sign('Ed25519', key, owned(data)))
+    },
+  }
+}
+
+/** Loads the fallback when it is needed and not before: that takes about 100 milliseconds. */
+export async function loadPeculiarCrypto(): Promise<Crypto> {
+  const { Crypto: PeculiarCrypto } = await import('@peculiar/webcrypto')
+  return new PeculiarCrypto()
+}
+
+function importPublicKey(subtle: SubtleCrypto, publicKey: Uint8Array): Promise<CryptoKey> {
+  return subtle.importKey('raw', owned(publicKey), 'Ed25519', false, ['verify'])
+}
+
+async function hasEd25519(host: Crypto): Promise<boolean> {
+  const seed = withPrefix(PKCS8_PREFIX, new Uint8Array(32))
+  try {
+    await host.subtle.importKey('pkcs8', seed, 'Ed25519', false, ['sign'])
+    return true
+  } catch {
+    return false
+  }
+}
+
+function withPrefix(prefix: readonly number[], bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(prefix.length + bytes.length)
+  joined.set(prefix)
+  joined.set(bytes, prefix.length)
+  return joined
+}
+
+/** WebCrypto takes no shared memory; a copy is never shared. */
+function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(bytes)
+}
+
+/** Remembers values by the bytes of a public key, and forgets the first one that was set once there are too many. */
+function keepRecent<T>(maximum: number): {
+  get(bytes: Uint8Array): T | undefined
+  set(bytes: Uint8Array, value: T): T
+} {
+  const kept = new Map<string, T>()
+  const name = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
+  return {
+    get: (bytes) => kept.get(name(bytes)),
+    set(bytes, value) {
+      if (kept.size >= maximum) {
+        const [first] = kept.keys()
+        if (first !== undefined) kept.delete(first)
+      }
+      kept.set(name(bytes), value)
+      return value
+    },
+  }
+}

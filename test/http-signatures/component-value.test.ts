@@ -1,0 +1,205 @@
+import { type Item, parseItem } from 'structured-headers'
+import { describe, expect, it } from 'vitest'
+import { componentValue, DICTIONARY_FIELDS } from '../../src/http-signatures/component-value.ts'
+import { readComponents } from '../../src/http-signatures/signature-base.ts'
+import { BODY_DIGEST, type Draft, HEADERS, judge, LINES, type Line, messageOf, signByHand } from './sign-by-hand.ts'
+
+/** Adds a covered component with its header, signed over that very value. */
+function covering(line: Line, headers: Draft['headers'] = {}, change: Partial<Draft> = {}): Promise<string> {
+  return judge(signByHand({ lines: [...LINES, line], headers: { ...HEADERS, ...headers }, ...change }))
+}
+
+function derived(identifier: string, targetUri: string): ReturnType<typeof componentValue> {
+  const item: Item = parseItem(identifier)
+  const read = readComponents([item])
+  const [component] = read.ok ? read.components : []
+  if (!component) throw new Error(`${identifier} is no component`)
+  return componentValue(
+    component,
+    messageOf({ method: 'GET', targetUris: [targetUri], headers: {}, body: '' }),
+    targetUri,
+  )
+}
+
+describe('fields', () => {
+  it.each<[Line, Line]>([
+    [
+      ['"@method"', 'POST'],
+      ['"@method"', 'POST'],
+    ],
+    [
+      ['"x-a"', 'v'],
+      ['"x-a"', 'v'],
+    ],
+    [
+      ['"content-digest";sf;key="sha-512"', BODY_DIGEST.slice('sha-512='.length)],
+      ['"content-digest";key="sha-512";sf', BODY_DIGEST.slice('sha-512='.length)],
+    ],
+  ])('SIG-10 refuses a component that is covered twice: %s and %s', async (first, second) => {
+    const headers = { ...HEADERS, 'x-a': ['v'] }
+    const once = LINES.filter(([name]) => name !== first[0])
+    expect(await judge(signByHand({ headers, lines: [...once, first] }))).toBe('accepted')
+    expect(await judge(signByHand({ headers, lines: [...once, first, second] }))).toBe('a component is covered twice')
+  })
+
+  it('SIG-10 tells a component from the same one with a parameter', async () => {
+    expect(await covering(['"content-digest";sf', BODY_DIGEST])).toBe('accepted')
+  })
+
+  it.each<[Line, string]>([
+    [['"x-a";req', 'v'], 'a component has an unknown parameter'],
+    [['"x-a";tr', 'v'], 'a component has an unknown parameter'],
+    [['"x-a";other=1', 'v'], 'a component has an unknown parameter'],
+    [['"x-a";bs=?0', ':dg==:'], 'a component has an unknown parameter'],
+    [['"x-a";key', 'v'], 'a component has an unknown parameter'],
+    [['"content-digest";bs;sf', BODY_DIGEST], '"bs" excludes "sf" and "key"'],
+    [['"content-digest";key="sha-512";bs', BODY_DIGEST], '"bs" excludes "sf" and "key"'],
+    [['"@method";req', 'POST'], '"@method" must have no parameters'],
+    [['"@target-uri";sf', 'https://wallet.example/'], '"@target-uri" must have no parameters'],
+  ])('SIG-11 refuses %s', async (line, reason) => {
+    expect(await covering(line, { 'x-a': ['v'] })).toBe(reason)
+  })
+
+  it.each<[Line, Draft['headers']]>([
+    [['"x-a";bs', ':dg==:, :dywgeA==:'], { 'x-a': [' v ', 'w, x'] }],
+    [['"priority";sf', 'u=1, i'], { priority: ['u=1,   i'] }],
+    [['"priority";key="i"', '?1'], { priority: ['u=1', 'i'] }],
+    [['"priority";key="u"', '1;a'], { priority: ['u=1;  a', 'i'] }],
+  ])('SIG-12 reads %s', async (line, headers) => {
+    expect(await covering(line, headers)).toBe('accepted')
+  })
+
+  it.each<[Line, Draft['headers'], string]>([
+    [['"x-a";sf', 'a=1'], { 'x-a': ['a=1'] }, '"x-a";sf is not known to be a dictionary'],
+    [['"x-a";key="a"', '1'], { 'x-a': ['a=1'] }, '"x-a";key="a" is not known to be a dictionary'],
+    [['"priority";sf', 'u='], { priority: ['u='] }, '"priority";sf is not known to be a dictionary'],
+    [['"priority";sf', 'u=2'], { priority: ['u=1, u=2'] }, '"priority";sf is not known to be a dictionary'],
+    [['"priority";key="x"', ''], { priority: ['u=1'] }, '"priority";key="x" is covered but absent'],
+  ])('SIG-12 refuses %s', async (line, headers, reason) => {
+    expect(await covering(line, headers)).toBe(reason)
+  })
+
+  it.each(['"X-A"', '"x a"', '""', '"x-a:"'])('SIG-14 refuses the component name %s', async (identifier) => {
+    const name = identifier.slice(1, -1)
+    expect(await covering([identifier, 'v'], { [name]: ['v'], [name.toLowerCase()]: ['v'] })).toBe(
+      'a component name is no field name in lower case',
+    )
+  })
+
+  it.each(['x-a', '1', '?1', ':AA==:'])('refuses the unquoted component %s', async (identifier) => {
+    expect(await covering([identifier, 'v'], { 'x-a': ['v'] })).toBe('a component name must be a string')
+  })
+
+  it.each<[Line, string]>([
+    [['"x-a"', ''], '"x-a" is covered but absent'],
+    [['"x-a"', 'undefined'], '"x-a" is covered but absent'],
+    [['"x-a";bs', ''], '"x-a";bs is covered but absent'],
+  ])('SIG-15 refuses %s where the field is absent', async (line, reason) => {
+    expect(await covering(line)).toBe(reason)
+  })
+
+  it.each<[string, readonly string[], string]>([
+    ['joined', ['a', 'b'], 'a, b'],
+    ['trimmed', [' \ta \t', '  b'], 'a, b'],
+    ['unfolded', ['a\r\n  b', 'c \r\n\td'], 'a b, c d'],
+    ['empty', [''], ''],
+  ])('SIG-16 signs lines %s', async (_, lines, value) => {
+    expect(await covering(['"x-a"', value], { 'x-a': lines })).toBe('accepted')
+  })
+
+  it.each(['é', 'a\nb', 'a\rb', 'a\r\nb', 'a\u0000', '\u007f', '\u00a0a', 'a\n', '€'])(
+    'SIG-16 refuses the value %j',
+    async (value) => {
+      expect(await covering(['"x-a"', value], { 'x-a': [value] })).toBe('"x-a" is not ASCII')
+      expect(await covering(['"x-a";bs', `:${Buffer.from(value).toString('base64')}:`], { 'x-a': [value] })).toBe(
+        '"x-a";bs is not ASCII',
+      )
+    },
+  )
+
+  it('SIG-16 refuses a field that forges lines of the base', async () => {
+    const forged = `v\n"x-b": w`
+    expect(await covering(['"x-a"', forged], { 'x-a': [forged], 'x-b': ['w'] })).toBe('"x-a" is not ASCII')
+  })
+
+  it('SIG-16 refuses signature headers that are not ASCII', async () => {
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`sig1=${input}`, 'é=()'],
+      signature: [`sig1=${signature}`],
+    })
+    expect(await judge(signByHand({ wire }))).toBe('signature headers must be ASCII')
+  })
+})
+
+describe('derived components', () => {
+  const uri = 'https://Wallet.example:443/a/../b%2F//c?x=1&y=%20+'
+
+  it.each([
+    ['"@method"', 'GET', uri],
+    ['"@target-uri"', uri, uri],
+    ['"@authority"', 'wallet.example', uri],
+    ['"@authority"', 'wallet.example:8443', 'https://wallet.example:8443/'],
+    ['"@authority"', 'wallet.example', 'http://wallet.example:80/'],
+    ['"@authority"', 'wallet.example:443', 'http://wallet.example:443/'],
+    ['"@scheme"', 'https', uri],
+    ['"@scheme"', 'http', 'http://localhost:3000/'],
+    ['"@request-target"', '/a/../b%2F//c?x=1&y=%20+', uri],
+    ['"@path"', '/a/../b%2F//c', uri],
+    ['"@path"', '/', 'https://wallet.example'],
+    ['"@request-target"', '/', 'https://wallet.example'],
+    ['"@query"', '?x=1&y=%20+', uri],
+    ['"@query"', '?', 'https://wallet.example/a'],
+    ['"@query-param";name="y"', '%20%20', uri],
+    ['"@query-param";name="baz"', 'batman', 'https://www.example.com/path?param=value&foo=bar&baz=batman&qux='],
+    ['"@query-param";name="qux"', '', 'https://www.example.com/path?param=value&foo=bar&baz=batman&qux='],
+    [
+      '"@query-param";name="var"',
+      'this%20is%20a%20big%0Amultiline%20value',
+      'https://www.example.com/parameters?var=this%20is%20a%20big%0Amultiline%20value&bar=with+plus+whitespace',
+    ],
+    [
+      '"@query-param";name="bar"',
+      'with%20plus%20whitespace',
+      'https://www.example.com/parameters?bar=with+plus+whitespace',
+    ],
+    [
+      '"@query-param";name="fa%C3%A7ade%22%3A%20"',
+      'something',
+      'https://www.example.com/?fa%C3%A7ade%22%3A%20=something',
+    ],
+    [
+      '"@query-param";name="%21%27%28%29%7E*-._"',
+      '%21%27%28%29%7E*-._',
+      "https://www.example.com/?!'()~*-._=!'()~*-._",
+    ],
+  ])('SIG-13 derives %s as %s', (identifier, value, targetUri) => {
+    expect(derived(identifier, targetUri)).toEqual({ ok: true, value })
+  })
+
+  it.each([
+    ['"@status"', 'a derived component is unknown'],
+    ['"@signature-params"', 'a derived component is unknown'],
+    ['"@"', 'a derived component is unknown'],
+    ['"@Method"', 'a derived component is unknown'],
+    ['"@query-param"', '"@query-param" must have a name and nothing else'],
+    ['"@query-param";name=x', '"@query-param" must have a name and nothing else'],
+    ['"@query-param";name="x";req', '"@query-param" must have a name and nothing else'],
+    ['"@query-param";name="z"', '"@query-param" must name a parameter that occurs once'],
+    ['"@query-param";name="twice"', '"@query-param" must name a parameter that occurs once'],
+  ])('SIG-13 refuses %s', async (identifier, reason) => {
+    expect(derived(identifier, 'https://wallet.example/?x=1&twice=1&twice=1')).toEqual({ ok: false, reason })
+    expect(await covering([identifier, '1'], {}, { targetUris: ['https://wallet.example/?x=1&twice=1&twice=1'] })).toBe(
+      reason,
+    )
+  })
+
+  it('SIG-16 refuses a target that is not ASCII', async () => {
+    const target = 'https://wallet.example/é'
+    const lines = LINES.map(([name, value]): Line => [name, name === '"@target-uri"' ? target : value])
+    expect(await judge(signByHand({ lines, targetUris: [target] }))).toBe('"@target-uri" is not ASCII')
+  })
+
+  it('SIG-12 knows dictionaries by name', () => {
+    expect(DICTIONARY_FIELDS).toContain('content-digest')
+  })
+})

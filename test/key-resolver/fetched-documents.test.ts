@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import type { DialedReply } from '../../src/runtime/guarded-request.ts'
+import { chunks, type FakeNetwork, fakeNetwork, jsonReply, publishedKey } from './fake-network.ts'
+
+const ALICE = 'https://wallet.example/alice'
+
+function withReply(reply: (network: FakeNetwork) => DialedReply): FakeNetwork {
+  const network = fakeNetwork()
+  network.documents = () => reply(network)
+  return network
+}
+
+const keySet = (count: number) => ({ keys: Array.from({ length: count }, (_, index) => publishedKey(`key-${index}`)) })
+
+describe('a fetched key set', () => {
+  it('KEY-6 is the one at /jwks.json of the wallet address, with or without a trailing slash', async () => {
+    const network = fakeNetwork()
+    network.documents = { [`${ALICE}/jwks.json`]: { keys: [publishedKey('a'), publishedKey('b')] } }
+    const found = await network.resolver.keySet(ALICE)
+    expect(found.ok && found.keys.map((key) => key.kid)).toEqual(['a', 'b'])
+    expect(await network.resolver.keySet(`${ALICE}/`)).toEqual(found)
+    expect(network.connections).toHaveLength(1)
+  })
+
+  it.each(['application/json', 'application/jwk-set+json', 'Application/JSON;charset=utf-8'])(
+    'may be typed %s',
+    async (contentType) => {
+      const network = withReply(() => jsonReply(keySet(1), { contentType }))
+      expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: true })
+    },
+  )
+
+  it.each(['text/html', '', 'text/plain; note=application/json', 'application/jsonp'])(
+    'T-4 may not be typed %j',
+    async (contentType) => {
+      const network = withReply(() => jsonReply(keySet(1), { contentType }))
+      expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    },
+  )
+
+  it.each(['gzip', 'br', 'identity, gzip'])('T-4 may not be encoded %s', async (contentEncoding) => {
+    const network = withReply(() => jsonReply(keySet(1), { contentEncoding }))
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+  })
+
+  it.each([301, 302, 303, 307, 308, 204, 206, 404, 500])('T-3 may not come with status %i', async (status) => {
+    const network = withReply(() => jsonReply(keySet(1), { status }))
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(network.connections).toHaveLength(1)
+  })
+
+  it('T-4 has at most 20 keys', async () => {
+    expect(await withReply(() => jsonReply(keySet(20))).resolver.keySet(ALICE)).toMatchObject({ ok: true })
+    const network = withReply(() => jsonReply(keySet(21)))
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+  })
+
+  it('T-4 is not read to its end where it holds 5000 keys', async () => {
+    const texts = ['{"keys":[', ...Array.from({ length: 5000 }, () => `${JSON.stringify(publishedKey('a'))},`), ']}']
+    let pulled = 0
+    const counted = (function* () {
+      for (const text of texts) {
+        pulled += 1
+        yield text
+      }
+    })()
+    const network = withReply(() => jsonReply(undefined, { body: chunks(counted) }))
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    expect(pulled).toBeLessThan(1000)
+  })
+
+  it('T-4 has at most 64 KiB', async () => {
+    const padded = (length: number) => {
+      const text = JSON.stringify(keySet(1))
+      return jsonReply(undefined, { body: chunks([text, ' '.repeat(length - text.length)]) })
+    }
+    expect(await withReply(() => padded(65_536)).resolver.keySet(ALICE)).toMatchObject({ ok: true })
+    expect(await withReply(() => padded(65_537)).resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+  })
+
+  it.each([
+    ['broken JSON', '{"keys":['],
+    ['a list', '[]'],
+    ['no keys', '{}'],
+    ['keys that are no list', '{"keys":{"length":1}}'],
+    ['null', 'null'],
+  ])('may not be %s', async (_, text) => {
+    const network = withReply(() => jsonReply(undefined, { body: chunks([text]) }))
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+  })
+
+  it('may not be other than UTF-8', async () => {
+    const text = new TextEncoder().encode(JSON.stringify({ ...keySet(1), note: '?' }))
+    const broken = text.map((byte) => (byte === 63 ? 0xff : byte))
+    const network = withReply(() =>
+      jsonReply(undefined, {
+        body: (async function* () {
+          yield broken
+        })(),
+      }),
+    )
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+  })
+
+  it('KEY-7 lacks a kid that occurs twice: it is fetched again', async () => {
+    const network = fakeNetwork()
+    network.documents = { [`${ALICE}/jwks.json`]: { keys: [publishedKey('a'), publishedKey('a'), publishedKey('b')] } }
+    await network.resolver.keySet(ALICE)
+    network.clock.advance(10_000)
+    await network.resolver.keySet(ALICE, 'b')
+    expect(network.connections).toHaveLength(1)
+    await network.resolver.keySet(ALICE, 'a')
+    expect(network.connections).toHaveLength(2)
+  })
+
+  it.each([
+    ['the name server', (network: FakeNetwork) => Object.assign(network, { addresses: new Promise(() => undefined) })],
+    [
+      'the connection',
+      (network: FakeNetwork) => Object.assign(network, { documents: () => new Promise(() => undefined) }),
+    ],
+    [
+      'the body',
+      (network: FakeNetwork) =>
+        Object.assign(network, {
+          documents: () =>
+            jsonReply(undefined, {
+              body: (async function* () {
+                yield new Uint8Array([123])
+                await new Promise(() => undefined)
+              })(),
+            }),
+        }),
+    ],
+  ])('T-4 takes 3 seconds at most, when %s hangs', async (_, hang) => {
+    const network = fakeNetwork()
+    hang(network)
+    const answer = network.resolver.keySet(ALICE)
+    const settled = answer.then(() => 'settled')
+    network.clock.advance(2999)
+    expect(await Promise.race([settled, new Promise((resolve) => setImmediate(resolve, 'waiting'))])).toBe('waiting')
+    network.clock.advance(1)
+    expect(await answer).toEqual({ ok: false, reason: 'unreachable' })
+    for (const connection of network.connections) expect(connection.signal.aborted).toBe(true)
+  })
+})
+
+describe('a fetched name', () => {
+  const named = (publicName: unknown, id: unknown = ALICE) =>
+    withReply(() => jsonReply({ id, publicName, assetCode: 'EUR', assetScale: 2 }))
+
+  it('is the publicName of the wallet address document', async () => {
+    const network = fakeNetwork()
+    network.documents = { [ALICE]: { id: ALICE, publicName: 'Alice’s Shop' } }
+    expect(await network.resolver.publicName(ALICE)).toBe('Alice’s Shop')
+    expect(await network.resolver.publicName(`${ALICE}/`)).toBe('Alice’s Shop')
+    expect(network.connections).toHaveLength(1)
+  })
+
+  it.each(['https://wallet.example/bob', 'https://other.example/alice', undefined, 7])(
+    'T-35 is not taken from a document whose id is %s',
+    async (id) => {
+      const network = named('Alice', id === undefined ? null : id)
+      expect(await network.resolver.publicName(ALICE)).toBeUndefined()
+    },
+  )
+
+  it('is never more than 100 characters', async () => {
+    expect(await named('😀'.repeat(200)).resolver.publicName(ALICE)).toBe('😀'.repeat(100))
+  })
+
+  it.each([
+    ['a right-to-left override', 'Ali\u202ece', 'Ali ce'],
+    ['isolates', '\u2066Alice\u2069', 'Alice'],
+    ['line breaks', 'Alice\r\nBank of\u2028Trust', 'Alice Bank of Trust'],
+    ['controls', 'Ali\u0000\u001b[31mce', 'Ali [31mce'],
+    ['characters without width', 'A\u200bl\ufeffice', 'A l ice'],
+    ['a lone surrogate', 'Alice\ud800', 'Alice'],
+  ])('has no %s', async (_, publicName, plain) => {
+    expect(await named(publicName).resolver.publicName(ALICE)).toBe(plain)
+  })
+
+  it.each([undefined, null, 7, '', ' \u200b '])('is absent where the document says %j', async (publicName) => {
+    expect(await named(publicName).resolver.publicName(ALICE)).toBeUndefined()
+  })
+})

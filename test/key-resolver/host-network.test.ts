@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { KeyResolver } from '../../src/ports/key-resolver.ts'
+import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
+import { hostNetwork } from '../../src/runtime/pinned-connection.ts'
+import { heldClock, publishedKey } from './fake-network.ts'
+
+const servers: Server[] = []
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+async function listen(listener: RequestListener): Promise<number> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  servers.push(server)
+  await once(server, 'listening')
+  return (server.address() as AddressInfo).port
+}
+
+function resolverOn(clock = heldClock()): KeyResolver {
+  const resolver = fetchKeyResolver({ clock, loopbackHttp: true })
+  if (resolver === undefined) throw new Error('this host has built-in modules')
+  return resolver
+}
+
+describe('on the network of this host', () => {
+  it('KEY-6 fetches a key set and a name', async () => {
+    const keys = [publishedKey('a')]
+    const seen: unknown[] = []
+    const port = await listen((request, response) => {
+      seen.push([request.method, request.url, request.headers.host, request.headers['accept-encoding']])
+      const isKeySet = request.url === '/alice/jwks.json'
+      const id = `http://localhost:${port}/alice`
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(isKeySet ? { keys } : { id, publicName: 'Alice' }))
+    })
+    const resolver = resolverOn()
+    expect(await resolver.keySet(`http://localhost:${port}/alice`)).toMatchObject({ ok: true, keys: [{ kid: 'a' }] })
+    expect(await resolver.publicName(`http://localhost:${port}/alice`)).toBe('Alice')
+    expect(seen).toEqual([
+      ['GET', '/alice/jwks.json', `localhost:${port}`, 'identity'],
+      ['GET', '/alice', `localhost:${port}`, 'identity'],
+    ])
+  })
+
+  it('T-2 connects to the pinned address, whatever the name means', async () => {
+    const port = await listen((request, response) => response.end(request.headers.host))
+    const { signal } = new AbortController()
+    const url = new URL(`http://name.invalid:${port}/`)
+    const reply = await hostNetwork()?.dial({ url, addresses: ['127.0.0.1'], accept: 'text/plain', signal })
+    const body: Uint8Array[] = []
+    for await (const chunk of reply?.body ?? []) body.push(chunk)
+    expect(reply?.status).toBe(200)
+    expect(Buffer.concat(body).toString()).toBe(`name.invalid:${port}`)
+  })
+
+  it('T-3 does not follow a redirect', async () => {
+    let reached = 0
+    const target = await listen((_, response) => {
+      reached += 1
+      response.setHeader('content-type', 'application/json').end('{"keys":[]}')
+    })
+    const port = await listen((_, response) => {
+      response.writeHead(302, { location: `http://localhost:${target}/alice/jwks.json` }).end()
+    })
+    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(reached).toBe(0)
+  })
+
+  it('T-4 closes a connection that drips, after 3 seconds', async () => {
+    const clock = heldClock()
+    let dripping = (): void => undefined
+    const isDripping = new Promise<void>((resolve) => {
+      dripping = resolve
+    })
+    let closed = (): void => undefined
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    const port = await listen((request, response) => {
+      request.socket.on('close', closed)
+      response.setHeader('content-type', 'application/json')
+      response.write('{', () => dripping())
+    })
+    const answer = resolverOn(clock).keySet(`http://localhost:${port}/alice`)
+    await isDripping
+    clock.advance(3000)
+    expect(await answer).toEqual({ ok: false, reason: 'unreachable' })
+    await isClosed
+  })
+
+  it('T-4 closes a connection whose body has no end', async () => {
+    let closed = (): void => undefined
+    const isClosed = new Promise<void>((resolve) => {
+      closed = resolve
+    })
+    const mebibyte = Buffer.alloc(1_048_576, ' ')
+    const port = await listen((request, response) => {
+      request.socket.on('close', closed)
+      response.setHeader('content-type', 'application/json')
+      const writeMore = (error?: Error | null): void => {
+        if (error == null) response.write(mebibyte, writeMore)
+      }
+      writeMore()
+    })
+    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({ ok: false, reason: 'invalid' })
+    await isClosed
+  })
+
+  it('says that a host is unreachable where nothing listens, and where it hangs up', async () => {
+    const port = await listen((request) => request.socket.destroy())
+    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({ ok: false, reason: 'unreachable' })
+    servers.pop()?.close()
+    expect(await resolverOn().keySet(`http://127.0.0.1:${port}/bob`)).toEqual({ ok: false, reason: 'unreachable' })
+  })
+})

@@ -1,0 +1,203 @@
+import * as nodeCrypto from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { Cryptography } from '../../src/ports/cryptography.ts'
+import { fromBase64url, fromHex, toHex } from '../../src/protocol/identifiers.ts'
+import {
+  type BuiltinCrypto,
+  builtinCryptography,
+  loadPeculiarCrypto,
+  subtleCryptography,
+  webCryptography,
+} from '../../src/runtime/web-crypto.ts'
+import digests from '../vectors/content-digest.json' with { type: 'json' }
+import hazards from '../vectors/ed25519-hazards.json' with { type: 'json' }
+import rfc8037 from '../vectors/rfc8037.json' with { type: 'json' }
+import rfc9421 from '../vectors/rfc9421.json' with { type: 'json' }
+
+const webCrypto: Crypto = globalThis.crypto
+// The types of Node ask for a Buffer where any Uint8Array will do.
+const builtin = nodeCrypto as unknown as BuiltinCrypto
+const never = (): Promise<Crypto> => Promise.reject(new Error('the fallback was loaded'))
+
+/** A host whose WebCrypto knows no Ed25519. */
+function withoutEd25519(): Crypto {
+  const { subtle } = webCrypto
+  const host = {
+    getRandomValues: (bytes: Uint8Array<ArrayBuffer>) => webCrypto.getRandomValues(bytes),
+    subtle: {
+      digest: subtle.digest.bind(subtle),
+      sign: subtle.sign.bind(subtle),
+      importKey: (...parameters: Parameters<SubtleCrypto['importKey']>) =>
+        parameters[2] === 'Ed25519'
+          ? Promise.reject(new DOMException('Unrecognized name.', 'NotSupportedError'))
+          : subtle.importKey(...parameters),
+    },
+  }
+  return host as unknown as Crypto
+}
+
+const bytesOf = (text: string): Uint8Array => {
+  const bytes = fromBase64url(text)
+  if (bytes === undefined) throw new Error(`not base64url: ${text}`)
+  return bytes
+}
+const text = (value: string): Uint8Array => new TextEncoder().encode(value)
+
+const hosts: readonly [string, () => Cryptography][] = [
+  ['the default', webCryptography],
+  ['node:crypto', () => builtinCryptography(builtin)],
+  ['WebCrypto', () => subtleCryptography(webCrypto, never)],
+  ['@peculiar/webcrypto', () => subtleCryptography(withoutEd25519(), loadPeculiarCrypto)],
+]
+
+describe.each(hosts)('cryptography by %s', (_, create) => {
+  const cryptography = create()
+
+  it.each([
+    [
+      'RFC 9421 B.2.6',
+      rfc9421.key.jwk,
+      rfc9421.b_2_6.signature_base,
+      rfc9421.b_2_6.signature.slice('sig-b26=:'.length, -1),
+    ],
+    ['RFC 8037 A.4', rfc8037.jwk, rfc8037.jws_signing_input, rfc8037.signature_base64url],
+  ])('SIG-28 verifies and signs %s', async (_name, jwk, data, encoded) => {
+    const signature = Uint8Array.from(Buffer.from(encoded, 'base64'))
+    expect(await cryptography.verifyEd25519(bytesOf(jwk.x), signature, text(data))).toBe(true)
+    expect(await cryptography.verifyEd25519(bytesOf(jwk.x), signature, text(`${data} `))).toBe(false)
+    expect(await cryptography.signEd25519(bytesOf(jwk.d), text(data))).toEqual(signature)
+  })
+
+  it('SIG-28 refuses S >= L', async () => {
+    const signature = Buffer.from(hazards.malleated_b26_signature.signature_base64, 'base64')
+    const key = bytesOf(rfc9421.key.jwk.x)
+    expect(await cryptography.verifyEd25519(key, signature, text(rfc9421.b_2_6.signature_base))).toBe(
+      hazards.malleated_b26_signature.expect,
+    )
+  })
+
+  it('SIG-28 refuses a signature of another length', async () => {
+    const signature = Buffer.from(rfc9421.b_2_6.signature.slice('sig-b26=:'.length, -1), 'base64')
+    const key = bytesOf(rfc9421.key.jwk.x)
+    const data = text(rfc9421.b_2_6.signature_base)
+    expect(await cryptography.verifyEd25519(key, signature.subarray(0, 63), data)).toBe(false)
+    expect(await cryptography.verifyEd25519(key, Buffer.concat([signature, Buffer.of(0)]), data)).toBe(false)
+  })
+
+  it('answers false, and does not throw, for 32 bytes that are no key', async () => {
+    const noPoint = fromHex('02'.padEnd(64, '0'))
+    expect(await cryptography.verifyEd25519(noPoint, new Uint8Array(64), text('a'))).toBe(false)
+    expect(await cryptography.verifyEd25519(new Uint8Array(31), new Uint8Array(64), text('a'))).toBe(false)
+  })
+
+  it.each(digests.cases)('digests $body', async ({ body, sha256, sha512 }) => {
+    const encode = (digest: Uint8Array): string => Buffer.from(digest).toString('base64')
+    expect(`sha-256=:${encode(await cryptography.sha256(text(body)))}:`).toBe(sha256)
+    expect(`sha-512=:${encode(await cryptography.sha512(text(body)))}:`).toBe(sha512)
+  })
+
+  it('authenticates as RFC 4231, test case 2, says', async () => {
+    const mac = await cryptography.hmacSha256(text('Jefe'), text('what do ya want for nothing?'))
+    expect(toHex(mac)).toBe('5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843')
+  })
+
+  it('answers plain bytes', async () => {
+    const answers = [
+      cryptography.randomBytes(4),
+      await cryptography.sha256(text('')),
+      await cryptography.sha512(text('')),
+      await cryptography.hmacSha256(text('k'), text('')),
+      await cryptography.signEd25519(new Uint8Array(32), text('')),
+    ]
+    expect(answers.map((bytes) => [bytes.constructor.name, bytes.length])).toEqual(
+      [4, 32, 64, 32, 64].map((length) => ['Uint8Array', length]),
+    )
+  })
+
+  it('GRT-15 draws other random bytes each time', () => {
+    const drawn = Array.from({ length: 100 }, () => toHex(cryptography.randomBytes(16)))
+    expect(new Set(drawn).size).toBe(100)
+  })
+
+  it('tells keys apart, however often they are used', async () => {
+    const data = text('data')
+    const pairs = [rfc9421.key.jwk, rfc8037.jwk]
+    for (let round = 0; round < 2; round++) {
+      for (const signer of pairs) {
+        const signature = await cryptography.signEd25519(bytesOf(signer.d), data)
+        for (const verifier of pairs) {
+          expect(await cryptography.verifyEd25519(bytesOf(verifier.x), signature, data)).toBe(signer === verifier)
+        }
+      }
+    }
+  })
+})
+
+describe('imported keys', () => {
+  /** Counts the imports of the host's module. */
+  function counting(): { readonly module: BuiltinCrypto; imports: number } {
+    const counted = {
+      imports: 0,
+      module: {
+        ...builtin,
+        createPublicKey: (key: Parameters<BuiltinCrypto['createPublicKey']>[0]) => {
+          counted.imports++
+          return builtin.createPublicKey(key)
+        },
+      },
+    }
+    return counted
+  }
+
+  it('are kept, up to 1000 of them', () => {
+    const counted = counting()
+    const cryptography = builtinCryptography(counted.module)
+    const verify = (number: number): void => {
+      const key = bytesOf(rfc9421.key.jwk.x)
+      key[0] = number & 255
+      key[1] = number >> 8
+      cryptography.verifyEd25519(key, new Uint8Array(64), text(''))
+    }
+    for (let number = 0; number < 1000; number++) verify(number)
+    for (let number = 0; number < 1000; number++) verify(number)
+    expect(counted.imports).toBe(1000)
+    verify(1000)
+    verify(999)
+    expect(counted.imports).toBe(1001)
+    verify(0)
+    expect(counted.imports).toBe(1002)
+  })
+})
+
+describe('the fallback', () => {
+  it('is loaded once, and only for Ed25519', async () => {
+    let loaded = 0
+    const load = async (): Promise<Crypto> => {
+      loaded++
+      return webCrypto
+    }
+    const cryptography = subtleCryptography(withoutEd25519(), load)
+    await cryptography.sha256(text('a'))
+    await cryptography.hmacSha256(text('k'), text('a'))
+    expect(loaded).toBe(0)
+    const sign = (): Promise<Uint8Array> => Promise.resolve(cryptography.signEd25519(new Uint8Array(32), text('a')))
+    const [first, second] = await Promise.all([sign(), sign()])
+    expect(first).toEqual(second)
+    expect(loaded).toBe(1)
+  })
+
+  it('is not loaded where the host has Ed25519', async () => {
+    const cryptography = subtleCryptography(webCrypto, never)
+    expect(await cryptography.signEd25519(new Uint8Array(32), text('a'))).toHaveLength(64)
+  })
+
+  it('rejects where it cannot be loaded: that is a fault, not a wrong signature', async () => {
+    const cryptography = subtleCryptography(withoutEd25519(), never)
+    const verified = cryptography.verifyEd25519(bytesOf(rfc9421.key.jwk.x), new Uint8Array(64), text('a'))
+    await expect(verified).rejects.toThrow('the fallback was loaded')
+  })
+
+  it('is @peculiar/webcrypto', async () => {
+    expect(await loadPeculiarCrypto()).not.toBe(webCrypto)
+  })
+})
