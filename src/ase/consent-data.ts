@@ -1,0 +1,64 @@
+import type { ConsentAccess, ConsentData, ConsentInterval } from '../ports/consent.ts'
+import type { Context } from '../ports/context.ts'
+import type { Access } from '../protocol/access.ts'
+import { formatAmount, type WireAmount } from '../protocol/amount.ts'
+import type { Grant } from '../protocol/grant.ts'
+import type { Interaction } from '../protocol/interaction.ts'
+import { firstWindowStart, lastWindowEnd, parseInterval, windowAt, windowCount } from '../protocol/interval.ts'
+
+/** What the resource owner must be shown, from the server's own records. @spec INT-2 @spec INT-11 */
+export function consentData(
+  context: Context,
+  grant: Grant,
+  interaction: Interaction,
+  walletAddress: string,
+): ConsentData {
+  const name = interaction.clientName
+  return {
+    client: { id: grant.client, ...(name !== undefined && { name }), origin: new URL(grant.client).origin },
+    walletAddress,
+    access: grant.access.map((access) => consentAccess(context, access)),
+    subject: grant.subject,
+    ...(grant.finish && { finishHost: hostOf(grant.finish.uri) }),
+    expiresAt: interaction.expiresAt,
+  }
+}
+
+function consentAccess(context: Context, access: Access): ConsentAccess {
+  const limits = access.type === 'outgoing-payment' ? access.limits : undefined
+  const interval = limits?.interval === undefined ? undefined : consentInterval(context, limits.interval)
+  return {
+    access,
+    ...(limits?.debitAmount && { debitAmount: humanAmount(limits.debitAmount) }),
+    ...(limits?.receiveAmount && { receiveAmount: humanAmount(limits.receiveAmount) }),
+    ...(limits?.receiver !== undefined && { receiver: limits.receiver }),
+    ...(interval && { interval }),
+  }
+}
+
+function humanAmount(amount: WireAmount): string {
+  return formatAmount({ ...amount, value: BigInt(amount.value) })
+}
+
+function consentInterval(context: Context, text: string): ConsentInterval | undefined {
+  const parsed = parseInterval(text)
+  if (!parsed.ok) return undefined
+  const { interval } = parsed
+  const counting = context.policies.intervalCounting
+  const windows = windowCount(interval, counting)
+  const endsAt = lastWindowEnd(interval, counting)
+  const current = windowAt(interval, context.clock.now(), counting)
+  const startsAt = firstWindowStart(interval, counting) ?? current?.startsAt ?? context.clock.now()
+  return {
+    interval: text,
+    startsAt,
+    ...(windows !== undefined && { windows }),
+    ...(endsAt !== undefined && { endsAt }),
+  }
+}
+
+/** The host of a URL, or of an app scheme the scheme itself: where the browser goes next. */
+function hostOf(uri: string): string {
+  const url = new URL(uri)
+  return url.host === '' ? url.protocol : url.host
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../ports/context.ts'
+import type { Access } from '../protocol/access.ts'
+import { decide } from '../records/decide.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { revokeGrantChanges } from '../records/revoke-grant.ts'
+
+/** A grant that the owner of a wallet address has given and that is still live. */
+export interface LiveGrant {
+  readonly id: string
+  /** The client's wallet address. */
+  readonly client: string
+  readonly access: readonly Access[]
+  readonly issuedAt: number
+}
+
+/** What an account's owner can do about the grants they have given. */
+export interface Grants {
+  /** The live grants on a wallet address (its canonical URL), newest first; `after` is the id of the last one seen. */
+  list(
+    walletAddress: string,
+    page?: { readonly limit?: number; readonly after?: string },
+  ): Promise<readonly LiveGrant[]>
+  /** Ends a grant and its token in one commit; `false` where it was over already or never existed. */
+  revoke(grantId: string): Promise<boolean>
+}
+
+/** The grants of a server, for the wallet. */
+export function createGrants(context: Context): Grants {
+  return {
+    list: (walletAddress, page = {}) => listGrants(context, walletAddress, page.limit ?? 50, page.after),
+    revoke: (grantId) => revokeGrant(context, grantId),
+  }
+}
+
+async function listGrants(
+  context: Context,
+  walletAddress: string,
+  limit: number,
+  afterId?: string,
+): Promise<readonly LiveGrant[]> {
+  const last = afterId === undefined ? undefined : await readRecord(context.storage, 'grant', afterId)
+  const after = last && { createdAt: last.value.createdAt, id: last.value.id }
+  const records = await context.storage.list({
+    kind: 'grant',
+    walletAddress,
+    direction: 'older',
+    limit,
+    ...(after && { after }),
+  })
+  return recordsOfKind(records, 'grant').map(({ value }) => ({
+    id: value.id,
+    client: value.client,
+    access: value.access,
+    issuedAt: value.issuedAt ?? value.createdAt,
+  }))
+}
+
+async function revokeGrant(context: Context, grantId: string): Promise<boolean> {
+  return decide<boolean>(context, async () => {
+    const record = await readRecord(context.storage, 'grant', grantId)
+    if (record === undefined || record.value.state === 'finalised') return { answer: false }
+    return { changes: await revokeGrantChanges(context, record), answer: true }
+  })
+}

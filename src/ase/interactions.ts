@@ -1,0 +1,155 @@
+import type {
+  DecidedInteraction,
+  Decider,
+  InteractionRefusal,
+  Interactions,
+  OpenedInteraction,
+} from '../ports/consent.ts'
+import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
+import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/finish-hash.ts'
+import { finaliseGrant, type Grant } from '../protocol/grant.ts'
+import { isEqualDigest } from '../protocol/identifiers.ts'
+import { decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
+import { consentData } from './consent-data.ts'
+
+/** The interactions of a server, for the wallet's consent screen. */
+export function createInteractions(context: Context): Interactions {
+  return {
+    find: (reference, { session }) => openInteraction(context, reference, session),
+    approve: (reference, decider) => decideInteraction(context, reference, decider, approveGrant),
+    deny: (reference, decider) => decideInteraction(context, reference, decider, denyGrant),
+  }
+}
+
+interface Found {
+  readonly ok: true
+  readonly interaction: StoredRecord<'interaction'>
+  readonly grant: StoredRecord<'grant'>
+  readonly walletAddress: string
+  readonly sessionHash: string
+}
+
+/** Reads an interaction that can still be decided, by this session or by none yet. @spec INT-3 @spec INT-4 */
+async function findOpen(
+  context: Context,
+  reference: string,
+  session: string,
+): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
+  if (session === '') throw new TypeError('a session must not be empty: it is what binds the decision to one browser')
+  const interaction = await readRecord(context.storage, 'interaction', await context.secrets.digest(reference))
+  if (interaction === undefined) return { ok: false, reason: 'unknown' }
+  const { state, expiresAt, grantId, sessionHash: bound } = interaction.value
+  if (state === 'approved' || state === 'denied') return { ok: false, reason: 'used' }
+  if (state === 'expired' || context.clock.now() >= expiresAt) return { ok: false, reason: 'expired' }
+  const grant = await readRecord(context.storage, 'grant', grantId)
+  const walletAddress = grant?.value.walletAddress
+  if (grant?.value.state !== 'pending' || walletAddress === undefined) return { ok: false, reason: 'unknown' }
+  const sessionHash = await context.secrets.digest(session)
+  if (bound !== undefined && !isEqualDigest(bound, sessionHash)) return { ok: false, reason: 'other_session' }
+  return { ok: true, interaction, grant, walletAddress, sessionHash }
+}
+
+/** Opens an interaction: the first session that does is the only one that may decide it. @spec INT-10 @spec INT-12 */
+async function openInteraction(context: Context, reference: string, session: string): Promise<OpenedInteraction> {
+  return decide<OpenedInteraction>(context, async () => {
+    const found = await findOpen(context, reference, session)
+    if (!found.ok) return { answer: found }
+    const { interaction, grant, sessionHash } = found
+    const consent = consentData(context, grant.value, interaction.value, found.walletAddress)
+    const consentHash = await context.secrets.digest(JSON.stringify(consent))
+    const answer: OpenedInteraction = {
+      ok: true,
+      consent,
+      csrf: await csrfOf(context, grant.value, interaction.value.id, sessionHash),
+    }
+    if (interaction.value.consentHash === consentHash) return { answer }
+    const opened = { ...interaction.value, state: 'opened', sessionHash, consentHash } as const
+    return { changes: [{ ...interaction, action: 'replace', value: opened }], answer }
+  })
+}
+
+async function csrfOf(context: Context, grant: Grant, interactionId: string, sessionHash: string): Promise<string> {
+  return context.secrets.derive(grant.secretId, 'csrf', `${interactionId}:${sessionHash}`)
+}
+
+/** What a decision does to the grant, and where it sends the browser. */
+interface DecidedGrant {
+  readonly grant: Grant
+  readonly redirect?: string
+}
+
+async function decideInteraction(
+  context: Context,
+  reference: string,
+  decider: Decider,
+  apply: (context: Context, grant: Grant) => Promise<DecidedGrant>,
+): Promise<DecidedInteraction> {
+  return decide<DecidedInteraction>(context, async () => {
+    const found = await findOpen(context, reference, decider.session)
+    if (!found.ok) return { answer: found }
+    const { interaction, grant, sessionHash, walletAddress } = found
+    const { digest } = context.secrets
+    const expected = await csrfOf(context, grant.value, interaction.value.id, sessionHash)
+    const isBound =
+      interaction.value.state === 'opened' && isEqualDigest(await digest(decider.csrf), await digest(expected))
+    if (!isBound) return { answer: { ok: false, reason: 'bad_csrf' } }
+    if (decider.walletAddress !== walletAddress) return { answer: { ok: false, reason: 'not_owner' } }
+    const shown = { ...grant.value, decidedAt: context.clock.now(), ...hashOf(interaction.value.consentHash) }
+    const decided = await apply(context, shown)
+    const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
+    const { kind, version, dueAt } = grant
+    return {
+      changes: [
+        { ...interaction, action: 'replace', value: { ...interaction.value, state } },
+        // An approved grant still expires when nobody continues it; a denied one is over.
+        {
+          action: 'replace',
+          kind,
+          version,
+          value: decided.grant,
+          ...(state === 'approved' && dueAt !== undefined && { dueAt }),
+        },
+      ],
+      answer: { ok: true, ...(decided.redirect !== undefined && { redirect: decided.redirect }) },
+    }
+  })
+}
+
+function hashOf(consentHash: string | undefined): { readonly consentHash?: string } {
+  return consentHash === undefined ? {} : { consentHash }
+}
+
+async function approveGrant(context: Context, grant: Grant): Promise<DecidedGrant> {
+  const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
+  const approved: Grant = { ...grant, state: 'approved', interactRefHash: await context.secrets.digest(reference) }
+  if (grant.finish === undefined) return { grant: approved }
+  const redirect = finishRedirect(grant.finish.uri, {
+    hash: await finishHash(context, grant, reference),
+    interact_ref: reference,
+  })
+  return { grant: approved, redirect }
+}
+
+/** @spec D7 */
+async function denyGrant(context: Context, grant: Grant): Promise<DecidedGrant> {
+  const rejected = finaliseGrant(grant, 'rejected')
+  if (grant.finish === undefined) return { grant: rejected }
+  if (context.policies.finishOnDenial === 'result') {
+    return { grant: rejected, redirect: finishRedirect(grant.finish.uri, { result: 'grant_rejected' }) }
+  }
+  const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
+  const hash = await finishHash(context, grant, reference)
+  return { grant: rejected, redirect: finishRedirect(grant.finish.uri, { hash, interact_ref: reference }) }
+}
+
+/** @spec INT-13 @spec D3 */
+async function finishHash(context: Context, grant: Grant, reference: string): Promise<string> {
+  const { secrets, cryptography, policies, authServer } = context
+  const nonce = await secrets.derive(grant.secretId, 'interaction-nonce', grant.id)
+  const input = finishHashInput(grant.finish?.nonce ?? '', nonce, reference, authServer)
+  const digest = await cryptography.sha256(new TextEncoder().encode(input))
+  const named = grant.finish?.hashMethod === undefined ? 'base64' : 'base64url'
+  return encodeFinishHash(digest, policies.finishHashEncoding === 'auto' ? named : policies.finishHashEncoding)
+}

@@ -1,0 +1,190 @@
+import {
+  continuationTooEarly,
+  invalidContinuation,
+  missingManagementToken,
+  requestDenied,
+  unknownContinuation,
+  unknownGrant,
+  wrongContinuationToken,
+} from '../errors/conditions.ts'
+import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
+import { presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
+import { type Input, parseBody } from '../http/endpoint.ts'
+import type { Exchange, Proof } from '../http/exchange.ts'
+import type { Result } from '../http/respond.ts'
+import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
+import type { AccessToken } from '../protocol/access-token.ts'
+import { ContinuationRequest } from '../protocol/continuation.ts'
+import { finaliseGrant, type Grant } from '../protocol/grant.ts'
+import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
+import { type Decision, decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
+import { revokeGrantChanges } from '../records/revoke-grant.ts'
+import { continuationToWire, insertToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+
+/** The holder of a continuation token, proved by its client's signature. */
+export interface ContinuationCaller {
+  readonly grantId: string
+  readonly proof: Proof
+}
+
+/** Who continues: id, continuation token and client must belong to one grant. @spec CON-1 @spec CON-2 @spec D14 */
+export async function identifyContinuation(exchange: Exchange): Promise<ContinuationCaller> {
+  return identifyByGrant(exchange, unknownContinuation)
+}
+
+/** The same for cancelling, where an unknown grant has another code. */
+export async function identifyCancellation(exchange: Exchange): Promise<ContinuationCaller> {
+  return identifyByGrant(exchange, unknownGrant)
+}
+
+async function identifyByGrant(exchange: Exchange, unknown: () => OpenPaymentsError): Promise<ContinuationCaller> {
+  const { context, params } = exchange
+  const token = presentedToken(exchange)
+  if (token === undefined) throw missingManagementToken()
+  const candidates = await signaturesOf(exchange, true)
+  const id = params['id'] ?? ''
+  const record = isIdentifier(id) ? await readRecord(context.storage, 'grant', id) : undefined
+  if (record === undefined) throw unknown()
+  if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash)) throw wrongContinuationToken()
+  const { proof } = await proveSignature(exchange, candidates, record.value)
+  return { grantId: id, proof }
+}
+
+/** What a continuation came to. */
+type Continuation =
+  | { readonly kind: 'waiting'; readonly grant: Grant }
+  | { readonly kind: 'issued'; readonly grant: Grant; readonly token?: AccessToken }
+  | { readonly kind: 'wrong reference' }
+
+/**
+ * `post-continue`: the token of an approved grant, exactly once; while its client polls, only when to come back.
+ * @spec CON-3 @spec CON-4 @spec CON-5 @spec CON-7
+ */
+export async function continueGrant({ exchange, caller }: Input<ContinuationCaller, undefined>): Promise<Result> {
+  const { context } = exchange
+  const reference =
+    exchange.bytes.length === 0 ? undefined : parseBody(ContinuationRequest, exchange.json()).interactRef
+  const referenceHash = reference === undefined ? undefined : await context.secrets.digest(reference)
+  const outcome = await decide(
+    context,
+    () => decideContinuation(context, caller.grantId, referenceHash),
+    caller.proof.claims,
+  )
+  // Counted first, refused afterwards: a refusal inside the decision would not be committed.
+  if (outcome.kind === 'wrong reference') throw invalidContinuation()
+  return { status: 200, body: await continuationBody(context, outcome) }
+}
+
+async function continuationBody(
+  context: Context,
+  outcome: Exclude<Continuation, { readonly kind: 'wrong reference' }>,
+): Promise<unknown> {
+  const { grant } = outcome
+  const continuation = { continue: await continuationToWire(context, grant) }
+  if (outcome.kind === 'waiting') return continuation
+  return {
+    ...(outcome.token && { access_token: await tokenToWire(context, outcome.token) }),
+    // Only after its owner approved, and only here. @spec GRT-12
+    ...(grant.subject && { subject: { sub_ids: [{ id: grant.walletAddress, format: 'uri' }] } }),
+    ...continuation,
+  }
+}
+
+async function decideContinuation(
+  context: Context,
+  id: string,
+  referenceHash: string | undefined,
+): Promise<Decision<Continuation>> {
+  const record = await readRecord(context.storage, 'grant', id)
+  if (record === undefined) throw unknownContinuation()
+  const grant = record.value
+  const now = context.clock.now()
+  if (grant.state === 'issued') return repeatIssue(context, grant, referenceHash, now)
+  if (grant.finalisation === 'rejected') throw requestDenied('the resource owner denied the request')
+  if (grant.state === 'finalised' || now >= grant.expiresAt) throw invalidContinuation()
+  if (now < grant.continueAfter) throw continuationTooEarly(Math.ceil((grant.continueAfter - now) / 1000))
+  if (referenceHash !== undefined) return useReference(context, record, referenceHash)
+  if (grant.finish !== undefined)
+    throw requestDenied('this grant continues with the interact_ref of its finish redirect')
+  return grant.state === 'approved' ? issue(context, record) : keepWaiting(context, record, now)
+}
+
+async function useReference(
+  context: Context,
+  record: StoredRecord<'grant'>,
+  referenceHash: string,
+): Promise<Decision<Continuation>> {
+  const grant = record.value
+  const isRight = grant.interactRefHash !== undefined && isEqualDigest(referenceHash, grant.interactRefHash)
+  return isRight && grant.state === 'approved' ? issue(context, record) : countWrongReference(record)
+}
+
+const WRONG_REFERENCES_ALLOWED = 5
+
+/** @spec INT-14 */
+function countWrongReference(record: StoredRecord<'grant'>): Decision<Continuation> {
+  const counted: Grant = { ...record.value, wrongReferences: record.value.wrongReferences + 1 }
+  const value = counted.wrongReferences > WRONG_REFERENCES_ALLOWED ? finaliseGrant(counted, 'revoked') : counted
+  return { changes: [{ ...record, action: 'replace', value }], answer: { kind: 'wrong reference' } }
+}
+
+/** The token is stored in the commit that takes the grant from approved to issued, so there is never a second one. @spec CON-4 */
+async function issue(context: Context, record: StoredRecord<'grant'>): Promise<Decision<Continuation>> {
+  const now = context.clock.now()
+  const { kind, version } = record
+  const issued: Grant = { ...record.value, state: 'issued', issuedAt: now }
+  if (issued.access.length === 0) {
+    return { changes: [{ action: 'replace', kind, version, value: issued }], answer: { kind: 'issued', grant: issued } }
+  }
+  const token = await newAccessToken(context, issued)
+  const value: Grant = { ...issued, tokenId: token.id }
+  return {
+    changes: [insertToken(token), { action: 'replace', kind, version, value, isListed: true }],
+    answer: { kind: 'issued', grant: value, token },
+  }
+}
+
+function keepWaiting(context: Context, record: StoredRecord<'grant'>, now: number): Decision<Continuation> {
+  const grant: Grant = { ...record.value, continueAfter: now + context.lifetimes.continuationWaitSeconds * 1000 }
+  return { changes: [{ ...record, action: 'replace', value: grant }], answer: { kind: 'waiting', grant } }
+}
+
+/** How long a repeat of the last successful call is answered the same way: a client that lost the answer asks again. */
+export const REPEAT_MILLISECONDS = 60_000
+
+/** @spec CON-5 @spec CON-6 */
+async function repeatIssue(
+  context: Context,
+  grant: Grant,
+  referenceHash: string | undefined,
+  now: number,
+): Promise<Decision<Continuation>> {
+  const isSameCall =
+    referenceHash === grant.interactRefHash || (grant.finish === undefined && referenceHash === undefined)
+  const isInTime =
+    grant.decidedAt !== undefined && grant.issuedAt !== undefined && now < grant.issuedAt + REPEAT_MILLISECONDS
+  if (!isSameCall || !isInTime) throw invalidContinuation()
+  const token =
+    grant.tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', grant.tokenId)
+  // A token that was rotated or revoked since is not given out again.
+  if (token !== undefined && (token.value.state !== 'active' || token.value.issuedAt !== grant.issuedAt))
+    throw invalidContinuation()
+  return { answer: { kind: 'issued', grant, ...(token && { token: token.value }) } }
+}
+
+/** `delete-continue`: ends the grant and its token in one commit; again is fine. @spec CON-8 */
+export async function cancelGrant({ exchange, caller }: Input<ContinuationCaller, undefined>): Promise<Result> {
+  const { context } = exchange
+  await decide(
+    context,
+    async () => {
+      const record = await readRecord(context.storage, 'grant', caller.grantId)
+      if (record === undefined || record.value.state === 'finalised') return { answer: undefined }
+      return { changes: await revokeGrantChanges(context, record), answer: undefined }
+    },
+    caller.proof.claims,
+  )
+  return { status: 204 }
+}

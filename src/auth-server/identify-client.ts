@@ -1,0 +1,54 @@
+import { unknownClient } from '../errors/conditions.ts'
+import { clientKeySet, type KeyHolder, thumbprintOf } from '../http/client-key.ts'
+import { proveSignature, signaturesOf } from '../http/credentials.ts'
+import { parseBody } from '../http/endpoint.ts'
+import type { Exchange, Proof } from '../http/exchange.ts'
+import type { SignatureCandidate } from '../http-signatures/verify-signature.ts'
+import { directedIdentity, IdentifiedRequest } from '../protocol/client.ts'
+import { parsePublicKey } from '../protocol/json-web-key.ts'
+import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
+
+/** The client of a grant request, and the proof that it sent it. */
+export interface ClientCaller {
+  readonly holder: KeyHolder
+  readonly proof: Proof
+}
+
+/**
+ * Finds out who asks for a grant: the client named in the body, proved by its key. Everything that needs no network
+ * is checked first; an `Authorization` header that an old grant left behind is not looked at.
+ * @spec SIG-34 @spec KEY-5 @spec KEY-14
+ */
+export async function identifyClient(exchange: Exchange): Promise<ClientCaller> {
+  const candidates = await signaturesOf(exchange, false)
+  const { client } = parseBody(IdentifiedRequest, exchange.json())
+  const holder =
+    'jwk' in client
+      ? await holderOfKey(exchange, client.jwk)
+      : await holderOfAddress(exchange, client.walletAddress, candidates)
+  const { proof } = await proveSignature(exchange, candidates, holder)
+  return { holder, proof }
+}
+
+async function holderOfKey(exchange: Exchange, jwk: unknown): Promise<KeyHolder> {
+  const parsed = parsePublicKey(jwk, { requireAlg: true })
+  if (!parsed.ok) throw unknownClient(`client.jwk: ${parsed.reason}`)
+  const thumbprint = await thumbprintOf(exchange.context, parsed.key)
+  return { client: directedIdentity(thumbprint), clientKey: parsed.key, keys: [] }
+}
+
+async function holderOfAddress(
+  exchange: Exchange,
+  text: string,
+  candidates: readonly SignatureCandidate[],
+): Promise<KeyHolder> {
+  const { context } = exchange
+  const client = canonicalWalletAddress(text, { loopbackHttp: context.policies.loopbackHttp })
+  if (client === undefined) throw unknownClient('client is not a wallet address')
+  const [first] = candidates
+  const keySet = await clientKeySet(context, client, first?.keyId ?? '')
+  if (!keySet.ok) throw unknownClient(`the keys of the client are ${keySet.reason}`)
+  const isKnown = candidates.some((candidate) => keySet.keys.some((key) => key.kid === candidate.keyId))
+  if (!isKnown) throw unknownClient('the client has no key with this keyid')
+  return { client, keys: [] }
+}

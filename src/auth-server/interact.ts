@@ -1,0 +1,52 @@
+import type { Input } from '../http/endpoint.ts'
+import type { Result } from '../http/respond.ts'
+import type { Consent, Interactions } from '../ports/consent.ts'
+
+/**
+ * `interact`: hands the browser to the wallet's consent screen, and adds to whatever it answers the headers that keep
+ * the reference from leaking and the page from being framed.
+ * @spec INT-1 @spec INT-9
+ */
+export async function interact(
+  { exchange }: Input<undefined, undefined>,
+  consent: Consent,
+  interactions: Interactions,
+): Promise<Result> {
+  const { context, request, bytes, params } = exchange
+  const reference = params['reference'] ?? ''
+  const response = await consent.respond({
+    request: {
+      method: request.method,
+      target: request.target,
+      headerLines: (name) => request.headerLines(name),
+      bytes: async (limit) => (bytes.length > limit ? undefined : bytes),
+    },
+    reference,
+    url: `${context.authServer}/interact/${encodeURIComponent(reference)}`,
+    interactions,
+  })
+  return {
+    status: response.status,
+    headers: { ...withoutCors(response.headers), ...securityHeaders(response.headers) },
+    ...(response.body !== undefined && { text: response.body }),
+  }
+}
+
+const FRAME_ANCESTORS = "frame-ancestors 'none'"
+
+function securityHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const policy = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1]
+  return {
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-frame-options': 'DENY',
+    'content-security-policy': policy?.includes(FRAME_ANCESTORS)
+      ? policy
+      : [policy, FRAME_ANCESTORS].filter(Boolean).join('; '),
+  }
+}
+
+function withoutCors(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const)
+  return Object.fromEntries(entries.filter(([name]) => !name.startsWith('access-control-')))
+}

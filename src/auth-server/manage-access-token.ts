@@ -1,0 +1,95 @@
+import { invalidRotation, missingManagementToken, unknownManagedToken } from '../errors/conditions.ts'
+import { presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
+import type { Input } from '../http/endpoint.ts'
+import type { Exchange, Proof } from '../http/exchange.ts'
+import type { Result } from '../http/respond.ts'
+import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
+import type { AccessToken } from '../protocol/access-token.ts'
+import { type Decision, decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
+import { REPEAT_MILLISECONDS } from './continue-grant.ts'
+import { insertToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+
+/** The holder of the token that a management URI manages. */
+export interface ManagementCaller {
+  readonly tokenId: string
+  readonly proof: Proof
+}
+
+/** Who manages a token: the presented value must be that of the very token in the path. @spec TOK-3 */
+export async function identifyManagement(exchange: Exchange): Promise<ManagementCaller> {
+  const { context, params } = exchange
+  const value = presentedToken(exchange)
+  if (value === undefined) throw missingManagementToken()
+  const candidates = await signaturesOf(exchange, true)
+  const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
+  if (record === undefined || record.value.manageId !== params['id']) throw unknownManagedToken()
+  const { proof } = await proveSignature(exchange, candidates, record.value)
+  return { tokenId: record.value.id, proof }
+}
+
+/**
+ * `post-token`: a new value and management URI for the same access, the old value dead in the same commit. An
+ * expired token can be rotated, a revoked one cannot; spent amounts belong to the grant and stay.
+ * @spec TOK-5 @spec TOK-6 @spec TOK-7 @spec TOK-8
+ */
+export async function rotateToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
+  const { context } = exchange
+  if (exchange.bytes.length > 0) refuseKeyRotation(exchange.json())
+  const token = await decide(context, () => decideRotation(context, caller.tokenId), caller.proof.claims)
+  return { status: 200, body: { access_token: await tokenToWire(context, token) } }
+}
+
+/** An empty object is no request for anything; every member of one is for something that this server does not do. @spec KEY-15 */
+function refuseKeyRotation(body: unknown): void {
+  const isEmptyObject =
+    typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0
+  if (!isEmptyObject) throw invalidRotation('a rotation takes no body; keys are not rotated here')
+}
+
+async function decideRotation(context: Context, tokenId: string): Promise<Decision<AccessToken>> {
+  const record = await readRecord(context.storage, 'access-token', tokenId)
+  if (record === undefined || record.value.state === 'revoked') throw unknownManagedToken()
+  if (record.value.state === 'rotated') return { answer: await repeatRotation(context, record) }
+  const grant = await readRecord(context.storage, 'grant', record.value.grantId)
+  if (grant === undefined || grant.value.state !== 'issued') throw unknownManagedToken()
+  const token = await newAccessToken(context, grant.value)
+  const rotated: AccessToken = { ...record.value, state: 'rotated', rotatedAt: token.issuedAt, successorId: token.id }
+  return {
+    changes: [
+      insertToken(token),
+      { ...record, action: 'replace', value: rotated },
+      { ...grant, action: 'replace', value: { ...grant.value, tokenId: token.id } },
+    ],
+    answer: token,
+  }
+}
+
+/** The loser of two rotations, or a client that lost the answer, gets the same new token for a minute. @spec TOK-7 */
+async function repeatRotation(context: Context, record: StoredRecord<'access-token'>): Promise<AccessToken> {
+  const { rotatedAt, successorId } = record.value
+  const isInTime = rotatedAt !== undefined && context.clock.now() < rotatedAt + REPEAT_MILLISECONDS
+  const successor =
+    successorId === undefined || !isInTime ? undefined : await readRecord(context.storage, 'access-token', successorId)
+  if (successor === undefined || successor.value.state !== 'active') throw unknownManagedToken()
+  return successor.value
+}
+
+/** `delete-token`: the token is dead for every request that starts after the answer; again is fine. @spec TOK-9 */
+export async function revokeToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
+  const { context } = exchange
+  await decide(
+    context,
+    async () => {
+      const record = await readRecord(context.storage, 'access-token', caller.tokenId)
+      if (record === undefined || record.value.state !== 'active') return { answer: undefined }
+      return {
+        changes: [{ ...record, action: 'replace', value: { ...record.value, state: 'revoked' } }],
+        answer: undefined,
+      }
+    },
+    caller.proof.claims,
+  )
+  return { status: 204 }
+}

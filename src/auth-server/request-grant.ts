@@ -1,0 +1,189 @@
+import { invalidRequest, unknownClient } from '../errors/conditions.ts'
+import { clientName } from '../http/client-key.ts'
+import type { Input } from '../http/endpoint.ts'
+import { findLocalWalletAddress } from '../http/local-wallet-address.ts'
+import type { Result } from '../http/respond.ts'
+import type { Context } from '../ports/context.ts'
+import type { Access } from '../protocol/access.ts'
+import { isSameAsset } from '../protocol/amount.ts'
+import { clientWalletAddress } from '../protocol/client.ts'
+import { isFinishNonce, parseFinishUri } from '../protocol/finish-hash.ts'
+import type { Finish, Grant } from '../protocol/grant.ts'
+import type { GrantRequest } from '../protocol/grant-request.ts'
+import type { Interaction } from '../protocol/interaction.ts'
+import { parseInterval, windowCount } from '../protocol/interval.ts'
+import { decide } from '../records/decide.ts'
+import type { ClientCaller } from './identify-client.ts'
+import { continuationToWire, insertToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+
+/**
+ * `post-request`: a grant that needs nobody's consent is issued at once, any other begins with an interaction.
+ * @spec GRT-5 @spec GRT-8
+ */
+export async function requestGrant({ exchange, caller, body }: Input<ClientCaller, GrantRequest>): Promise<Result> {
+  const { context } = exchange
+  const interactive = body.access.filter((access) => needsInteraction(context, access))
+  const access = await Promise.all(body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))))
+  const isInteractive = interactive.length > 0 || body.subject !== undefined
+  const walletAddress = isInteractive ? await walletAddressOf(context, access, body.subject) : undefined
+  const grant = await newGrant(context, caller, access, walletAddress, body)
+  if (walletAddress === undefined) return issueAtOnce(context, caller, grant)
+  if (clientWalletAddress(grant.client) === undefined)
+    throw unknownClient('a directed identity gets only what needs no interaction')
+  if (body.interact === undefined) throw invalidRequest('interact with start "redirect" is required for this access')
+  if (grant.finish !== undefined) checkFinish(context, grant.finish)
+  return startInteraction(context, caller, grant)
+}
+
+function needsInteraction(context: Context, access: Access): boolean {
+  if (access.type === 'outgoing-payment' || access.actions.includes('list-all')) return true
+  return !context.policies.withoutInteraction.includes(access.type)
+}
+
+/** Checks an entry against this server and gives it its canonical form. @spec GRT-7 @spec GRT-10 */
+async function checkAccess(context: Context, access: Access, isInteractive: boolean): Promise<Access> {
+  if (access.type === 'quote') return access
+  if (access.identifier === undefined) {
+    if (isInteractive) throw invalidRequest(`access of type ${access.type} needs an identifier here`)
+    return access
+  }
+  const found = await findLocalWalletAddress(context, access.identifier)
+  if (found === undefined || found.account.isActive === false)
+    throw invalidRequest('identifier is not a wallet address of this server')
+  if (access.type === 'outgoing-payment' && access.limits !== undefined) {
+    const { debitAmount, interval } = access.limits
+    if (debitAmount !== undefined && !isSameAsset(debitAmount, found.account)) {
+      throw invalidRequest('limits.debitAmount is not in the asset of the wallet address')
+    }
+    if (interval !== undefined && countWindows(context, interval) === 0)
+      throw invalidRequest('limits.interval has no window')
+  }
+  return { ...access, identifier: found.url }
+}
+
+function countWindows(context: Context, interval: string): number | undefined {
+  const parsed = parseInterval(interval)
+  return parsed.ok ? windowCount(parsed.interval, context.policies.intervalCounting) : 0
+}
+
+/** The one wallet address whose owner is asked: an approval is one person's. */
+async function walletAddressOf(
+  context: Context,
+  access: readonly Access[],
+  subject: string | undefined,
+): Promise<string> {
+  const named = access.flatMap((entry) =>
+    entry.type === 'quote' || entry.identifier === undefined ? [] : [entry.identifier],
+  )
+  if (subject !== undefined) {
+    const found = await findLocalWalletAddress(context, subject)
+    if (found === undefined || found.account.isActive === false)
+      throw invalidRequest('subject is not a wallet address of this server')
+    named.push(found.url)
+  }
+  const [first, ...others] = new Set(named)
+  if (first === undefined) throw invalidRequest('an identifier is required where the resource owner is asked')
+  if (others.length > 0) throw invalidRequest('one grant is about one wallet address')
+  return first
+}
+
+/** @spec INT-5 @spec INT-6 @spec INT-15 */
+function checkFinish(context: Context, finish: Finish): void {
+  const { loopbackHttp, finishSchemes: schemes } = context.policies
+  if (parseFinishUri(finish.uri, { loopbackHttp, schemes }) === undefined)
+    throw invalidRequest('interact.finish.uri is not acceptable')
+  if (!isFinishNonce(finish.nonce))
+    throw invalidRequest('interact.finish.nonce must be 1 to 256 visible ASCII characters')
+}
+
+async function newGrant(
+  context: Context,
+  { holder, proof }: ClientCaller,
+  access: readonly Access[],
+  walletAddress: string | undefined,
+  body: GrantRequest,
+): Promise<Grant> {
+  const { secrets, clock, lifetimes } = context
+  const id = secrets.randomId()
+  const secretId = await secrets.currentId()
+  const createdAt = clock.now()
+  return {
+    id,
+    state: 'pending',
+    createdAt,
+    expiresAt: createdAt + lifetimes.interactionSeconds * 1000,
+    client: holder.client,
+    ...(holder.clientKey && { clientKey: holder.clientKey }),
+    keys: [{ kid: proof.keyId, thumbprint: proof.thumbprint }],
+    access,
+    ...(walletAddress !== undefined && { walletAddress }),
+    subject: body.subject !== undefined,
+    secretId,
+    continuationHash: await secrets.digest(await secrets.derive(secretId, 'continuation-token', id)),
+    continueAfter: createdAt + lifetimes.continuationWaitSeconds * 1000,
+    ...(body.interact?.finish && { finish: body.interact.finish }),
+    wrongReferences: 0,
+  }
+}
+
+async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: Grant): Promise<Result> {
+  const token = await newAccessToken(context, pending)
+  const { finish: _, ...rest } = pending
+  const grant: Grant = { ...rest, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
+  await decide(
+    context,
+    async () => ({
+      changes: [{ action: 'insert', kind: 'grant', value: grant }, insertToken(token)],
+      answer: undefined,
+    }),
+    proof.claims,
+  )
+  return {
+    status: 200,
+    body: { access_token: await tokenToWire(context, token), continue: await continuationToWire(context, grant) },
+  }
+}
+
+// Kept a day past its end, so that a person who comes back late is told what happened.
+const INTERACTION_KEPT_MILLISECONDS = 24 * 3600 * 1000
+
+async function startInteraction(context: Context, { proof }: ClientCaller, grant: Grant): Promise<Result> {
+  const { secrets, authServer } = context
+  const reference = secrets.randomId()
+  const name = await clientName(context, grant.client)
+  const interaction: Interaction = {
+    id: await secrets.digest(reference),
+    grantId: grant.id,
+    state: 'created',
+    createdAt: grant.createdAt,
+    expiresAt: grant.expiresAt,
+    client: grant.client,
+    ...(name !== undefined && { clientName: name }),
+  }
+  await decide(
+    context,
+    async () => ({
+      changes: [
+        { action: 'insert', kind: 'grant', value: grant, dueAt: grant.expiresAt },
+        {
+          action: 'insert',
+          kind: 'interaction',
+          value: interaction,
+          dueAt: grant.expiresAt + INTERACTION_KEPT_MILLISECONDS,
+        },
+      ],
+      answer: undefined,
+    }),
+    proof.claims,
+  )
+  return {
+    status: 200,
+    body: {
+      interact: {
+        redirect: `${authServer}/interact/${reference}`,
+        finish: await secrets.derive(grant.secretId, 'interaction-nonce', grant.id),
+      },
+      continue: await continuationToWire(context, grant),
+    },
+  }
+}

@@ -1,0 +1,93 @@
+import { anyone, defineEndpoint, type Route } from '../http/endpoint.ts'
+import type { Consent, Interactions } from '../ports/consent.ts'
+import { GrantRequest } from '../protocol/grant-request.ts'
+import { cancelGrant, continueGrant, identifyCancellation, identifyContinuation } from './continue-grant.ts'
+import { identifyClient } from './identify-client.ts'
+import { interact } from './interact.ts'
+import { identifyManagement, revokeToken, rotateToken } from './manage-access-token.ts'
+import { requestGrant } from './request-grant.ts'
+
+const role = 'auth-server'
+
+/** The endpoints of the authorization server. */
+export function authServerRoutes(consent: Consent, interactions: Interactions): readonly Route[] {
+  return [
+    defineEndpoint({
+      operation: 'post-request',
+      method: 'POST',
+      path: '/',
+      role,
+      body: 'json',
+      identify: identifyClient,
+      schema: GrantRequest,
+      run: requestGrant,
+    }),
+    defineEndpoint({
+      operation: 'discover',
+      method: 'OPTIONS',
+      path: '/',
+      role,
+      body: 'none',
+      identify: anyone,
+      run: async ({ exchange }) => ({ status: 200, body: discovery(exchange.context.authServer) }),
+    }),
+    defineEndpoint({
+      operation: 'post-continue',
+      method: 'POST',
+      path: '/continue/:id',
+      role,
+      body: 'optional',
+      identify: identifyContinuation,
+      run: continueGrant,
+    }),
+    defineEndpoint({
+      operation: 'delete-continue',
+      method: 'DELETE',
+      path: '/continue/:id',
+      role,
+      body: 'none',
+      identify: identifyCancellation,
+      run: cancelGrant,
+    }),
+    defineEndpoint({
+      operation: 'post-token',
+      method: 'POST',
+      path: '/token/:id',
+      role,
+      body: 'optional',
+      identify: identifyManagement,
+      run: rotateToken,
+    }),
+    defineEndpoint({
+      operation: 'delete-token',
+      method: 'DELETE',
+      path: '/token/:id',
+      role,
+      body: 'none',
+      identify: identifyManagement,
+      run: revokeToken,
+    }),
+    ...(['GET', 'POST'] as const).map((method) =>
+      defineEndpoint({
+        operation: 'interact',
+        method,
+        path: '/interact/:reference',
+        role,
+        body: method === 'GET' ? 'none' : 'form',
+        identify: anyone,
+        run: (input) => interact(input, consent, interactions),
+      }),
+    ),
+  ]
+}
+
+/** @spec GRT-18 */
+function discovery(authServer: string): Readonly<Record<string, unknown>> {
+  return {
+    grant_request_endpoint: authServer,
+    interaction_start_modes_supported: ['redirect'],
+    interaction_finish_methods_supported: ['redirect'],
+    key_proofs_supported: ['httpsig'],
+    sub_id_formats_supported: ['uri'],
+  }
+}

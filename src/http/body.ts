@@ -1,0 +1,42 @@
+import { bodyTooSlow, invalidRequest, payloadTooLarge, unsupportedMediaType } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import type { HttpRequest } from '../ports/http-exchange.ts'
+
+/** What a body may be: `none` refuses bytes, `optional` admits none, `json` needs a JSON document, `form` is the browser's. */
+export type BodyRule = 'none' | 'optional' | 'json' | 'form'
+
+/**
+ * Reads the bytes of a body under the size limit and the deadline, and refuses what its rule does not allow. Nothing
+ * is parsed here: the digest is over these bytes.
+ * @spec EMB-1 @spec EMB-2 @spec DIG-6 @spec DIG-8
+ */
+export async function readBody(context: Context, request: HttpRequest, rule: BodyRule): Promise<Uint8Array> {
+  for (const line of request.headerLines('content-encoding')) {
+    if (line.trim().toLowerCase() !== 'identity') throw unsupportedMediaType('a content encoding is not accepted')
+  }
+  const bytes = await readInTime(context, request)
+  if (rule === 'none' && bytes.length > 0) throw invalidRequest('this request takes no body')
+  if (bytes.length > 0 && rule !== 'form' && rule !== 'none') checkMediaType(request)
+  if (rule === 'json' && bytes.length === 0) throw invalidRequest('a JSON body is required')
+  return bytes
+}
+
+async function readInTime(context: Context, request: HttpRequest): Promise<Uint8Array> {
+  const timer = new AbortController()
+  try {
+    const tooSlow = context.clock.sleep(context.limits.bodySeconds * 1000, timer.signal).then(() => 'too slow' as const)
+    const bytes = await Promise.race([request.bytes(context.limits.bodyBytes), tooSlow])
+    if (bytes === 'too slow') throw bodyTooSlow()
+    if (bytes === undefined) throw payloadTooLarge(context.limits.bodyBytes)
+    return bytes
+  } finally {
+    timer.abort()
+  }
+}
+
+/** @spec GRT-1 */
+function checkMediaType(request: HttpRequest): void {
+  const lines = request.headerLines('content-type')
+  const type = lines[0]?.split(';')[0]?.trim().toLowerCase()
+  if (lines.length !== 1 || type !== 'application/json') throw unsupportedMediaType('the body must be application/json')
+}

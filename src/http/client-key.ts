@@ -1,0 +1,80 @@
+import type { Context } from '../ports/context.ts'
+import type { KeySetResult } from '../ports/key-resolver.ts'
+import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
+import type { PinnedKey } from '../protocol/grant.ts'
+import { toBase64url } from '../protocol/identifiers.ts'
+import { findKey, type PublicKey, parseKeySet, thumbprintInput } from '../protocol/json-web-key.ts'
+
+/** Whose key it must be: a client, and the keys that it has already used under its grant. */
+export interface KeyHolder {
+  readonly client: ClientId
+  readonly clientKey?: PublicKey
+  readonly keys: readonly PinnedKey[]
+}
+
+/** A key of the client, with its RFC 7638 thumbprint. */
+export interface ClientKey {
+  readonly key: PublicKey
+  readonly thumbprint: string
+  /** Whether this grant has not seen the key before. */
+  readonly isNew: boolean
+}
+
+/** RFC 7638 thumbprint: base64url of SHA-256. @spec KEY-8 */
+export async function thumbprintOf(context: Context, key: PublicKey): Promise<string> {
+  return toBase64url(await context.cryptography.sha256(new TextEncoder().encode(thumbprintInput(key))))
+}
+
+/**
+ * The key that a holder may sign with under a key id: one of the client's present key set whose material did not
+ * change since the grant first saw that id.
+ * @spec KEY-10 @spec KEY-11
+ */
+export async function findClientKey(
+  context: Context,
+  holder: KeyHolder,
+  keyId: string,
+): Promise<ClientKey | undefined> {
+  const pinned = holder.keys.find((pin) => pin.kid === keyId)
+  if (context.policies.keyBinding === 'key' && holder.keys.length > 0 && pinned === undefined) return undefined
+  const key = await presentKey(context, holder, keyId)
+  if (key === undefined) return undefined
+  const thumbprint = await thumbprintOf(context, key)
+  if (pinned !== undefined && pinned.thumbprint !== thumbprint) {
+    context.emit({ type: 'key_substituted', at: context.clock.now(), client: holder.client, keyId })
+    return undefined
+  }
+  return { key, thumbprint, isNew: pinned === undefined }
+}
+
+async function presentKey(context: Context, holder: KeyHolder, keyId: string): Promise<PublicKey | undefined> {
+  const walletAddress = clientWalletAddress(holder.client)
+  if (walletAddress === undefined) return holder.clientKey?.kid === keyId ? holder.clientKey : undefined
+  const keySet = await clientKeySet(context, walletAddress, keyId)
+  return keySet.ok ? findKey(keySet.keys, keyId) : undefined
+}
+
+/** The present key set of a client: read from the wallet's directory where it lives here, else asked for. @spec KEY-6 */
+export async function clientKeySet(context: Context, walletAddress: string, keyId: string): Promise<KeySetResult> {
+  if (isLocalWalletAddress(context, walletAddress)) {
+    const found = await context.walletAddresses.find(walletAddress)
+    if (found === undefined || found.isActive === false) return { ok: false, reason: 'unreachable' }
+    return { ok: true, keys: parseKeySet({ keys: found.keys ?? [] }) ?? [] }
+  }
+  const held = await context.keyResolver.keySet(walletAddress)
+  const isMissing = held.ok && !held.keys.some((key) => key.kid === keyId)
+  return isMissing ? context.keyResolver.keySet(walletAddress, keyId) : held
+}
+
+/** The name that a client gives itself in its wallet address document; never rejects. @spec INT-2 */
+export async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
+  const walletAddress = clientWalletAddress(client)
+  if (walletAddress === undefined) return undefined
+  if (!isLocalWalletAddress(context, walletAddress)) return context.keyResolver.publicName(walletAddress)
+  return (await context.walletAddresses.find(walletAddress))?.publicName
+}
+
+/** Whether a wallet address lives on this server, so that no request has to leave it. */
+export function isLocalWalletAddress(context: Context, walletAddress: string): boolean {
+  return walletAddress.startsWith(`${context.walletAddressServer}/`)
+}

@@ -1,0 +1,158 @@
+import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
+import { readSignatures, type SignatureCandidate, verifySignature } from '../http-signatures/verify-signature.ts'
+import type { Change } from '../ports/storage.ts'
+import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
+import { toHex } from '../protocol/identifiers.ts'
+import { decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
+import { type ClientKey, findClientKey, type KeyHolder } from './client-key.ts'
+import type { Exchange, Proof } from './exchange.ts'
+
+const GNAP_TOKEN = /^gnap ([A-Za-z0-9\-._~+/]+=*)$/i
+
+/** The value of `Authorization: GNAP <token>`; `undefined` where the header is absent, repeated or of another form. @spec RS-2 */
+export function presentedToken(exchange: Exchange): string | undefined {
+  const lines = exchange.request.headerLines('authorization')
+  if (lines.length !== 1) return undefined
+  return GNAP_TOKEN.exec(lines[0]?.trim() ?? '')?.[1]
+}
+
+/** Who calls the resource server: a usable token, and the proof that its client signed this request. */
+export interface TokenCaller {
+  readonly token: AccessToken
+  readonly proof: Proof
+}
+
+/** Steps 3 and 4 for the resource server: token, then signature with a key of the token's client. @spec RS-1 */
+export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
+  const { context } = exchange
+  const value = presentedToken(exchange)
+  if (value === undefined) throw missingAuthorization()
+  const candidates = await signaturesOf(exchange, true)
+  const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
+  if (record === undefined || !isUsableToken(record.value, context.clock.now())) throw invalidToken()
+  const { proof, key } = await proveSignature(exchange, candidates, record.value)
+  if (key.isNew) await pinKey(exchange, record.value, proof)
+  return { token: record.value, proof }
+}
+
+/** Reads what can be checked of a signature without a key: no network access for a request that fails here. @spec SIG-34 */
+export async function signaturesOf(
+  exchange: Exchange,
+  requiresAuthorization: boolean,
+): Promise<readonly SignatureCandidate[]> {
+  const { context, request } = exchange
+  const { policies, lifetimes } = context
+  const read = await readSignatures(
+    {
+      method: request.method,
+      targetUris: targetUris(exchange),
+      headerLines: (name) => request.headerLines(name),
+      body: exchange.bytes,
+    },
+    {
+      profile: policies.signatureProfile,
+      legacySyntax: policies.legacySignatureSyntax,
+      ageSeconds: lifetimes.signatureAgeSeconds,
+      skewSeconds: lifetimes.signatureSkewSeconds,
+      requiresAuthorization,
+      now: context.clock.now(),
+    },
+    context.cryptography,
+  )
+  if (!read.ok) throw invalidSignature(read.reason)
+  return read.candidates
+}
+
+/** Verifies a signature with the keys of its holder, and prepares the claims that make it single use. */
+export async function proveSignature(
+  exchange: Exchange,
+  candidates: readonly SignatureCandidate[],
+  holder: KeyHolder,
+): Promise<{ readonly proof: Proof; readonly key: ClientKey }> {
+  const { context } = exchange
+  const keys = new Map<string, ClientKey>()
+  const verified = await verifySignature(
+    candidates,
+    async (keyId) => {
+      const found = keys.get(keyId) ?? (await findClientKey(context, holder, keyId))
+      if (found !== undefined) keys.set(keyId, found)
+      return found?.key
+    },
+    context.cryptography,
+  )
+  const key = verified.ok ? keys.get(verified.candidate.keyId) : undefined
+  if (!verified.ok || key === undefined) throw invalidSignature(verified.ok ? 'unknown key' : verified.reason)
+  const { candidate } = verified
+  if (candidate.legacySyntax !== undefined) {
+    const at = context.clock.now()
+    context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
+  }
+  const proof = await proofOf(exchange, candidate, key, verified.base)
+  return { proof, key }
+}
+
+async function proofOf(
+  exchange: Exchange,
+  candidate: SignatureCandidate,
+  key: ClientKey,
+  base: string,
+): Promise<Proof> {
+  const { context } = exchange
+  const sha256 = async (text: string): Promise<string> =>
+    toHex(await context.cryptography.sha256(new TextEncoder().encode(text)))
+  const claims: Change[] = []
+  const expiresAt =
+    context.clock.now() + (context.lifetimes.signatureAgeSeconds + context.lifetimes.signatureSkewSeconds + 1) * 1000
+  const claim = (id: string): void => {
+    claims.push({ action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt: expiresAt })
+  }
+  // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
+  if (isSingleUse(exchange)) claim(await sha256(`base\n${key.thumbprint}\n${base}`))
+  if (candidate.nonce !== undefined) claim(await sha256(`nonce\n${key.thumbprint}\n${candidate.nonce}`))
+  return { keyId: candidate.keyId, thumbprint: key.thumbprint, signatureBaseHash: await sha256(base), claims }
+}
+
+/** @spec SIG-24 @spec SIG-27 */
+function isSingleUse(exchange: Exchange): boolean {
+  if (exchange.operation === 'create-outgoing-payment') return true
+  return exchange.context.policies.replay === 'all' && exchange.request.method !== 'GET'
+}
+
+/**
+ * The URLs that count as `@target-uri`: the origin from configuration and the raw target, whatever the Host header
+ * says. The root may also be signed without its slash.
+ * @spec SIG-29 @spec SIG-31
+ */
+function targetUris(exchange: Exchange): readonly string[] {
+  const { context, role, request } = exchange
+  const base =
+    role === 'auth-server'
+      ? context.authServer
+      : role === 'resource-server'
+        ? context.resourceServer
+        : context.walletAddressServer
+  const { origin } = new URL(base)
+  return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
+}
+
+/** A key that the grant has not seen is written down with it before it is used, so that it cannot change afterwards. @spec KEY-10 */
+async function pinKey(exchange: Exchange, token: AccessToken, proof: Proof): Promise<void> {
+  const { context } = exchange
+  const pin = { kid: proof.keyId, thumbprint: proof.thumbprint }
+  await decide(context, async () => {
+    const grant = await readRecord(context.storage, 'grant', token.grantId)
+    const record = await readRecord(context.storage, 'access-token', token.id)
+    if (grant === undefined || record === undefined) throw invalidToken()
+    const seen = grant.value.keys.find((known) => known.kid === pin.kid)
+    if (seen !== undefined && seen.thumbprint !== pin.thumbprint) throw invalidSignature('unknown key')
+    const keys = seen === undefined ? [...grant.value.keys, pin] : grant.value.keys
+    return {
+      changes: [
+        { ...grant, action: 'replace', value: { ...grant.value, keys } },
+        { ...record, action: 'replace', value: { ...record.value, keys } },
+      ],
+      answer: undefined,
+    }
+  })
+}

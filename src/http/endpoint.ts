@@ -1,0 +1,84 @@
+import * as v from 'valibot'
+import { invalidRequest } from '../errors/conditions.ts'
+import type { OperationId } from '../protocol/operations.ts'
+import { decide } from '../records/decide.ts'
+import type { BodyRule } from './body.ts'
+import type { Exchange, Proof, ServerRole } from './exchange.ts'
+import type { Result } from './respond.ts'
+import type { Row } from './router.ts'
+
+/** An endpoint as data: who may call, what is read, what is done. The order of the steps is written once, below. */
+export interface Endpoint<Caller, Body> {
+  readonly operation: OperationId
+  readonly method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS'
+  readonly path: string
+  readonly role: ServerRole
+  readonly body: BodyRule
+  /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
+  identify(exchange: Exchange): Promise<Caller>
+  /** Step 5: whether this caller has the right at all. Throws the 403. */
+  authorize?(caller: Caller, exchange: Exchange): void
+  /** Step 6: the body. */
+  readonly schema?: v.GenericSchema<unknown, Body>
+  /** Step 7. */
+  run(input: Input<Caller, Body>): Promise<Result>
+}
+
+/** What an endpoint's own code is given. */
+export interface Input<Caller, Body> {
+  readonly exchange: Exchange
+  readonly caller: Caller
+  readonly body: Body
+}
+
+/** An endpoint whose types have been closed over, so that a table can hold all of them. */
+export interface Route extends Row {
+  readonly operation: OperationId
+  readonly body: BodyRule
+  answer(exchange: Exchange): Promise<Result>
+}
+
+/** Puts the steps of an endpoint in their one order: identify, authorize, schema, run. */
+export function defineEndpoint<Caller, Body>(
+  endpoint: Endpoint<Caller, Body> & { readonly schema: v.GenericSchema<unknown, Body> },
+): Route
+export function defineEndpoint<Caller>(endpoint: Endpoint<Caller, undefined>): Route
+export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | undefined>): Route {
+  const { operation, method, path, role, body } = endpoint
+  return {
+    operation,
+    method,
+    path,
+    role,
+    body,
+    answer: async (exchange) => {
+      const caller = await endpoint.identify(exchange)
+      endpoint.authorize?.(caller, exchange)
+      const parsed = endpoint.schema && parseBody(endpoint.schema, exchange.json())
+      return endpoint.run({ exchange, caller, body: parsed })
+    },
+  }
+}
+
+/** Reads a body by its schema; throws `invalid_request` with the first thing that is wrong and where. */
+export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: unknown): Body {
+  const parsed = v.safeParse(schema, value, { abortEarly: true })
+  if (parsed.success) return parsed.output
+  const [issue] = parsed.issues
+  const path = v.getDotPath(issue)
+  throw invalidRequest(path === null ? issue.message : `${path}: ${issue.message}`)
+}
+
+/** Anyone may call; nothing is read of the request but its path. */
+export async function anyone(): Promise<undefined> {
+  return undefined
+}
+
+/**
+ * Stores the replay claims of a request that has no effect to commit them with. A claim that is there already is a
+ * replay.
+ * @spec SIG-23 @spec SIG-26
+ */
+export async function claimSignature(exchange: Exchange, proof: Proof): Promise<void> {
+  await decide(exchange.context, async () => ({ answer: undefined }), proof.claims)
+}

@@ -1,0 +1,74 @@
+import { invalidRequest } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import type { HttpRequest } from '../ports/http-exchange.ts'
+import type { Change } from '../ports/storage.ts'
+import type { OperationId } from '../protocol/operations.ts'
+
+/** Which of the three servers answers; decides the shape of errors and the base of URLs. */
+export type ServerRole = 'auth-server' | 'resource-server' | 'wallet-address-server'
+
+/** Work that goes on after the response: the host keeps its process alive for it. */
+export type WaitUntil = (work: Promise<unknown>) => void
+
+/** A matched request with its bytes; made anew for each request, never changed. */
+export interface Exchange {
+  readonly context: Context
+  readonly operation: OperationId
+  readonly role: ServerRole
+  readonly request: HttpRequest
+  readonly bytes: Uint8Array
+  /** Decoded path parameters. */
+  readonly params: Readonly<Record<string, string>>
+  readonly query: URLSearchParams
+  readonly waitUntil: WaitUntil
+  /** The body as JSON, parsed on first use and once. Throws `invalid_request`. @spec EMB-3 */
+  json(): unknown
+}
+
+/** Who a request is proved to come from, and the replay claims that its effect must commit. */
+export interface Proof {
+  readonly keyId: string
+  readonly thumbprint: string
+  /** SHA-256 of the signature base, in hexadecimal. @spec T-42 */
+  readonly signatureBaseHash: string
+  /** Inserts for the commit of the effect; a conflict on one of them is a replay. @spec SIG-26 */
+  readonly claims: readonly Change[]
+}
+
+const MAX_DEPTH = 32
+
+/** Parses a body: JSON in UTF-8, not nested deeper than 32 levels. Throws `invalid_request`. @spec EMB-3 */
+export function parseJson(bytes: Uint8Array): unknown {
+  const text = decodeUtf8(bytes)
+  if (text === undefined || exceedsDepth(text)) throw invalidRequest('the body is not JSON, or is nested too deeply')
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalidRequest('the body is not JSON')
+  }
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+// Counted on the text, before a parser recurses into it.
+function exceedsDepth(text: string): boolean {
+  let depth = 0
+  let isInString = false
+  for (let index = 0; index < text.length; index++) {
+    const character = text[index]
+    if (isInString) {
+      if (character === '\\') index++
+      else if (character === '"') isInString = false
+    } else if (character === '"') isInString = true
+    else if (character === '{' || character === '[') {
+      if (++depth > MAX_DEPTH) return true
+    } else if (character === '}' || character === ']') depth--
+  }
+  return false
+}

@@ -1,0 +1,60 @@
+import { ConfigurationError } from '../errors/configuration-error.ts'
+import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
+
+/**
+ * A Fetch request as the core reads it. A Fetch host has normalised the URL and joined repeated header lines before
+ * the library sees them; neither is undone nor done again. A body whose connection ends early counts as too large.
+ */
+export function fromFetchRequest(request: Request): HttpRequest {
+  const pathStart = request.url.indexOf('/', request.url.indexOf('//') + 2)
+  return {
+    method: request.method.toUpperCase(),
+    target: pathStart < 0 ? '/' : request.url.slice(pathStart),
+    headerLines(name) {
+      const line = request.headers.get(name)
+      return line === null ? [] : [line]
+    },
+    bytes: (limit) => readBytes(request, limit),
+  }
+}
+
+/** A response of the core for a Fetch host. */
+export function toFetchResponse(response: HttpResponse): Response {
+  return new Response(response.body ?? null, { status: response.status, headers: response.headers })
+}
+
+async function readBytes(request: Request, limit: number): Promise<Uint8Array | undefined> {
+  if (request.bodyUsed) {
+    throw new ConfigurationError(
+      'the request body was read before openPayments.fetch(request): call it first, or keep a copy with request.clone()',
+    )
+  }
+  if (request.body === null) return new Uint8Array()
+  const reader = request.body.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      length += part.value.length
+      if (length > limit) break
+      chunks.push(part.value)
+    }
+  } catch {
+    return undefined
+  }
+  if (length > limit) {
+    reader.cancel().catch(() => undefined)
+    return undefined
+  }
+  return joinBytes(chunks, length)
+}
+
+function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}

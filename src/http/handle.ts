@@ -1,0 +1,86 @@
+import type { Context } from '../ports/context.ts'
+import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
+import { readBody } from './body.ts'
+import type { Route } from './endpoint.ts'
+import { type Exchange, parseJson, type ServerRole, type WaitUntil } from './exchange.ts'
+import { refusalOf, renderError } from './render-error.ts'
+import { respond } from './respond.ts'
+import { createRouter } from './router.ts'
+
+/** Answers a request; never rejects. */
+export type Handler = (request: HttpRequest, waitUntil: WaitUntil) => Promise<HttpResponse>
+
+/** The pipeline: match, read the bytes, then the endpoint's own steps, then one response and one event. */
+export function createHandler(
+  context: Context,
+  routes: readonly Route[],
+  bases: Readonly<Record<ServerRole, string>>,
+): Handler {
+  const match = createRouter(routes, bases)
+  return async (request, waitUntil) => {
+    let operation: Route['operation'] | undefined
+    let role: ServerRole = 'resource-server'
+    try {
+      const found = await match(request.method, request.target)
+      role = found.ok ? found.row.role : found.role
+      if (!found.ok) throw found.refusal
+      operation = found.row.operation
+      const bytes = await readBody(context, request, found.row.body)
+      const exchange = createExchange(context, request, found.row, found.params, bytes, waitUntil)
+      const response = respond(await found.row.answer(exchange))
+      context.emit({ type: 'request', at: context.clock.now(), operation, status: response.status })
+      return response
+    } catch (error) {
+      const response = renderError(context, role, error)
+      reportFailure(context, operation, response.status, error)
+      return response
+    }
+  }
+}
+
+function createExchange(
+  context: Context,
+  request: HttpRequest,
+  route: Route,
+  params: Readonly<Record<string, string>>,
+  bytes: Uint8Array,
+  waitUntil: WaitUntil,
+): Exchange {
+  let parsed: { readonly value: unknown } | undefined
+  return {
+    context,
+    operation: route.operation,
+    role: route.role,
+    request,
+    bytes,
+    params,
+    query: new URLSearchParams(request.target.split('?').slice(1).join('?')),
+    waitUntil,
+    json: () => {
+      parsed ??= { value: parseJson(bytes) }
+      return parsed.value
+    },
+  }
+}
+
+function reportFailure(
+  context: Context,
+  operation: Route['operation'] | undefined,
+  status: number,
+  error: unknown,
+): void {
+  const at = context.clock.now()
+  const refusal = refusalOf(error)
+  if (refusal === undefined) {
+    const message = error instanceof Error ? error.message : 'something that is no Error was thrown'
+    context.emit({ type: 'fault', at, operation, message, cause: error })
+  }
+  context.emit({
+    type: 'request',
+    at,
+    operation,
+    status,
+    condition: refusal?.condition.name ?? 'unexpected',
+    ...(refusal && { detail: refusal.message }),
+  })
+}

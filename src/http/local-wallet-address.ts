@@ -1,0 +1,18 @@
+import type { Context } from '../ports/context.ts'
+import type { WalletAddress } from '../ports/wallet-addresses.ts'
+import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
+import { isLocalWalletAddress } from './client-key.ts'
+
+/** A wallet address of this server, with its canonical URL. */
+export interface LocalWalletAddress {
+  readonly url: string
+  readonly account: WalletAddress
+}
+
+/** Finds a wallet address of this server by any spelling of its URL; `undefined` where there is none. @spec T-40 */
+export async function findLocalWalletAddress(context: Context, text: string): Promise<LocalWalletAddress | undefined> {
+  const url = canonicalWalletAddress(text, { loopbackHttp: context.policies.loopbackHttp })
+  if (url === undefined || !isLocalWalletAddress(context, url)) return undefined
+  const account = await context.walletAddresses.find(url)
+  return account && { url, account }
+}

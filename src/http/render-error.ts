@@ -1,0 +1,35 @@
+import { unexpected } from '../errors/conditions.ts'
+import { isOpenPaymentsError, type OpenPaymentsError } from '../errors/open-payments-error.ts'
+import type { Context } from '../ports/context.ts'
+import type { HttpResponse } from '../ports/http-exchange.ts'
+import type { ServerRole } from './exchange.ts'
+import { respond } from './respond.ts'
+
+/** The only place where an error becomes a response. What is no refusal of ours becomes a 500 without detail. */
+export function renderError(context: Context, role: ServerRole, error: unknown): HttpResponse {
+  const { condition } = isOpenPaymentsError(error) ? error : unexpected()
+  const code = role === 'auth-server' ? (condition.gnapCode ?? condition.code) : condition.code
+  return respond({
+    status: condition.status,
+    body: {
+      error: {
+        code,
+        description: condition.description,
+        ...(role !== 'auth-server' && condition.details && { details: condition.details }),
+      },
+    },
+    headers: { ...challenge(context, role, condition.status), ...condition.headers },
+  })
+}
+
+/** Names a refusal for the request's event; `undefined` for anything unexpected. */
+export function refusalOf(error: unknown): OpenPaymentsError | undefined {
+  return isOpenPaymentsError(error) ? error : undefined
+}
+
+/** @spec RS-3 */
+function challenge(context: Context, role: ServerRole, status: number): Readonly<Record<string, string>> {
+  if (role !== 'resource-server' || status !== 401) return {}
+  const uri = context.policies.quoteAsUri ? `"${context.authServer}"` : context.authServer
+  return { 'www-authenticate': `GNAP as_uri=${uri}` }
+}

@@ -1,0 +1,25 @@
+import type { HttpResponse } from '../ports/http-exchange.ts'
+
+/** What an endpoint answers: a JSON body, a text that is ready, or nothing. */
+export interface Result {
+  readonly status: number
+  readonly body?: unknown
+  /** Instead of `body`; the content type is in `headers`. */
+  readonly text?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** Secrets and amounts are nobody's to keep. @spec GRT-9 @spec RS-11 */
+const NO_STORE = { 'cache-control': 'no-store' }
+
+/** Writes a result; not cacheable unless it says otherwise. */
+export function respond(result: Result): HttpResponse {
+  if (result.body === undefined) {
+    return { status: result.status, headers: { ...NO_STORE, ...result.headers }, body: result.text }
+  }
+  return {
+    status: result.status,
+    headers: { ...NO_STORE, 'content-type': 'application/json', ...result.headers },
+    body: JSON.stringify(result.body),
+  }
+}

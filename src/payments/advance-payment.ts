@@ -1,0 +1,75 @@
+import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
+import { backOffMilliseconds } from '../records/decide.ts'
+import { confirmHold } from './confirm-hold.ts'
+import { deliverLocally } from './deliver-locally.ts'
+import { finishPayment } from './finish-payment.ts'
+import { deliverEvents } from './notify.ts'
+import type { Step } from './step.ts'
+
+const TRIES_AT_ONCE = 3
+
+/**
+ * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
+ * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
+ * so that of two workers one stops. What the ledger does not answer is left to `recover()`. Never rejects.
+ */
+export async function advancePayment(context: Context, start: StoredRecord<'outgoing-payment'>): Promise<void> {
+  let record = start
+  let tries = 0
+  try {
+    for (;;) {
+      const step = await takeStep(context, record)
+      if (step.progress === 'moved') {
+        record = step.record
+        tries = 0
+      } else if (step.progress === 'stalled' && ++tries < TRIES_AT_ONCE) {
+        await context.clock.sleep(backOffMilliseconds(context, tries + 4))
+      } else {
+        if (step.progress === 'stalled') await postpone(context, record)
+        break
+      }
+    }
+  } catch (cause) {
+    context.emit({
+      type: 'fault',
+      at: context.clock.now(),
+      operation: undefined,
+      message: 'a payment could not be moved on',
+      cause,
+    })
+  }
+  await deliverEvents(context, start.value.id)
+  await deliverEvents(context, start.value.incomingPaymentId)
+}
+
+async function takeStep(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
+  switch (record.value.state) {
+    case 'created': {
+      const held = await confirmHold(context, record)
+      if (held.outcome === 'unknown') return { progress: 'stalled' }
+      return held.outcome === 'held' ? { progress: 'moved', record: held.record } : { progress: 'ended' }
+    }
+    case 'sending':
+      return deliverLocally(context, record)
+    case 'decided':
+      return finishPayment(context, record)
+    case 'refused':
+    case 'completed':
+    case 'failed':
+      return { progress: 'ended' }
+  }
+}
+
+const LONGEST_PAUSE_SECONDS = 3600
+
+/** Leaves a payment for later: twice as long after each failure, up to an hour, and an event each time. */
+async function postpone(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<void> {
+  const { value } = record
+  const attempts = value.attempts + 1
+  const pauseSeconds = Math.min(context.limits.leaseSeconds * 2 ** Math.min(value.attempts, 20), LONGEST_PAUSE_SECONDS)
+  const dueAt = context.clock.now() + pauseSeconds * 1000
+  await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
+  const at = context.clock.now()
+  context.emit({ type: 'payment_stalled', at, outgoingPayment: value.id, step: value.state, attempts })
+}

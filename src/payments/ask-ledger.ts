@@ -1,0 +1,34 @@
+import type { Context } from '../ports/context.ts'
+import type { LedgerResult } from '../ports/ledger.ts'
+
+/**
+ * What a ledger call came to. `unknown`: it threw, did not answer in time, or said `conflict`, which for arguments
+ * that were committed before the call is a fault. An unknown outcome is asked for again, never guessed.
+ */
+export type LedgerOutcome =
+  | { readonly outcome: 'done' }
+  | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
+  | { readonly outcome: 'unknown' }
+
+/** Calls the ledger under a deadline. Never rejects; what went wrong is an event. */
+export async function askLedger(context: Context, call: () => Promise<LedgerResult>): Promise<LedgerOutcome> {
+  const timer = new AbortController()
+  try {
+    const late = context.clock.sleep(context.limits.holdSeconds * 1000, timer.signal).then(() => undefined)
+    const result = await Promise.race([call(), late])
+    if (result === undefined) return unknownOutcome(context, 'the ledger did not answer in time', undefined)
+    if (result.ok) return { outcome: 'done' }
+    if (result.reason === 'conflict')
+      return unknownOutcome(context, 'the ledger knows this id with other arguments', result)
+    return { outcome: 'refused', reason: result.reason }
+  } catch (cause) {
+    return unknownOutcome(context, 'the ledger failed', cause)
+  } finally {
+    timer.abort()
+  }
+}
+
+function unknownOutcome(context: Context, message: string, cause: unknown): LedgerOutcome {
+  context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause })
+  return { outcome: 'unknown' }
+}

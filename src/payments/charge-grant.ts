@@ -1,0 +1,138 @@
+import type { Context } from '../ports/context.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import { type Access, allowsAction, coversWalletAddress, type OutgoingPaymentAccess } from '../protocol/access.ts'
+import type { AccessToken } from '../protocol/access-token.ts'
+import { type Amount, amountOf, isSameAsset } from '../protocol/amount.ts'
+import { parseInterval, windowAt } from '../protocol/interval.ts'
+import { parseReceiver } from '../protocol/receiver.ts'
+import { chargeSpending, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
+import { recordsOfKind } from '../records/read-record.ts'
+
+/** A payment as the limits of a grant see it. */
+export interface Charge {
+  readonly walletAddress: string
+  readonly receiver: string
+  readonly debitAmount: Amount
+  readonly receiveAmount: Amount
+}
+
+/** The entry that pays, with the changes that reserve its budget; or why no entry does. */
+export type ChargedGrant =
+  | {
+      readonly ok: true
+      readonly changes: readonly Change[]
+      readonly spendingIds: readonly string[]
+      /** What the window of the charged entry has spent, this payment included. @spec D5 */
+      readonly spent: Spending
+    }
+  | { readonly ok: false; readonly reason: string }
+
+/** The window of an entry at a moment: the ids of its record for the window and for its whole life. */
+export interface EntryWindow {
+  readonly entry: number
+  readonly access: OutgoingPaymentAccess
+  /** Absent where the entry has an interval and no window of it is current. @spec LIM-3 */
+  readonly windowId?: string
+  readonly lifeId: string
+}
+
+/** The outgoing-payment entries of a token that allow creation, each with its window at this moment. */
+export function entryWindows(context: Context, token: AccessToken, now: number): readonly EntryWindow[] {
+  return token.access.flatMap((access, entry) => {
+    if (!isCreateEntry(access)) return []
+    const lifeId = `${token.grantId}:${entry}:life`
+    const interval = access.limits?.interval
+    if (interval === undefined) return [{ entry, access, windowId: lifeId, lifeId }]
+    const parsed = parseInterval(interval)
+    const window = parsed.ok ? windowAt(parsed.interval, now, context.policies.intervalCounting) : undefined
+    return [{ entry, access, lifeId, ...(window && { windowId: `${token.grantId}:${entry}:${window.startsAt}` }) }]
+  })
+}
+
+function isCreateEntry(access: Access): access is OutgoingPaymentAccess {
+  return access.type === 'outgoing-payment' && allowsAction(access, 'create')
+}
+
+/**
+ * Charges a payment to the first entry that admits it. The changes expect the records as they were read, so that of
+ * two payments that race for the last of a budget one reads again.
+ * @spec LIM-1 @spec LIM-8 @spec LIM-10
+ */
+export async function chargeGrant(
+  context: Context,
+  token: AccessToken,
+  charge: Charge,
+  now: number,
+): Promise<ChargedGrant> {
+  let refusal = 'no entry of the grant covers this wallet address'
+  const windows = entryWindows(context, token, now).filter(({ access }) =>
+    coversWalletAddress(access, charge.walletAddress),
+  )
+  const ids = [
+    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
+  ]
+  const records = ids.length === 0 ? [] : await context.storage.get(ids.map((id) => ({ kind: 'spending', id })))
+  const stored = recordsOfKind(
+    records.filter((record) => record !== undefined),
+    'spending',
+  )
+  for (const { entry, access, windowId, lifeId } of windows) {
+    const empty = (id: string): Spending => ({
+      id,
+      grantId: token.grantId,
+      entry,
+      chargedAt: now,
+      debit: amountOf(charge.debitAmount, 0n),
+      receive: [],
+    })
+    if (windowId === undefined) {
+      refusal = 'no window of the interval is current'
+      continue
+    }
+    const find = (id: string): StoredRecord<'spending'> | undefined => stored.find((record) => record.value.id === id)
+    const reason = refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId))
+    if (reason !== undefined) {
+      refusal = reason
+      continue
+    }
+    const spendingIds = [...new Set([windowId, lifeId])]
+    const charged = spendingIds.map((id) => chargeRecord(find(id), empty(id), charge, now))
+    const [spent] = charged
+    if (spent === undefined) continue
+    return { ok: true, changes: charged.map(({ change }) => change), spendingIds, spent: spent.value }
+  }
+  return { ok: false, reason: refusal }
+}
+
+function chargeRecord(
+  record: StoredRecord<'spending'> | undefined,
+  empty: Spending,
+  charge: Charge,
+  now: number,
+): { readonly change: Change; readonly value: Spending } {
+  const { debitAmount, receiveAmount } = charge
+  const charged = chargeSpending(record?.value ?? empty, debitAmount.value, receiveAmount, receiveAmount.value)
+  const value = { ...charged, chargedAt: now }
+  if (record === undefined) return { change: { action: 'insert', kind: 'spending', value }, value }
+  return { change: { ...record, action: 'replace', value }, value }
+}
+
+/** Why the limits of an entry do not admit a payment; sums are bigints, so nothing overflows. @spec LIM-5 @spec LIM-6 @spec LIM-11 */
+function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending: Spending): string | undefined {
+  const { limits } = access
+  if (limits === undefined) return undefined
+  if (limits.receiver !== undefined && parseReceiver(limits.receiver)?.url !== charge.receiver)
+    return 'the grant names another receiver'
+  const { debitAmount, receiveAmount } = limits
+  if (debitAmount !== undefined) {
+    if (!isSameAsset(debitAmount, charge.debitAmount)) return 'the debit limit is in another asset'
+    if (spending.debit.value + charge.debitAmount.value > BigInt(debitAmount.value))
+      return 'the debit limit of the grant is exceeded'
+  }
+  if (receiveAmount !== undefined) {
+    if (!isSameAsset(receiveAmount, charge.receiveAmount)) return 'the receive limit is in another asset'
+    const received = receivedIn(spending, charge.receiveAmount) + charge.receiveAmount.value
+    if (received > BigInt(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
+  }
+  return undefined
+}

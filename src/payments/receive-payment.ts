@@ -1,0 +1,83 @@
+import type { Context } from '../ports/context.ts'
+import { amountOf, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
+import { type IncomingPayment, isActive, remainderOf, stateAfterReceipt } from '../protocol/incoming-payment.ts'
+import type { Receipt } from '../protocol/receipt.ts'
+import { decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
+import { completionEvents, replaceIncoming } from './deliver-locally.ts'
+import { deliverEvents } from './notify.ts'
+
+/** What became of money that a rail of the wallet's own reported. Amounts are in the smallest unit of the payment's asset. */
+export type ReceivedPayment =
+  | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
+  | { readonly ok: false; readonly reason: 'unknown' | 'completed' | 'expired' | 'over_remainder' | 'conflict' }
+
+/**
+ * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
+ * `transferId` is unique on this server and is counted once; the same call again gets the same answer, other arguments
+ * `conflict`. What exceeds the remainder is treated by the policy `excessReceipt`.
+ * @spec INC-5 @spec INC-7 @spec INC-8
+ */
+export async function receivePayment(
+  context: Context,
+  id: string,
+  amount: bigint,
+  transferId: string,
+): Promise<ReceivedPayment> {
+  if (amount <= 0n || amount > MAX_AMOUNT_VALUE)
+    throw new RangeError('a received amount is a positive unsigned 64-bit integer')
+  if (transferId.length === 0 || transferId.length > 256) throw new RangeError('a transfer id has 1 to 256 characters')
+  const result = await context.serialize(`incoming:${id}`, () =>
+    decide<ReceivedPayment>(context, async () => {
+      const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)
+      if (known !== undefined) return { answer: answerAgain(known.value, id, amount) }
+      const record = await readRecord(context.storage, 'incoming-payment', id)
+      if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
+      const accepted = acceptedOf(context, record.value, amount)
+      if (typeof accepted !== 'bigint') return { answer: { ok: false, reason: accepted } }
+      const received = record.value.received.value + accepted
+      const value: IncomingPayment = {
+        ...record.value,
+        received: amountOf(record.value.received, received),
+        state: stateAfterReceipt(record.value, received),
+      }
+      const receipt: Receipt = {
+        id: `rail:${transferId}`,
+        incomingPaymentId: id,
+        state: 'credited',
+        amount: amountOf(record.value.received, accepted),
+        createdAt: context.clock.now(),
+        excess: amount - accepted,
+      }
+      return {
+        changes: [
+          replaceIncoming(record, value),
+          { action: 'insert', kind: 'receipt', value: receipt },
+          ...completionEvents(context, record.value, value),
+        ],
+        answer: { ok: true, accepted, excess: amount - accepted },
+      }
+    }),
+  )
+  if (result.ok) await deliverEvents(context, id)
+  return result
+}
+
+function answerAgain(receipt: Receipt, id: string, amount: bigint): ReceivedPayment {
+  const excess = receipt.excess ?? 0n
+  const isSame = receipt.incomingPaymentId === id && receipt.amount.value + excess === amount
+  return isSame ? { ok: true, accepted: receipt.amount.value, excess } : { ok: false, reason: 'conflict' }
+}
+
+function acceptedOf(
+  context: Context,
+  payment: IncomingPayment,
+  amount: bigint,
+): bigint | 'completed' | 'expired' | 'over_remainder' {
+  if (payment.state === 'completed') return 'completed'
+  if (!isActive(payment, context.clock.now())) return 'expired'
+  const remainder = remainderOf(payment)
+  if (remainder === undefined || amount <= remainder) return amount
+  if (context.policies.excessReceipt === 'refuse') return 'over_remainder'
+  return context.policies.excessReceipt === 'cap' ? remainder : amount
+}

@@ -1,0 +1,89 @@
+import { invalidSignature, unavailable } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
+
+/** What one attempt came to: a commit and its answer, or an answer that needs none. */
+export type Decision<T> = { readonly changes: readonly Change[]; readonly answer: T } | { readonly answer: T }
+
+// Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
+const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
+
+/**
+ * Reads, decides and commits until the commit fits. `attempt` reads what it needs and may throw a refusal; it runs
+ * again after each conflict with a concurrent writer, until the commit deadline (then: unavailable).
+ *
+ * `claims` are the replay claims of the request: they are part of whatever is committed. A claim that is there already
+ * is a replay and refused.
+ *
+ * A commit whose reply was lost is never repeated: the store is asked whether it happened, and where that cannot be
+ * seen the answer is "unavailable", never a refusal.
+ */
+export async function decide<T>(
+  context: Context,
+  attempt: () => Promise<Decision<T>>,
+  claims: readonly Change[] = [],
+): Promise<T> {
+  const deadline = context.clock.now() + context.limits.commitSeconds * 1000
+  for (let round = 0; ; round++) {
+    const decision = await attempt()
+    const changes = [...('changes' in decision ? decision.changes : []), ...claims]
+    if (changes.length === 0 || (await commitKnown(context, changes))) return decision.answer
+    if (context.clock.now() >= deadline) throw unavailable('a commit met concurrent writers until its deadline')
+    await context.clock.sleep(backOffMilliseconds(context, round))
+  }
+}
+
+/** Commits; `false` for a conflict. Throws "unavailable" where the outcome stays unknown. @spec SIG-26 */
+async function commitKnown(context: Context, changes: readonly Change[]): Promise<boolean> {
+  let outcome: CommitResult
+  try {
+    outcome = await context.storage.commit(changes)
+  } catch (cause) {
+    if (await hasHappened(context, changes, cause)) return true
+    throw unavailable('the outcome of a commit is unknown')
+  }
+  if (outcome === 'committed') return true
+  if (outcome.conflicts.some((index) => changes[index]?.kind === 'replay-claim')) {
+    throw invalidSignature('this signature was used before, sign the request again')
+  }
+  return false
+}
+
+async function hasHappened(context: Context, changes: readonly Change[], cause: unknown): Promise<boolean> {
+  context.emit({
+    type: 'fault',
+    at: context.clock.now(),
+    operation: undefined,
+    message: 'a commit was not answered',
+    cause,
+  })
+  const marker = changes.find((change) => change.action === 'insert' && FRESH.includes(change.kind))
+  const replaced = changes.find((change) => change.action === 'replace')
+  const written = marker ?? replaced
+  if (written === undefined || !('value' in written)) return false
+  const [record] = await context.storage.get([{ kind: written.kind, id: written.value.id }])
+  if (record === undefined) return false
+  return written.action === 'insert' || isThisWrite(record, written.version, written.value)
+}
+
+// A replacement has happened where the next version holds the very value that was to be written.
+function isThisWrite(record: StoredRecord, version: number, value: unknown): boolean {
+  return record.version === version + 1 && isEqualValue(record.value, value)
+}
+
+function isEqualValue(a: unknown, b: unknown): boolean {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
+  const left = Object.entries(a).filter(([, member]) => member !== undefined)
+  const right = new Map(Object.entries(b).filter(([, member]) => member !== undefined))
+  return (
+    left.length === right.size &&
+    left.every(([name, member]) => right.has(name) && isEqualValue(member, right.get(name)))
+  )
+}
+
+/** 5 ms doubling to 160 ms, of which a random half or more: colliding writers drift apart. */
+export function backOffMilliseconds(context: Context, round: number): number {
+  const ceiling = 5 * 2 ** Math.min(round, 5)
+  const [random = 0] = context.cryptography.randomBytes(1)
+  return ceiling / 2 + (ceiling / 2) * (random / 255)
+}

@@ -1,0 +1,23 @@
+import type { RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
+
+function isOfKind<K extends RecordKind>(record: StoredRecord | undefined, kind: K): record is StoredRecord<K> {
+  return record !== undefined && record.kind === kind
+}
+
+/** Reads one record by its id. */
+export async function readRecord<K extends RecordKind>(
+  storage: Storage,
+  kind: K,
+  id: string,
+): Promise<StoredRecord<K> | undefined> {
+  const [record] = await storage.get([{ kind, id }])
+  return isOfKind(record, kind) ? record : undefined
+}
+
+/** Keeps those records that are of one kind, with their type. */
+export function recordsOfKind<K extends RecordKind>(
+  records: readonly StoredRecord[],
+  kind: K,
+): readonly StoredRecord<K>[] {
+  return records.filter((record): record is StoredRecord<K> => isOfKind(record, kind))
+}

@@ -1,0 +1,74 @@
+import {
+  inactiveWalletAddress,
+  insufficientGrant,
+  unknownResource,
+  unknownWalletAddress,
+} from '../errors/conditions.ts'
+import type { TokenCaller } from '../http/credentials.ts'
+import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
+import type { Context } from '../ports/context.ts'
+import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
+import type { ClientId } from '../protocol/client.ts'
+
+/** Step 5: refuses a token without any entry of this type and action. */
+export function requireRight(type: AccessType, action: Action): (caller: TokenCaller) => void {
+  return ({ token }) => {
+    if (entries(token.access, type, action).length === 0) throw insufficientGrant()
+  }
+}
+
+function entries(access: readonly Access[], type: AccessType, action: Action): readonly Access[] {
+  return access.filter((entry) => entry.type === type && allowsAction(entry, action))
+}
+
+/** Refuses where no entry of this type and action covers the wallet address. @spec RS-4 @spec RS-5 */
+export function requireRightTo({ token }: TokenCaller, type: AccessType, action: Action, walletAddress: string): void {
+  const covering = entries(token.access, type, action).some((entry) => coversWalletAddress(entry, walletAddress))
+  if (!covering) throw insufficientGrant()
+}
+
+/** Finds the wallet address that a request names; it must be covered by the token, exist and be active. */
+export async function walletAddressFor(
+  context: Context,
+  caller: TokenCaller,
+  type: AccessType,
+  action: Action,
+  text: string,
+): Promise<LocalWalletAddress> {
+  const found = await findLocalWalletAddress(context, text)
+  // A token for one wallet address learns nothing about another, not even that it does not exist.
+  requireRightTo(caller, type, action, found?.url ?? text)
+  if (found === undefined) throw unknownWalletAddress()
+  if (found.account.isActive === false) throw inactiveWalletAddress()
+  return found
+}
+
+/** A stored resource that somebody wants to see. */
+export interface Resource {
+  readonly walletAddress: string
+  readonly client: ClientId
+}
+
+/**
+ * Whose resources a token sees on a wallet address: with the `-all` form everybody's, else those of its own client.
+ * @spec RS-6 @spec RS-7
+ */
+export function visibleClient(
+  { token }: TokenCaller,
+  type: AccessType,
+  action: 'read' | 'list',
+  walletAddress: string,
+): ClientId | undefined {
+  const covering = entries(token.access, type, action).filter((entry) => coversWalletAddress(entry, walletAddress))
+  return covering.some((entry) => entry.actions.includes(`${action}-all`)) ? undefined : token.client
+}
+
+/** Refuses a resource that the token may not see, exactly as one that does not exist. @spec RS-8 @spec T-38 */
+export function requireVisible<R extends Resource>(caller: TokenCaller, type: AccessType, resource: R | undefined): R {
+  if (resource === undefined) throw unknownResource()
+  const { walletAddress, client } = resource
+  const covering = entries(caller.token.access, type, 'read').some((entry) => coversWalletAddress(entry, walletAddress))
+  const visible = visibleClient(caller, type, 'read', walletAddress)
+  if (!covering || (visible !== undefined && visible !== client)) throw unknownResource()
+  return resource
+}

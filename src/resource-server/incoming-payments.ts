@@ -1,0 +1,171 @@
+import {
+  invalidAmount,
+  invalidExpiresAt,
+  invalidRequest,
+  ledgerRefused,
+  unknownResource,
+  wrongState,
+} from '../errors/conditions.ts'
+import { identifyToken, type TokenCaller } from '../http/credentials.ts'
+import { claimSignature, type Input } from '../http/endpoint.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { Result } from '../http/respond.ts'
+import { completionEvents, replaceIncoming } from '../payments/deliver-locally.ts'
+import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/notify.ts'
+import type { Context } from '../ports/context.ts'
+import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
+import {
+  type CreateIncomingPayment,
+  type IncomingPayment,
+  incomingPaymentToWire,
+  isActive,
+} from '../protocol/incoming-payment.ts'
+import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import { decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
+import { requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
+import { listPage, parsePage, single } from './pagination.ts'
+import { incomingPaymentUrl } from './resource-urls.ts'
+
+/** `create-incoming-payment`. @spec INC-1 @spec INC-2 @spec INC-3 */
+export async function createIncomingPayment({
+  exchange,
+  caller,
+  body,
+}: Input<TokenCaller, CreateIncomingPayment>): Promise<Result> {
+  const { context } = exchange
+  const { url, account } = await walletAddressFor(context, caller, 'incoming-payment', 'create', body.walletAddress)
+  if (body.incomingAmount) {
+    if (!isSameAsset(body.incomingAmount, account))
+      throw invalidAmount('incomingAmount is not in the asset of the wallet address')
+    if (body.incomingAmount.value === 0n) throw invalidAmount('incomingAmount is zero')
+  }
+  const createdAt = context.clock.now()
+  const latest = createdAt + context.lifetimes.incomingPaymentSeconds * 1000
+  const expiresAt = body.expiresAt ?? latest
+  if (expiresAt <= createdAt || expiresAt > latest) throw invalidExpiresAt()
+  const payee = await context.ledger.account(account.account)
+  if (payee === undefined || !payee.canReceive) throw ledgerRefused('not_allowed')
+  const payment: IncomingPayment = {
+    id: context.secrets.randomId(),
+    walletAddress: url,
+    client: caller.token.client,
+    state: 'pending',
+    createdAt,
+    expiresAt,
+    ...(body.incomingAmount && { incomingAmount: body.incomingAmount }),
+    received: amountOf(account, 0n),
+    reserved: amountOf(account, 0n),
+    ...(body.metadata && { metadata: body.metadata }),
+    secretId: await context.secrets.currentId(),
+  }
+  const changes = [
+    { action: 'insert', kind: 'incoming-payment', value: payment, isListed: true, dueAt: expiresAt },
+    ...recordEvents(context, [incomingPaymentEvent(context, payment, 'created')]),
+  ] as const
+  await decide(context, async () => ({ changes, answer: undefined }), caller.proof.claims)
+  exchange.waitUntil(deliverEvents(context, payment.id))
+  return { status: 201, body: await withMethods(context, payment) }
+}
+
+async function withMethods(context: Context, payment: IncomingPayment): Promise<unknown> {
+  const wire = incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id))
+  return { ...wire, methods: await methodsOf(context, payment) }
+}
+
+/** How a payment can be paid from elsewhere; nothing any more once it takes no money. @spec INC-4 @spec INC-9 */
+async function methodsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
+  if (!isActive(payment, context.clock.now())) return []
+  const sharedSecret = await context.secrets.derive(payment.secretId, 'shared-secret', payment.id)
+  if (context.paymentMethods.length === 0) {
+    return [{ type: 'ilp', ilpAddress: `${context.policies.localIlpPrefix}.${payment.id}`, sharedSecret }]
+  }
+  const { id, walletAddress } = payment
+  return Promise.all(context.paymentMethods.map((method) => method.createDetails({ id, walletAddress, sharedSecret })))
+}
+
+/** Who reads an incoming payment: without an `Authorization` header anyone, with one only the holder of a good token. @spec RS-9 */
+export async function identifyReader(exchange: Exchange): Promise<TokenCaller | undefined> {
+  return exchange.request.headerLines('authorization').length === 0 ? undefined : identifyToken(exchange)
+}
+
+/** `get-incoming-payment`: the whole payment for a token that may see it, the public view for everybody else. */
+export async function getIncomingPayment({
+  exchange,
+  caller,
+}: Input<TokenCaller | undefined, undefined>): Promise<Result> {
+  const { context } = exchange
+  const payment = await readPayment(exchange)
+  if (caller === undefined) return publicView(context, payment)
+  await claimSignature(exchange, caller.proof)
+  return { status: 200, body: await withMethods(context, requireVisible(caller, 'incoming-payment', payment)) }
+}
+
+/** @spec WAS-8 */
+function publicView(context: Context, payment: IncomingPayment | undefined): Result {
+  if (payment === undefined) throw unknownResource()
+  return {
+    status: 200,
+    body: { authServer: context.authServer, receivedAmount: amountToWire(payment.received) },
+    headers: { 'access-control-allow-origin': '*' },
+  }
+}
+
+async function readPayment({ context, params }: Exchange): Promise<IncomingPayment | undefined> {
+  const id = params['id'] ?? ''
+  return isIdentifier(id) ? (await readRecord(context.storage, 'incoming-payment', id))?.value : undefined
+}
+
+/** `list-incoming-payments`. @spec INC-12 */
+export async function listIncomingPayments({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
+  const { context, query } = exchange
+  const page = parsePage(query)
+  const named = single(query, 'wallet-address')
+  if (named === undefined) throw invalidRequest('wallet-address is required')
+  const { url } = await walletAddressFor(context, caller, 'incoming-payment', 'list', named)
+  await claimSignature(exchange, caller.proof)
+  const scope = { walletAddress: url, client: visibleClient(caller, 'incoming-payment', 'list', url) }
+  const { items, pagination } = await listPage(context, 'incoming-payment', scope, page)
+  return {
+    status: 200,
+    body: {
+      pagination,
+      result: items.map((item) => incomingPaymentToWire(item, incomingPaymentUrl(context, item.id))),
+    },
+  }
+}
+
+/** `complete-incoming-payment`: takes no more money. Again is fine; an expired payment cannot be completed. @spec INC-10 */
+export async function completeIncomingPayment({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
+  const { context, params } = exchange
+  const id = params['id'] ?? ''
+  const completed = await decide(
+    context,
+    async () => {
+      const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
+      if (record === undefined || !mayComplete(caller, record.value)) throw unknownResource()
+      if (record.value.state === 'completed') return { answer: record.value }
+      if (!isActive(record.value, context.clock.now())) throw wrongState()
+      const value: IncomingPayment = { ...record.value, state: 'completed' }
+      return {
+        changes: [replaceIncoming(record, value), ...completionEvents(context, record.value, value)],
+        answer: value,
+      }
+    },
+    caller.proof.claims,
+  )
+  exchange.waitUntil(deliverEvents(context, id))
+  return { status: 200, body: incomingPaymentToWire(completed, incomingPaymentUrl(context, id)) }
+}
+
+/** Only the client that created a payment completes it: there is no `complete-all`. */
+function mayComplete({ token }: TokenCaller, payment: IncomingPayment): boolean {
+  if (payment.client !== token.client) return false
+  return token.access.some(
+    (entry) =>
+      entry.type === 'incoming-payment' &&
+      entry.actions.includes('complete') &&
+      (entry.identifier === undefined || entry.identifier === payment.walletAddress),
+  )
+}

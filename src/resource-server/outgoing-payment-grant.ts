@@ -1,0 +1,42 @@
+import type { TokenCaller } from '../http/credentials.ts'
+import { claimSignature, type Input } from '../http/endpoint.ts'
+import type { Result } from '../http/respond.ts'
+import { entryWindows } from '../payments/charge-grant.ts'
+import { amountOf } from '../protocol/amount.ts'
+import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
+import { recordsOfKind } from '../records/read-record.ts'
+
+const NOTHING: SpentAmounts = { spentDebitAmount: null, spentReceiveAmount: null }
+
+/**
+ * `get-outgoing-payment-grant`: what the token's own grant has spent in the current window of the entry that was
+ * charged last. Nulls before the first payment and while no window is current; zeros in a fresh window.
+ * @spec D13 @spec LIM-10
+ */
+export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
+  const { context } = exchange
+  await claimSignature(exchange, caller.proof)
+  const windows = entryWindows(context, caller.token, context.clock.now())
+  const ids = [
+    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
+  ]
+  const records = await context.storage.get(ids.map((id) => ({ kind: 'spending', id })))
+  const stored = recordsOfKind(
+    records.filter((record) => record !== undefined),
+    'spending',
+  )
+  const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value
+  const charged = windows
+    .map((window) => ({ window, life: find(window.lifeId) }))
+    .sort((a, b) => (b.life?.chargedAt ?? 0) - (a.life?.chargedAt ?? 0))[0]
+  if (charged?.life === undefined || charged.window.windowId === undefined) return { status: 200, body: NOTHING }
+  return { status: 200, body: spentAmountsOf(find(charged.window.windowId) ?? freshWindow(charged.life)) }
+}
+
+function freshWindow(life: Spending): Spending {
+  return {
+    ...life,
+    debit: amountOf(life.debit, 0n),
+    receive: life.receive.map((amount) => ({ ...amount, value: '0' })),
+  }
+}

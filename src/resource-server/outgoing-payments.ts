@@ -1,0 +1,118 @@
+import { invalidQuote, invalidReceiver, invalidRequest } from '../errors/conditions.ts'
+import type { TokenCaller } from '../http/credentials.ts'
+import { claimSignature, type Input } from '../http/endpoint.ts'
+import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
+import type { Result } from '../http/respond.ts'
+import { advancePayment } from '../payments/advance-payment.ts'
+import { createPayment, type PaymentTerms } from '../payments/create-payment.ts'
+import { resolveReceiver } from '../payments/resolve-receiver.ts'
+import type { Context } from '../ports/context.ts'
+import type { ClientId } from '../protocol/client.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
+import {
+  type CreateOutgoingPayment,
+  type OutgoingPayment,
+  outgoingPaymentToWire,
+  type WireOutgoingPayment,
+} from '../protocol/outgoing-payment.ts'
+import { localResourceId } from '../protocol/receiver.ts'
+import { spentAmountsOf } from '../protocol/spent-amounts.ts'
+import { readRecord } from '../records/read-record.ts'
+import { requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
+import { listPage, parsePage, single } from './pagination.ts'
+import { priceRequest } from './quotes.ts'
+import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
+
+/** `create-outgoing-payment`: from a quote, or straight from an incoming payment. @spec OUT-2 @spec OUT-3 @spec OUT-10 */
+export async function createOutgoingPayment({
+  exchange,
+  caller,
+  body,
+}: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
+  const { context } = exchange
+  const walletAddress = await walletAddressFor(context, caller, 'outgoing-payment', 'create', body.walletAddress)
+  const { record, spent } = await createPayment(context, caller.token, caller.proof.claims, async () => {
+    const terms =
+      'quoteId' in body
+        ? await termsOfQuote(context, walletAddress, body.quoteId, caller.token.client)
+        : await termsOfIncomingPayment(context, walletAddress, body)
+    return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
+  })
+  exchange.waitUntil(advancePayment(context, record))
+  const { spentDebitAmount, spentReceiveAmount } = spentAmountsOf(spent)
+  return {
+    status: 201,
+    body: {
+      ...toWire(context, record.value),
+      ...(spentDebitAmount && { grantSpentDebitAmount: spentDebitAmount }),
+      ...(spentReceiveAmount && { grantSpentReceiveAmount: spentReceiveAmount }),
+    },
+  }
+}
+
+async function termsOfQuote(
+  context: Context,
+  payer: LocalWalletAddress,
+  url: string,
+  client: ClientId,
+): Promise<PaymentTerms> {
+  const id = localResourceId(url, context.resourceServer, 'quotes')
+  const quote = id === undefined || !isIdentifier(id) ? undefined : await readRecord(context.storage, 'quote', id)
+  if (quote === undefined) throw invalidQuote('unknown quote')
+  const { value } = quote
+  if (value.walletAddress !== payer.url) throw invalidQuote('the quote is for another wallet address')
+  if (context.policies.quoteBinding === 'client' && value.client !== client)
+    throw invalidQuote('the quote belongs to another client')
+  if (value.state !== 'open') throw invalidQuote('the quote is used')
+  if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
+  const resolved = await resolveReceiver(context, value.receiver)
+  if (!resolved.ok) throw invalidReceiver(resolved.reason)
+  const { receiver } = resolved
+  if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder) {
+    throw invalidReceiver('the incoming payment takes less than the quoted amount by now')
+  }
+  const { debitAmount, receiveAmount, fee } = value
+  return { walletAddress: payer.url, payer: payer.account, receiver, debitAmount, receiveAmount, fee, quote }
+}
+
+async function termsOfIncomingPayment(
+  context: Context,
+  payer: LocalWalletAddress,
+  body: Extract<CreateOutgoingPayment, { readonly incomingPayment: string }>,
+): Promise<PaymentTerms> {
+  const { receiver, priced } = await priceRequest(context, payer.url, payer.account, {
+    receiver: body.incomingPayment,
+    debitAmount: body.debitAmount,
+  })
+  const { debitAmount, receiveAmount, fee } = priced
+  return { walletAddress: payer.url, payer: payer.account, receiver, debitAmount, receiveAmount, fee }
+}
+
+function toWire(context: Context, payment: OutgoingPayment): WireOutgoingPayment {
+  const quote = payment.quoteId === undefined ? undefined : quoteUrl(context, payment.quoteId)
+  return outgoingPaymentToWire(payment, outgoingPaymentUrl(context, payment.id), quote)
+}
+
+/** `get-outgoing-payment`. */
+export async function getOutgoingPayment({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
+  const { context, params } = exchange
+  const id = params['id'] ?? ''
+  const record = isIdentifier(id) ? await readRecord(context.storage, 'outgoing-payment', id) : undefined
+  // A payment that is not listed was never shown to anybody: its hold is not confirmed, or was refused.
+  const payment = requireVisible(caller, 'outgoing-payment', record?.isListed === true ? record.value : undefined)
+  await claimSignature(exchange, caller.proof)
+  return { status: 200, body: toWire(context, payment) }
+}
+
+/** `list-outgoing-payments`. @spec OUT-11 */
+export async function listOutgoingPayments({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
+  const { context, query } = exchange
+  const page = parsePage(query)
+  const named = single(query, 'wallet-address')
+  if (named === undefined) throw invalidRequest('wallet-address is required')
+  const { url } = await walletAddressFor(context, caller, 'outgoing-payment', 'list', named)
+  await claimSignature(exchange, caller.proof)
+  const scope = { walletAddress: url, client: visibleClient(caller, 'outgoing-payment', 'list', url) }
+  const { items, pagination } = await listPage(context, 'outgoing-payment', scope, page)
+  return { status: 200, body: { pagination, result: items.map((item) => toWire(context, item)) } }
+}

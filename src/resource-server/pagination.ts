@@ -1,0 +1,103 @@
+import { invalidRequest } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import type { ListableKind, ListPosition, RecordTypes } from '../ports/storage.ts'
+import type { ClientId } from '../protocol/client.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
+
+/** The page that a list request asks for. */
+export interface PageRequest {
+  readonly cursor?: string
+  readonly limit: number
+  /** `older`: the items after the cursor; `newer`: those before it. The answer is newest first either way. */
+  readonly direction: 'older' | 'newer'
+}
+
+/** The `pagination` member of a list. */
+export interface PageInfo {
+  readonly startCursor?: string
+  readonly endCursor?: string
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+}
+
+const DEFAULT_LIMIT = 20
+const MAX_LIMIT = 100
+
+/** Reads `cursor`, `first` and `last` of a list's query. */
+export function parsePage(query: URLSearchParams): PageRequest {
+  const cursor = single(query, 'cursor')
+  const first = parseLimit(query, 'first')
+  const last = parseLimit(query, 'last')
+  if (cursor === '') throw invalidRequest('cursor must not be empty')
+  if (first !== undefined && last !== undefined) throw invalidRequest('give first or last, not both')
+  if (last !== undefined && cursor === undefined) throw invalidRequest('last needs a cursor')
+  return {
+    ...(cursor !== undefined && { cursor }),
+    limit: first ?? last ?? DEFAULT_LIMIT,
+    direction: last === undefined ? 'older' : 'newer',
+  }
+}
+
+/** The value of a query parameter that may be there once. */
+export function single(query: URLSearchParams, name: string): string | undefined {
+  const values = query.getAll(name)
+  if (values.length > 1) throw invalidRequest(`${name} must be given once`)
+  return values[0]
+}
+
+function parseLimit(query: URLSearchParams, name: string): number | undefined {
+  const text = single(query, name)
+  if (text === undefined) return undefined
+  const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0
+  if (limit < 1 || limit > MAX_LIMIT) throw invalidRequest(`${name} must be between 1 and ${MAX_LIMIT}`)
+  return limit
+}
+
+/**
+ * Reads one page, newest first. A cursor is the bare id of an item that the same list would show; one more item than
+ * asked for is read, to know whether there are more.
+ */
+export async function listPage<K extends ListableKind>(
+  context: Context,
+  kind: K,
+  scope: { readonly walletAddress: string; readonly client: ClientId | undefined },
+  page: PageRequest,
+): Promise<{ readonly items: readonly RecordTypes[K][]; readonly pagination: PageInfo }> {
+  const after = page.cursor === undefined ? undefined : await positionOf(context, kind, scope, page.cursor)
+  const records = await context.storage.list({
+    kind,
+    walletAddress: scope.walletAddress,
+    ...(scope.client !== undefined && { client: scope.client }),
+    ...(after && { after }),
+    direction: page.direction,
+    limit: page.limit + 1,
+  })
+  const hasMore = records.length > page.limit
+  const kept = recordsOfKind(records.slice(0, page.limit), kind).map((record) => record.value)
+  const items = page.direction === 'older' ? kept : kept.reverse()
+  return {
+    items,
+    pagination: {
+      ...(items.length > 0 && { startCursor: items[0]?.id ?? '', endCursor: items[items.length - 1]?.id ?? '' }),
+      // The item of the cursor itself lies on the side that the page was read away from.
+      hasNextPage: page.direction === 'older' ? hasMore : true,
+      hasPreviousPage: page.direction === 'older' ? after !== undefined : hasMore,
+    },
+  }
+}
+
+async function positionOf(
+  context: Context,
+  kind: ListableKind,
+  scope: { readonly walletAddress: string; readonly client: ClientId | undefined },
+  cursor: string,
+): Promise<ListPosition> {
+  const record = isIdentifier(cursor) ? await readRecord(context.storage, kind, cursor) : undefined
+  const isInScope =
+    record?.isListed === true &&
+    record.value.walletAddress === scope.walletAddress &&
+    (scope.client === undefined || record.value.client === scope.client)
+  if (record === undefined || !isInScope) throw invalidRequest('unknown cursor')
+  return { createdAt: record.value.createdAt, id: record.value.id }
+}

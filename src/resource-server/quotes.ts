@@ -1,0 +1,108 @@
+import { invalidAmount, invalidReceiver, ledgerRefused, nonPositiveReceiveAmount } from '../errors/conditions.ts'
+import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
+import type { TokenCaller } from '../http/credentials.ts'
+import { claimSignature, type Input } from '../http/endpoint.ts'
+import type { Result } from '../http/respond.ts'
+import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
+import { type LocalReceiver, resolveReceiver } from '../payments/resolve-receiver.ts'
+import type { Context } from '../ports/context.ts'
+import type { WalletAddress } from '../ports/wallet-addresses.ts'
+import { amountOf, amountToWire } from '../protocol/amount.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
+import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
+import { decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
+import { requireVisible, walletAddressFor } from './authorize.ts'
+import { quoteUrl } from './resource-urls.ts'
+
+/** A payment that can be made: its payer, its receiver and its frozen amounts. */
+export interface PricedRequest {
+  readonly receiver: LocalReceiver
+  readonly priced: Extract<PricedPayment, { readonly ok: true }>
+}
+
+// Long enough to be looked at after it expired; then an unused quote is nobody's business any more.
+const QUOTE_KEPT_MILLISECONDS = 24 * 3600 * 1000
+
+/** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
+export async function createQuote({ exchange, caller, body }: Input<TokenCaller, CreateQuote>): Promise<Result> {
+  const { context } = exchange
+  const { url, account } = await walletAddressFor(context, caller, 'quote', 'create', body.walletAddress)
+  const { receiver, priced } = await priceRequest(context, url, account, body)
+  const createdAt = context.clock.now()
+  const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
+  const quote: Quote = {
+    id: context.secrets.randomId(),
+    walletAddress: url,
+    client: caller.token.client,
+    state: 'open',
+    createdAt,
+    expiresAt: Math.min(lifetime, receiver.expiresAt ?? lifetime),
+    receiver: receiver.url,
+    debitAmount: priced.debitAmount,
+    receiveAmount: priced.receiveAmount,
+    fee: priced.fee,
+  }
+  const changes = [
+    { action: 'insert', kind: 'quote', value: quote, dueAt: quote.expiresAt + QUOTE_KEPT_MILLISECONDS },
+  ] as const
+  await decide(context, async () => ({ changes, answer: undefined }), caller.proof.claims)
+  return { status: 201, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
+}
+
+/** Resolves and prices what a quote or a payment asks for; throws the condition that names what is wrong. */
+export async function priceRequest(
+  context: Context,
+  walletAddress: string,
+  payer: WalletAddress,
+  request: Pick<CreateQuote, 'receiver' | 'debitAmount' | 'receiveAmount'>,
+): Promise<PricedRequest> {
+  const ledgerAccount = await context.ledger.account(payer.account)
+  if (ledgerAccount === undefined || !ledgerAccount.canSend) throw ledgerRefused('not_allowed')
+  const resolved = await resolveReceiver(context, request.receiver)
+  if (!resolved.ok) throw invalidReceiver(resolved.reason)
+  const { receiver } = resolved
+  const fixed = fixedAmountOf(request, receiver)
+  if (fixed === undefined) throw invalidAmount('give an amount: the receiver names none')
+  const { asset: to, remainder } = receiver
+  const priced = await pricePayment(context, { walletAddress, from: amountOf(payer, 0n), to, remainder, fixed })
+  if (!priced.ok) throw conditionOf(priced)
+  return { receiver, priced }
+}
+
+/** Without an amount the remainder of the receiver is asked for. @spec QUO-2 */
+function fixedAmountOf(
+  request: Pick<CreateQuote, 'debitAmount' | 'receiveAmount'>,
+  receiver: LocalReceiver,
+): FixedAmount | undefined {
+  if (request.debitAmount !== undefined) return { debit: request.debitAmount }
+  if (request.receiveAmount !== undefined) return { receive: request.receiveAmount }
+  return receiver.remainder === undefined ? undefined : { receive: amountOf(receiver.asset, receiver.remainder) }
+}
+
+function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): OpenPaymentsError {
+  switch (refusal.reason) {
+    case 'wrong_asset':
+      return invalidAmount('the amount is not in the asset of its side')
+    case 'zero':
+      return invalidAmount('the amount is zero, or nothing remains to be paid')
+    case 'over_remainder':
+      return invalidAmount('the receiver takes less than that')
+    case 'too_large':
+      return invalidAmount('the amount is too large')
+    case 'no_exchange':
+      return invalidReceiver('the assets of payer and receiver are not exchanged here')
+    case 'receives_nothing':
+      return nonPositiveReceiveAmount(refusal.minSendAmount && amountToWire(refusal.minSendAmount))
+  }
+}
+
+/** `get-quote`. */
+export async function getQuote({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
+  const { context, params } = exchange
+  const id = params['id'] ?? ''
+  const record = isIdentifier(id) ? await readRecord(context.storage, 'quote', id) : undefined
+  const quote = requireVisible(caller, 'quote', record?.value)
+  await claimSignature(exchange, caller.proof)
+  return { status: 200, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
+}

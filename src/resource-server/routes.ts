@@ -1,0 +1,119 @@
+import { identifyToken } from '../http/credentials.ts'
+import { defineEndpoint, type Route } from '../http/endpoint.ts'
+import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
+import { CreateOutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { CreateQuote } from '../protocol/quote.ts'
+import { requireRight } from './authorize.ts'
+import {
+  completeIncomingPayment,
+  createIncomingPayment,
+  getIncomingPayment,
+  identifyReader,
+  listIncomingPayments,
+} from './incoming-payments.ts'
+import { getOutgoingPaymentGrant } from './outgoing-payment-grant.ts'
+import { createOutgoingPayment, getOutgoingPayment, listOutgoingPayments } from './outgoing-payments.ts'
+import { createQuote, getQuote } from './quotes.ts'
+
+const role = 'resource-server'
+const token = { role, identify: identifyToken } as const
+
+/** The endpoints of the resource server; which right each needs is in its `authorize`. */
+export function resourceServerRoutes(): readonly Route[] {
+  return [
+    defineEndpoint({
+      ...token,
+      operation: 'create-incoming-payment',
+      method: 'POST',
+      path: '/incoming-payments',
+      body: 'json',
+      authorize: requireRight('incoming-payment', 'create'),
+      schema: CreateIncomingPayment,
+      run: createIncomingPayment,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'list-incoming-payments',
+      method: 'GET',
+      path: '/incoming-payments',
+      body: 'none',
+      authorize: requireRight('incoming-payment', 'list'),
+      run: listIncomingPayments,
+    }),
+    defineEndpoint({
+      role,
+      operation: 'get-incoming-payment',
+      method: 'GET',
+      path: '/incoming-payments/:id',
+      body: 'none',
+      identify: identifyReader,
+      authorize: (caller) => caller && requireRight('incoming-payment', 'read')(caller),
+      run: getIncomingPayment,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'complete-incoming-payment',
+      method: 'POST',
+      path: '/incoming-payments/:id/complete',
+      body: 'optional',
+      authorize: requireRight('incoming-payment', 'complete'),
+      run: completeIncomingPayment,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'create-quote',
+      method: 'POST',
+      path: '/quotes',
+      body: 'json',
+      authorize: requireRight('quote', 'create'),
+      schema: CreateQuote,
+      run: createQuote,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'get-quote',
+      method: 'GET',
+      path: '/quotes/:id',
+      body: 'none',
+      authorize: requireRight('quote', 'read'),
+      run: getQuote,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'create-outgoing-payment',
+      method: 'POST',
+      path: '/outgoing-payments',
+      body: 'json',
+      authorize: requireRight('outgoing-payment', 'create'),
+      schema: CreateOutgoingPayment,
+      run: createOutgoingPayment,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'list-outgoing-payments',
+      method: 'GET',
+      path: '/outgoing-payments',
+      body: 'none',
+      authorize: requireRight('outgoing-payment', 'list'),
+      run: listOutgoingPayments,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'get-outgoing-payment',
+      method: 'GET',
+      path: '/outgoing-payments/:id',
+      body: 'none',
+      authorize: requireRight('outgoing-payment', 'read'),
+      run: getOutgoingPayment,
+    }),
+    defineEndpoint({
+      ...token,
+      operation: 'get-outgoing-payment-grant',
+      method: 'GET',
+      path: '/outgoing-payment-grant',
+      body: 'none',
+      authorize: requireRight('outgoing-payment', 'create'),
+      run: getOutgoingPaymentGrant,
+    }),
+  ]
+}
