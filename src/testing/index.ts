@@ -1,4 +1,5 @@
 export type { SignOptions } from '../http-signatures/sign-request.ts'
+export { type LedgerCase, type LedgerUnderTest, ledgerContract } from './ledger-contract.ts'
 export {
   alterRequest,
   createSigningKey,
@@ -7,4 +8,5 @@ export {
   type SigningKey,
   signedRequest,
 } from './sign-request.ts'
+export type { StorageCase } from './storage-case.ts'
 export { storageContract } from './storage-contract.ts'

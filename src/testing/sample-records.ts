@@ -72,7 +72,7 @@ export function sampleSpending(id: string, value: bigint): RecordTypes['spending
   return { id, grantId: 'grant', entry: 0, chargedAt: MOMENT, debit: sampleAmount(value), receive: [] }
 }
 
-const PINNED = [{ kid: 'key-1', thumbprint: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k' }]
+const PINNED = [{ kid: 'key-1', thumbprint: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k' }] as const
 const KEY = { kid: 'key-1', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 
 const INTERACTION = {

@@ -1,0 +1,188 @@
+import type { Counterparty, Credit, Hold, LedgerRefusal, LedgerResult, Settlement } from '../../src/ports/ledger.ts'
+import { type Amount, type Asset, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
+import type { BookedAccount, Books, DoubleEntryLedger, NewAccount, Transfer, TransferState } from './books.ts'
+
+const DONE: LedgerResult = { ok: true }
+const CONFLICT: LedgerResult = { ok: false, reason: 'conflict' }
+
+const INTERNAL = /^(?:fees|clearing):/
+
+function internalAccount(kind: 'fees' | 'clearing', { assetCode, assetScale }: Asset): BookedAccount {
+  const account = `${kind}:${assetCode}:${assetScale}`
+  return { account, assetCode, assetScale, canSend: false, canReceive: false, balance: 0n, held: 0n }
+}
+
+// Member by member, so that the order in which a caller wrote them makes no other arguments.
+function canonicalCounterparty(counterparty: Counterparty): string {
+  return JSON.stringify(
+    counterparty.kind === 'local'
+      ? ['local', counterparty.account, counterparty.incomingPayment]
+      : ['rail', counterparty.method, counterparty.address],
+  )
+}
+
+function isSameRequest(a: Transfer, b: Omit<Transfer, 'state'>): boolean {
+  return (
+    a.type === b.type &&
+    a.account === b.account &&
+    a.amount.value === b.amount.value &&
+    isSameAsset(a.amount, b.amount) &&
+    a.counterparty === b.counterparty
+  )
+}
+
+function isRefusal(state: TransferState): state is LedgerRefusal {
+  return state === 'insufficient_funds' || state === 'account_closed' || state === 'not_allowed'
+}
+
+/** The answer that a transfer got, and gets again. */
+function answerOf({ state }: Transfer): LedgerResult {
+  return isRefusal(state) ? { ok: false, reason: state } : DONE
+}
+
+function isClosed(account: BookedAccount): boolean {
+  return !account.canSend && !account.canReceive
+}
+
+function refusalOfHold(account: BookedAccount | undefined, amount: Amount): LedgerRefusal | undefined {
+  if (account === undefined || isClosed(account)) return 'account_closed'
+  if (!account.canSend || !isSameAsset(account, amount) || amount.value < 0n) return 'not_allowed'
+  return account.balance - account.held < amount.value ? 'insufficient_funds' : undefined
+}
+
+function refusalOfCredit(account: BookedAccount | undefined, amount: Amount): LedgerRefusal | undefined {
+  if (account === undefined || isClosed(account)) return 'account_closed'
+  return account.canReceive && isSameAsset(account, amount) && amount.value >= 0n ? undefined : 'not_allowed'
+}
+
+/** Adds `amount` to an account, frees `freed` of what is held there, and writes the line. */
+function post(books: Books, transfer: string, booked: BookedAccount, amount: bigint, freed = 0n): void {
+  books.saveAccount({ ...booked, balance: booked.balance + amount, held: booked.held - freed })
+  if (amount !== 0n) books.saveEntry({ transfer, account: booked.account, amount, at: Date.now() })
+}
+
+function postInternal(books: Books, transfer: string, kind: 'fees' | 'clearing', amount: Amount): void {
+  const fresh = internalAccount(kind, amount)
+  if (amount.value !== 0n) post(books, transfer, books.account(fresh.account) ?? fresh, amount.value)
+}
+
+/** An account that can be paid from and to; the ledger's own cannot. */
+function payableAccount(books: Books, account: string): BookedAccount | undefined {
+  return INTERNAL.test(account) ? undefined : books.account(account)
+}
+
+/** Opens an account in the books; see `DoubleEntryLedger.createAccount`. */
+export function openAccount(books: Books, opened: NewAccount): boolean {
+  const { account, assetCode, assetScale, balance = 0n, canSend = true, canReceive = true } = opened
+  if (INTERNAL.test(account)) throw new TypeError(`the account ${account} belongs to the ledger itself`)
+  if (balance < 0n) throw new RangeError(`the account ${account} cannot open below zero`)
+  const existing = books.account(account)
+  if (existing !== undefined) {
+    if (isSameAsset(existing, opened)) return false
+    throw new TypeError(`the account ${account} exists in another asset`)
+  }
+  const empty: BookedAccount = { account, assetCode, assetScale, canSend, canReceive, balance: 0n, held: 0n }
+  post(books, `opening:${account}`, empty, balance)
+  return true
+}
+
+function hold(books: Books, { id, account, amount, counterparty }: Hold): LedgerResult {
+  const request = { id, type: 'hold' as const, account, amount, counterparty: canonicalCounterparty(counterparty) }
+  const known = books.transfer(id)
+  if (known !== undefined) return isSameRequest(known, request) ? answerOf(known) : CONFLICT
+  const payer = payableAccount(books, account)
+  const refusal = refusalOfHold(payer, amount)
+  if (payer !== undefined && refusal === undefined) books.saveAccount({ ...payer, held: payer.held + amount.value })
+  const transfer: Transfer = { ...request, state: refusal ?? 'held' }
+  books.saveTransfer(transfer)
+  return answerOf(transfer)
+}
+
+function credit(books: Books, { id, account, amount, counterparty }: Credit): LedgerResult {
+  const request = { id, type: 'credit' as const, account, amount, counterparty: canonicalCounterparty(counterparty) }
+  const known = books.transfer(id)
+  if (known !== undefined) return isSameRequest(known, request) ? answerOf(known) : CONFLICT
+  const payee = payableAccount(books, account)
+  const refusal = refusalOfCredit(payee, amount)
+  if (payee !== undefined && refusal === undefined) {
+    postInternal(books, id, 'clearing', amountOf(amount, -amount.value))
+    post(books, id, payee, amount.value)
+  }
+  const transfer: Transfer = { ...request, state: refusal ?? 'credited' }
+  books.saveTransfer(transfer)
+  return answerOf(transfer)
+}
+
+function settle(books: Books, { id, amount, fee }: Settlement): LedgerResult {
+  const held = books.transfer(id)
+  if (held === undefined || !isSameAsset(held.amount, amount) || !isSameAsset(held.amount, fee)) return CONFLICT
+  if (held.state === 'settled') {
+    return held.settled?.amount === amount.value && held.settled.fee === fee.value ? DONE : CONFLICT
+  }
+  if (held.state !== 'held' || amount.value > held.amount.value || fee.value > amount.value || fee.value < 0n)
+    return CONFLICT
+  const payer = books.account(held.account)
+  if (payer === undefined) throw new Error(`the account of hold ${id} is gone`)
+  post(books, id, payer, -amount.value, held.amount.value)
+  postInternal(books, id, 'fees', fee)
+  postInternal(books, id, 'clearing', amountOf(amount, amount.value - fee.value))
+  books.saveTransfer({ ...held, state: 'settled', settled: { amount: amount.value, fee: fee.value } })
+  return DONE
+}
+
+function release(books: Books, id: string): LedgerResult {
+  const held = books.transfer(id)
+  if (held?.state === 'released') return DONE
+  if (held?.state !== 'held') return CONFLICT
+  const payer = books.account(held.account)
+  if (payer === undefined) throw new Error(`the account of hold ${id} is gone`)
+  post(books, id, payer, 0n, held.amount.value)
+  books.saveTransfer({ ...held, state: 'released' })
+  return DONE
+}
+
+function sumByAsset(accounts: readonly BookedAccount[]): readonly Amount[] {
+  const totals: Amount[] = []
+  for (const account of accounts) {
+    const index = totals.findIndex((total) => isSameAsset(total, account))
+    const total = totals[index]
+    if (total === undefined) totals.push(amountOf(account, account.balance))
+    else totals[index] = amountOf(account, total.value + account.balance)
+  }
+  return totals
+}
+
+/** A ledger over some books: the rules of double entry, wherever the books are kept. */
+export function createDoubleEntryLedger(books: Books): DoubleEntryLedger {
+  return {
+    async account(account) {
+      const found = payableAccount(books, account)
+      if (found === undefined) return undefined
+      const { assetCode, assetScale, canSend, canReceive } = found
+      return { assetCode, assetScale, canSend, canReceive }
+    },
+    hold: (request) => books.transact(() => hold(books, request)),
+    settle: (request) => books.transact(() => settle(books, request)),
+    release: ({ id }) => books.transact(() => release(books, id)),
+    credit: (request) => books.transact(() => credit(books, request)),
+    createAccount: (account) => books.transact(() => openAccount(books, account)),
+    setPermissions: (account, { canSend, canReceive }) =>
+      books.transact(() => {
+        const found = payableAccount(books, account)
+        if (found === undefined) throw new Error(`there is no account ${account}`)
+        books.saveAccount({ ...found, canSend, canReceive })
+      }),
+    async balance(account) {
+      const found = books.account(account)
+      if (found === undefined) return undefined
+      const { assetCode, assetScale, balance, held } = found
+      return { assetCode, assetScale, total: balance, held, available: balance - held }
+    },
+    async totals() {
+      return sumByAsset(books.accounts())
+    },
+    async entries(account) {
+      return books.entries(account)
+    },
+  }
+}

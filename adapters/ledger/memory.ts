@@ -1,0 +1,32 @@
+import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, NewAccount, Transfer } from './books.ts'
+import { createDoubleEntryLedger, openAccount } from './double-entry.ts'
+
+export type { Balance, DoubleEntryLedger, LedgerEntry, NewAccount } from './books.ts'
+
+function memoryBooks(): Books {
+  const accounts = new Map<string, BookedAccount>()
+  const transfers = new Map<string, Transfer>()
+  const entries: LedgerEntry[] = []
+  return {
+    account: (account) => accounts.get(account),
+    accounts: () => [...accounts.values()],
+    saveAccount: (account) => void accounts.set(account.account, account),
+    transfer: (id) => transfers.get(id),
+    saveTransfer: (transfer) => void transfers.set(transfer.id, transfer),
+    entries: (account) => entries.filter((entry) => entry.account === account),
+    saveEntry: (entry) => void entries.push(entry),
+    transact: async (work) => work(),
+  }
+}
+
+/**
+ * A ledger in this process's memory, for tests and trials: it forgets everything when the process ends. Throws where
+ * two of the accounts have one name.
+ */
+export function memoryLedger({ accounts = [] }: { readonly accounts?: readonly NewAccount[] } = {}): DoubleEntryLedger {
+  const books = memoryBooks()
+  for (const account of accounts) {
+    if (!openAccount(books, account)) throw new TypeError(`the account ${account.account} occurs twice`)
+  }
+  return createDoubleEntryLedger(books)
+}

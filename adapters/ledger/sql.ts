@@ -1,0 +1,150 @@
+import type { Asset } from '../../src/protocol/amount.ts'
+import { type Row, readBigint, readInteger, readText } from '../storage/sql/rows.ts'
+import type { Migration } from '../storage/sql/schema.ts'
+import { createGroupCommit } from '../storage/sqlite/group-commit.ts'
+import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from '../storage/sqlite/handle.ts'
+import { migrate } from '../storage/sqlite/migrate.ts'
+import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, Transfer, TransferState } from './books.ts'
+import { createDoubleEntryLedger } from './double-entry.ts'
+
+export type { SqliteHandle, SqliteOptions, SqliteStatement } from '../storage/sqlite/handle.ts'
+export type { Balance, DoubleEntryLedger, LedgerEntry, NewAccount } from './books.ts'
+
+const MIGRATIONS: readonly Migration[] = [
+  [
+    `CREATE TABLE ledger_account (
+      account TEXT NOT NULL PRIMARY KEY,
+      asset_code TEXT NOT NULL,
+      asset_scale INTEGER NOT NULL,
+      can_send INTEGER NOT NULL,
+      can_receive INTEGER NOT NULL,
+      balance TEXT NOT NULL,
+      held TEXT NOT NULL
+    )`,
+    `CREATE TABLE ledger_transfer (
+      id TEXT NOT NULL PRIMARY KEY,
+      type TEXT NOT NULL,
+      account TEXT NOT NULL,
+      amount TEXT NOT NULL,
+      asset_code TEXT NOT NULL,
+      asset_scale INTEGER NOT NULL,
+      counterparty TEXT NOT NULL,
+      state TEXT NOT NULL,
+      settled_amount TEXT,
+      settled_fee TEXT
+    )`,
+    `CREATE TABLE ledger_entry (
+      transfer TEXT NOT NULL,
+      account TEXT NOT NULL,
+      amount TEXT NOT NULL,
+      created_at BIGINT NOT NULL,
+      PRIMARY KEY (transfer, account)
+    )`,
+    'CREATE INDEX ledger_entry_account ON ledger_entry (account, created_at, transfer)',
+  ],
+]
+
+const SAVE_ACCOUNT = `INSERT INTO ledger_account (account, asset_code, asset_scale, can_send, can_receive, balance, held)
+  VALUES (?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (account) DO UPDATE SET can_send = excluded.can_send, can_receive = excluded.can_receive,
+    balance = excluded.balance, held = excluded.held`
+
+const SAVE_TRANSFER = `INSERT INTO ledger_transfer
+  (id, type, account, amount, asset_code, asset_scale, counterparty, state, settled_amount, settled_fee)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (id) DO UPDATE SET state = excluded.state, settled_amount = excluded.settled_amount,
+    settled_fee = excluded.settled_fee`
+
+const SAVE_ENTRY = 'INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES (?, ?, ?, ?)'
+
+function readAsset(row: Row): Asset {
+  return { assetCode: readText(row, 'asset_code'), assetScale: readInteger(row, 'asset_scale') }
+}
+
+function readAccount(row: Row): BookedAccount {
+  return {
+    ...readAsset(row),
+    account: readText(row, 'account'),
+    canSend: readInteger(row, 'can_send') === 1,
+    canReceive: readInteger(row, 'can_receive') === 1,
+    balance: readBigint(row, 'balance'),
+    held: readBigint(row, 'held'),
+  }
+}
+
+const STATES: readonly TransferState[] = [
+  'held',
+  'settled',
+  'released',
+  'credited',
+  'insufficient_funds',
+  'account_closed',
+  'not_allowed',
+]
+
+function readTransfer(row: Row): Transfer {
+  const state = STATES.find((candidate) => candidate === row['state'])
+  if (state === undefined) throw new TypeError('column state holds no state of a transfer')
+  return {
+    id: readText(row, 'id'),
+    type: row['type'] === 'hold' ? 'hold' : 'credit',
+    account: readText(row, 'account'),
+    amount: { ...readAsset(row), value: readBigint(row, 'amount') },
+    counterparty: readText(row, 'counterparty'),
+    state,
+    ...(state === 'settled' && {
+      settled: { amount: readBigint(row, 'settled_amount'), fee: readBigint(row, 'settled_fee') },
+    }),
+  }
+}
+
+function readEntry(row: Row): LedgerEntry {
+  return {
+    transfer: readText(row, 'transfer'),
+    account: readText(row, 'account'),
+    amount: readBigint(row, 'amount'),
+    at: readInteger(row, 'created_at'),
+  }
+}
+
+function sqlBooks(handle: SqliteHandle): Books {
+  const { run, first, all } = createRunner(handle)
+  return {
+    account(account) {
+      const row = first('SELECT * FROM ledger_account WHERE account = ?', [account])
+      return row && readAccount(row)
+    },
+    accounts: () => all('SELECT * FROM ledger_account', []).map(readAccount),
+    saveAccount({ account, assetCode, assetScale, canSend, canReceive, balance, held }) {
+      const cells = [Number(canSend), Number(canReceive), balance.toString(), held.toString()]
+      run(SAVE_ACCOUNT, [account, assetCode, assetScale, ...cells])
+    },
+    transfer(id) {
+      const row = first('SELECT * FROM ledger_transfer WHERE id = ?', [id])
+      return row && readTransfer(row)
+    },
+    saveTransfer({ id, type, account, amount, counterparty, state, settled }) {
+      const { value, assetCode, assetScale } = amount
+      const outcome = [state, settled?.amount.toString() ?? null, settled?.fee.toString() ?? null]
+      run(SAVE_TRANSFER, [id, type, account, value.toString(), assetCode, assetScale, counterparty, ...outcome])
+    },
+    entries(account) {
+      return all('SELECT * FROM ledger_entry WHERE account = ? ORDER BY created_at, transfer', [account]).map(readEntry)
+    },
+    saveEntry({ transfer, account, amount, at }) {
+      run(SAVE_ENTRY, [transfer, account, amount.toString(), at])
+    },
+    transact: createGroupCommit(handle),
+  }
+}
+
+/**
+ * A ledger in double entry on a SQLite connection that the host has open, in tables that begin with `ledger_`; they
+ * are created or brought up to date at once, and it throws where that fails. It may share its connection with
+ * `sqliteStorage`. Every answer is durable when it resolves; several processes may use one file.
+ */
+export function sqlLedger(handle: SqliteHandle, options: SqliteOptions = {}): DoubleEntryLedger {
+  configureHandle(handle, options)
+  migrate(handle, 'ledger', MIGRATIONS)
+  return createDoubleEntryLedger(sqlBooks(handle))
+}

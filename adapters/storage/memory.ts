@@ -1,0 +1,86 @@
+import type { Change, ListableKind, ListPosition, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+
+function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  for (const member of Object.values(value)) freezeDeep(member)
+  return Object.freeze(value)
+}
+
+function isListed(record: StoredRecord): record is StoredRecord<ListableKind> {
+  return record.isListed === true
+}
+
+/** Oldest first; the order of a list that goes to newer records. */
+function compareAge(a: ListPosition, b: ListPosition): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt
+  return a.id === b.id ? 0 : a.id < b.id ? -1 : 1
+}
+
+function recordOf(change: Change & { action: 'insert' | 'replace' }, version: number): StoredRecord {
+  const { kind, value, dueAt, isListed } = change
+  return freezeDeep({
+    kind,
+    version,
+    value: structuredClone(value),
+    ...(dueAt !== undefined && { dueAt }),
+    ...(isListed === true && { isListed }),
+  })
+}
+
+/**
+ * A storage in this process's memory, for tests and trials: it forgets everything when the process ends. What it
+ * returns is frozen.
+ */
+export function memoryStorage(): Storage {
+  const tables = new Map<RecordKind, Map<string, StoredRecord>>()
+
+  const tableOf = (kind: RecordKind): Map<string, StoredRecord> => {
+    const table = tables.get(kind) ?? new Map<string, StoredRecord>()
+    tables.set(kind, table)
+    return table
+  }
+
+  const fits = (change: Change): boolean => {
+    const id = 'value' in change ? change.value.id : change.id
+    const version = tableOf(change.kind).get(id)?.version
+    return change.action === 'insert' ? version === undefined : version === change.version
+  }
+
+  const apply = (change: Change): void => {
+    const table = tableOf(change.kind)
+    if (change.action === 'insert') table.set(change.value.id, recordOf(change, 1))
+    if (change.action === 'replace') table.set(change.value.id, recordOf(change, change.version + 1))
+    if (change.action === 'delete') table.delete(change.id)
+  }
+
+  return {
+    async get(keys) {
+      return keys.map(({ kind, id }) => tableOf(kind).get(id))
+    },
+    async list({ kind, walletAddress, client, after, direction, limit }) {
+      const sign = direction === 'newer' ? 1 : -1
+      return [...tableOf(kind).values()]
+        .filter(isListed)
+        .filter(({ value }) => value.walletAddress === walletAddress)
+        .filter(({ value }) => client === undefined || value.client === client)
+        .filter(({ value }) => after === undefined || sign * compareAge(value, after) > 0)
+        .sort((a, b) => sign * compareAge(a.value, b.value))
+        .slice(0, limit)
+    },
+    async due(kind, now, limit) {
+      return [...tableOf(kind).values()]
+        .flatMap((record) =>
+          record.dueAt !== undefined && record.dueAt <= now ? [{ record, dueAt: record.dueAt }] : [],
+        )
+        .sort((a, b) => a.dueAt - b.dueAt)
+        .slice(0, limit)
+        .map(({ record }) => record)
+    },
+    async commit(changes) {
+      const conflicts = changes.flatMap((change, index) => (fits(change) ? [] : [index]))
+      if (conflicts.length > 0) return { conflicts }
+      for (const change of changes) apply(change)
+      return 'committed'
+    },
+  }
+}

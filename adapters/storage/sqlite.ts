@@ -1,0 +1,88 @@
+import type { Change, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { layoutOf, type TableLayout } from './sql/layout.ts'
+import { type Cell, decodeRecord, encodeRecord } from './sql/rows.ts'
+import { STORAGE_MIGRATIONS } from './sql/schema.ts'
+import { type BoundStatement, type Statements, statementsOf } from './sql/statements.ts'
+import { createGroupCommit } from './sqlite/group-commit.ts'
+import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
+import { migrate } from './sqlite/migrate.ts'
+
+export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
+export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
+
+interface Table {
+  readonly layout: TableLayout
+  readonly statements: Statements
+}
+
+function createTable(kind: RecordKind): Table {
+  const layout = layoutOf(kind)
+  return { layout, statements: statementsOf(layout) }
+}
+
+function bindChange(change: Change, { layout, statements }: Table): BoundStatement {
+  switch (change.action) {
+    case 'insert':
+      return { sql: statements.insert, parameters: encodeRecord(layout, change.value, change) }
+    case 'replace':
+      return {
+        sql: statements.replace,
+        parameters: [...encodeRecord(layout, change.value, change), change.value.id, change.version],
+      }
+    case 'delete':
+      return { sql: statements.remove, parameters: [change.id, change.version] }
+    case 'check':
+      return { sql: statements.check, parameters: [change.id, change.version] }
+  }
+}
+
+/**
+ * A storage on a SQLite connection that the host has open, in tables that begin with `op_`; they are created or
+ * brought up to date at once, and it throws where that fails. Commits are durable (write-ahead log, full
+ * synchronisation) and those of one turn of the event loop share one fsync. Several processes may use one file.
+ */
+export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {}): Storage {
+  configureHandle(handle, options)
+  migrate(handle, 'storage', STORAGE_MIGRATIONS)
+  const runner = createRunner(handle)
+  const transact = createGroupCommit(handle)
+  const tables = new Map<RecordKind, Table>()
+
+  const tableOf = (kind: RecordKind): Table => {
+    const table = tables.get(kind) ?? createTable(kind)
+    tables.set(kind, table)
+    return table
+  }
+
+  const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
+    const { layout } = tableOf(kind)
+    return runner.all(sql, parameters).map((row) => decodeRecord(kind, layout, row))
+  }
+
+  return {
+    async get(keys) {
+      return keys.map(({ kind, id }) => {
+        const { layout, statements } = tableOf(kind)
+        const row = runner.first(statements.read, [id])
+        return row && decodeRecord(kind, layout, row)
+      })
+    },
+    async list(query) {
+      const { sql, parameters } = tableOf(query.kind).statements.list(query)
+      return readAll(query.kind, sql, parameters)
+    },
+    async due(kind, now, limit) {
+      return readAll(kind, tableOf(kind).statements.due, [now, limit])
+    },
+    async commit(changes) {
+      // Encoded before it is queued: what cannot be stored rejects this commit alone, and later changes to a value
+      // are not seen.
+      const statements = changes.map((change) => bindChange(change, tableOf(change.kind)))
+      const conflicts = await transact(
+        () => statements.flatMap(({ sql, parameters }, index) => (runner.run(sql, parameters) === 1 ? [] : [index])),
+        (found) => found.length === 0,
+      )
+      return conflicts.length === 0 ? 'committed' : { conflicts }
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { type Cell, isRow, type Row } from '../sql/rows.ts'
+
+/** A prepared statement with positional `?` parameters. */
+export interface SqliteStatement {
+  run(...parameters: Cell[]): { readonly changes: number | bigint }
+  get(...parameters: Cell[]): unknown
+  all(...parameters: Cell[]): unknown[]
+}
+
+/**
+ * A connection to SQLite that a host has open: `DatabaseSync` of `node:sqlite`, `Database` of `bun:sqlite`, `libsql`
+ * or better-sqlite3. The host leaves no transaction of its own open when it gives control back.
+ */
+export interface SqliteHandle {
+  exec(sql: string): unknown
+  prepare(sql: string): SqliteStatement
+}
+
+/** Runs statements on a handle, each prepared once. */
+export interface SqliteRunner {
+  /** The number of rows that changed. */
+  run(sql: string, parameters: readonly Cell[]): number
+  /** The first row. */
+  first(sql: string, parameters: readonly Cell[]): Row | undefined
+  all(sql: string, parameters: readonly Cell[]): readonly Row[]
+}
+
+/** Prepares the statements of a handle on their first use and keeps them. */
+export function createRunner(handle: SqliteHandle): SqliteRunner {
+  const prepared = new Map<string, SqliteStatement>()
+  const statement = (sql: string): SqliteStatement => {
+    const known = prepared.get(sql)
+    if (known !== undefined) return known
+    const fresh = handle.prepare(sql)
+    prepared.set(sql, fresh)
+    return fresh
+  }
+  return {
+    run: (sql, parameters) => Number(statement(sql).run(...parameters).changes),
+    first: (sql, parameters) => {
+      const row = statement(sql).get(...parameters)
+      return isRow(row) ? row : undefined
+    },
+    all: (sql, parameters) =>
+      statement(sql)
+        .all(...parameters)
+        .filter(isRow),
+  }
+}
+
+/**
+ * Runs `work` in one transaction that holds the write lock from its start, so that what it read is still true when it
+ * writes. `work` must be synchronous: nothing else may touch the handle meanwhile. A throw undoes all of it.
+ */
+export function inTransaction<T>(handle: SqliteHandle, work: () => T): T {
+  // Outside the `try`: where a host left its own transaction open this throws, and that one is not ours to undo.
+  handle.exec('BEGIN IMMEDIATE')
+  try {
+    const result = work()
+    handle.exec('COMMIT')
+    return result
+  } catch (error) {
+    undo(handle)
+    throw error
+  }
+}
+
+function undo(handle: SqliteHandle): void {
+  try {
+    handle.exec('ROLLBACK')
+  } catch {
+    // SQLite has rolled back by itself (a full disk, an I/O error); the error that counts is the first one.
+  }
+}
+
+/** How a connection is used. */
+export interface SqliteOptions {
+  /** How long a write waits for another process that is writing; the event loop waits with it. Default 5. */
+  readonly busyTimeoutSeconds?: number
+}
+
+/**
+ * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite cannot
+ * keep a write-ahead log the file is as durable without.
+ */
+export function configureHandle(handle: SqliteHandle, { busyTimeoutSeconds = 5 }: SqliteOptions): void {
+  handle.exec(`PRAGMA busy_timeout = ${Math.round(busyTimeoutSeconds * 1000)}`)
+  handle.exec('PRAGMA journal_mode = WAL')
+  handle.exec('PRAGMA synchronous = FULL')
+}

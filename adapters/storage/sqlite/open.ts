@@ -1,0 +1,43 @@
+import process from 'node:process'
+import type { SqliteHandle } from './handle.ts'
+
+/** A connection that can be closed. */
+export interface OpenedSqlite extends SqliteHandle {
+  close(): void
+}
+
+type Constructor = new (path: string) => OpenedSqlite
+
+function isConstructor(value: unknown): value is Constructor {
+  return typeof value === 'function'
+}
+
+/** `DatabaseSync` of `node:sqlite`, where the runtime has it: Node 22.13 and later, Bun and Deno. */
+export function builtInSqlite(): Constructor | undefined {
+  const builtIn = process.getBuiltinModule('node:sqlite')
+  const found: unknown = builtIn === undefined ? undefined : Reflect.get(builtIn, 'DatabaseSync')
+  return isConstructor(found) ? found : undefined
+}
+
+async function libsql(): Promise<Constructor | undefined> {
+  try {
+    const { default: found } = await import('libsql')
+    return isConstructor(found) ? found : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Opens a SQLite file, or `:memory:`, with the runtime's own `node:sqlite` or else with the package `libsql`. Rejects
+ * where there is neither, and where the file cannot be opened.
+ */
+export async function openSqlite(path: string): Promise<OpenedSqlite> {
+  const Database = builtInSqlite() ?? (await libsql())
+  if (Database === undefined) {
+    throw new Error(
+      'no SQLite: this runtime has no node:sqlite (Node 22.13 and later, Bun and Deno have); npm install libsql',
+    )
+  }
+  return new Database(path)
+}

@@ -1,0 +1,102 @@
+import type { Counterparty, Credit, Hold, Ledger, LedgerResult, Settlement } from '../ports/ledger.ts'
+import { type Asset, amountOf } from '../protocol/amount.ts'
+import { assertSame } from './assertions.ts'
+
+/** A ledger and what its cases need of the wallet around it. */
+export interface LedgerUnderTest {
+  readonly ledger: Ledger
+  /** Opens an account with a balance in the smallest unit of its asset. */
+  openAccount(account: string, asset: Asset, balance: bigint): Promise<void>
+  /** Closes an account, or opens it again. */
+  setClosed(account: string, isClosed: boolean): Promise<void>
+  /** What an account may spend: its balance without what is held. */
+  available(account: string): Promise<bigint>
+  /** What the wallet has kept as fees. */
+  fees(asset: Asset): Promise<bigint>
+  /** The sum over every account of an asset: customers with what is held, fees, clearing. */
+  total(asset: Asset): Promise<bigint>
+}
+
+/** One promise of the `Ledger` port. */
+export interface LedgerCase {
+  readonly name: string
+  /** Rejects with an `Error` that says what was expected and what came, where the ledger breaks the promise. */
+  run(makeLedger: () => Promise<LedgerUnderTest>): Promise<void>
+}
+
+/** The asset of alice, bob and carol. */
+export const USD: Asset = { assetCode: 'USD', assetScale: 2 }
+
+/** The same code in another scale: another asset. */
+export const FINER_USD: Asset = { assetCode: 'USD', assetScale: 4 }
+
+/** Another asset. */
+export const EUR: Asset = { assetCode: 'EUR', assetScale: 2 }
+
+/** A receiver on this server. */
+export const LOCAL = { kind: 'local', account: 'bob', incomingPayment: 'incoming' } as const satisfies Counterparty
+
+/** A receiver elsewhere. */
+export const RAIL = { kind: 'rail', method: 'ilp', address: 'g.other.bob' } as const satisfies Counterparty
+
+/** The id of a numbered call. */
+export function idOf(number: number): string {
+  return number.toString(16).padStart(32, '0')
+}
+
+/** A hold on alice's account. */
+export function holdOf(number: number, value: bigint, members: Partial<Hold> = {}): Hold {
+  return { id: idOf(number), account: 'alice', amount: amountOf(USD, value), counterparty: LOCAL, ...members }
+}
+
+/** A credit of bob's account. */
+export function creditOf(number: number, value: bigint, members: Partial<Credit> = {}): Credit {
+  const from: Counterparty = { kind: 'local', account: 'alice', incomingPayment: 'incoming' }
+  return { id: idOf(number), account: 'bob', amount: amountOf(USD, value), counterparty: from, ...members }
+}
+
+/** A settlement of a numbered hold. */
+export function settlementOf(number: number, value: bigint, fee = 0n): Settlement {
+  return { id: idOf(number), amount: amountOf(USD, value), fee: amountOf(USD, fee) }
+}
+
+/** A wallet in which alice has 1000, bob 500 and carol 100 of one asset. */
+export async function makeWallet(makeLedger: () => Promise<LedgerUnderTest>): Promise<LedgerUnderTest> {
+  const wallet = await makeLedger()
+  await wallet.openAccount('alice', USD, 1000n)
+  await wallet.openAccount('bob', USD, 500n)
+  await wallet.openAccount('carol', USD, 100n)
+  return wallet
+}
+
+/** Rejects unless a call succeeds. */
+export async function mustSucceed(answer: Promise<LedgerResult>, what: string): Promise<void> {
+  assertSame(await answer, { ok: true }, what)
+}
+
+/** Rejects unless a call is refused for a reason. */
+export async function mustRefuse(
+  answer: Promise<LedgerResult>,
+  reason: Extract<LedgerResult, { ok: false }>['reason'],
+  what: string,
+): Promise<void> {
+  assertSame(await answer, { ok: false, reason }, what)
+}
+
+/** For calls that the library never makes: a ledger may refuse or reject, but must do nothing. */
+export async function mustNotSucceed(answer: Promise<LedgerResult>, what: string): Promise<void> {
+  const isOk = await answer.then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (isOk) throw new Error(`${what}: succeeded`)
+}
+
+/** Rejects unless alice and bob may spend just that. */
+export async function assertAvailable(wallet: LedgerUnderTest, alice: bigint, bob = 500n): Promise<void> {
+  assertSame(
+    [await wallet.available('alice'), await wallet.available('bob')],
+    [alice, bob],
+    'available to alice and bob',
+  )
+}

@@ -1,0 +1,135 @@
+import { amountOf } from '../protocol/amount.ts'
+import { assertSame } from './assertions.ts'
+import {
+  assertAvailable,
+  EUR,
+  holdOf,
+  idOf,
+  type LedgerCase,
+  makeWallet,
+  mustNotSucceed,
+  mustRefuse,
+  mustSucceed,
+  settlementOf,
+  USD,
+} from './ledger-case.ts'
+
+/** What the ledger promises of `settle` and `release`. */
+export const END_CASES: readonly LedgerCase[] = [
+  {
+    name: 'a settlement takes its amount once and frees the rest',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold')
+      const settle = () => ledger.settle(settlementOf(1, 300n))
+      for (const answer of await Promise.all([settle(), settle(), settle()])) assertSame(answer, { ok: true }, 'settle')
+      await mustSucceed(settle(), 'the settlement again')
+      await assertAvailable(wallet, 700n)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
+      await mustSucceed(ledger.hold(holdOf(2, 700n)), 'a hold of all that is left')
+    },
+  },
+  {
+    name: 'a fee goes to the wallet, out of the amount and not on top of it',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      await mustSucceed(wallet.ledger.hold(holdOf(1, 400n)), 'the hold')
+      await mustSucceed(wallet.ledger.settle(settlementOf(1, 400n, 25n)), 'the settlement')
+      await mustSucceed(wallet.ledger.settle(settlementOf(1, 400n, 25n)), 'the settlement again')
+      assertSame(await wallet.fees(USD), 25n, 'the fees')
+      await assertAvailable(wallet, 600n)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
+    },
+  },
+  {
+    name: 'a settlement with other arguments is a conflict without effect',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      await mustSucceed(wallet.ledger.hold(holdOf(1, 400n)), 'the hold')
+      await mustSucceed(wallet.ledger.settle(settlementOf(1, 300n, 10n)), 'the settlement')
+      await mustRefuse(wallet.ledger.settle(settlementOf(1, 301n, 10n)), 'conflict', 'another amount')
+      await mustRefuse(wallet.ledger.settle(settlementOf(1, 300n, 11n)), 'conflict', 'another fee')
+      await assertAvailable(wallet, 700n)
+      assertSame(await wallet.fees(USD), 10n, 'the fees')
+    },
+  },
+  {
+    name: 'a settlement beyond its hold, a fee beyond its amount, or one in another asset does nothing',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold')
+      await mustNotSucceed(ledger.settle(settlementOf(1, 401n)), 'more than is held')
+      await mustNotSucceed(ledger.settle(settlementOf(1, 300n, 301n)), 'a fee of more than the amount')
+      const foreign = { id: idOf(1), amount: amountOf(EUR, 400n), fee: amountOf(EUR, 0n) }
+      await mustNotSucceed(ledger.settle(foreign), 'another asset')
+      await assertAvailable(wallet, 600n)
+      await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
+      await assertAvailable(wallet, 1000n)
+    },
+  },
+  {
+    name: 'a release frees all that is held, once, and a settlement afterwards is a conflict',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold')
+      await mustSucceed(ledger.hold(holdOf(2, 100n)), 'another hold')
+      await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
+      await mustSucceed(ledger.release({ id: idOf(1) }), 'the release again')
+      await mustRefuse(ledger.settle(settlementOf(1, 400n)), 'conflict', 'a settlement after the release')
+      await assertAvailable(wallet, 900n)
+    },
+  },
+  {
+    name: 'a release after a settlement is a conflict',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      await mustSucceed(wallet.ledger.hold(holdOf(1, 400n)), 'the hold')
+      await mustSucceed(wallet.ledger.settle(settlementOf(1, 300n)), 'the settlement')
+      await mustRefuse(wallet.ledger.release({ id: idOf(1) }), 'conflict', 'the release')
+      await assertAvailable(wallet, 700n)
+    },
+  },
+  {
+    name: 'of a settlement and a release at the same time exactly one succeeds',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      let expected = 1000n
+      for (let round = 0; round < 10; round++) {
+        await mustSucceed(wallet.ledger.hold(holdOf(round, 10n)), 'the hold')
+        const settle = () => wallet.ledger.settle(settlementOf(round, 10n))
+        const release = () => wallet.ledger.release({ id: idOf(round) })
+        const calls = round % 2 === 0 ? [settle, release] : [release, settle]
+        const answers = await Promise.all(calls.map((call) => call()))
+        assertSame(answers.filter(({ ok }) => ok).length, 1, 'how many succeeded')
+        if ((await settle()).ok) expected -= 10n
+      }
+      await assertAvailable(wallet, expected)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
+    },
+  },
+  {
+    name: 'what was never held is neither settled nor released',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      await mustNotSucceed(wallet.ledger.settle(settlementOf(1, 10n)), 'a settlement')
+      await mustNotSucceed(wallet.ledger.release({ id: idOf(1) }), 'a release')
+      await assertAvailable(wallet, 1000n)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
+    },
+  },
+  {
+    name: 'a settlement is not refused because the account was closed or emptied meanwhile',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      await mustSucceed(wallet.ledger.hold(holdOf(1, 400n)), 'the hold')
+      await mustSucceed(wallet.ledger.hold(holdOf(2, 600n)), 'a hold of all the rest')
+      await wallet.setClosed('alice', true)
+      await mustSucceed(wallet.ledger.settle(settlementOf(1, 400n)), 'the settlement')
+      await mustSucceed(wallet.ledger.release({ id: idOf(2) }), 'the release')
+      await assertAvailable(wallet, 600n)
+    },
+  },
+]

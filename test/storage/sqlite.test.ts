@@ -1,0 +1,292 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { layoutOf } from '../../adapters/storage/sql/layout.ts'
+import { columnsOfLayout } from '../../adapters/storage/sql/rows.ts'
+import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
+import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import type { Change, RecordKind, Storage } from '../../src/ports/storage.ts'
+import { sampleIncomingPayment, sampleInserts } from '../../src/testing/sample-records.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'sqlite-'))
+const opened: OpenedSqlite[] = []
+
+async function open(name: string): Promise<OpenedSqlite> {
+  const handle = await openSqlite(name === ':memory:' ? name : join(folder, name))
+  opened.push(handle)
+  return handle
+}
+
+afterAll(() => {
+  for (const handle of opened) handle.close()
+  rmSync(folder, { recursive: true })
+})
+
+const KINDS = [...new Set(sampleInserts().map(({ kind }) => kind))]
+
+function insert(id: string): Change {
+  return { action: 'insert', kind: 'replay-claim', value: { id, expiresAt: 1 } }
+}
+
+function replace(id: string, version: number): Change {
+  return { action: 'replace', kind: 'replay-claim', version, value: { id, expiresAt: version } }
+}
+
+/** A handle that reports what runs on it, and may fail. */
+function watch(handle: SqliteHandle, onExec: (sql: string) => void): SqliteHandle {
+  return {
+    prepare: (sql) => handle.prepare(sql),
+    exec: (sql) => {
+      onExec(sql)
+      return handle.exec(sql)
+    },
+  }
+}
+
+async function contentOf(storage: Storage): Promise<unknown> {
+  return storage.get(sampleInserts().map(({ kind, value }) => ({ kind, id: value.id })))
+}
+
+describe('the schema', () => {
+  it('has a column for each member of each kind, and no other', async () => {
+    const handle = await open(':memory:')
+    sqliteStorage(handle)
+    for (const kind of KINDS) {
+      const layout = layoutOf(kind)
+      const rows = handle.prepare(`PRAGMA table_info(${layout.table})`).all()
+      const columns = rows.map((row) => Reflect.get(row as object, 'name'))
+      expect(columns.toSorted(), kind).toEqual([...columnsOfLayout(layout), 'version'].toSorted())
+    }
+  })
+
+  it('holds amounts and decisions as text, and moments and versions as integers', async () => {
+    const handle = await open(':memory:')
+    await sqliteStorage(handle).commit(sampleInserts())
+    const types = `SELECT typeof(debit_amount_value) || ' ' || typeof(decision_amount) || ' ' || typeof(created_at)
+      || ' ' || typeof(version) || ' ' || typeof(due_at) AS found FROM op_outgoing_payment WHERE id = 'full'`
+    expect(handle.prepare(types).get()).toMatchObject({ found: 'text text integer integer integer' })
+    const value = `SELECT debit_amount_value FROM op_outgoing_payment WHERE id = 'full'`
+    expect(handle.prepare(value).get()).toMatchObject({ debit_amount_value: '18446744073709551615' })
+  })
+
+  it('uses an index, and sorts nothing, for a list, a list of one client, and work that is due', async () => {
+    const handle = await open(':memory:')
+    sqliteStorage(handle)
+    const list = 'SELECT id FROM op_incoming_payment WHERE is_listed = 1 AND wallet_address = ?'
+    const order = 'ORDER BY created_at DESC, id DESC LIMIT 10'
+    const plan = (sql: string, ...parameters: string[]): string =>
+      JSON.stringify(handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters))
+    expect(plan(`${list} AND (created_at, id) < (?, ?) ${order}`, 'w', '1', 'i')).toContain('op_incoming_payment_list')
+    expect(plan(`${list} AND client = ? ${order}`, 'w', 'c')).toContain('op_incoming_payment_client')
+    expect(plan(`${list} ${order}`, 'w')).not.toContain('TEMP B-TREE')
+    expect(plan(`${list} ORDER BY created_at ASC, id ASC`, 'w')).not.toContain('TEMP B-TREE')
+    const due = plan('SELECT id FROM op_receipt WHERE due_at <= ? ORDER BY due_at, id LIMIT 5', '1')
+    expect(due).toContain('op_receipt_due')
+    expect(due).not.toContain('TEMP B-TREE')
+  })
+
+  it('is made once, however often and by whomever it is opened', async () => {
+    const first = await open('twice.db')
+    const storage = sqliteStorage(first)
+    await storage.commit(sampleInserts())
+    const before = await contentOf(storage)
+    expect(await contentOf(sqliteStorage(first))).toEqual(before)
+    expect(await contentOf(sqliteStorage(await open('twice.db')))).toEqual(before)
+    expect(first.prepare('SELECT name, version FROM op_meta').all()).toMatchObject([{ name: 'storage', version: 1 }])
+  })
+
+  it('refuses a database of a newer release and leaves it alone', async () => {
+    const handle = await open(':memory:')
+    sqliteStorage(handle)
+    handle.exec('UPDATE op_meta SET version = 99')
+    expect(() => sqliteStorage(handle)).toThrow(
+      'the storage schema of this database is version 99; this release knows 1',
+    )
+    expect(handle.prepare('SELECT version FROM op_meta').get()).toMatchObject({ version: 99 })
+  })
+
+  it('is made whole or not at all', async () => {
+    const handle = await open(':memory:')
+    const failing = watch(handle, (sql) => {
+      if (sql.includes('CREATE TABLE op_quote')) throw new Error('disk I/O error')
+    })
+    expect(() => sqliteStorage(failing)).toThrow('disk I/O error')
+    expect(handle.prepare('SELECT name FROM sqlite_master').all()).toEqual([])
+    expect(await sqliteStorage(handle).commit([insert('a')])).toBe('committed')
+  })
+})
+
+describe('durability', () => {
+  it('loses nothing when the file is closed and opened again', async () => {
+    const first = await openSqlite(join(folder, 'restart.db'))
+    const storage = sqliteStorage(first)
+    expect(await storage.commit(sampleInserts())).toBe('committed')
+    const before = await contentOf(storage)
+    first.close()
+    expect(await contentOf(sqliteStorage(await open('restart.db')))).toEqual(before)
+  })
+
+  it('keeps a write-ahead log, synchronises it fully, and waits for other processes', async () => {
+    const handle = await open('pragmas.db')
+    sqliteStorage(handle, { busyTimeoutSeconds: 1.5 })
+    const read = (name: string): unknown => handle.prepare(`PRAGMA ${name}`).get()
+    expect(read('journal_mode')).toMatchObject({ journal_mode: 'wal' })
+    expect(read('synchronous')).toMatchObject({ synchronous: 2 })
+    expect(read('busy_timeout')).toMatchObject({ timeout: 1500 })
+  })
+
+  it('shows a commit to other connections once it has resolved, and not before', async () => {
+    const mine = sqliteStorage(await open('two.db'))
+    const other = sqliteStorage(await open('two.db'))
+    const pending = mine.commit([insert('a')])
+    expect(await other.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
+    expect(await pending).toBe('committed')
+    expect(await other.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ version: 1 }])
+  })
+
+  it('rejects, and writes nothing, while another process holds the file for too long', async () => {
+    const mine = sqliteStorage(await open('busy.db'), { busyTimeoutSeconds: 0.02 })
+    const other = await open('busy.db')
+    other.exec('BEGIN IMMEDIATE')
+    await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    other.exec('COMMIT')
+    expect(await mine.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
+    expect(await mine.commit([insert('a')])).toBe('committed')
+  })
+})
+
+describe('group commit', () => {
+  it('writes the commits of one turn in one transaction, in the order in which they were made', async () => {
+    const executed: string[] = []
+    const storage = sqliteStorage(watch(await open(':memory:'), (sql) => executed.push(sql)))
+    executed.length = 0
+    const results = await Promise.all([
+      storage.commit([insert('a')]),
+      storage.commit([replace('a', 1)]),
+      storage.commit([insert('a')]),
+      storage.commit([insert('b'), replace('a', 2)]),
+    ])
+    expect(results).toEqual(['committed', 'committed', { conflicts: [0] }, 'committed'])
+    expect(executed.filter((sql) => sql === 'COMMIT')).toHaveLength(1)
+    expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ version: 3 }])
+  })
+
+  it('names every conflict of a commit', async () => {
+    const storage = sqliteStorage(await open(':memory:'))
+    await storage.commit([insert('a')])
+    const result = await storage.commit([insert('a'), insert('b'), replace('c', 1)])
+    expect(result).toEqual({ conflicts: [0, 2] })
+  })
+
+  it('rejects every commit of a transaction that could not be made durable, and keeps none', async () => {
+    let isBroken = false
+    const handle = await open(':memory:')
+    const failing = watch(handle, (sql) => {
+      if (isBroken && sql === 'COMMIT') throw new Error('disk I/O error')
+    })
+    const storage = sqliteStorage(failing)
+    isBroken = true
+    const results = await Promise.allSettled([storage.commit([insert('a')]), storage.commit([insert('b')])])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    isBroken = false
+    const keys = ['a', 'b'].map((id) => ({ kind: 'replay-claim' as const, id }))
+    expect(await storage.get(keys)).toEqual([undefined, undefined])
+    expect(await storage.commit([insert('a'), insert('b')])).toBe('committed')
+  })
+
+  it('rejects a value that cannot be stored, and only the commit that brings it', async () => {
+    const storage = sqliteStorage(await open(':memory:'))
+    const value = sampleIncomingPayment('bad', { metadata: { amount: 1n } })
+    const [bad, good] = await Promise.allSettled([
+      storage.commit([{ action: 'insert', kind: 'incoming-payment', value }]),
+      storage.commit([insert('good')]),
+    ])
+    expect(bad.status).toBe('rejected')
+    expect(good).toEqual({ status: 'fulfilled', value: 'committed' })
+  })
+
+  it.each<[string, unknown]>([
+    ['createdAt', 1.5],
+    ['createdAt', '1'],
+    ['state', undefined],
+    ['received', { value: 1, assetCode: 'USD', assetScale: 2 }],
+  ])('rejects a %s of %j', async (member, value) => {
+    const storage = sqliteStorage(await open(':memory:'))
+    const payment = { ...sampleIncomingPayment('a'), [member]: value }
+    const changes = [{ action: 'insert', kind: 'incoming-payment', value: payment }] as Change[]
+    await expect(storage.commit(changes)).rejects.toThrow(`cannot store ${member}`)
+  })
+
+  it('leaves a transaction alone that the host has left open, and says so', async () => {
+    const handle = await open(':memory:')
+    const storage = sqliteStorage(handle)
+    handle.exec('CREATE TABLE mine (n INTEGER)')
+    handle.exec('BEGIN')
+    handle.exec('INSERT INTO mine VALUES (1)')
+    await expect(storage.commit([insert('a')])).rejects.toThrow('within a transaction')
+    handle.exec('COMMIT')
+    expect(handle.prepare('SELECT n FROM mine').all()).toMatchObject([{ n: 1 }])
+    expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
+  })
+})
+
+describe('rows of other databases', () => {
+  it('reads integers that a handle returns as bigint or as text', async () => {
+    const handle = await open(':memory:')
+    await sqliteStorage(handle).commit(sampleInserts())
+    const before = await contentOf(sqliteStorage(handle))
+    for (const convert of [BigInt, String]) {
+      const converting: SqliteHandle = {
+        exec: (sql) => handle.exec(sql),
+        prepare: (sql) => {
+          const statement = handle.prepare(sql)
+          const converted = (row: unknown): unknown =>
+            Object.fromEntries(
+              Object.entries(row as object).map(([name, cell]) => [
+                name,
+                Number.isInteger(cell) ? convert(cell as number) : cell,
+              ]),
+            )
+          return {
+            run: (...parameters) => ({ changes: BigInt(statement.run(...parameters).changes) }),
+            get: (...parameters) => {
+              const row = statement.get(...parameters)
+              return row === undefined ? null : converted(row)
+            },
+            all: (...parameters) => statement.all(...parameters).map(converted),
+          }
+        },
+      }
+      const storage = sqliteStorage(converting)
+      expect(await contentOf(storage)).toEqual(before)
+      expect(await storage.get([{ kind: 'grant', id: 'none' }])).toEqual([undefined])
+      expect(await storage.commit([insert(`new-${convert.name}`)])).toBe('committed')
+    }
+  })
+
+  it.each<[RecordKind, string]>([
+    ['receipt', `UPDATE op_receipt SET amount_value = 'many'`],
+    ['receipt', `UPDATE op_receipt SET created_at = 'yesterday'`],
+    ['grant', `UPDATE op_grant SET access = '['`],
+  ])('throws for a %s that someone has spoiled: %s', async (kind, sql) => {
+    const handle = await open(':memory:')
+    const storage = sqliteStorage(handle)
+    await storage.commit(sampleInserts())
+    handle.exec(sql)
+    await expect(storage.get([{ kind, id: 'full' }])).rejects.toThrow()
+  })
+})
+
+describe('openSqlite', () => {
+  it('takes what the runtime has built in, where it has', async () => {
+    const handle = await open(':memory:')
+    const BuiltIn = builtInSqlite()
+    if (BuiltIn === undefined) expect(handle.prepare('SELECT 1 AS one').get()).toMatchObject({ one: 1 })
+    else expect(handle).toBeInstanceOf(BuiltIn)
+  })
+
+  it('rejects where the file cannot be opened', async () => {
+    await expect(openSqlite(join(folder, 'no', 'such', 'folder.db'))).rejects.toThrow()
+  })
+})
