@@ -194,7 +194,7 @@ const PORT_METHODS = {
   clock: ['now', 'sleep'],
 } as const
 
-const OPTIONS = [
+const OPTIONS: readonly string[] = [
   'authServer',
   'resourceServer',
   'walletAddressServer',

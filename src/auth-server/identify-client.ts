@@ -5,7 +5,7 @@ import { parseBody } from '../http/endpoint.ts'
 import type { Exchange, Proof } from '../http/exchange.ts'
 import type { SignatureCandidate } from '../http-signatures/verify-signature.ts'
 import { directedIdentity, IdentifiedRequest } from '../protocol/client.ts'
-import { parsePublicKey } from '../protocol/json-web-key.ts'
+import { findKey, parsePublicKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /** The client of a grant request, and the proof that it sent it. */
@@ -48,7 +48,7 @@ async function holderOfAddress(
   const [first] = candidates
   const keySet = await clientKeySet(context, client, first?.keyId ?? '')
   if (!keySet.ok) throw unknownClient(`the keys of the client are ${keySet.reason}`)
-  const isKnown = candidates.some((candidate) => keySet.keys.some((key) => key.kid === candidate.keyId))
+  const isKnown = candidates.some(({ keyId }) => findKey(keySet.keys, keyId) !== undefined)
   if (!isKnown) throw unknownClient('the client has no key with this keyid')
   return { client, keys: [] }
 }

@@ -1,5 +1,5 @@
 import { invalidRotation, missingManagementToken, unknownManagedToken } from '../errors/conditions.ts'
-import { presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
+import { pinKey, presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange, Proof } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
@@ -25,7 +25,8 @@ export async function identifyManagement(exchange: Exchange): Promise<Management
   const candidates = await signaturesOf(exchange, true)
   const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
   if (record === undefined || record.value.manageId !== params['id']) throw unknownManagedToken()
-  const { proof } = await proveSignature(exchange, candidates, record.value)
+  const { proof, key } = await proveSignature(exchange, candidates, record.value)
+  if (key.isNew) await pinKey(context, record.value.grantId, proof)
   return { tokenId: record.value.id, proof }
 }
 

@@ -23,13 +23,13 @@ import { continuationToWire, insertToken, newAccessToken, tokenToWire } from './
 export async function requestGrant({ exchange, caller, body }: Input<ClientCaller, GrantRequest>): Promise<Result> {
   const { context } = exchange
   const interactive = body.access.filter((access) => needsInteraction(context, access))
-  const access = await Promise.all(body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))))
   const isInteractive = interactive.length > 0 || body.subject !== undefined
+  if (isInteractive && clientWalletAddress(caller.holder.client) === undefined)
+    throw unknownClient('a directed identity gets only what needs no interaction')
+  const access = await Promise.all(body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))))
   const walletAddress = isInteractive ? await walletAddressOf(context, access, body.subject) : undefined
   const grant = await newGrant(context, caller, access, walletAddress, body)
   if (walletAddress === undefined) return issueAtOnce(context, caller, grant)
-  if (clientWalletAddress(grant.client) === undefined)
-    throw unknownClient('a directed identity gets only what needs no interaction')
   if (body.interact === undefined) throw invalidRequest('interact with start "redirect" is required for this access')
   if (grant.finish !== undefined) checkFinish(context, grant.finish)
   return startInteraction(context, caller, grant)

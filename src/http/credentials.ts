@@ -1,5 +1,6 @@
 import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
 import { readSignatures, type SignatureCandidate, verifySignature } from '../http-signatures/verify-signature.ts'
+import type { Context } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { toHex } from '../protocol/identifiers.ts'
@@ -32,7 +33,7 @@ export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
   const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
   if (record === undefined || !isUsableToken(record.value, context.clock.now())) throw invalidToken()
   const { proof, key } = await proveSignature(exchange, candidates, record.value)
-  if (key.isNew) await pinKey(exchange, record.value, proof)
+  if (key.isNew) await pinKey(context, record.value.grantId, proof)
   return { token: record.value, proof }
 }
 
@@ -110,7 +111,7 @@ async function proofOf(
   // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
   if (isSingleUse(exchange)) claim(await sha256(`base\n${key.thumbprint}\n${base}`))
   if (candidate.nonce !== undefined) claim(await sha256(`nonce\n${key.thumbprint}\n${candidate.nonce}`))
-  return { keyId: candidate.keyId, thumbprint: key.thumbprint, signatureBaseHash: await sha256(base), claims }
+  return { keyId: candidate.keyId, thumbprint: key.thumbprint, claims }
 }
 
 /** @spec SIG-24 @spec SIG-27 */
@@ -136,23 +137,19 @@ function targetUris(exchange: Exchange): readonly string[] {
   return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
 }
 
-/** A key that the grant has not seen is written down with it before it is used, so that it cannot change afterwards. @spec KEY-10 */
-async function pinKey(exchange: Exchange, token: AccessToken, proof: Proof): Promise<void> {
-  const { context } = exchange
-  const pin = { kid: proof.keyId, thumbprint: proof.thumbprint }
+/** Writes a key that the grant has not seen down with it, before it is used, so that it cannot change afterwards. @spec KEY-10 */
+export async function pinKey(context: Context, grantId: string, { keyId: kid, thumbprint }: Proof): Promise<void> {
   await decide(context, async () => {
-    const grant = await readRecord(context.storage, 'grant', token.grantId)
-    const record = await readRecord(context.storage, 'access-token', token.id)
-    if (grant === undefined || record === undefined) throw invalidToken()
-    const seen = grant.value.keys.find((known) => known.kid === pin.kid)
-    if (seen !== undefined && seen.thumbprint !== pin.thumbprint) throw invalidSignature('unknown key')
-    const keys = seen === undefined ? [...grant.value.keys, pin] : grant.value.keys
-    return {
-      changes: [
-        { ...grant, action: 'replace', value: { ...grant.value, keys } },
-        { ...record, action: 'replace', value: { ...record.value, keys } },
-      ],
-      answer: undefined,
-    }
+    const grant = await readRecord(context.storage, 'grant', grantId)
+    if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
+    const { keys, tokenId } = grant.value
+    const seen = keys.find((known) => known.kid === kid)
+    if (seen !== undefined && seen.thumbprint !== thumbprint) throw invalidSignature('unknown key')
+    if (seen !== undefined) return { answer: undefined }
+    const pinned = { keys: [...keys, { kid, thumbprint }] }
+    const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
+    const changes: Change[] = [{ ...grant, action: 'replace', value: { ...grant.value, ...pinned } }]
+    if (token !== undefined) changes.push({ ...token, action: 'replace', value: { ...token.value, ...pinned } })
+    return { changes, answer: undefined }
   })
 }

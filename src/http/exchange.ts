@@ -29,8 +29,6 @@ export interface Exchange {
 export interface Proof {
   readonly keyId: string
   readonly thumbprint: string
-  /** SHA-256 of the signature base, in hexadecimal. @spec T-42 */
-  readonly signatureBaseHash: string
   /** Inserts for the commit of the effect; a conflict on one of them is a replay. @spec SIG-26 */
   readonly claims: readonly Change[]
 }

@@ -61,8 +61,6 @@ export type ServiceEvent =
       readonly step: string
       readonly attempts: number
     }
-  /** A store that forgets is in use. */
-  | { readonly type: 'volatile_storage'; readonly at: number }
 
 /** Everything that the library tells its host. */
 export type OpenPaymentsEvent = MoneyEvent | ServiceEvent

@@ -30,7 +30,7 @@ const MAX_LENGTH = 2048
 
 /** Visible ASCII but for `#` and the backslash: no line break reaches a header, and every parser finds the same host. */
 const FINISH_URI = /^[!"$-[\]-~]+$/
-const WITH_HOST = /^https?:\/\/[^/]/
+const WITH_HOST = /^https?:\/\/[^/]/i
 
 /** Schemes that run or read something in place of going somewhere. @spec INT-6 */
 const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'file:', 'blob:', 'vbscript:'])

@@ -115,7 +115,7 @@ function momentAfter(interval: RepeatingInterval, periods: number): number {
   return Math.abs(moment) <= LAST_MOMENT ? moment : periods * Number.POSITIVE_INFINITY
 }
 
-/** The start of window `index`, counted forwards also where the windows are counted back from an end. */
+/** The window that begins `step` periods after the anchor; before it where `step` is negative. */
 function windowFrom(interval: RepeatingInterval, step: number): IntervalWindow {
   return {
     index: interval.anchor === 'start' ? step : -step - 1,

@@ -25,7 +25,11 @@ function isMetadata(value: unknown): value is Metadata {
  * @spec INC-11
  */
 export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
-  v.custom<Metadata>(isMetadata, 'metadata must be an object'),
-  v.check((value) => depthOf(value, MAX_DEPTH) <= MAX_DEPTH, 'metadata is nested too deeply'),
+  // The depth is part of the schema and not a check: after a failed check the next one would still run, and serialising
+  // what is nested too deeply ends the stack.
+  v.custom<Metadata>(
+    (value) => isMetadata(value) && depthOf(value, MAX_DEPTH) <= MAX_DEPTH,
+    'metadata must be an object of at most 8 levels',
+  ),
   v.check((value) => JSON.stringify(value).length <= MAX_LENGTH, 'metadata is too large'),
 )

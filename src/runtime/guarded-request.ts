@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
-import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
+import { isPublicAddress } from './public-address.ts'
 
 /** A connection to make: to one of `addresses` and to nothing else, whatever the name in `url` resolves to by then. */
 export interface PinnedConnection {
@@ -49,8 +49,12 @@ const MAXIMUM_BYTES = 65_536
 /** For the whole of resolving, connecting and reading. @spec T-4 */
 const DEADLINE_SECONDS = 3
 
-/** The names on which `loopbackHttp` admits http. */
-const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+/** The names on which `loopbackHttp` admits http, and what they mean: a resolver could send them elsewhere. */
+const LOOPBACK: ReadonlyMap<string, readonly string[]> = new Map([
+  ['localhost', ['127.0.0.1', '::1']],
+  ['127.0.0.1', ['127.0.0.1']],
+  ['[::1]', ['::1']],
+])
 
 /** At least two labels, and the last begins with a letter: neither an IP literal nor a name of the local network. */
 const DOMAIN_NAME = /^(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]+$/
@@ -65,7 +69,7 @@ export function parseOutboundUrl(text: string, loopbackHttp: boolean): URL | und
   const url = new URL(text)
   if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
-  if (loopbackHttp && LOOPBACK_NAMES.includes(url.hostname)) return isWeb ? url : undefined
+  if (loopbackHttp && LOOPBACK.has(url.hostname)) return isWeb ? url : undefined
   const isName = url.hostname.length <= 253 && DOMAIN_NAME.test(url.hostname)
   return url.protocol === 'https:' && url.port === '' && isName ? url : undefined
 }
@@ -100,10 +104,8 @@ async function fetchDocument(
   accept: string,
   signal: AbortSignal,
 ): Promise<FetchedDocument> {
-  const isLoopback = LOOPBACK_NAMES.includes(url.hostname)
-  const addresses = isLoopback ? loopbackAddresses(url.hostname) : await requests.resolveHost(url.hostname)
-  const isAllowed = isLoopback && requests.loopbackHttp ? isLoopbackAddress : isPublicAddress
-  if (addresses.length === 0 || !addresses.every(isAllowed) || signal.aborted) return UNREACHABLE
+  const addresses = LOOPBACK.get(url.hostname) ?? (await publicAddresses(requests, url.hostname))
+  if (addresses.length === 0 || signal.aborted) return UNREACHABLE
   const reply = await requests.dial({ url, addresses, accept, signal })
   if (reply.status !== 200) return UNREACHABLE
   const isJson = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(reply.contentType)
@@ -112,10 +114,10 @@ async function fetchDocument(
   return bytes === undefined ? INVALID : parseDocument(bytes)
 }
 
-/** Loopback names are not resolved: a resolver could send them elsewhere. */
-function loopbackAddresses(hostname: string): readonly string[] {
-  if (hostname === 'localhost') return ['127.0.0.1', '::1']
-  return [hostname === '[::1]' ? '::1' : hostname]
+/** The addresses of a name; none where one of them is not public, since the connection may go to any of them. */
+async function publicAddresses(requests: GuardedRequests, hostname: string): Promise<readonly string[]> {
+  const addresses = await requests.resolveHost(hostname)
+  return addresses.every(isPublicAddress) ? addresses : []
 }
 
 async function readCapped(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {

@@ -38,12 +38,6 @@ export function isPublicAddress(address: string): boolean {
   return !REFUSED_IPV6.some(([block, prefix]) => isWithin(ipv6, parseIpv6(block), prefix, 128))
 }
 
-/** Whether an IP address, as a resolver writes it, is this machine: 127.0.0.0/8 or ::1. */
-export function isLoopbackAddress(address: string): boolean {
-  const ipv4 = parseIpv4(address)
-  return ipv4 === undefined ? parseIpv6(address) === 1n : ipv4 >> 24n === 127n
-}
-
 function isWithin(address: bigint, block: bigint | undefined, prefix: number, width: number): boolean {
   const shift = BigInt(width - prefix)
   return block !== undefined && address >> shift === block >> shift

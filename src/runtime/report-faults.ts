@@ -2,7 +2,7 @@ import type { OpenPaymentsEvent } from '../ports/events.ts'
 
 declare const console: { error(...values: readonly unknown[]): void }
 
-/** The default sink for events: prints faults, stalled payments and volatile storage on the error stream, and nothing else. */
+/** The default sink for events: prints faults and stalled payments on the error stream, and nothing else. */
 export function reportFaults(event: OpenPaymentsEvent): void {
   if (event.type === 'fault') console.error(`open-payments-server: ${event.message}`, event.cause)
   if (event.type === 'payment_stalled') {

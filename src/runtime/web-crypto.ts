@@ -52,8 +52,7 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
     sha512: (data) => hash('sha512', data),
     hmacSha256: (key, data) => new Uint8Array(module.createHmac('sha256', key).update(data).digest()),
     verifyEd25519(publicKey, signature, data) {
-      if (signature.length !== 64) return false
-      // Deno throws for 32 bytes that are no point of the curve; to the caller that is a signature that is not valid.
+      // Deno throws for bytes that are no point of the curve; to the caller that is a signature that is not valid.
       try {
         const key = keys.get(publicKey) ?? keys.set(publicKey, importPublicKey(publicKey))
         return module.verify(null, data, key, signature)
@@ -87,9 +86,8 @@ export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Cry
       return new Uint8Array(await host.subtle.sign('HMAC', imported, owned(data)))
     },
     async verifyEd25519(publicKey, signature, data) {
-      if (signature.length !== 64) return false
       const subtle = await subtleEd25519()
-      // Some hosts throw for 32 bytes that are no point of the curve; to the caller that is a signature that is not valid.
+      // Some hosts throw for bytes that are no point of the curve; to the caller that is a signature that is not valid.
       try {
         const key = keys.get(publicKey) ?? keys.set(publicKey, await importPublicKey(subtle, publicKey))
         return await subtle.verify('Ed25519', key, owned(signature), owned(data))

@@ -101,7 +101,7 @@ describe('fields', () => {
   it.each<[string, readonly string[], string]>([
     ['joined', ['a', 'b'], 'a, b'],
     ['trimmed', [' \ta \t', '  b'], 'a, b'],
-    ['unfolded', ['a\r\n  b', 'c \r\n\td'], 'a b, c d'],
+    ['unfolded', ['a\r\n  b', 'c \r\n\td', '\r\n e'], 'a b, c d, e'],
     ['empty', [''], ''],
   ])('SIG-16 signs lines %s', async (_, lines, value) => {
     expect(await covering(['"x-a"', value], { 'x-a': lines })).toBe('accepted')

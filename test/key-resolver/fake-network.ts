@@ -57,7 +57,7 @@ export interface FakeNetwork {
   /** The documents by URL, or what answers for every URL. */
   documents: Record<string, unknown> | ((connection: PinnedConnection) => Promise<DialedReply> | DialedReply)
   /** The addresses of every name. */
-  addresses: readonly string[]
+  addresses: readonly string[] | Promise<readonly string[]>
 }
 
 /** A resolver on a network that holds `documents`, and counts what it is asked. */

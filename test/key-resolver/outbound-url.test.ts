@@ -6,6 +6,7 @@ const HOSTILE_URLS = [
   'https://wallet.example:8443/alice',
   'https://user@wallet.example/alice',
   'https://user:password@wallet.example/alice',
+  'https://:password@wallet.example/alice',
   'https://wallet.example@127.0.0.1/alice',
   'https://wallet.example/alice?next=http://127.0.0.1',
   'https://wallet.example/alice#fragment',
@@ -151,6 +152,21 @@ describe('a wallet address on a stranger’s word', () => {
     const network = fakeNetwork()
     network.addresses = []
     expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({ ok: false, reason: 'unreachable' })
+    expect(network.connections).toEqual([])
+  })
+
+  it('T-4 is not connected to where its name server answers after the deadline', async () => {
+    const network = fakeNetwork()
+    let answer = (_: readonly string[]): void => undefined
+    network.addresses = new Promise((resolve) => {
+      answer = resolve
+    })
+    const keySet = network.resolver.keySet('https://wallet.example/alice')
+    await new Promise(setImmediate)
+    network.clock.advance(3000)
+    expect(await keySet).toEqual({ ok: false, reason: 'unreachable' })
+    answer(['93.184.216.34'])
+    await new Promise(setImmediate)
     expect(network.connections).toEqual([])
   })
 

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest'
+import { verifySignature } from '../../src/http-signatures/verify-signature.ts'
+import { webCryptography } from '../../src/runtime/web-crypto.ts'
+import {
+  CREATED,
+  candidatesOf,
+  type Draft,
+  judge,
+  KEY,
+  LINES,
+  PARAMETERS,
+  signByHand,
+  signText,
+} from './sign-by-hand.ts'
+
+describe('labels', () => {
+  it.each<[string, Draft['wire']]>([
+    [
+      'a lone comma',
+      (input, signature) => ({ 'signature-input': [`sig1=${input},`], signature: [`sig1=${signature}`] }),
+    ],
+    [
+      'no list',
+      (input, signature) => ({
+        'signature-input': [`sig1=${input.replace(')', '')}`],
+        signature: [`sig1=${signature}`],
+      }),
+    ],
+    [
+      'no closing colon',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`sig1=${signature.slice(0, -1)}`] }),
+    ],
+    [
+      'an upper case label',
+      (input, signature) => ({ 'signature-input': [`Sig1=${input}`], signature: [`Sig1=${signature}`] }),
+    ],
+    [
+      'a date among the parameters',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}, a=@1`], signature: [`sig1=${signature}`] }),
+    ],
+    [
+      'a display string',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}, a=%"b"`], signature: [`sig1=${signature}`] }),
+    ],
+  ])('SIG-1 refuses headers that are no RFC 8941 dictionaries: %s', async (_, wire) => {
+    expect(await judge(signByHand({ wire }))).toBe('signature headers are malformed')
+  })
+
+  it('SIG-1 reads the headers over several lines', async () => {
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': ['other=("@method")', `sig1=${input}`],
+      signature: [`sig1=${signature}`, 'unrelated=:AA==:'],
+    })
+    expect(await judge(signByHand({ wire }))).toBe('accepted')
+  })
+
+  it.each<[string, Draft['wire']]>([
+    [
+      'in Signature-Input',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}, sig1=${input}`], signature: [`sig1=${signature}`] }),
+    ],
+    [
+      'over two lines',
+      (input, signature) => ({
+        'signature-input': [`sig1=${input}`, `sig1=${input}`],
+        signature: [`sig1=${signature}`],
+      }),
+    ],
+    [
+      'in Signature',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`sig1=:AA==:, sig1=${signature}`] }),
+    ],
+    [
+      'behind a display string',
+      (input, signature) => ({
+        'signature-input': [String.raw`a=%"\", a=%"x", sig1=${input}`],
+        signature: [`sig1=${signature}`],
+      }),
+    ],
+  ])('SIG-2 refuses a label that occurs twice %s', async (_, wire) => {
+    expect(await judge(signByHand({ wire }))).toBe('signature headers are malformed')
+  })
+
+  it('SIG-2 is not misled by commas and quotes inside strings', async () => {
+    expect(
+      await judge(signByHand({ parameters: String.raw`;created=${CREATED};keyid="key-1";nonce="a,\"sig1=,\\"` })),
+    ).toBe('accepted')
+  })
+
+  it.each(['sig1', 'x', '*', 'a.b-c_d*'])('SIG-3 gives the label %s no meaning', async (label) => {
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`${label}=${input}`],
+      signature: [`${label}=${signature}`],
+    })
+    expect(await judge(signByHand({ wire }))).toBe('accepted')
+  })
+
+  it('SIG-4 refuses a message whose fields share no label', async () => {
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`sig1=${input}`],
+      signature: [`sig2=${signature}`],
+    })
+    expect(await judge(signByHand({ wire }))).toBe('no label stands in both Signature-Input and Signature')
+  })
+
+  it.each([
+    ['an unusable list', '"@method"', ':AA==:'],
+    ['no list of components', '5', `:${signText('')}:`],
+    ['a wrong length', '("@method" "@target-uri");created=1700000000;keyid="key-1"', ':AA==:'],
+    ['no bytes', '("@method" "@target-uri");created=1700000000;keyid="key-1"', 'token'],
+    ['a wrong signature', `(${LINES.map(([name]) => name).join(' ')})${PARAMETERS}`, `:${signText('another base')}:`],
+    ['an unknown component', '("@status");created=1700000000;keyid="key-1"', `:${signText('')}:`],
+  ])('SIG-5 accepts a message whose other signature has %s', async (_, otherInput, otherSignature) => {
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`other=${otherInput}, sig1=${input}`],
+      signature: [`other=${otherSignature}, sig1=${signature}`],
+    })
+    expect(await judge(signByHand({ wire }))).toBe('accepted')
+  })
+
+  it('SIG-5 tries at most 4 candidates', async () => {
+    const [candidate] = await candidatesOf(signByHand())
+    if (!candidate) throw new Error('no candidate')
+    const wrong = { ...candidate, signature: new Uint8Array(64) }
+    const asked: string[] = []
+    const findKey = async (keyId: string) => {
+      asked.push(keyId)
+      return KEY
+    }
+    const third = [wrong, wrong, wrong, candidate]
+    expect(await verifySignature(third, findKey, webCryptography())).toMatchObject({ ok: true })
+    expect(await verifySignature([...third.slice(0, 3), wrong, candidate], findKey, webCryptography())).toEqual({
+      ok: false,
+      reason: 'signature does not verify',
+    })
+    expect(asked).toHaveLength(8)
+  })
+
+  it.each([4, 5])('SIG-35 reads 4 labels and refuses 5 (%i)', async (count) => {
+    const names = Array.from({ length: count - 1 }, (_, index) => `s${index}`)
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`sig1=${input}`, ...names.map((name) => `${name}=()`)],
+      signature: [`sig1=${signature}`],
+    })
+    expect(await judge(signByHand({ wire }))).toBe(count === 4 ? 'accepted' : 'there are more than 4 signatures')
+  })
+
+  it('SIG-35 refuses 5 labels in Signature too', async () => {
+    const wire: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`sig1=${input}`],
+      signature: [`sig1=${signature}, a=:AA==:, b=:AA==:, c=:AA==:, d=:AA==:`],
+    })
+    expect(await judge(signByHand({ wire }))).toBe('there are more than 4 signatures')
+  })
+})
