@@ -57,8 +57,8 @@ function consentInterval(context: Context, text: string): ConsentInterval | unde
   }
 }
 
-/** The host of a URL, or of an app scheme the scheme itself: where the browser goes next. */
+/** The host of a URL; of an app scheme the scheme itself, since what follows it names no host. */
 function hostOf(uri: string): string {
   const url = new URL(uri)
-  return url.host === '' ? url.protocol : url.host
+  return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : url.protocol
 }

@@ -4,6 +4,7 @@ import type {
   InteractionRefusal,
   Interactions,
   OpenedInteraction,
+  ResourceOwner,
 } from '../ports/consent.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
@@ -17,7 +18,7 @@ import { consentData } from './consent-data.ts'
 /** The interactions of a server, for the wallet's consent screen. */
 export function createInteractions(context: Context): Interactions {
   return {
-    find: (reference, { session }) => openInteraction(context, reference, session),
+    find: (reference, owner) => openInteraction(context, reference, owner),
     approve: (reference, decider) => decideInteraction(context, reference, decider, approveGrant),
     deny: (reference, decider) => decideInteraction(context, reference, decider, denyGrant),
   }
@@ -31,11 +32,11 @@ interface Found {
   readonly sessionHash: string
 }
 
-/** Reads an interaction that can still be decided, by this session or by none yet. @spec INT-3 @spec INT-4 */
+/** Reads an interaction that can still be decided, for its owner and by this session or by none yet. @spec INT-3 @spec INT-4 */
 async function findOpen(
   context: Context,
   reference: string,
-  session: string,
+  { session, walletAddresses }: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
   if (session === '') throw new TypeError('a session must not be empty: it is what binds the decision to one browser')
   const interaction = await readRecord(context.storage, 'interaction', await context.secrets.digest(reference))
@@ -46,15 +47,17 @@ async function findOpen(
   const grant = await readRecord(context.storage, 'grant', grantId)
   const walletAddress = grant?.value.walletAddress
   if (grant?.value.state !== 'pending' || walletAddress === undefined) return { ok: false, reason: 'unknown' }
+  // Before the session is bound: whoever is logged in to the wrong account must not lock the owner out.
+  if (!walletAddresses.includes(walletAddress)) return { ok: false, reason: 'not_owner' }
   const sessionHash = await context.secrets.digest(session)
   if (bound !== undefined && !isEqualDigest(bound, sessionHash)) return { ok: false, reason: 'other_session' }
   return { ok: true, interaction, grant, walletAddress, sessionHash }
 }
 
 /** Opens an interaction: the first session that does is the only one that may decide it. @spec INT-10 @spec INT-12 */
-async function openInteraction(context: Context, reference: string, session: string): Promise<OpenedInteraction> {
+async function openInteraction(context: Context, reference: string, owner: ResourceOwner): Promise<OpenedInteraction> {
   return decide<OpenedInteraction>(context, async () => {
-    const found = await findOpen(context, reference, session)
+    const found = await findOpen(context, reference, owner)
     if (!found.ok) return { answer: found }
     const { interaction, grant, sessionHash } = found
     const consent = consentData(context, grant.value, interaction.value, found.walletAddress)
@@ -87,15 +90,14 @@ async function decideInteraction(
   apply: (context: Context, grant: Grant) => Promise<DecidedGrant>,
 ): Promise<DecidedInteraction> {
   return decide<DecidedInteraction>(context, async () => {
-    const found = await findOpen(context, reference, decider.session)
+    const found = await findOpen(context, reference, decider)
     if (!found.ok) return { answer: found }
-    const { interaction, grant, sessionHash, walletAddress } = found
+    const { interaction, grant, sessionHash } = found
     const { digest } = context.secrets
     const expected = await csrfOf(context, grant.value, interaction.value.id, sessionHash)
     const isBound =
       interaction.value.state === 'opened' && isEqualDigest(await digest(decider.csrf), await digest(expected))
     if (!isBound) return { answer: { ok: false, reason: 'bad_csrf' } }
-    if (decider.walletAddress !== walletAddress) return { answer: { ok: false, reason: 'not_owner' } }
     const shown = { ...grant.value, decidedAt: context.clock.now(), ...hashOf(interaction.value.consentHash) }
     const decided = await apply(context, shown)
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'

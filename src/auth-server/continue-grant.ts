@@ -57,7 +57,7 @@ async function identifyByGrant(exchange: Exchange, unknown: () => OpenPaymentsEr
 type Continuation =
   | { readonly kind: 'waiting'; readonly grant: Grant }
   | { readonly kind: 'issued'; readonly grant: Grant; readonly token?: AccessToken }
-  | { readonly kind: 'wrong reference' }
+  | { readonly kind: 'wrong reference'; readonly grant: Grant }
 
 /**
  * `post-continue`: the token of an approved grant, exactly once; while its client polls, only when to come back.
@@ -74,7 +74,11 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
     caller.proof.claims,
   )
   // Counted first, refused afterwards: a refusal inside the decision would not be committed.
-  if (outcome.kind === 'wrong reference') throw invalidContinuation()
+  if (outcome.kind === 'wrong reference') {
+    throw outcome.grant.state === 'pending'
+      ? requestDenied('the resource owner has not decided')
+      : invalidContinuation()
+  }
   return { status: 200, body: await continuationBody(context, outcome) }
 }
 
@@ -126,21 +130,27 @@ const WRONG_REFERENCES_ALLOWED = 5
 
 /** @spec INT-14 */
 function countWrongReference(record: StoredRecord<'grant'>): Decision<Continuation> {
+  const { kind, version } = record
   const counted: Grant = { ...record.value, wrongReferences: record.value.wrongReferences + 1 }
-  const value = counted.wrongReferences > WRONG_REFERENCES_ALLOWED ? finaliseGrant(counted, 'revoked') : counted
-  return { changes: [{ ...record, action: 'replace', value }], answer: { kind: 'wrong reference' } }
+  if (counted.wrongReferences <= WRONG_REFERENCES_ALLOWED) {
+    const changes = [{ ...record, action: 'replace', value: counted }] as const
+    return { changes, answer: { kind: 'wrong reference', grant: counted } }
+  }
+  // Not due any more: a sweep would end it a second time. @spec CON-9
+  const value = finaliseGrant(counted, 'revoked')
+  return { changes: [{ action: 'replace', kind, version, value }], answer: { kind: 'wrong reference', grant: value } }
 }
 
 /** The token is stored in the commit that takes the grant from approved to issued, so there is never a second one. @spec CON-4 */
 async function issue(context: Context, record: StoredRecord<'grant'>): Promise<Decision<Continuation>> {
-  const now = context.clock.now()
-  const { kind, version } = record
-  const issued: Grant = { ...record.value, state: 'issued', issuedAt: now }
-  if (issued.access.length === 0) {
-    return { changes: [{ action: 'replace', kind, version, value: issued }], answer: { kind: 'issued', grant: issued } }
+  const { kind, version, value: approved } = record
+  if (approved.access.length === 0) {
+    const value: Grant = { ...approved, state: 'issued', issuedAt: context.clock.now() }
+    return { changes: [{ action: 'replace', kind, version, value }], answer: { kind: 'issued', grant: value } }
   }
-  const token = await newAccessToken(context, issued)
-  const value: Grant = { ...issued, tokenId: token.id }
+  const token = await newAccessToken(context, approved)
+  // The token's own moment, not another reading of the clock: by it a repeat knows that the token is the first one.
+  const value: Grant = { ...approved, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   return {
     changes: [insertToken(token), { action: 'replace', kind, version, value, isListed: true }],
     answer: { kind: 'issued', grant: value, token },

@@ -17,6 +17,8 @@ const TRIES_AT_ONCE = 3
 export async function advancePayment(context: Context, start: StoredRecord<'outgoing-payment'>): Promise<void> {
   let record = start
   let tries = 0
+  // The host hears of the payment meanwhile: how long it takes over an event holds up neither answer nor money.
+  const told = deliverEvents(context, start.value.id)
   try {
     for (;;) {
       const step = await takeStep(context, record)
@@ -39,6 +41,7 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
       cause,
     })
   }
+  await told
   await deliverEvents(context, start.value.id)
   await deliverEvents(context, start.value.incomingPaymentId)
 }

@@ -74,7 +74,7 @@ async function refusePayment(
     const end: Change = { action: 'replace', kind, version, value: payment, ...(isShown && { isListed: true }) }
     const undone = [
       ...(await releaseSpending(context, payment)),
-      ...(isShown ? [] : await reopenQuote(context, payment)),
+      ...(isShown ? await useQuote(context, payment) : await reopenQuote(context, payment)),
     ]
     const events = isShown ? recordEvents(context, [outgoingPaymentEvent(context, payment, 'failed')]) : []
     return { changes: [end, ...undone, ...events], answer: { outcome: 'refused', reason } }

@@ -11,7 +11,7 @@ import { decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { confirmHold, type HeldPayment } from './confirm-hold.ts'
-import { deliverEvents, outgoingPaymentEvent, recordEvents } from './notify.ts'
+import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import type { LocalReceiver } from './resolve-receiver.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
@@ -114,10 +114,7 @@ async function showPayment(
   context: Context,
   held: Exclude<HeldPayment, { readonly outcome: 'refused' }>,
 ): Promise<StoredRecord<'outgoing-payment'>> {
-  if (held.record.isListed === true) {
-    await deliverEvents(context, held.record.value.id)
-    return held.record
-  }
+  if (held.record.isListed === true) return held.record
   const { id } = held.record.value
   return decide(context, async () => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)

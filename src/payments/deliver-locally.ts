@@ -3,6 +3,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { toHex } from '../protocol/identifiers.ts'
 import { creditReceipt, dropReceipt, type IncomingPayment, reserveReceipt } from '../protocol/incoming-payment.ts'
 import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { backOffMilliseconds } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
 import { incomingPaymentEvent, recordEvents } from './notify.ts'
@@ -148,6 +149,7 @@ async function retryOnReceiver<T>(
       if (outcome === 'committed') return answer
       const lost = outcome.conflicts.some((index) => changes[index]?.kind === 'outgoing-payment')
       if (lost) return { progress: 'lost' }
+      await context.clock.sleep(backOffMilliseconds(context, round))
     }
     return { progress: 'stalled' }
   })

@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
 import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { backOffMilliseconds } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
 import { releaseSpending } from './confirm-hold.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
@@ -46,7 +47,7 @@ async function writeEnd(
   const { kind, version } = record
   const deadline = context.clock.now() + context.limits.commitSeconds * 1000
   return context.serialize(`grant:${end.grantId}`, async () => {
-    do {
+    for (let round = 0; context.clock.now() < deadline || round === 0; round++) {
       const released = end.state === 'failed' ? await releaseSpending(context, end) : []
       const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
       const outcome = await context.storage.commit([
@@ -56,7 +57,8 @@ async function writeEnd(
       ])
       if (outcome === 'committed') return { progress: 'ended' }
       if (outcome.conflicts.includes(0)) return { progress: 'lost' }
-    } while (context.clock.now() < deadline)
+      await context.clock.sleep(backOffMilliseconds(context, round))
+    }
     return { progress: 'stalled' }
   })
 }

@@ -4,7 +4,7 @@ import type { Change } from '../ports/storage.ts'
 import { amountToWire } from '../protocol/amount.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { readRecord } from '../records/read-record.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
 
 /** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
 export function incomingPaymentEvent(
@@ -49,37 +49,43 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
   return events.map((event) => ({ action: 'insert', kind: 'event', value: { id: event.id, event }, dueAt }))
 }
 
-/** Delivers the events of one payment, oldest first, and forgets each once the host has acknowledged it. Never rejects. */
+/**
+ * Delivers the events of one payment, oldest first, and forgets each once the host has acknowledged it. What the host
+ * rejected is due again after a lease. Never rejects.
+ */
 export async function deliverEvents(context: Context, paymentId: string): Promise<void> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return
+  const ids = [`${paymentId}:1`, `${paymentId}:2`]
   await context.serialize(`events:${paymentId}`, async () => {
-    for (const sequence of [1, 2]) {
-      const isDelivered = await deliverOne(context, `${paymentId}:${sequence}`, deliverEvent)
-      if (!isDelivered) return
+    try {
+      for (const id of ids) await deliverOne(context, id, deliverEvent)
+    } catch (cause) {
+      const at = context.clock.now()
+      context.emit({ type: 'fault', at, operation: undefined, message: 'a money event was not delivered', cause })
+      await postponeEvents(context, ids)
     }
   })
 }
 
-async function deliverOne(
-  context: Context,
-  id: string,
-  deliver: (event: MoneyEvent) => Promise<void>,
-): Promise<boolean> {
+async function deliverOne(context: Context, id: string, deliver: (event: MoneyEvent) => Promise<void>): Promise<void> {
+  const record = await readRecord(context.storage, 'event', id)
+  if (record === undefined) return
+  await deliver(record.value.event)
+  await context.storage.commit([{ action: 'delete', kind: 'event', id, version: record.version }])
+}
+
+/** All of a payment's, since the later ones wait for the first: else `recover()` would ask a failing host on and on. */
+async function postponeEvents(context: Context, ids: readonly string[]): Promise<void> {
+  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   try {
-    const record = await readRecord(context.storage, 'event', id)
-    if (record === undefined) return true
-    await deliver(record.value.event)
-    await context.storage.commit([{ action: 'delete', kind: 'event', id, version: record.version }])
-    return true
-  } catch (cause) {
-    context.emit({
-      type: 'fault',
-      at: context.clock.now(),
-      operation: undefined,
-      message: 'a money event was not delivered',
-      cause,
-    })
-    return false
+    const records = await context.storage.get(ids.map((id) => ({ kind: 'event', id })))
+    const events = recordsOfKind(
+      records.filter((record) => record !== undefined),
+      'event',
+    )
+    if (events.length > 0) await context.storage.commit(events.map((event) => ({ ...event, action: 'replace', dueAt })))
+  } catch {
+    // They stay due.
   }
 }

@@ -48,7 +48,11 @@ async function termsOf(
   if (price === undefined) return undefined
   const rate = parseRate(price.rate)
   if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')
-  return { from, to, rate, basisPoints: price.fee?.basisPoints ?? 0, fixed: price.fee?.fixed ?? 0n }
+  const { basisPoints = 0, fixed = 0n } = price.fee ?? {}
+  const isFee = Number.isInteger(basisPoints) && basisPoints >= 0 && basisPoints < 10_000 && fixed >= 0n
+  if (!isFee)
+    throw new TypeError('Pricing.price gave a fee that is no whole number of basis points below 10000 and fixed units')
+  return { from, to, rate, basisPoints, fixed }
 }
 
 function sendExactly(terms: Terms, debit: bigint): PricedPayment {

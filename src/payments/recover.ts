@@ -22,7 +22,7 @@ export async function recoverPayments(context: Context): Promise<number> {
   const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
   const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
   await Promise.all([...told].map((paymentId) => deliverEvents(context, paymentId)))
-  return claimed.length + told.size
+  return claimed.length + events.length
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
@@ -34,8 +34,15 @@ async function claim(
   record: StoredRecord<'outgoing-payment'>,
 ): Promise<StoredRecord<'outgoing-payment'> | undefined> {
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
-  const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
-  return outcome === 'committed' ? { ...record, version: record.version + 1, dueAt } : undefined
+  try {
+    const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
+    return outcome === 'committed' ? { ...record, version: record.version + 1, dueAt } : undefined
+  } catch (cause) {
+    // One that was not claimed keeps none of the others waiting; where it was, it is due again after its lease.
+    const at = context.clock.now()
+    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be claimed', cause })
+    return undefined
+  }
 }
 
 const DELETED_WHEN_DUE: readonly RecordKind[] = ['replay-claim', 'quote', 'access-token', 'interaction']

@@ -41,7 +41,7 @@ export interface ConsentData {
   readonly expiresAt: number
 }
 
-/** Why an interaction cannot be shown or decided. */
+/** Why an interaction cannot be shown or decided. `not_owner` and `other_session` leave it open for the one who may. */
 export type InteractionRefusal = 'unknown' | 'expired' | 'used' | 'other_session' | 'bad_csrf' | 'not_owner'
 
 /** An interaction that was opened: what to show, and the value that the decision must bring back. */
@@ -49,14 +49,18 @@ export type OpenedInteraction =
   | { readonly ok: true; readonly consent: ConsentData; readonly csrf: string }
   | { readonly ok: false; readonly reason: InteractionRefusal }
 
-/** Who decides: bound to the browser session that opened the interaction and to its anti-CSRF value. @spec INT-10 */
-export interface Decider {
-  /** Identifies the resource owner's browser session at the wallet. */
+/** Who is logged in at the wallet: the one thing that the wallet, and nobody else, can say. */
+export interface ResourceOwner {
+  /** Identifies the browser session; the same for every request of it, and unguessable. @spec INT-10 */
   readonly session: string
+  /** The wallet addresses of this person, as canonical URLs. Only the owner of the one that is asked about sees and decides. */
+  readonly walletAddresses: readonly string[]
+}
+
+/** A resource owner who decides: in the session that opened the interaction, with its anti-CSRF value. @spec INT-10 */
+export interface Decider extends ResourceOwner {
   /** The value from `find`. */
   readonly csrf: string
-  /** The wallet address whose owner decides, as the wallet knows from its own login; must be the one in the consent data. */
-  readonly walletAddress: string
 }
 
 /** A decision that was taken. `redirect`: where to send the browser with status 303; absent where the client polls. */
@@ -66,8 +70,8 @@ export type DecidedInteraction =
 
 /** What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. */
 export interface Interactions {
-  /** Opens an interaction for a session, or shows it to the same session again. */
-  find(reference: string, opener: { readonly session: string }): Promise<OpenedInteraction>
+  /** Opens an interaction for its owner's session, or shows it to the same session again. Nobody else can open it. */
+  find(reference: string, owner: ResourceOwner): Promise<OpenedInteraction>
   approve(reference: string, decider: Decider): Promise<DecidedInteraction>
   deny(reference: string, decider: Decider): Promise<DecidedInteraction>
 }

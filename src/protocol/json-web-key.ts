@@ -89,16 +89,23 @@ export function parsePublicKey(jwk: unknown, options: { readonly requireAlg: boo
 const KeySet = v.object({ keys: v.pipe(v.array(v.unknown()), v.maxLength(MAX_KEYS)) })
 
 /**
- * Reads a key set. Entries that are not usable Ed25519 keys are left out; `undefined` where the document is no key set
+ * Reads a key set. Entries that are not usable Ed25519 keys, and those that share their kid, are left out; `undefined` where the document is no key set
  * or holds more than 20 keys.
+ * @spec KEY-7
  */
 export function parseKeySet(document: unknown): readonly PublicKey[] | undefined {
   const parsed = v.safeParse(KeySet, document)
   if (!parsed.success) return undefined
-  return parsed.output.keys.flatMap((jwk) => {
+  const { keys } = parsed.output
+  return keys.flatMap((jwk) => {
     const result = parsePublicKey(jwk, { requireAlg: false })
-    return result.ok ? [result.key] : []
+    // Counted over all entries: an unusable key with this kid makes it just as unclear which one is meant.
+    return result.ok && keys.filter((other) => kidOf(other) === result.key.kid).length === 1 ? [result.key] : []
   })
+}
+
+function kidOf(jwk: unknown): unknown {
+  return typeof jwk === 'object' && jwk !== null && 'kid' in jwk ? jwk.kid : undefined
 }
 
 /** The key with this `kid`; none where two keys have it, since either could be meant. @spec KEY-7 */

@@ -57,18 +57,20 @@ async function hasHappened(context: Context, changes: readonly Change[], cause: 
     message: 'a commit was not answered',
     cause,
   })
-  const marker = changes.find((change) => change.action === 'insert' && FRESH.includes(change.kind))
-  const replaced = changes.find((change) => change.action === 'replace')
-  const written = marker ?? replaced
+  const fresh = changes.find(({ action, kind }) => action === 'insert' && FRESH.includes(kind))
+  // A receipt before what it is counted in: receipts of one amount move an incoming payment to one and the same value.
+  const receipt = changes.find(({ action, kind }) => action === 'insert' && kind === 'receipt')
+  const written = fresh ?? receipt ?? changes.find(({ action }) => action === 'replace')
   if (written === undefined || !('value' in written)) return false
-  const [record] = await context.storage.get([{ kind: written.kind, id: written.value.id }])
+  const [record] = await context.storage.get([{ kind: written.kind, id: written.value.id }]).catch(() => [])
   if (record === undefined) return false
-  return written.action === 'insert' || isThisWrite(record, written.version, written.value)
+  return written === fresh || isThisWrite(record, written)
 }
 
-// A replacement has happened where the next version holds the very value that was to be written.
-function isThisWrite(record: StoredRecord, version: number, value: unknown): boolean {
-  return record.version === version + 1 && isEqualValue(record.value, value)
+// What has no fresh id was written where the next version holds the very value that was to be written.
+function isThisWrite(record: StoredRecord, written: Exclude<Change, { readonly id: string }>): boolean {
+  const version = written.action === 'insert' ? 1 : written.version + 1
+  return record.version === version && isEqualValue(record.value, written.value)
 }
 
 function isEqualValue(a: unknown, b: unknown): boolean {

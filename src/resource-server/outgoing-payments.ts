@@ -58,11 +58,11 @@ async function termsOfQuote(
 ): Promise<PaymentTerms> {
   const id = localResourceId(url, context.resourceServer, 'quotes')
   const quote = id === undefined || !isIdentifier(id) ? undefined : await readRecord(context.storage, 'quote', id)
-  if (quote === undefined) throw invalidQuote('unknown quote')
+  const isBound = context.policies.quoteBinding === 'client'
+  // Somebody else's quote looks like one that does not exist. @spec T-38 @spec D12
+  if (quote === undefined || quote.value.walletAddress !== payer.url || (isBound && quote.value.client !== client))
+    throw invalidQuote('unknown quote')
   const { value } = quote
-  if (value.walletAddress !== payer.url) throw invalidQuote('the quote is for another wallet address')
-  if (context.policies.quoteBinding === 'client' && value.client !== client)
-    throw invalidQuote('the quote belongs to another client')
   if (value.state !== 'open') throw invalidQuote('the quote is used')
   if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
   const resolved = await resolveReceiver(context, value.receiver)

@@ -23,12 +23,22 @@ const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats(ajv)
 ajv.addFormat('uint64', /^(0|[1-9][0-9]{0,19})$/)
 
+/**
+ * Beside a `$ref`, `additionalProperties: false` would forbid every member that the reference names. The official client
+ * reads it as closing what is referred to, which the vocabulary calls `unevaluatedProperties`.
+ */
+function closeReferences(_name: unknown, node: unknown): unknown {
+  if (typeof node !== 'object' || node === null || !('$ref' in node) || !('additionalProperties' in node)) return node
+  const { additionalProperties: unevaluatedProperties, ...rest } = node
+  return { ...rest, unevaluatedProperties }
+}
+
 const documents: readonly (readonly [string, Document])[] = [
   'auth-server.yaml',
   'resource-server.yaml',
   'wallet-address-server.yaml',
 ].map((name) => {
-  const document = parse(readFileSync(join(folder, name), 'utf8'))
+  const document = parse(readFileSync(join(folder, name), 'utf8'), closeReferences)
   ajv.addSchema(document, name)
   return [name, document]
 })

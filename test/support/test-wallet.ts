@@ -169,7 +169,11 @@ export async function testWallet(overrides: Partial<OpenPaymentsOptions> = {}): 
     directory,
     client,
     sendRaw,
-    send: async (method, url, { as = client, alter = (request: InMemoryRequest): HttpRequest => request, ...sending } = {}) =>
+    send: async (
+      method,
+      url,
+      { as = client, alter = (request: InMemoryRequest): HttpRequest => request, ...sending } = {},
+    ) =>
       sendRaw(
         alter(
           await signedRequest({
@@ -230,6 +234,9 @@ export function referenceOf(pending: Answer): string {
   return pending.body.interact.redirect.split('/').at(-1) ?? ''
 }
 
+/** The person who owns all accounts of the wallet, in one browser. */
+export const OWNER = { session: 'session-1', walletAddresses: [ALICE, BOB, CAROL] } as const
+
 /** Decides an interaction as the owner of its wallet address would; answers the finish redirect. */
 export async function decideAs(
   wallet: TestWallet,
@@ -237,12 +244,11 @@ export async function decideAs(
   decision: 'approve' | 'deny' = 'approve',
 ): Promise<URL | undefined> {
   const reference = referenceOf(pending)
-  const opened = await wallet.openPayments.interactions.find(reference, { session: 'session-1' })
+  const opened = await wallet.openPayments.interactions.find(reference, OWNER)
   if (!opened.ok) throw new Error(opened.reason)
   const decided = await wallet.openPayments.interactions[decision](reference, {
-    session: 'session-1',
+    ...OWNER,
     csrf: opened.csrf,
-    walletAddress: opened.consent.walletAddress,
   })
   if (!decided.ok) throw new Error(decided.reason)
   return decided.redirect === undefined ? undefined : new URL(decided.redirect)

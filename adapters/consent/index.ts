@@ -1,0 +1,158 @@
+import type { Consent, ConsentData, InteractionRefusal, ResourceOwner } from '../../src/ports/consent.ts'
+import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
+import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
+import { type Frame, type Notice, REFUSALS, renderNotice, renderQuestion } from './page.ts'
+import { STYLE } from './style.ts'
+
+/** Who is logged in at the wallet. */
+export interface AuthenticatedUser extends ResourceOwner {
+  /** Shown in the head of the page. */
+  readonly name?: string
+}
+
+/** What `consentPage` needs of a wallet. */
+export interface ConsentPageOptions {
+  /**
+   * Reads the wallet's own login from a request. `{ redirect }` sends the browser to the wallet's login, which must
+   * bring it back to the interaction URL (`request.target`); `undefined` answers 401.
+   */
+  readonly authenticate: (
+    request: HttpRequest,
+  ) => Promise<AuthenticatedUser | { readonly redirect: string } | undefined>
+  /** The wallet's name, as its customers know it. */
+  readonly walletName: string
+}
+
+/** The largest form: a decision and an anti-CSRF value. */
+const FORM_BYTES = 8192
+
+const UNAUTHENTICATED: Notice = {
+  status: 401,
+  heading: 'Please log in',
+  text: 'Log in to your wallet, then open this request again.',
+}
+const WRONG_TYPE: Notice = {
+  status: 415,
+  heading: 'This is not a form',
+  text: 'An answer comes as application/x-www-form-urlencoded.',
+}
+const TOO_LARGE: Notice = { status: 413, heading: 'This form is too large', text: 'Nothing was approved.' }
+const NO_DECISION: Notice = {
+  status: 400,
+  heading: 'There was no answer',
+  text: 'Nothing was approved. Open the request again and answer it there.',
+}
+const APPROVED: Notice = { status: 200, heading: 'Approved', text: 'You can close this window.' }
+const DENIED: Notice = { status: 200, heading: 'Denied', text: 'Nothing was approved. You can close this window.' }
+
+async function digestStyle(): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE))
+  return btoa(String.fromCharCode(...new Uint8Array(digest)))
+}
+
+/** Schemes that the finish redirect needs beside https: plain http on the person's own machine, or that of an app. */
+function finishScheme(finishHost: string | undefined): readonly string[] {
+  if (finishHost === undefined) return []
+  if (/^[a-z][a-z0-9+.-]*:$/.test(finishHost)) return [finishHost]
+  const url = `http://${finishHost}`
+  return URL.canParse(url) && isLoopbackHost(new URL(url).hostname) ? ['http:'] : []
+}
+
+/**
+ * Chromium applies `form-action` to every redirect that follows the post of the form: to the client's finish URL, to
+ * wherever that one leads on, and to a login at another origin. So it names the schemes, not the hosts.
+ */
+async function securityPolicy(consent?: ConsentData): Promise<string> {
+  const formAction = consent ? ["'self'", 'https:', ...finishScheme(consent.finishHost)].join(' ') : `'none'`
+  return `default-src 'none'; style-src 'sha256-${await digestStyle()}'; form-action ${formAction}; frame-ancestors 'none'; base-uri 'none'`
+}
+
+async function respondPage(status: number, body: string, consent?: ConsentData): Promise<HttpResponse> {
+  return {
+    status,
+    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': await securityPolicy(consent) },
+    body,
+  }
+}
+
+function respondNotice(frame: Frame, notice: Notice): Promise<HttpResponse> {
+  return respondPage(notice.status, renderNotice(frame, notice))
+}
+
+function redirectTo(location: string): HttpResponse {
+  return { status: 303, headers: { location }, body: undefined }
+}
+
+/** The answer of the person, as the form brings it. */
+interface Answer {
+  readonly decision: 'approve' | 'deny'
+  readonly csrf: string
+}
+
+async function readAnswer(request: HttpRequest): Promise<Answer | Notice> {
+  const [type = ''] = (request.headerLines('content-type')[0] ?? '').split(';')
+  if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return WRONG_TYPE
+  const bytes = await request.bytes(FORM_BYTES)
+  if (bytes === undefined) return TOO_LARGE
+  const form = new URLSearchParams(new TextDecoder().decode(bytes))
+  const decision = form.get('decision')
+  if (decision !== 'approve' && decision !== 'deny') return NO_DECISION
+  return { decision, csrf: form.get('csrf') ?? '' }
+}
+
+type Exchange = Parameters<Consent['respond']>[0]
+
+async function answerInteraction(
+  frame: Frame,
+  { request, reference, interactions }: Exchange,
+  user: AuthenticatedUser,
+): Promise<HttpResponse> {
+  const refuse = (reason: InteractionRefusal): Promise<HttpResponse> => respondNotice(frame, REFUSALS[reason])
+  const answer = await readAnswer(request)
+  if ('status' in answer) return respondNotice(frame, answer)
+  const { session, walletAddresses } = user
+  const decided = await interactions[answer.decision](reference, { session, walletAddresses, csrf: answer.csrf })
+  if (!decided.ok) return refuse(decided.reason)
+  if (decided.redirect !== undefined) return redirectTo(decided.redirect)
+  return respondNotice(frame, answer.decision === 'approve' ? APPROVED : DENIED)
+}
+
+async function showInteraction(
+  frame: Frame,
+  { reference, url, interactions }: Exchange,
+  user: AuthenticatedUser,
+): Promise<HttpResponse> {
+  const { session, walletAddresses } = user
+  const opened = await interactions.find(reference, { session, walletAddresses })
+  if (!opened.ok) return respondNotice(frame, REFUSALS[opened.reason])
+  const { consent, csrf } = opened
+  return respondPage(200, renderQuestion(frame, consent, { url, csrf }), consent)
+}
+
+/**
+ * A consent page that needs no script: who asks, for what, within which limits, and where the browser goes next, all
+ * from the server's own records. The decision is taken by a form whose hidden field `csrf` and button `decision`
+ * (`approve` or `deny`) are all that a program needs to fill it in too.
+ * @spec INT-9 @spec INT-10 @spec INT-11
+ */
+export function consentPage({ authenticate, walletName }: ConsentPageOptions): Consent {
+  return {
+    async respond(exchange) {
+      const user = await authenticate(exchange.request)
+      if (user === undefined) return respondNotice({ walletName }, UNAUTHENTICATED)
+      if ('redirect' in user) return redirectTo(user.redirect)
+      const frame = { walletName, userName: user.name }
+      return exchange.request.method === 'POST'
+        ? answerInteraction(frame, exchange, user)
+        : showInteraction(frame, exchange, user)
+    },
+  }
+}
+
+/**
+ * Sends the browser to a screen of the wallet's own, which then calls `openPayments.interactions`. `url` makes the
+ * screen's address from the reference of the interaction.
+ */
+export function consentRedirect({ url }: { readonly url: (reference: string) => string }): Consent {
+  return { respond: async ({ reference }) => redirectTo(url(reference)) }
+}

@@ -1,0 +1,110 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../src/index.ts'
+
+/** What a server of `node:http` does with the requests that are not for Open Payments. */
+export interface NodeListenerOptions {
+  /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
+  readonly next?: (request: IncomingMessage, response: ServerResponse) => void
+}
+
+/**
+ * A listener for `http.createServer` and `https.createServer`. With `next` it answers what `owns` says is its own and
+ * hands on the rest; a request of which that cannot be told, because the wallet's directory fails, is answered here.
+ */
+export function toNodeListener(
+  openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
+  options: NodeListenerOptions = {},
+): (request: IncomingMessage, response: ServerResponse) => void {
+  const { next } = options
+  const answer = (request: IncomingMessage, response: ServerResponse): void => {
+    handleNodeRequest(openPayments, request, response).catch((error: Error) => response.destroy(error))
+  }
+  if (next === undefined) return answer
+  return (request, response) => {
+    openPayments
+      .owns(request.method ?? 'GET', request.url ?? '/')
+      .catch(() => true)
+      .then((isOwned) => (isOwned ? answer : next)(request, response))
+  }
+}
+
+/**
+ * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node.
+ * `target`: the raw target, where a framework has changed `request.url`.
+ */
+export async function handleNodeRequest(
+  openPayments: Pick<OpenPayments, 'handle'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target?: string,
+): Promise<void> {
+  const answer = await openPayments.handle(toHttpRequest(request, target))
+  sendAnswer(request, response, answer)
+}
+
+/**
+ * A request of Node as the core reads it: raw header lines, the raw target and the raw bytes. A body that a parser
+ * has read is taken from `rawBody`, where the host keeps it there. A body whose connection ends early counts as too
+ * large.
+ */
+export function toHttpRequest(request: IncomingMessage, target: string = request.url ?? '/'): HttpRequest {
+  const source = request.socket.remoteAddress
+  return {
+    method: request.method ?? 'GET',
+    target,
+    headerLines: (name) => linesOf(request.rawHeaders, name),
+    bytes: (limit) => readBytes(request, limit),
+    ...(source !== undefined && { source }),
+  }
+}
+
+// `request.headers` drops repeated lines of the fields that matter most.
+function linesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
+}
+
+async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
+  if ('rawBody' in request && request.rawBody instanceof Uint8Array) {
+    return request.rawBody.length > limit ? undefined : request.rawBody
+  }
+  if (request.readableDidRead && hasBody(request)) {
+    throw new ConfigurationError(
+      'a body parser read this request before open-payments-server could: mount it before the parser, or let the ' +
+        'parser keep the bytes: app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))',
+    )
+  }
+  if (request.readableEnded) return new Uint8Array()
+  const isTooLarge = Number(request.headers['content-length'] ?? 0) > limit
+  return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+}
+
+function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
+  return new Promise((resolve) => {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    request.on('data', (chunk: Uint8Array) => {
+      length += chunk.length
+      if (length <= limit) chunks.push(chunk)
+      else resolve(undefined)
+    })
+    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('error', () => resolve(undefined))
+    request.on('close', () => resolve(undefined))
+  })
+}
+
+function sendAnswer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
+  if (response.destroyed || response.headersSent) return
+  const isUnread = hasBody(request) && !request.complete
+  response.writeHead(status, {
+    ...headers,
+    ...(status !== 204 && status !== 304 && { 'content-length': Buffer.byteLength(body ?? '') }),
+    // The rest of a body that nobody reads would have to be waited for before the next request.
+    ...(isUnread && { connection: 'close' }),
+  })
+  response.end(body)
+}

@@ -1,0 +1,30 @@
+import { createOpenPayments } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
+import { serveHandler } from 'open-payments-server/deno'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+
+const port = Number(Deno.env.get('PORT') ?? 3000)
+const url = `http://localhost:${port}`
+const alice = `${url}/alice`
+const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
+
+const openPayments = createOpenPayments({
+  authServer: `${url}/auth`,
+  resourceServer: url,
+  secrets: [crypto.randomUUID()],
+  storage: memoryStorage(),
+  ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
+  walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
+  consent: consentPage({
+    walletName: 'Example Wallet',
+    // Everybody is Alice here: a wallet reads its own login.
+    authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
+  }),
+  settings: { policies: { loopbackHttp: true } },
+})
+
+// Whatever is not for Open Payments goes on to the wallet's own routes.
+const handler = serveHandler(openPayments, () => new Response('the wallet itself\n'))
+
+Deno.serve({ hostname: '127.0.0.1', port, onListen: () => console.log(`Alice's wallet address is ${alice}`) }, handler)

@@ -1,0 +1,33 @@
+import { createServer } from 'node:http'
+import { createOpenPayments } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { toNodeListener } from 'open-payments-server/node'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+
+const port = Number(process.env['PORT'] ?? 3000)
+const url = `http://localhost:${port}`
+const alice = `${url}/alice`
+const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
+
+const openPayments = createOpenPayments({
+  authServer: `${url}/auth`,
+  resourceServer: url,
+  secrets: [crypto.randomUUID()],
+  storage: memoryStorage(),
+  ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
+  walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
+  consent: consentPage({
+    walletName: 'Example Wallet',
+    // Everybody is Alice here: a wallet reads its own login.
+    authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
+  }),
+  settings: { policies: { loopbackHttp: true } },
+})
+
+// Whatever is not for Open Payments goes on to the wallet's own routes.
+const listener = toNodeListener(openPayments, {
+  next: (_request, response) => response.end('the wallet itself\n'),
+})
+
+createServer(listener).listen(port, '127.0.0.1', () => console.log(`Alice's wallet address is ${alice}`))

@@ -1,0 +1,181 @@
+import type { JsonWebKey } from 'open-payments-server'
+import * as v from 'valibot'
+
+/** One account of the sandbox. */
+export interface AccountConfiguration {
+  /** Its wallet address on this server. */
+  readonly path: string
+  /** What the world sees as its name. */
+  readonly name?: string
+  readonly assetCode: string
+  readonly assetScale: number
+  /** The opening balance, in the smallest unit. */
+  readonly balance: string
+  /** The keys with which this account signs as a client. */
+  readonly jwks?: { readonly keys: readonly JsonWebKey[] }
+}
+
+/** Major units of `to` for one major unit of `from`. */
+export interface Rate {
+  readonly from: string
+  readonly to: string
+  readonly rate: string
+}
+
+/** The JSON file that `--config` names; every key is optional. */
+export interface Configuration {
+  readonly accounts?: readonly AccountConfiguration[]
+  readonly lifetimes?: {
+    readonly accessTokenSeconds?: number
+    readonly interactionSeconds?: number
+    readonly quoteSeconds?: number
+    readonly incomingPaymentSeconds?: number
+    readonly continuationWaitSeconds?: number
+  }
+  readonly rates?: readonly Rate[]
+  readonly fee?: { readonly basisPoints?: number; readonly fixed?: string }
+  /** Whether clients may live on this machine, over http. Default yes. */
+  readonly loopbackKeys?: boolean
+}
+
+/** A configuration that was read, or the one line that says what is wrong with it. */
+export type ReadConfiguration =
+  | { readonly ok: true; readonly configuration: Configuration }
+  | { readonly ok: false; readonly message: string }
+
+/** Paths that the sandbox and the resource server need for themselves. */
+const TAKEN: ReadonlySet<string> = new Set([
+  'auth',
+  'client',
+  'sandbox',
+  'incoming-payments',
+  'outgoing-payments',
+  'quotes',
+  'outgoing-payment-grant',
+  'wallet-address',
+  'jwks.json',
+  'continue',
+  'token',
+  'interact',
+])
+
+const Units = v.pipe(
+  v.string(),
+  v.regex(/^(?:0|[1-9]\d{0,18})$/, 'must be a whole number of the smallest unit, as a string'),
+)
+const AssetCode = v.pipe(v.string(), v.regex(/^[!-~]{1,12}$/, 'must be 1 to 12 visible characters'))
+const Integer = (from: number, to: number) =>
+  v.pipe(
+    v.number(),
+    v.integer('must be a whole number'),
+    v.minValue(from, `must be at least ${from}`),
+    v.maxValue(to, `must be at most ${to}`),
+  )
+const Seconds = v.exactOptional(Integer(1, 31_536_000))
+
+const Path = v.pipe(
+  v.string(),
+  v.regex(/^(?:\/[\w.~-]+)+$/, 'must look like /alice'),
+  v.check((path) => !path.split('/').some((segment) => TAKEN.has(segment)), 'is taken by the sandbox itself'),
+)
+
+const Key = v.object({
+  kid: v.string(),
+  kty: v.literal('OKP'),
+  crv: v.literal('Ed25519'),
+  x: v.string(),
+  alg: v.exactOptional(v.literal('EdDSA')),
+  use: v.exactOptional(v.literal('sig')),
+  d: v.exactOptional(v.never('is private and does not belong here')),
+})
+
+const Account = v.strictObject({
+  path: Path,
+  name: v.exactOptional(v.string()),
+  assetCode: AssetCode,
+  assetScale: Integer(0, 255),
+  balance: v.exactOptional(Units, '0'),
+  jwks: v.exactOptional(v.strictObject({ keys: v.array(Key) })),
+})
+
+const Schema: v.GenericSchema<unknown, Configuration> = v.strictObject({
+  accounts: v.exactOptional(
+    v.pipe(
+      v.array(Account),
+      v.check((accounts) => new Set(accounts.map(({ path }) => path)).size === accounts.length, 'names a path twice'),
+    ),
+  ),
+  lifetimes: v.exactOptional(
+    v.strictObject({
+      accessTokenSeconds: Seconds,
+      interactionSeconds: Seconds,
+      quoteSeconds: Seconds,
+      incomingPaymentSeconds: Seconds,
+      continuationWaitSeconds: Seconds,
+    }),
+  ),
+  rates: v.exactOptional(
+    v.array(
+      v.strictObject({
+        from: AssetCode,
+        to: AssetCode,
+        rate: v.pipe(
+          v.string(),
+          v.maxLength(40),
+          v.regex(/^(?=.*[1-9])\d+(?:\.\d+)?$/, 'must be an exact decimal above zero, as a string'),
+        ),
+      }),
+    ),
+  ),
+  fee: v.exactOptional(
+    v.strictObject({ basisPoints: v.exactOptional(Integer(0, 9999)), fixed: v.exactOptional(Units) }),
+  ),
+  loopbackKeys: v.exactOptional(v.boolean()),
+})
+
+function describeIssue(issue: v.BaseIssue<unknown>): string {
+  const path = v.getDotPath(issue)
+  if (issue.type === 'strict_object' && issue.expected === 'never') return `there is no key ${path}`
+  return path === null ? issue.message : `${path}: ${issue.message}`
+}
+
+/** Reads the text of a configuration file. A key that it does not know is refused by its name. */
+export function readConfiguration(text: string): ReadConfiguration {
+  let json: unknown
+  try {
+    json = JSON.parse(text)
+  } catch {
+    return { ok: false, message: 'is not JSON' }
+  }
+  if (Array.isArray(json)) return { ok: false, message: 'is no JSON object' }
+  const parsed = v.safeParse(Schema, json)
+  if (!parsed.success) return { ok: false, message: describeIssue(parsed.issues[0]) }
+  return { ok: true, configuration: parsed.output }
+}
+
+/** The accounts of a sandbox that nobody configured. */
+export const DEFAULT_ACCOUNTS: readonly AccountConfiguration[] = [
+  { path: '/alice', name: 'Alice', assetCode: 'USD', assetScale: 2, balance: '100000' },
+  { path: '/bob', name: 'Bob', assetCode: 'USD', assetScale: 2, balance: '50000' },
+  { path: '/chloe', name: 'Chloé', assetCode: 'EUR', assetScale: 2, balance: '75000' },
+  { path: '/dalal', name: 'Dalal', assetCode: 'KWD', assetScale: 3, balance: '250000' },
+]
+
+const KNOWN_RATES: readonly Rate[] = [
+  { from: 'USD', to: 'EUR', rate: '0.92' },
+  { from: 'EUR', to: 'USD', rate: '1.08' },
+  { from: 'USD', to: 'KWD', rate: '0.31' },
+  { from: 'KWD', to: 'USD', rate: '3.2' },
+  { from: 'EUR', to: 'KWD', rate: '0.33' },
+  { from: 'KWD', to: 'EUR', rate: '2.95' },
+]
+
+/** A rate for every ordered pair of the given assets: invented, but one that looks right for the default ones. */
+export function defaultRates(assetCodes: readonly string[]): readonly Rate[] {
+  const codes = [...new Set(assetCodes)]
+  return codes.flatMap((from) =>
+    codes
+      .filter((to) => to !== from)
+      .map((to) => KNOWN_RATES.find((known) => known.from === from && known.to === to) ?? { from, to, rate: '1' }),
+  )
+}

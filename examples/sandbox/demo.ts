@@ -1,0 +1,190 @@
+import { createHash, createPrivateKey, randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  type AuthenticatedClient,
+  createAuthenticatedClient,
+  isFinalizedGrantWithAccessToken,
+  isPendingGrant,
+  type PendingGrant,
+  type Quote,
+  type WalletAddress,
+} from '@interledger/open-payments'
+import { formatMoney } from './money.ts'
+import { answerAsPerson } from './person.ts'
+import { type Sandbox, startSandbox } from './server.ts'
+
+// The flow of the specification, once through, with the official client: Alice buys something for 15 EUR from Chloé
+// and pays in dollars. The client never sees a password, and Alice's wallet never sees a card.
+
+interface Amount {
+  readonly value: string
+  readonly assetCode: string
+  readonly assetScale: number
+}
+
+const FINISH_URL = 'http://localhost/finish'
+
+function step(text: string): void {
+  console.log(`\n${text}`)
+}
+
+function detail(name: string, value: string): void {
+  console.log(`  ${name.padEnd(18)} ${value}`)
+}
+
+function money({ value, ...asset }: Amount): string {
+  return formatMoney(BigInt(value), asset)
+}
+
+async function createClient(sandbox: Sandbox): Promise<AuthenticatedClient> {
+  const { client } = await sandbox.describe()
+  return createAuthenticatedClient({
+    walletAddressUrl: client.walletAddress,
+    keyId: client.keyId,
+    privateKey: createPrivateKey(client.privateKeyPem),
+    useHttp: true,
+  })
+}
+
+/** A grant that needs nobody's consent: its token comes at once. */
+async function requestToken(
+  client: AuthenticatedClient,
+  wallet: WalletAddress,
+  type: 'incoming-payment' | 'quote',
+): Promise<string> {
+  const actions: ('create' | 'read')[] = ['create', 'read']
+  const grant = await client.grant.request(
+    { url: wallet.authServer },
+    { access_token: { access: [{ type, actions }] } },
+  )
+  if (!isFinalizedGrantWithAccessToken(grant)) throw new Error('the grant should have come at once')
+  return grant.access_token.value
+}
+
+async function requestConsent(
+  client: AuthenticatedClient,
+  payer: WalletAddress,
+  quote: Quote,
+  nonce: string,
+): Promise<PendingGrant> {
+  const grant = await client.grant.request(
+    { url: payer.authServer },
+    {
+      access_token: {
+        access: [
+          {
+            type: 'outgoing-payment',
+            actions: ['create', 'read'],
+            identifier: payer.id,
+            limits: { debitAmount: quote.debitAmount },
+          },
+        ],
+      },
+      interact: { start: ['redirect'], finish: { method: 'redirect', uri: FINISH_URL, nonce } },
+    },
+  )
+  if (!isPendingGrant(grant)) throw new Error('the payer should have been asked')
+  return grant
+}
+
+/** What a client must check before it believes that the payer came back from the wallet it sent them to. */
+function verifyFinish(finish: URL, nonce: string, grant: PendingGrant, grantEndpoint: string): string {
+  const reference = finish.searchParams.get('interact_ref') ?? ''
+  const text = [nonce, grant.interact.finish, reference, grantEndpoint].join('\n')
+  const expected = createHash('sha256').update(text).digest('base64')
+  if (finish.searchParams.get('hash') !== expected) throw new Error('the hash of the finish redirect is wrong')
+  return reference
+}
+
+async function continueGrant(client: AuthenticatedClient, grant: PendingGrant, reference: string): Promise<string> {
+  await sleep((grant.continue.wait ?? 5) * 1000)
+  const { uri, access_token } = grant.continue
+  const continued = await client.grant.continue(
+    { url: uri, accessToken: access_token.value },
+    { interact_ref: reference },
+  )
+  if (!('access_token' in continued)) throw new Error('the grant should have been issued')
+  return continued.access_token.value
+}
+
+async function awaitReceipt(client: AuthenticatedClient, url: string, accessToken: string): Promise<Amount> {
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const { completed, receivedAmount } = await client.incomingPayment.get({ url, accessToken })
+    if (completed) return receivedAmount
+    await sleep(100)
+  }
+  throw new Error('the money did not arrive')
+}
+
+async function play(sandbox: Sandbox): Promise<void> {
+  const { wallets, consent } = await sandbox.describe()
+  const [alice, , chloe] = wallets
+  if (alice === undefined || chloe === undefined) throw new Error('the sandbox should have four accounts')
+  const client = await createClient(sandbox)
+
+  step('1. The client reads the two wallet addresses.')
+  const payer = await client.walletAddress.get({ url: alice.walletAddress })
+  const payee = await client.walletAddress.get({ url: chloe.walletAddress })
+  detail('payer', `${payer.id} in ${payer.assetCode}`)
+  detail('payee', `${payee.id} in ${payee.assetCode}`)
+
+  step('2. At the payee’s wallet it sets up an incoming payment.')
+  const incomingToken = await requestToken(client, payee, 'incoming-payment')
+  const price: Amount = { value: '1500', assetCode: payee.assetCode, assetScale: payee.assetScale }
+  const incomingPayment = await client.incomingPayment.create(
+    { url: payee.resourceServer, accessToken: incomingToken },
+    { walletAddress: payee.id, incomingAmount: price },
+  )
+  detail('incoming payment', incomingPayment.id)
+  detail('to be received', money(price))
+
+  step('3. At the payer’s wallet it asks what that costs.')
+  const quoteToken = await requestToken(client, payer, 'quote')
+  const quote = await client.quote.create(
+    { url: payer.resourceServer, accessToken: quoteToken },
+    { walletAddress: payer.id, receiver: incomingPayment.id, method: 'ilp' },
+  )
+  detail('quote', quote.id)
+  detail('to be sent', money(quote.debitAmount))
+
+  step('4. It asks for a grant to send that much. The payer has to consent.')
+  const nonce = randomUUID()
+  const grant = await requestConsent(client, payer, quote, nonce)
+  detail('interaction', grant.interact.redirect)
+
+  step('5. The payer logs in at the wallet, reads the page and approves.')
+  const finish = new URL((await answerAsPerson(grant.interact.redirect, consent.credentials, 'approve')) ?? '')
+  const reference = verifyFinish(finish, nonce, grant, payer.authServer)
+  detail('browser goes to', finish.origin + finish.pathname)
+  detail('hash', 'is right')
+
+  step(`6. After the ${grant.continue.wait} s that the wallet asked for the client continues the grant.`)
+  const outgoingToken = await continueGrant(client, grant, reference)
+  detail('access token', 'received')
+
+  step('7. It creates the outgoing payment.')
+  const outgoingPayment = await client.outgoingPayment.create(
+    { url: payer.resourceServer, accessToken: outgoingToken },
+    { walletAddress: payer.id, quoteId: quote.id },
+  )
+  detail('outgoing payment', outgoingPayment.id)
+
+  step('8. The money arrives.')
+  detail('received', money(await awaitReceipt(client, incomingPayment.id, incomingToken)))
+  for (const { walletAddress, ...asset } of (await sandbox.describe()).wallets) {
+    detail(new URL(walletAddress).pathname, money({ ...asset, value: asset.balance }))
+  }
+}
+
+const sandbox = await startSandbox({
+  port: 0,
+  database: ':memory:',
+  configuration: { lifetimes: { continuationWaitSeconds: 1 } },
+  warn: (line) => console.error(line),
+})
+console.log(`A wallet answers at ${sandbox.origin}.`)
+try {
+  await play(sandbox)
+} finally {
+  await sandbox.stop()
+}

@@ -1,0 +1,162 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { OpenPayments } from 'open-payments-server'
+import type { DoubleEntryLedger } from 'open-payments-server/ledger/memory'
+import type { AccountConfiguration } from './configuration.ts'
+import { type Logins, localTarget } from './login.ts'
+import { formatMoney } from './money.ts'
+import {
+  type AccountRow,
+  type GrantRow,
+  type MovementRow,
+  PAGE_HEADERS,
+  renderHome,
+  renderLogin,
+  renderMessage,
+} from './pages.ts'
+
+/** What the sandbox's own pages show and do. */
+export interface RouteParts {
+  readonly origin: string
+  readonly openPayments: Pick<OpenPayments, 'grants'>
+  readonly ledger: DoubleEntryLedger
+  readonly accounts: readonly AccountConfiguration[]
+  readonly logins: Logins
+}
+
+const FORM_BYTES = 8192
+const MOVEMENTS = 10
+
+/** The login page for a browser that wants to go to `target`. */
+export function loginUrl(target: string): string {
+  return `/sandbox/login?next=${encodeURIComponent(target)}`
+}
+
+/** The fields of a form; those of one that is too large are left out. */
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = ''
+  request.setEncoding('utf8')
+  for await (const chunk of request) {
+    if (text.length < FORM_BYTES) text += chunk
+  }
+  return new URLSearchParams(text.length < FORM_BYTES ? text : '')
+}
+
+function sendPage(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, PAGE_HEADERS).end(body)
+}
+
+function redirect(response: ServerResponse, location: string, cookie?: string): void {
+  response
+    .writeHead(303, { location, 'cache-control': 'no-store', ...(cookie !== undefined && { 'set-cookie': cookie }) })
+    .end()
+}
+
+async function listAccounts({ origin, accounts, ledger }: RouteParts): Promise<readonly AccountRow[]> {
+  return Promise.all(
+    accounts.map(async (account) => {
+      const balance = await ledger.balance(account.path)
+      const text = formatMoney(balance?.total ?? 0n, account)
+      return { walletAddress: origin + account.path, name: account.name ?? '', balance: text }
+    }),
+  )
+}
+
+async function listMovements({ origin, accounts, ledger }: RouteParts): Promise<readonly MovementRow[]> {
+  const rows = await Promise.all(
+    accounts.map(async (account) => {
+      const entries = await ledger.entries(account.path)
+      return entries
+        .filter(({ transfer }) => !transfer.startsWith('opening:'))
+        .slice(-MOVEMENTS)
+        .map(({ at, amount }) => ({ at, walletAddress: origin + account.path, amount: formatMoney(amount, account) }))
+    }),
+  )
+  return rows
+    .flat()
+    .sort((a, b) => b.at - a.at)
+    .slice(0, MOVEMENTS)
+}
+
+async function listGrants({ origin, accounts, openPayments }: RouteParts): Promise<readonly GrantRow[]> {
+  const rows = await Promise.all(
+    accounts.map(async ({ path }) => {
+      const grants = await openPayments.grants.list(origin + path)
+      return grants.map(({ id, client, access }) => ({
+        id,
+        client,
+        walletAddress: origin + path,
+        rights: access.map(({ type, actions }) => `${type}: ${actions.join(', ')}`).join('; '),
+      }))
+    }),
+  )
+  return rows.flat()
+}
+
+async function showHome(parts: RouteParts, response: ServerResponse): Promise<void> {
+  const [accounts, movements, grants] = await Promise.all([
+    listAccounts(parts),
+    listMovements(parts),
+    listGrants(parts),
+  ])
+  sendPage(response, 200, renderHome({ accounts, movements, grants }))
+}
+
+/** Browsers say where a request comes from; a page of another port is no other site to a cookie. */
+function isForeign(request: IncomingMessage): boolean {
+  const site = request.headers['sec-fetch-site']
+  return site !== undefined && site !== 'same-origin' && site !== 'none'
+}
+
+function sendNothing(response: ServerResponse): void {
+  sendPage(response, 404, renderMessage('There is nothing here'))
+}
+
+async function logIn(
+  { origin, logins }: RouteParts,
+  url: URL,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const session = logins.logIn(await readForm(request))
+  if (session !== undefined) return redirect(response, localTarget(url.searchParams.get('next'), origin), session)
+  sendPage(response, 401, renderLogin({ action: url.pathname + url.search, hasFailed: true }))
+}
+
+async function answer(parts: RouteParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { origin, logins, openPayments } = parts
+  const target = origin + request.url
+  if (!request.url?.startsWith('/') || !URL.canParse(target)) return sendNothing(response)
+  if (request.method === 'POST' && isForeign(request))
+    return sendPage(response, 403, renderMessage('This form is not ours'))
+  const url = new URL(target)
+  const { cookie } = request.headers
+  const isLoggedIn = logins.sessionOf(cookie) !== undefined
+  switch (`${request.method} ${url.pathname}`) {
+    case 'GET /':
+      return isLoggedIn ? showHome(parts, response) : redirect(response, loginUrl('/'))
+    case 'GET /sandbox/login':
+      return sendPage(response, 200, renderLogin({ action: url.pathname + url.search, hasFailed: false }))
+    case 'POST /sandbox/login':
+      return logIn(parts, url, request, response)
+    case 'POST /sandbox/logout':
+      return redirect(response, `${origin}/`, logins.logOut(cookie))
+    case 'POST /sandbox/revoke': {
+      const grant = (await readForm(request)).get('grant')
+      if (isLoggedIn && grant !== null) await openPayments.grants.revoke(grant)
+      return redirect(response, `${origin}/`)
+    }
+    default:
+      return sendNothing(response)
+  }
+}
+
+/** The sandbox's own pages: home, login, and what their forms do. */
+export function createRoutes(parts: RouteParts): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    answer(parts, request, response).catch((error: unknown) => {
+      console.error(error)
+      if (response.headersSent) response.destroy()
+      else sendPage(response, 500, renderMessage('Something went wrong'))
+    })
+  }
+}

@@ -1,0 +1,180 @@
+import { createServer, type Server } from 'node:http'
+import { type Clock, createOpenPayments, fetchKeyResolver, type OpenPayments, systemClock } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
+import { toNodeListener } from 'open-payments-server/node'
+import type { Configuration } from './configuration.ts'
+import { type Database, openDatabase } from './database.ts'
+import { storageWithLocalUrls } from './local-urls.ts'
+import { CREDENTIALS, createLogins, type Logins } from './login.ts'
+import { createRoutes, loginUrl } from './routes.ts'
+import { openWallet, type Wallet } from './wallet.ts'
+
+/** How to start a sandbox. */
+export interface SandboxOptions {
+  /** 0 picks a free one. */
+  readonly port: number
+  /** A SQLite file, or `:memory:`. */
+  readonly database: string
+  readonly configuration: Configuration
+  /** Takes a line for the person who started it. */
+  readonly warn: (line: string) => void
+  /** Default: the system's. */
+  readonly clock?: Clock
+}
+
+/** All that a program needs to act as a client, and as the person who approves. */
+export interface SandboxDescription {
+  readonly authServer: string
+  readonly resourceServer: string
+  readonly wallets: readonly {
+    readonly walletAddress: string
+    readonly assetCode: string
+    readonly assetScale: number
+    /** In the smallest unit. */
+    readonly balance: string
+  }[]
+  /** `privateKeyPem` is PKCS#8. */
+  readonly client: { readonly walletAddress: string; readonly keyId: string; readonly privateKeyPem: string }
+  /** The fields of the login form and what to write into them. */
+  readonly consent: { readonly credentials: Readonly<Record<string, string>> }
+}
+
+/** A sandbox that answers. */
+export interface Sandbox {
+  readonly origin: string
+  readonly openPayments: OpenPayments
+  /** Whether it forgets everything at the end. */
+  readonly isVolatile: boolean
+  describe(): Promise<SandboxDescription>
+  /** Ends what is running, then closes the port and the database. */
+  stop(): Promise<void>
+}
+
+const RECOVER_SECONDS = 5
+const SWEEP_SECONDS = 60
+const CLOSE_SECONDS = 2
+
+function createServers(
+  origin: string,
+  database: Database,
+  wallet: Wallet,
+  logins: Logins,
+  configuration: Configuration,
+  clock: Clock | undefined,
+): OpenPayments {
+  const { lifetimes = {}, loopbackKeys = true } = configuration
+  const keyResolver = loopbackKeys
+    ? undefined
+    : fetchKeyResolver({ clock: clock ?? systemClock(), loopbackHttp: false })
+  return createOpenPayments({
+    authServer: `${origin}/auth`,
+    resourceServer: origin,
+    secrets: [wallet.secret],
+    storage: storageWithLocalUrls(database.storage, origin),
+    ledger: database.ledger,
+    walletAddresses: { find: async (walletAddress) => wallet.find(walletAddress.slice(origin.length)) },
+    pricing: wallet.pricing,
+    consent: consentPage({
+      walletName: 'Open Payments sandbox',
+      authenticate: async (request) => {
+        const session = logins.sessionOf(request.headerLines('cookie').join('; '))
+        if (session === undefined) return { redirect: loginUrl(request.target) }
+        return {
+          session,
+          walletAddresses: wallet.accounts.map(({ path }) => origin + path),
+          name: CREDENTIALS['username'] ?? '',
+        }
+      },
+    }),
+    // The sandbox's own URLs are http on loopback whatever the keys of others may be.
+    ...(keyResolver && { keyResolver }),
+    settings: { lifetimes, policies: { loopbackHttp: true } },
+    ...(clock && { clock }),
+  })
+}
+
+async function describe(origin: string, wallet: Wallet, database: Database): Promise<SandboxDescription> {
+  const wallets = wallet.accounts.map(async ({ path, assetCode, assetScale }) => {
+    const balance = await database.ledger.balance(path)
+    return { walletAddress: origin + path, assetCode, assetScale, balance: String(balance?.total ?? 0n) }
+  })
+  const { path, keyId, privateKeyPem } = wallet.client
+  return {
+    authServer: `${origin}/auth`,
+    resourceServer: origin,
+    wallets: await Promise.all(wallets),
+    client: { walletAddress: origin + path, keyId, privateKeyPem },
+    consent: { credentials: CREDENTIALS },
+  }
+}
+
+/** Listens on this machine alone: the password of the sandbox is known to everybody. */
+async function listen(server: Server, port: number): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : port
+}
+
+/** Repeats background work until it is told to stop, and then ends it; after a failure the next time tries again. */
+function repeat(seconds: number, work: () => Promise<unknown>): () => Promise<unknown> {
+  let running: Promise<unknown> = Promise.resolve()
+  const timer = setInterval(() => {
+    running = work().catch(console.error)
+  }, seconds * 1000)
+  return () => {
+    clearInterval(timer)
+    return running
+  }
+}
+
+/** Closes the port; requests that are being answered get a moment to end. */
+async function close(server: Server): Promise<void> {
+  const closed = new Promise((resolve) => server.close(resolve))
+  const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_SECONDS * 1000)
+  server.closeIdleConnections()
+  await closed
+  clearTimeout(deadline)
+}
+
+/** Starts a sandbox; it answers when this resolves. */
+export async function startSandbox({
+  port,
+  database: path,
+  configuration,
+  warn,
+  clock,
+}: SandboxOptions): Promise<Sandbox> {
+  const database = await openDatabase(path, warn)
+  const server = createServer()
+  try {
+    const wallet = await openWallet(database, configuration)
+    const actualPort = await listen(server, port)
+    const origin = `http://localhost:${actualPort}`
+    const logins = createLogins(actualPort)
+    const openPayments = createServers(origin, database, wallet, logins, configuration, clock)
+    const { accounts } = wallet
+    const routes = createRoutes({ origin, openPayments, ledger: database.ledger, accounts, logins })
+    server.on('request', toNodeListener(openPayments, { next: routes }))
+    await openPayments.recover()
+    const timers = [repeat(RECOVER_SECONDS, openPayments.recover), repeat(SWEEP_SECONDS, openPayments.sweep)]
+    return {
+      origin,
+      openPayments,
+      isVolatile: database.isVolatile,
+      describe: () => describe(origin, wallet, database),
+      async stop() {
+        await close(server)
+        await Promise.all(timers.map((cancel) => cancel()))
+        await openPayments.drain()
+        database.close()
+      },
+    }
+  } catch (error) {
+    server.close()
+    database.close()
+    throw error
+  }
+}

@@ -1,0 +1,276 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import { type AuthenticatedUser, consentPage, consentRedirect } from '../../adapters/consent/index.ts'
+import type { ConsentData } from '../../src/ports/consent.ts'
+import type { HttpResponse } from '../../src/ports/http-exchange.ts'
+import { ALICE, browserRequest, CONSENT, fakeInteractions } from './fake-interactions.ts'
+
+const URL_OF_INTERACTION = 'https://wallet.example/auth/interact/reference'
+const USER: AuthenticatedUser = {
+  session: 'session',
+  walletAddresses: ['https://wallet.example/bob', ALICE],
+  name: 'Alice',
+}
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
+
+interface Visit {
+  readonly form?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly user?: AuthenticatedUser | { readonly redirect: string } | undefined
+  readonly reference?: string
+}
+
+/** A browser at one interaction. */
+function browse(fake = fakeInteractions()) {
+  return (visit: Visit = {}): Promise<HttpResponse> => {
+    const user = 'user' in visit ? visit.user : USER
+    const { form, headers = form === undefined ? {} : FORM, reference = 'reference' } = visit
+    return consentPage({ walletName: 'Harbour <Bank>', authenticate: async () => user }).respond({
+      request: browserRequest(form === undefined ? 'GET' : 'POST', headers, form),
+      reference,
+      url: URL_OF_INTERACTION,
+      interactions: fake.interactions,
+    })
+  }
+}
+
+async function pageOf(changes: Partial<ConsentData> = {}): Promise<string> {
+  const { body = '' } = await browse(fakeInteractions({ ...CONSENT, ...changes }))()
+  return body
+}
+
+function policyOf({ headers }: HttpResponse): Readonly<Record<string, string>> {
+  const directives = (headers['content-security-policy'] ?? '').split('; ')
+  return Object.fromEntries(
+    directives.map((directive) => [directive.split(' ', 1)[0], directive.split(' ').slice(1).join(' ')]),
+  )
+}
+
+describe('the question', () => {
+  it('INT-11 shows who asks, by name and by origin, and whose account it is about', async () => {
+    const page = await pageOf()
+    for (const text of ['Mia’s Bicycles', 'https://shop.example', 'https://shop.example/pay', ALICE])
+      expect(page).toContain(text)
+  })
+
+  it('INT-11 heads the page with the wallet address of a client without a name', async () => {
+    const { name: _, ...client } = CONSENT.client
+    expect(await pageOf({ client })).toContain('<h1><bdi>https://shop.example/pay</bdi> asks')
+  })
+
+  it('INT-11 shows amounts, the number of windows, the last end, the receiver and the host of the finish', async () => {
+    const page = await pageOf()
+    for (const text of [
+      '120.00 USD in each period',
+      'every month, 12 times in all',
+      '1 March 2026 at 00:00 UTC',
+      '1 March 2027 at 00:00 UTC',
+      'https://shop.example/incoming-payments/1',
+      'your browser goes to <strong><bdi>finish.example</bdi>',
+      '27 February 2026 at 12:34 UTC',
+    ]) {
+      expect(page).toContain(text)
+    }
+  })
+
+  it('T-20 warns where the client asked for no redirect, and only there', async () => {
+    const { finishHost: _, ...consent } = CONSENT
+    const warned = await browse(fakeInteractions(consent))()
+    expect(warned.body).toContain('Did you start this yourself?')
+    expect(await pageOf()).not.toContain('Did you start this yourself?')
+  })
+
+  it('INT-2 writes every text from outside as text', async () => {
+    const hostile = `<script>"'&`
+    const page = await pageOf({
+      client: { id: hostile, name: hostile, origin: hostile },
+      walletAddress: ALICE,
+      finishHost: hostile,
+      access: [
+        {
+          access: { type: 'outgoing-payment', actions: ['create'], identifier: hostile },
+          debitAmount: hostile,
+          receiver: hostile,
+        },
+      ],
+    })
+    expect(page).not.toContain('<script>')
+    expect(page).not.toContain(`"'&`)
+    expect(page.split('&lt;script&gt;&quot;&#39;&amp;').length).toBeGreaterThan(7)
+    expect(page).toContain('Harbour &lt;Bank&gt;')
+  })
+
+  it('is one form that posts to the interaction URL, with a button for each answer', async () => {
+    const page = await pageOf()
+    expect(page.match(/<form /g)).toHaveLength(1)
+    expect(page).toContain(`<form method="post" action="${URL_OF_INTERACTION}"`)
+    expect(page).toContain('<input type="hidden" name="csrf" value="csrf-value">')
+    expect(page).toContain('<button name="decision" value="approve">')
+    expect(page).toContain('<button name="decision" value="deny">')
+  })
+
+  it('names its language, its landmarks and each of its sections', async () => {
+    const page = await pageOf()
+    expect(page).toContain('<html lang="en">')
+    expect(page).toContain('<meta name="viewport"')
+    expect(page.match(/<main>/g)).toHaveLength(1)
+    expect(page.match(/<h1>/g)).toHaveLength(1)
+    for (const [, id] of page.matchAll(/aria-labelledby="([^"]+)"/g)) expect(page).toContain(`id="${id}"`)
+  })
+
+  it('has no script, no inline style and loads nothing', async () => {
+    expect(await pageOf()).not.toMatch(/<script|<link|<img|\sstyle=|\son[a-z]+=|javascript:/)
+  })
+})
+
+describe('the content security policy', () => {
+  it('INT-9 forbids everything but the style sheet of the page, by its hash', async () => {
+    const response = await browse()()
+    const policy = policyOf(response)
+    const style = /<style>([\s\S]*)<\/style>/.exec(response.body ?? '')?.[1] ?? ''
+    expect(policy['default-src']).toBe(`'none'`)
+    expect(policy['frame-ancestors']).toBe(`'none'`)
+    expect(policy['base-uri']).toBe(`'none'`)
+    expect(policy['style-src']).toBe(`'sha256-${createHash('sha256').update(style).digest('base64')}'`)
+  })
+
+  it('lets the form lead on to any https address: browsers apply it to the finish redirect and to what follows', async () => {
+    expect(policyOf(await browse()())['form-action']).toBe(`'self' https:`)
+  })
+
+  it.each([
+    ['localhost:3000', 'http:'],
+    ['127.0.0.1:8080', 'http:'],
+    ['[::1]:9', 'http:'],
+    ['com.example.app:', 'com.example.app:'],
+  ])('lets the form lead to a finish at %s', async (finishHost, scheme) => {
+    const response = await browse(fakeInteractions({ ...CONSENT, finishHost }))()
+    expect(policyOf(response)['form-action']).toBe(`'self' https: ${scheme}`)
+  })
+
+  it.each(['localhost.example', '127.0.0.1.example', 'example:80', "x'; script-src *:"])(
+    'is not fooled by a finish at %s',
+    async (finishHost) => {
+      const response = await browse(fakeInteractions({ ...CONSENT, finishHost }))()
+      expect(policyOf(response)['form-action']).toBe(`'self' https:`)
+    },
+  )
+
+  it('forbids forms on a page without one', async () => {
+    expect(policyOf(await browse()({ reference: 'other' }))['form-action']).toBe(`'none'`)
+  })
+})
+
+describe('the answer', () => {
+  it.each([
+    ['approve', 'approved'],
+    ['deny', 'denied'],
+  ])('INT-8 %s sends the browser on with 303', async (decision, state) => {
+    const fake = fakeInteractions()
+    const response = await browse(fake)({ form: `csrf=csrf-value&decision=${decision}` })
+    expect(fake.state.decision).toBe(state)
+    expect(response).toEqual({ status: 303, headers: { location: 'https://finish.example/?hash=h' }, body: undefined })
+  })
+
+  it.each([
+    ['approve', 'Approved'],
+    ['deny', 'Denied'],
+  ])('%s ends on a page where the client asked for no redirect', async (decision, heading) => {
+    const response = await browse(fakeInteractions(CONSENT, { isPolled: true }))({
+      form: `csrf=csrf-value&decision=${decision}`,
+    })
+    expect(response.status).toBe(200)
+    expect(response.body).toContain(`<h1>${heading}</h1>`)
+    expect(response.body).toContain('You can close this window')
+  })
+
+  const refused: readonly (readonly [string, Visit, number])[] = [
+    ['an anti-CSRF value that is wrong', { form: 'csrf=other&decision=approve' }, 403],
+    ['no anti-CSRF value', { form: 'decision=approve' }, 403],
+    ['an unknown decision', { form: 'csrf=csrf-value&decision=maybe' }, 400],
+    ['no decision', { form: 'csrf=csrf-value' }, 400],
+    [
+      'another content type',
+      { form: 'csrf=csrf-value&decision=approve', headers: { 'content-type': 'text/plain' } },
+      415,
+    ],
+    ['no content type', { form: 'csrf=csrf-value&decision=approve', headers: {} }, 415],
+    ['a form of 9 kB', { form: `csrf=csrf-value&decision=approve&x=${'x'.repeat(9000)}` }, 413],
+    ['an unknown reference', { form: 'csrf=csrf-value&decision=approve', reference: 'other' }, 404],
+    [
+      'somebody who does not own the account',
+      { form: 'csrf=csrf-value&decision=approve', user: { ...USER, walletAddresses: ['https://wallet.example/bob'] } },
+      403,
+    ],
+    ['nobody', { form: 'csrf=csrf-value&decision=approve', user: undefined }, 401],
+  ]
+
+  it.each(refused)('INT-10 refuses %s and decides nothing', async (_, visit, status) => {
+    const fake = fakeInteractions()
+    const response = await browse(fake)(visit)
+    expect(response.status).toBe(status)
+    expect(response.headers['location']).toBeUndefined()
+    expect(fake.state.decision).toBeUndefined()
+  })
+
+  it('admits a content type with a parameter', async () => {
+    const headers = { 'content-type': 'Application/X-WWW-Form-URLencoded; charset=utf-8' }
+    expect((await browse()({ form: 'csrf=csrf-value&decision=approve', headers })).status).toBe(303)
+  })
+})
+
+describe('an interaction that cannot be shown', () => {
+  it.each([
+    ['unknown', 404, { reference: 'other' }, {}],
+    ['expired', 410, {}, { isExpired: true }],
+    ['used', 410, {}, { decision: 'approved' }],
+    ['opened in another session', 403, {}, { session: 'other' }],
+  ] as const)('INT-3 INT-4 %s answers %d and does not redirect', async (_, status, visit, state) => {
+    const fake = fakeInteractions()
+    Object.assign(fake.state, state)
+    const response = await browse(fake)(visit)
+    expect(response.status).toBe(status)
+    expect(response.headers['location']).toBeUndefined()
+    expect(response.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(response.body).not.toContain('<form')
+  })
+
+  it('INT-10 is shown to nobody but the owner of the account', async () => {
+    const response = await browse()({ user: { ...USER, walletAddresses: ['https://wallet.example/bob'] } })
+    expect(response.status).toBe(403)
+    expect(response.body).not.toContain('Mia')
+  })
+})
+
+describe('a browser without a login', () => {
+  it('goes to the login that the wallet names, and the interaction stays unopened', async () => {
+    const fake = fakeInteractions()
+    const response = await browse(fake)({ user: { redirect: '/login?next=%2F' } })
+    expect(response).toEqual({ status: 303, headers: { location: '/login?next=%2F' }, body: undefined })
+    expect(fake.state.session).toBeUndefined()
+  })
+
+  it('gets 401 where the wallet names none', async () => {
+    const fake = fakeInteractions()
+    expect((await browse(fake)({ user: undefined })).status).toBe(401)
+    expect(fake.state.session).toBeUndefined()
+  })
+})
+
+describe('a consent screen of the wallet’s own', () => {
+  it('gets the browser by 303', async () => {
+    const response = await consentRedirect({
+      url: (reference) => `https://wallet.example/consent/${reference}`,
+    }).respond({
+      request: browserRequest('GET', {}),
+      reference: 'reference',
+      url: URL_OF_INTERACTION,
+      interactions: fakeInteractions().interactions,
+    })
+    expect(response).toEqual({
+      status: 303,
+      headers: { location: 'https://wallet.example/consent/reference' },
+      body: undefined,
+    })
+  })
+})

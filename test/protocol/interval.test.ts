@@ -1,0 +1,282 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  firstWindowStart,
+  type IntervalCounting,
+  type IntervalWindow,
+  lastWindowEnd,
+  parseInterval,
+  type RepeatingInterval,
+  windowAt,
+  windowCount,
+} from '../../src/protocol/interval.ts'
+import vectors from '../vectors/intervals.json' with { type: 'json' }
+
+const modes = ['additional', 'total'] as const
+
+function read(text: string): RepeatingInterval {
+  const parsed = parseInterval(text)
+  if (!parsed.ok) throw new Error(`${text}: ${parsed.reason}`)
+  return parsed.interval
+}
+
+function at(text: string): number {
+  return Date.parse(text)
+}
+
+/** The moment some periods after the anchor, by civil calendar arithmetic alone. */
+function slowMoment(interval: RepeatingInterval, periods: number): number {
+  const anchor = new Date(interval.anchoredAt)
+  const months = anchor.getUTCFullYear() * 12 + anchor.getUTCMonth() + periods * interval.months
+  const year = Math.floor(months / 12)
+  const month = months - year * 12
+  const isLeap = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
+  const length = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month] ?? 0
+  const midnight = Date.UTC(year, month, Math.min(anchor.getUTCDate(), length))
+  return midnight + (interval.anchoredAt % 86_400_000) + periods * interval.milliseconds
+}
+
+/** Every window of a finite interval, earliest first. */
+function slowWindows(interval: RepeatingInterval, count: number): readonly IntervalWindow[] {
+  const windows = Array.from({ length: count }, (_, index) =>
+    interval.anchor === 'start'
+      ? { index, startsAt: slowMoment(interval, index), endsAt: slowMoment(interval, index + 1) }
+      : { index, startsAt: slowMoment(interval, -index - 1), endsAt: slowMoment(interval, -index) },
+  )
+  return interval.anchor === 'start' ? windows : windows.reverse()
+}
+
+const moment = fc
+  .date({ min: new Date('1970-01-01T00:00:00Z'), max: new Date('2199-12-31T23:59:59.999Z'), noInvalidDate: true })
+  .map((date) => date.toISOString())
+const monthEnd = fc
+  .record({
+    year: fc.integer({ min: 1972, max: 2199 }),
+    month: fc.integer({ min: 1, max: 12 }),
+    back: fc.integer({ min: 0, max: 3 }),
+  })
+  .map(({ year, month, back }) => new Date(Date.UTC(year, month, -back)).toISOString())
+const duration = fc
+  .record({
+    years: fc.nat(3),
+    months: fc.nat(14),
+    weeks: fc.nat(2),
+    days: fc.nat(40),
+    hours: fc.nat(30),
+    minutes: fc.nat(90),
+  })
+  .map((part) => `P${part.years}Y${part.months}M${part.weeks}W${part.days}DT${part.hours}H${part.minutes + 1}M0S`)
+const finite = fc
+  .record({ count: fc.nat(12), anchor: fc.oneof(moment, monthEnd), period: duration, isBackwards: fc.boolean() })
+  .map(
+    ({ count, anchor, period, isBackwards }) =>
+      `R${count}/${isBackwards ? `${period}/${anchor}` : `${anchor}/${period}`}`,
+  )
+
+describe('windows', () => {
+  describe.each(modes)('counted as %s', (mode) => {
+    it.each(vectors.cases)('IVL-1..IVL-8 $interval at $at', (vector) => {
+      const expected = vector[mode]
+      const window = windowAt(read(vector.interval), at(vector.at), mode)
+      expect(window).toEqual(
+        expected === null ? undefined : { index: expected.k, startsAt: at(expected.start), endsAt: at(expected.end) },
+      )
+    })
+
+    it('IVL-1..IVL-5 equal a slow enumeration', () => {
+      fc.assert(
+        fc.property(finite, fc.double({ min: -0.2, max: 1.2, noNaN: true }), (text, place) => {
+          const interval = read(text)
+          const windows = slowWindows(interval, windowCount(interval, mode) ?? 0)
+          const first = windows.at(0)?.startsAt
+          const last = windows.at(-1)?.endsAt
+          expect(firstWindowStart(interval, mode)).toBe(first)
+          expect(lastWindowEnd(interval, mode)).toBe(last)
+          const from = first ?? interval.anchoredAt
+          const random = Math.round(from + ((last ?? from) - from) * place)
+          const edges = windows.flatMap(({ startsAt, endsAt }) => [startsAt - 1, startsAt, endsAt - 1, endsAt])
+          for (const now of [...edges, random]) {
+            const expected = windows.find(({ startsAt, endsAt }) => startsAt <= now && now < endsAt)
+            expect(windowAt(interval, now, mode)).toEqual(expected)
+          }
+        }),
+        { numRuns: 300 },
+      )
+    })
+  })
+
+  it('IVL-5 are contiguous and disjoint, also without an end', () => {
+    fc.assert(
+      fc.property(fc.oneof(moment, monthEnd), duration, fc.nat(40_000), (anchor, period, days) => {
+        const interval = read(`R/${anchor}/${period}`)
+        const window = windowAt(interval, interval.anchoredAt + days * 86_400_000, 'total')
+        if (window === undefined) throw new Error('no window after the start')
+        expect(window.startsAt < window.endsAt).toBe(true)
+        expect(windowAt(interval, window.endsAt, 'total')).toMatchObject({
+          index: window.index + 1,
+          startsAt: window.endsAt,
+        })
+        if (window.index > 0)
+          expect(windowAt(interval, window.startsAt - 1, 'total')).toMatchObject({ endsAt: window.startsAt })
+      }),
+    )
+  })
+
+  it('IVL-6 counts n + 1 or n, or does not end', () => {
+    const count = (text: string, mode: IntervalCounting) => windowCount(read(text), mode)
+    expect(count('R3/2025-01-01/P1M', 'additional')).toBe(4)
+    expect(count('R3/2025-01-01/P1M', 'total')).toBe(3)
+    expect(count('R0/2025-01-01/P1M', 'additional')).toBe(1)
+    expect(count('R0/2025-01-01/P1M', 'total')).toBe(0)
+    expect(count('R/2025-01-01/P1M', 'additional')).toBeUndefined()
+    expect(count('R-1/2025-01-01/P1M', 'total')).toBeUndefined()
+  })
+
+  it('IVL-6 R0 in total has no window at all', () => {
+    const interval = read('R0/2025-01-01/P1M')
+    expect(windowAt(interval, at('2025-01-15T00:00:00Z'), 'total')).toBeUndefined()
+    expect(firstWindowStart(interval, 'total')).toBeUndefined()
+    expect(lastWindowEnd(interval, 'total')).toBeUndefined()
+  })
+
+  it('INT-11 knows the first start and the last end', () => {
+    const forwards = read('R2/2022-07-01T13:00:00Z/P1M')
+    expect(firstWindowStart(forwards, 'total')).toBe(at('2022-07-01T13:00:00Z'))
+    expect(lastWindowEnd(forwards, 'additional')).toBe(at('2022-10-01T13:00:00Z'))
+    expect(lastWindowEnd(forwards, 'total')).toBe(at('2022-09-01T13:00:00Z'))
+    const backwards = read('R2/P1M/2022-10-01T13:00:00Z')
+    expect(firstWindowStart(backwards, 'additional')).toBe(at('2022-07-01T13:00:00Z'))
+    expect(lastWindowEnd(backwards, 'total')).toBe(at('2022-10-01T13:00:00Z'))
+    expect(lastWindowEnd(read('R/2022-10-01/P1M'), 'total')).toBeUndefined()
+    expect(firstWindowStart(read('R/P1M/2022-10-01'), 'total')).toBeUndefined()
+    expect(lastWindowEnd(read('R/P1M/2022-10-01'), 'total')).toBe(at('2022-10-01T00:00:00Z'))
+  })
+
+  it('IVL-1 counts back past the first century', () => {
+    const window = windowAt(read('R/P1930Y/2000-01-01'), at('1990-01-01T00:00:00Z'), 'total')
+    expect(new Date(window?.startsAt ?? 0).toISOString()).toBe('0070-01-01T00:00:00.000Z')
+  })
+
+  it.each([`R/2025-01-01/P${'9'.repeat(100)}Y`, 'R/2025-01-01/P999999999D', `R/2025-01-01/PT${'9'.repeat(90)}S`])(
+    'IVL-10 keeps %s within the range of Date',
+    (text) => {
+      const window = windowAt(read(text), at('2026-01-01T00:00:00Z'), 'total')
+      expect(window?.index).toBe(0)
+      expect(() => new Date(window?.endsAt ?? Number.NaN).toISOString()).not.toThrow()
+    },
+  )
+
+  it('IVL-10 gives the last moment of Date for an end beyond it', () => {
+    expect(lastWindowEnd(read('R999999999/2025-01-01/P1Y'), 'total')).toBe(8.64e15)
+    expect(firstWindowStart(read('R999999999/P1Y/2025-01-01'), 'total')).toBe(-8.64e15)
+  })
+
+  it('IVL-9 T-25 finds a window among 29 million without walking to it', () => {
+    const interval = read('R/1970-01-01T00:00:00Z/PT60S')
+    const now = at('2025-06-01T00:00:30Z')
+    for (let call = 0; call < 10_000; call++) windowAt(interval, now, 'total')
+    expect(windowAt(interval, now, 'total')).toEqual({
+      index: now / 60_000 - 0.5,
+      startsAt: now - 30_000,
+      endsAt: now + 30_000,
+    })
+  })
+
+  it('IVL-9 has no window for a moment that is no number', () => {
+    expect(windowAt(read('R/2025-01-01/P1M'), Number.NaN, 'total')).toBeUndefined()
+    expect(windowAt(read('R/2025-01-01/P1M'), Number.POSITIVE_INFINITY, 'total')).toBeUndefined()
+  })
+})
+
+describe('reading', () => {
+  it.each(vectors.reject)('IVL-10 refuses $interval ($error)', ({ interval }) =>
+    expect(parseInterval(interval).ok).toBe(false),
+  )
+
+  it.each([
+    ['R/2025-01-01/P1M', '2025-01-01T00:00:00Z'],
+    ['R/2025-01-01T12:30/P1M', '2025-01-01T12:30:00Z'],
+    ['R/2025-01-01T12:30Z/P1M', '2025-01-01T12:30:00Z'],
+    ['R/2025-01-01T12:30:15/P1M', '2025-01-01T12:30:15Z'],
+    ['R/2025-01-01T12:30:15.123456789-03:30/P1M', '2025-01-01T16:00:15.123Z'],
+    ['R/1970-01-01T00:00:00+05:00/P1M', '1969-12-31T19:00:00Z'],
+    ['R007/9999-12-31/P1M', '9999-12-31T00:00:00Z'],
+  ])('IVL-7 reads the start of %s as UTC', (text, start) => expect(read(text).anchoredAt).toBe(at(start)))
+
+  it('reads a duration', () => {
+    expect(read('R5/2025-01-01/P1Y2M3W4DT5H6M7S')).toEqual({
+      anchor: 'start',
+      anchoredAt: at('2025-01-01T00:00:00Z'),
+      months: 14,
+      milliseconds: (25 * 86_400 + 5 * 3600 + 6 * 60 + 7) * 1000,
+      repetitions: 5,
+    })
+    expect(read('R/P0Y0M1D/2025-01-01')).toMatchObject({ anchor: 'end', months: 0, milliseconds: 86_400_000 })
+  })
+
+  it('IVL-4 repeats the exact length between two moments', () => {
+    expect(read('R/2025-01-01/2025-02-01')).toMatchObject({ anchor: 'start', months: 0, milliseconds: 31 * 86_400_000 })
+  })
+
+  it('IVL-10 accepts 60 seconds and refuses less', () => {
+    expect(parseInterval('R/2025-01-01/PT60S').ok).toBe(true)
+    expect(parseInterval('R/2025-01-01/PT59S').ok).toBe(false)
+    expect(parseInterval('R/PT59S/2025-01-01').ok).toBe(false)
+    expect(parseInterval('R/2025-01-01T00:00:00Z/2025-01-01T00:01:00Z').ok).toBe(true)
+    expect(parseInterval('R/2025-01-01T00:00:00Z/2025-01-01T00:00:59.999Z').ok).toBe(false)
+  })
+
+  it('IVL-10 accepts 128 characters and refuses more', () => {
+    const text = (length: number): string => `R/2025-01-01/P1M${'0'.repeat(length - 18)}1D`
+    expect(parseInterval(text(128)).ok).toBe(true)
+    expect(parseInterval(text(129)).ok).toBe(false)
+    expect(parseInterval('R/2025-01-01/P'.padEnd(1 << 20, '1')).ok).toBe(false)
+  })
+
+  it.each([
+    '',
+    'R',
+    'R//',
+    '/2025-01-01/P1M',
+    'r/2025-01-01/P1M',
+    'R1000000000/2025-01-01/P1M',
+    'R+1/2025-01-01/P1M',
+    'R 1/2025-01-01/P1M',
+    'R/2025-01-01/P1M/',
+    'R/2025-01-01/P1M\n',
+    'R/2025-01-01/P',
+    'R/2025-01-01/PT',
+    'R/2025-01-01/P1DT',
+    'R/2025-01-01/1D',
+    'R/2025-01-01/P-1D',
+    'R/2025-01-01/P1.5D',
+    'R/2025-01-01/P1D1M',
+    'R/2025-01-01/p1d',
+    'R/2025-01-01/P1H',
+    'R/1969-12-31/P1M',
+    'R/10000-01-01/P1M',
+    'R/2025-01-01Z/P1M',
+    'R/2025-01-01T/P1M',
+    'R/2025-01-01T24:00:00Z/P1M',
+    'R/2025-01-01T00:60Z/P1M',
+    'R/2025-01-01T00:00:60Z/P1M',
+    'R/2025-01-01T00:00+24:00/P1M',
+    'R/2025-04-31/P1M',
+    'R/2025-01-01t00:00:00z/P1M',
+    'R/2025-01-01T00:00:00.Z/P1M',
+    'R/2025-01-01/2025-01-01',
+  ])('IVL-10 refuses %j', (text) => expect(parseInterval(text).ok).toBe(false))
+
+  it('never throws, and what it accepts has windows', () => {
+    const unit = fc.constantFrom('R', '/', 'P', 'T', '1', '2025-01-01', 'M', 'D', 'Z', '-', ':', '0', '9')
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit, maxLength: 30 }), fc.string({ unit: 'binary-ascii' })), (text) => {
+        const parsed = parseInterval(text)
+        if (!parsed.ok) return
+        const { anchor, anchoredAt } = parsed.interval
+        const now = anchor === 'start' ? anchoredAt : anchoredAt - 1
+        expect(windowAt(parsed.interval, now, 'additional')?.index).toBe(0)
+      }),
+    )
+  })
+})

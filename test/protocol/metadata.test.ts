@@ -1,0 +1,46 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { Metadata } from '../../src/protocol/metadata.ts'
+
+function nested(depth: number): Record<string, unknown> {
+  return depth === 1 ? {} : { a: nested(depth - 1) }
+}
+
+describe('metadata', () => {
+  it('INC-11 is handed on as the very same object', () => {
+    const given = { text: 'é', number: 1.5, flag: false, none: null, list: [1, [2]], object: { a: {} } }
+    expect(v.parse(Metadata, given)).toBe(given)
+    expect(v.is(Metadata, {})).toBe(true)
+  })
+
+  it('INC-11 T-23 keeps an own property called __proto__ as data', () => {
+    const text = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":{"__proto__":[1]}}'
+    const parsed = v.parse(Metadata, JSON.parse(text))
+    expect(JSON.stringify(parsed)).toBe(text)
+    expect(Object.hasOwn(parsed, '__proto__')).toBe(true)
+    expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype)
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it.each([null, [], 'text', 1, true, undefined])('INC-11 is no %j', (value) =>
+    expect(v.is(Metadata, value)).toBe(false),
+  )
+
+  it('INC-11 has 8 levels and not 9, of objects and of arrays', () => {
+    expect(v.is(Metadata, nested(8))).toBe(true)
+    expect(v.is(Metadata, nested(9))).toBe(false)
+    expect(v.is(Metadata, { a: [[[[[[[1]]]]]]] })).toBe(true)
+    expect(v.is(Metadata, { a: [[[[[[[[1]]]]]]]] })).toBe(false)
+  })
+
+  it('INC-11 T-36 is refused at a depth that would end the stack', () => {
+    const deep = JSON.parse(`{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`)
+    expect(v.safeParse(Metadata, deep).success).toBe(false)
+  })
+
+  it('INC-11 has 8192 characters and not 8193', () => {
+    const text = (length: number): Record<string, string> => ({ a: 'x'.repeat(length - '{"a":""}'.length) })
+    expect(v.is(Metadata, text(8192))).toBe(true)
+    expect(v.is(Metadata, text(8193))).toBe(false)
+  })
+})

@@ -1,0 +1,178 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
+import { minimumSend, parseRate, priceFixedReceive, priceFixedSend, type Terms } from '../../src/protocol/price.ts'
+
+const usd = { assetCode: 'USD', assetScale: 2 }
+const eur = { assetCode: 'EUR', assetScale: 2 }
+const one = { numerator: 1n, denominator: 1n }
+const free: Terms = { from: usd, to: usd, rate: one, basisPoints: 0, fixed: 0n }
+
+function rate(text: string): Terms['rate'] {
+  const parsed = parseRate(text)
+  if (parsed === undefined) throw new Error(`${text} is no rate`)
+  return parsed
+}
+
+/** A fraction, so that the expected result is found without the order of operations under test. */
+type Fraction = readonly [numerator: bigint, denominator: bigint]
+const times = ([a, b]: Fraction, [c, d]: Fraction): Fraction => [a * c, b * d]
+const powerOfTen = (exponent: number): Fraction =>
+  exponent >= 0 ? [10n ** BigInt(exponent), 1n] : [1n, 10n ** BigInt(-exponent)]
+
+function expectedReceive(debit: bigint, terms: Terms): bigint | undefined {
+  const share: Fraction = times([debit, 1n], [BigInt(terms.basisPoints), 10_000n])
+  const proportional = share[0] % share[1] === 0n ? share[0] / share[1] : share[0] / share[1] + 1n
+  const sent = debit - proportional - terms.fixed
+  if (sent < 0n) return undefined
+  const major = times([sent, 1n], powerOfTen(-terms.from.assetScale))
+  const exchanged = times(major, [terms.rate.numerator, terms.rate.denominator])
+  const minor = times(exchanged, powerOfTen(terms.to.assetScale))
+  return minor[0] / minor[1]
+}
+
+const scale = fc.oneof(fc.constantFrom(0, 2, 9), fc.integer({ min: 0, max: 30 }))
+const terms: fc.Arbitrary<Terms> = fc.record({
+  from: scale.map((assetScale) => ({ assetCode: 'AAA', assetScale })),
+  to: scale.map((assetScale) => ({ assetCode: 'BBB', assetScale })),
+  rate: fc
+    .record({ whole: fc.nat(2000), fraction: fc.nat(999_999) })
+    .map(({ whole, fraction }) => rate(`${whole}.${String(fraction).padStart(6, '0')}1`)),
+  basisPoints: fc.oneof(fc.constantFrom(0, 1, 9999), fc.integer({ min: 0, max: 9999 })),
+  fixed: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 1000n })),
+})
+const value = fc.oneof(fc.bigInt({ min: 0n, max: 2000n }), fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }))
+
+describe('rates', () => {
+  it.each([
+    ['1', 1n, 1n],
+    ['0.92', 92n, 100n],
+    ['1234567890.000000001', 1234567890000000001n, 1_000_000_000n],
+    ['0.1', 1n, 10n],
+    [`0.${'0'.repeat(37)}1`, 1n, 10n ** 38n],
+    ['9'.repeat(40), BigInt('9'.repeat(40)), 1n],
+  ])('QUO-8 reads %s exactly', (text, numerator, denominator) =>
+    expect(parseRate(text)).toEqual({ numerator, denominator }),
+  )
+
+  it.each([
+    '',
+    '0',
+    '0.00',
+    '-1',
+    '+1',
+    '1.',
+    '.5',
+    '1,5',
+    '1e3',
+    '0x1',
+    ' 1',
+    '1\n',
+    '1/3',
+    'NaN',
+    'Infinity',
+    '1.2.3',
+    '9'.repeat(41),
+  ])('QUO-8 refuses %j', (text) => expect(parseRate(text)).toBeUndefined())
+})
+
+describe('fixed send', () => {
+  it('QUO-8 passes an amount on one to one without a fee', () => {
+    expect(priceFixedSend(1000n, free)).toEqual({ receive: 1000n, fee: 0n })
+  })
+
+  it('QUO-8 rounds the fee up and the receive amount down', () => {
+    expect(priceFixedSend(1001n, { ...free, to: eur, rate: rate('0.92'), basisPoints: 100, fixed: 5n })).toEqual({
+      receive: 906n,
+      fee: 16n,
+    })
+  })
+
+  it.each([
+    [{ assetCode: 'JPY', assetScale: 0 }, 10n],
+    [{ assetCode: 'XRP', assetScale: 9 }, 10_000_000_000n],
+  ])('AMT-4 converts ten units to %o', (to, receive) =>
+    expect(priceFixedSend(1000n, { ...free, to })?.receive).toBe(receive),
+  )
+
+  it('QUO-4 gives zero for a debit that is too small', () => {
+    expect(priceFixedSend(99n, { ...free, to: { assetCode: 'JPY', assetScale: 0 } })).toEqual({ receive: 0n, fee: 0n })
+    expect(priceFixedSend(5n, { ...free, fixed: 5n })).toEqual({ receive: 0n, fee: 5n })
+  })
+
+  it('QUO-8 gives nothing where the fee exceeds the debit', () => {
+    expect(priceFixedSend(4n, { ...free, fixed: 5n })).toBeUndefined()
+  })
+
+  it('LIM-11 gives nothing beyond 64 bits', () => {
+    expect(priceFixedSend(MAX_AMOUNT_VALUE, free)?.receive).toBe(MAX_AMOUNT_VALUE)
+    expect(priceFixedSend(MAX_AMOUNT_VALUE, { ...free, rate: rate('1.00000000000000000001') })?.receive).toBe(
+      MAX_AMOUNT_VALUE,
+    )
+    expect(priceFixedSend(MAX_AMOUNT_VALUE, { ...free, rate: rate('1.000000000000000001') })).toBeUndefined()
+  })
+
+  it('QUO-8 equals an independent rational computation', () => {
+    fc.assert(
+      fc.property(value, terms, (debit, given) => {
+        const expected = expectedReceive(debit, given)
+        const fits = expected !== undefined && expected <= MAX_AMOUNT_VALUE
+        expect(priceFixedSend(debit, given)?.receive).toBe(fits ? expected : undefined)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+})
+
+describe('fixed receive', () => {
+  it('QUO-8 rounds the debit up', () => {
+    expect(priceFixedReceive(1000n, free)).toEqual({ debit: 1000n, fee: 0n })
+    expect(priceFixedReceive(906n, { ...free, to: eur, rate: rate('0.92'), basisPoints: 100, fixed: 5n })).toEqual({
+      debit: 1000n,
+      fee: 15n,
+    })
+  })
+
+  it('QUO-8 reaches the receive amount, and one unit less does not', () => {
+    fc.assert(
+      fc.property(value, terms, (receive, given) => {
+        const priced = priceFixedReceive(receive, given)
+        if (priced === undefined) {
+          const most = expectedReceive(MAX_AMOUNT_VALUE, given)
+          expect(most === undefined || most < receive).toBe(true)
+          return
+        }
+        expect(expectedReceive(priced.debit, given)).toBeGreaterThanOrEqual(receive)
+        const less = priced.debit === 0n ? undefined : expectedReceive(priced.debit - 1n, given)
+        expect(less === undefined || less < receive).toBe(true)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('QUO-8 takes the same fee as a fixed send of its debit', () => {
+    fc.assert(
+      fc.property(value, terms, (receive, given) => {
+        const priced = priceFixedReceive(receive, given)
+        const sent = priced && priceFixedSend(priced.debit, given)
+        if (sent !== undefined) expect(sent.fee).toBe(priced?.fee)
+      }),
+    )
+  })
+
+  it('LIM-11 gives nothing where the debit does not fit an amount', () => {
+    expect(priceFixedReceive(MAX_AMOUNT_VALUE, free)?.debit).toBe(MAX_AMOUNT_VALUE)
+    expect(priceFixedReceive(MAX_AMOUNT_VALUE, { ...free, fixed: 1n })).toBeUndefined()
+  })
+})
+
+describe('minimum send', () => {
+  it('QUO-4 is the smallest debit of which anything arrives', () => {
+    expect(minimumSend(free)).toBe(1n)
+    expect(minimumSend({ ...free, to: { assetCode: 'JPY', assetScale: 0 } })).toBe(100n)
+    expect(minimumSend({ ...free, fixed: 5n, basisPoints: 5000 })).toBe(12n)
+    expect(
+      minimumSend({ ...free, from: { assetCode: 'XRP', assetScale: 40 }, to: { assetCode: 'JPY', assetScale: 0 } }),
+    ).toBeUndefined()
+  })
+})

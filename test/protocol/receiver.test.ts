@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { isLocalReceiver, localResourceId, parseReceiver } from '../../src/protocol/receiver.ts'
+import vectors from '../vectors/receiver-pattern.json' with { type: 'json' }
+
+const server = 'https://wallet.example/op'
+const id = '0123456789abcdef0123456789abcdef'
+
+describe('receivers', () => {
+  it.each(vectors.accept)('accepts %s', (text) => expect(parseReceiver(text)?.url).toBe(text))
+  it.each(vectors.reject)('refuses %s', (text) => expect(parseReceiver(text)).toBeUndefined())
+
+  it('are taken apart', () => {
+    expect(parseReceiver('http://wallet.example:8080/op/incoming-payments/17')).toEqual({
+      url: 'http://wallet.example:8080/op/incoming-payments/17',
+      id: '17',
+      collection: 'http://wallet.example:8080/op/incoming-payments',
+    })
+  })
+
+  it.each([
+    'https://Wallet.Example/incoming-payments/1',
+    'https://wallet.example:443/incoming-payments/1',
+    'https://wallet.example/x/../incoming-payments/1',
+    'https://wallet.example/./incoming-payments/1',
+  ])('LIM-5 %s is one with its plain form', (text) =>
+    expect(parseReceiver(text)?.url).toBe('https://wallet.example/incoming-payments/1'),
+  )
+
+  it('LIM-5 keep the case of the path', () => {
+    expect(parseReceiver('https://wallet.example/incoming-payments/A')?.url).toBe(
+      'https://wallet.example/incoming-payments/A',
+    )
+    expect(parseReceiver('https://wallet.example/@bob/incoming-payments/1')?.id).toBe('1')
+  })
+
+  it.each([
+    '',
+    'incoming-payments/1',
+    '/incoming-payments/1',
+    'https://wallet.example/incoming-payments',
+    'https://wallet.example/incoming-payments/1/',
+    'https://wallet.example/incoming-payments/1/complete',
+    'https://wallet.example/incoming-payments/1?x=1',
+    'https://wallet.example/incoming-payments/1?',
+    'https://wallet.example/incoming-payments/1#x',
+    'https://wallet.example/?/incoming-payments/1',
+    'https://wallet.example/#/incoming-payments/1',
+    'https://user@wallet.example/incoming-payments/1',
+    'https://:secret@wallet.example/incoming-payments/1',
+    'https:wallet.example/incoming-payments/1',
+    'https://wallet.example\\incoming-payments\\1',
+    ' https://wallet.example/incoming-payments/1',
+    'https://wallet.example/incoming-payments/1\n',
+    'https://wallet.example/incoming-payments/..',
+    'https://wallet.example/Incoming-Payments/1',
+    'https://wallet.example:x/incoming-payments/1',
+    'javascript://x/incoming-payments/1',
+  ])('refuses %j', (text) => expect(parseReceiver(text)).toBeUndefined())
+
+  it('T-24 accepts 2048 characters and refuses more', () => {
+    const text = (length: number): string => 'https://x/incoming-payments/'.padEnd(length, '1')
+    expect(parseReceiver(text(2048))?.url).toBe(text(2048))
+    expect(parseReceiver(text(2049))).toBeUndefined()
+  })
+
+  it('T-24 refuses 1 MiB a thousand times, for which the published pattern would need hours', () => {
+    const long = `https://${'/incoming-payments/'.repeat(1 << 16)}`.slice(0, 1 << 20)
+    let refused = 0
+    for (let call = 0; call < 1000; call++) {
+      if (parseReceiver(long) === undefined && localResourceId(long, server, 'quotes') === undefined) refused++
+    }
+    expect(refused).toBe(1000)
+  })
+})
+
+describe('resources of this server', () => {
+  it('RS-10 are known by their URL', () => {
+    expect(localResourceId(`${server}/quotes/${id}`, server, 'quotes')).toBe(id)
+    expect(localResourceId(`${server}/incoming-payments/${id}`, server, 'incoming-payments')).toBe(id)
+    expect(localResourceId(`${server}/outgoing-payments/${id}`, server, 'outgoing-payments')).toBe(id)
+  })
+
+  it.each([
+    `https://WALLET.example/op/quotes/${id}`,
+    `https://wallet.example:443/op/quotes/${id}`,
+    `https://wallet.example/x/../op/quotes/${id}`,
+  ])('RS-10 are compared as URLs: %s', (url) => expect(localResourceId(url, server, 'quotes')).toBe(id))
+
+  it.each([
+    id,
+    `/op/quotes/${id}`,
+    `https://evil.example/op/quotes/${id}`,
+    `https://evil.example/quotes/${id}`,
+    `https://wallet.example.evil.example/op/quotes/${id}`,
+    `https://wallet.example@evil.example/op/quotes/${id}`,
+    `https://user@wallet.example/op/quotes/${id}`,
+    `http://wallet.example/op/quotes/${id}`,
+    `https://wallet.example:8443/op/quotes/${id}`,
+    `https://wallet.example/quotes/${id}`,
+    `https://wallet.example/other/quotes/${id}`,
+    `${server}/incoming-payments/${id}`,
+    `${server}/quotes/`,
+    `${server}/quotes`,
+    `${server}/quotes/${id}/`,
+    `${server}/quotes/${id}/x`,
+    `${server}/quotes/${id}?x`,
+    `${server}/quotes/${id}#x`,
+    `${server}/quotes/../quotes/..`,
+    `${server}//quotes/${id}`,
+  ])('RS-10 T-41 do not include %s', (url) => expect(localResourceId(url, server, 'quotes')).toBeUndefined())
+
+  it('RS-10 tell a local receiver from one elsewhere', () => {
+    expect(isLocalReceiver(`${server}/incoming-payments/${id}`, server)).toBe(true)
+    expect(isLocalReceiver(`https://other.example/incoming-payments/${id}`, server)).toBe(false)
+  })
+})

@@ -1,0 +1,72 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { amountOf, MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
+import { chargeSpending, receivedIn, type Spending, spentAmountsOf } from '../../src/protocol/spent-amounts.ts'
+
+const usd = { assetCode: 'USD', assetScale: 2 }
+const eur = { assetCode: 'EUR', assetScale: 2 }
+const cents = { assetCode: 'EUR', assetScale: 3 }
+const fresh: Spending = { id: 'g:0:life', grantId: 'g', entry: 0, chargedAt: 0, debit: amountOf(usd, 0n), receive: [] }
+
+describe('spending', () => {
+  it('LIM-1 adds payments up and takes failed ones out again', () => {
+    const charged = chargeSpending(chargeSpending(fresh, 10n, eur, 9n), 20n, eur, 18n)
+    expect(charged.debit.value).toBe(30n)
+    expect(receivedIn(charged, eur)).toBe(27n)
+    const back = chargeSpending(charged, -20n, eur, -18n)
+    expect(back.debit.value).toBe(10n)
+    expect(receivedIn(back, eur)).toBe(9n)
+    expect(fresh.receive).toEqual([])
+  })
+
+  it('LIM-9 keeps one sum per asset of the receivers', () => {
+    const charged = chargeSpending(chargeSpending(fresh, 10n, eur, 9n), 10n, cents, 90n)
+    expect(receivedIn(charged, eur)).toBe(9n)
+    expect(receivedIn(charged, cents)).toBe(90n)
+    expect(receivedIn(charged, usd)).toBe(0n)
+  })
+
+  it('LIM-1 LIM-11 is the sum of what was charged, beyond 64 bits too', () => {
+    const charge = fc.record({
+      debit: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
+      asset: fc.constantFrom(usd, eur, cents),
+      receive: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
+    })
+    fc.assert(
+      fc.property(fc.array(charge, { maxLength: 20 }), (charges) => {
+        const spending = charges.reduce(
+          (sum, { debit, asset, receive }) => chargeSpending(sum, debit, asset, receive),
+          fresh,
+        )
+        expect(spending.debit.value).toBe(charges.reduce((sum, { debit }) => sum + debit, 0n))
+        for (const asset of [usd, eur, cents]) {
+          const expected = charges.filter((one) => one.asset === asset).reduce((sum, { receive }) => sum + receive, 0n)
+          expect(receivedIn(spending, asset)).toBe(expected)
+        }
+      }),
+    )
+  })
+})
+
+describe('spent amounts', () => {
+  it('LIM-9 are the sums of the window', () => {
+    expect(spentAmountsOf(chargeSpending(fresh, 10n, eur, 9n))).toEqual({
+      spentDebitAmount: { value: '10', ...usd },
+      spentReceiveAmount: { value: '9', ...eur },
+    })
+  })
+
+  it('LIM-9 have no receive amount where receivers of several assets were paid', () => {
+    const both = chargeSpending(chargeSpending(fresh, 10n, eur, 9n), 10n, cents, 90n)
+    expect(spentAmountsOf(both).spentReceiveAmount).toBeNull()
+    expect(spentAmountsOf(chargeSpending(both, -10n, eur, -9n)).spentReceiveAmount).toEqual({ value: '90', ...cents })
+  })
+
+  it('D13 are zero once everything was given back', () => {
+    const back = chargeSpending(chargeSpending(fresh, 10n, eur, 9n), -10n, eur, -9n)
+    expect(spentAmountsOf(back)).toEqual({
+      spentDebitAmount: { value: '0', ...usd },
+      spentReceiveAmount: { value: '0', ...eur },
+    })
+  })
+})

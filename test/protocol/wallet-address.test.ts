@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest'
+import { canonicalWalletAddress, isLoopbackHost, walletAddressToWire } from '../../src/protocol/wallet-address.ts'
+
+const strict = { loopbackHttp: false }
+const lenient = { loopbackHttp: true }
+
+describe('canonical wallet addresses', () => {
+  it.each([
+    ['https://wallet.example/alice', 'https://wallet.example/alice'],
+    ['https://wallet.example/alice/', 'https://wallet.example/alice'],
+    ['https://Wallet.EXAMPLE/alice', 'https://wallet.example/alice'],
+    ['https://wallet.example/Alice', 'https://wallet.example/Alice'],
+    ['https://wallet.example', 'https://wallet.example/.well-known/pay'],
+    ['https://wallet.example/', 'https://wallet.example/.well-known/pay'],
+    ['https://wallet.example/.well-known/pay', 'https://wallet.example/.well-known/pay'],
+    ['https://wallet.example/users/alice', 'https://wallet.example/users/alice'],
+    ['https://wallet.example/@alice', 'https://wallet.example/@alice'],
+    ["https://wallet.example/~a.b_c-d!$&'()*+,;=:@e", "https://wallet.example/~a.b_c-d!$&'()*+,;=:@e"],
+    ['https://wallet.example/jos%C3%A9', 'https://wallet.example/jos%C3%A9'],
+    ['https://xn--mnchen-3ya.example/alice', 'https://xn--mnchen-3ya.example/alice'],
+    ['https://wallet.example/quotesque', 'https://wallet.example/quotesque'],
+    ['https://wallet.example/...', 'https://wallet.example/...'],
+  ])('WAS-2 T-40 %s is %s', (text, canonical) => {
+    expect(canonicalWalletAddress(text, strict)).toBe(canonical)
+    expect(canonicalWalletAddress(canonical, strict)).toBe(canonical)
+  })
+
+  it.each([
+    '',
+    'wallet.example/alice',
+    '$wallet.example/alice',
+    'http://wallet.example/alice',
+    'ftp://wallet.example/alice',
+    'HTTPS://wallet.example/alice',
+    'https:/wallet.example/alice',
+    'https:wallet.example/alice',
+    'https:///wallet.example/alice',
+    'https://user@wallet.example/alice',
+    'https://user:secret@wallet.example/alice',
+    'https://@wallet.example/alice',
+    'https://wallet.example:8443/alice',
+    'https://wallet.example:443/alice',
+    'https://wallet.example:/alice',
+    'https://wallet.example/alice?x=1',
+    'https://wallet.example/alice?',
+    'https://wallet.example/alice#x',
+    'https://wallet.example/alice#',
+    'https://wallet.example./alice',
+    'https://wallet%2Eexample/alice',
+    'https://münchen.example/alice',
+    'https://wallet.example/./alice',
+    'https://wallet.example/bob/../alice',
+    'https://wallet.example/%2e/alice',
+    'https://wallet.example/bob/%2E%2E/alice',
+    'https://wallet.example//alice',
+    'https://wallet.example/alice//',
+    'https://wallet.example//',
+    'https://wallet.example/alice\\bob',
+    'https://wallet.example\\alice',
+    'https://wallet.example/al ice',
+    'https://wallet.example/al\tice',
+    ' https://wallet.example/alice',
+    'https://wallet.example/alice\n',
+    'https://wallet.example/josé',
+    'https://wallet.example/jos%c3%a9',
+    'https://wallet.example/%61lice',
+    'https://wallet.example/a%2Fb',
+    'https://wallet.example/a%20b',
+    'https://wallet.example/a%',
+    'https://wallet.example/a%C',
+    'https://wallet.example/a|b',
+    'https://wallet.example/a^b',
+    'https://',
+    'https:///',
+  ])('WAS-2 T-40 refuses %j', (text) => {
+    expect(canonicalWalletAddress(text, strict)).toBeUndefined()
+  })
+
+  it.each([
+    'incoming-payments',
+    'outgoing-payments',
+    'quotes',
+    'jwks.json',
+    'outgoing-payment-grant',
+    'wallet-address',
+    'continue',
+    'token',
+    'interact',
+  ])('WAS-3 refuses the segment %s wherever it stands', (segment) => {
+    for (const path of [segment, `${segment}/`, `alice/${segment}`, `${segment}/alice`]) {
+      expect(canonicalWalletAddress(`https://wallet.example/${path}`, strict)).toBeUndefined()
+    }
+  })
+
+  it('WAS-2 accepts 2048 characters and refuses more', () => {
+    const text = (length: number): string => 'https://wallet.example/'.padEnd(length, 'a')
+    expect(canonicalWalletAddress(text(2048), strict)).toBe(text(2048))
+    expect(canonicalWalletAddress(text(2049), strict)).toBeUndefined()
+    expect(canonicalWalletAddress(text(1 << 20), strict)).toBeUndefined()
+  })
+})
+
+describe('loopbackHttp', () => {
+  it.each([
+    ['http://localhost:3000/alice', 'http://localhost:3000/alice'],
+    ['http://LOCALHOST:3000/', 'http://localhost:3000/.well-known/pay'],
+    ['http://127.0.0.1:3000/alice/', 'http://127.0.0.1:3000/alice'],
+    ['http://[::1]:3000/alice', 'http://[::1]:3000/alice'],
+    ['https://localhost:8443/alice', 'https://localhost:8443/alice'],
+    ['http://cloud.localhost:3000/alice', 'http://cloud.localhost:3000/alice'],
+    ['http://localhost/alice', 'http://localhost/alice'],
+  ])('WAS-2 admits %s, and only when it is set', (text, canonical) => {
+    expect(canonicalWalletAddress(text, lenient)).toBe(canonical)
+    expect(canonicalWalletAddress(text, strict)).toBeUndefined()
+  })
+
+  it.each([
+    'http://wallet.example/alice',
+    'https://wallet.example:8443/alice',
+    'http://localhost.wallet.example/alice',
+    'http://notlocalhost/alice',
+    'http://localhost./alice',
+    'http://127.0.0.2/alice',
+    'http://127.1/alice',
+    'http://0x7f000001/alice',
+    'http://2130706433/alice',
+    'http://0.0.0.0/alice',
+    'http://[::]/alice',
+    'http://[::ffff:127.0.0.1]/alice',
+    'http://[0:0:0:0:0:0:0:1]/alice',
+    'http://10.0.0.1/alice',
+    'http://169.254.169.254/alice',
+    'http://user@localhost/alice',
+    'http://localhost:80/alice',
+    'http://localhost:3000/alice?x',
+    'ftp://localhost/alice',
+  ])('WAS-2 T-1 does not admit %s', (text) => expect(canonicalWalletAddress(text, lenient)).toBeUndefined())
+
+  it.each(['localhost', 'a.localhost', '127.0.0.1', '[::1]'])('T-1 %s is this machine', (host) =>
+    expect(isLoopbackHost(host)).toBe(true),
+  )
+  it.each(['', 'localhost.example', 'xlocalhost', '::1', '127.0.0.1.example', '128.0.0.1'])('T-1 %j is not', (host) =>
+    expect(isLoopbackHost(host)).toBe(false),
+  )
+})
+
+describe('wallet address documents', () => {
+  const details = {
+    walletAddress: 'https://wallet.example/alice',
+    assetCode: 'USD',
+    assetScale: 2,
+    authServer: 'https://auth.wallet.example',
+    resourceServer: 'https://wallet.example',
+  }
+
+  it('WAS-1 WAS-4 hold the canonical id and the published URLs', () => {
+    expect(walletAddressToWire({ ...details, publicName: 'Alice' })).toEqual({
+      id: 'https://wallet.example/alice',
+      publicName: 'Alice',
+      assetCode: 'USD',
+      assetScale: 2,
+      authServer: 'https://auth.wallet.example',
+      resourceServer: 'https://wallet.example',
+    })
+  })
+
+  it('WAS-1 have no name where the owner shows none', () => {
+    expect(walletAddressToWire(details)).not.toHaveProperty('publicName')
+    expect(walletAddressToWire({ ...details, publicName: undefined })).not.toHaveProperty('publicName')
+  })
+})

@@ -1,0 +1,32 @@
+import type { Storage } from 'open-payments-server'
+
+/** Numbers from 0 up to 1 that look random; the same for the same seed. */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** A storage whose operations take a random number of turns, so that requests at the same time meet in many orders. */
+export function interleavedStorage(inner: Storage, seed: number): Storage {
+  const random = randomNumbers(seed)
+  const turns = async (): Promise<void> => {
+    for (let left = Math.floor(random() * 4); left > 0; left--) await new Promise((resolve) => setImmediate(resolve))
+  }
+  const late = async <T>(operation: () => Promise<T>): Promise<T> => {
+    await turns()
+    const result = await operation()
+    await turns()
+    return result
+  }
+  return {
+    get: (keys) => late(() => inner.get(keys)),
+    list: (query) => late(() => inner.list(query)),
+    due: (kind, now, limit) => late(() => inner.due(kind, now, limit)),
+    commit: (changes) => late(() => inner.commit(changes)),
+  }
+}
