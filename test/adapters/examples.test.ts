@@ -1,0 +1,4 @@
+import { describeHost } from '../runtimes/host-behaviour.ts'
+
+describeHost('node:http')
+describeHost('Express')

@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import { serveHandler as serveBun } from '../../adapters/bun.ts'
+import { serveHandler as serveDeno } from '../../adapters/deno.ts'
+import { fromFetchRequest, toFetchResponse } from '../../src/http/fetch-exchange.ts'
+import { isConfigurationError } from '../../src/index.ts'
+import { createEcho } from './echo.ts'
+
+/** A body that is made while it is read; `cancelled` is called when nobody reads on. */
+function streamOf(
+  parts: Iterable<string | Error>,
+  cancelled: () => void = () => undefined,
+): ReadableStream<Uint8Array> {
+  const iterator = parts[Symbol.iterator]()
+  return new ReadableStream(
+    {
+      pull(controller) {
+        const { value, done } = iterator.next()
+        if (done) controller.close()
+        else if (value instanceof Error) controller.error(value)
+        else controller.enqueue(new TextEncoder().encode(value))
+      },
+      cancel: cancelled,
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function post(body: BodyInit): Request {
+  const init = { method: 'POST', body, duplex: 'half' }
+  return new Request('https://wallet.example/op', init)
+}
+
+describe('a Fetch request', () => {
+  it.each([
+    ['https://wallet.example/op/a?b=%zz&c=/', '/op/a?b=%zz&c=/'],
+    ['https://wallet.example:8443//op//a', '//op//a'],
+    ['https://wallet.example', '/'],
+    ['https://wallet.example?a=b', '/?a=b'],
+    ['http://[::1]:3000/op', '/op'],
+  ])('has of %s the target %s', (url, target) => {
+    expect(fromFetchRequest(new Request(url)).target).toBe(target)
+  })
+
+  it('has its method, and one line per field', () => {
+    const headers = [
+      ['Accept', 'a'],
+      ['accept', 'b'],
+    ] satisfies [string, string][]
+    const request = fromFetchRequest(new Request('https://wallet.example/op', { method: 'delete', headers }))
+    expect(request.method).toBe('DELETE')
+    expect(request.headerLines('accept')).toEqual(['a, b'])
+    expect(request.headerLines('authorization')).toEqual([])
+  })
+
+  it('DIG-1 keeps the bytes of its body', async () => {
+    const bytes = new Uint8Array([123, 0, 255, 13, 10])
+    expect(await fromFetchRequest(post(bytes)).bytes(5)).toEqual(bytes)
+    expect(await fromFetchRequest(post(streamOf(['a', '', 'bc']))).bytes(5)).toEqual(new TextEncoder().encode('abc'))
+    expect(await fromFetchRequest(new Request('https://wallet.example/op')).bytes(5)).toEqual(new Uint8Array())
+  })
+
+  it('EMB-1 does not have more than the limit of its body read', async () => {
+    expect(await fromFetchRequest(post('123456')).bytes(5)).toBeUndefined()
+    const parts = ['123', '456', 'not read']
+    let cancelled = 0
+    const stream = streamOf(
+      (function* () {
+        while (parts.length > 0) yield parts.shift() ?? ''
+      })(),
+      () => {
+        cancelled += 1
+      },
+    )
+    expect(await fromFetchRequest(post(stream)).bytes(5)).toBeUndefined()
+    expect([parts, cancelled]).toEqual([['not read'], 1])
+  })
+
+  it('is not taken for whole where its body breaks off', async () => {
+    expect(await fromFetchRequest(post(streamOf(['123', new Error('connection reset')]))).bytes(5)).toBeUndefined()
+  })
+
+  it('DIG-7 fails loudly where its body was read before', async () => {
+    const request = post('{}')
+    await request.json()
+    const failure = await fromFetchRequest(request)
+      .bytes(5)
+      .catch((error: unknown) => error)
+    expect(isConfigurationError(failure)).toBe(true)
+  })
+})
+
+describe('a Fetch response', () => {
+  it('has the status, the headers and the body', async () => {
+    const response = toFetchResponse({
+      status: 201,
+      headers: { 'content-type': 'application/json' },
+      body: '{"a":"€"}',
+    })
+    expect([response.status, response.headers.get('content-type')]).toEqual([201, 'application/json'])
+    expect(await response.json()).toEqual({ a: '€' })
+  })
+
+  it('may have no body', () => {
+    expect(toFetchResponse({ status: 204, headers: {}, body: undefined }).body).toBeNull()
+  })
+})
+
+describe.each([
+  ['Bun', serveBun],
+  ['Deno', serveDeno],
+])('a handler for %s', (_, serveHandler) => {
+  const echo = createEcho()
+  const openPayments = {
+    owns: echo.owns,
+    fetch: async (request: Request) => toFetchResponse(await echo.handle(fromFetchRequest(request))),
+  }
+  const own = () => new Response('own')
+
+  it('answers everything', async () => {
+    const response = await serveHandler(openPayments)(new Request('https://wallet.example/account?a=b'))
+    expect(await response.json()).toMatchObject({ target: '/account?a=b' })
+  })
+
+  it('EMB-6 answers what is for Open Payments, and hands on the rest', async () => {
+    const handler = serveHandler(openPayments, own)
+    expect(await (await handler(new Request('https://wallet.example/op?a=b'))).json()).toMatchObject({
+      target: '/op?a=b',
+    })
+    expect(await (await handler(new Request('https://wallet.example/account?a=/op'))).text()).toBe('own')
+  })
+
+  it('answers where the directory of the wallet fails', async () => {
+    const failing = { ...openPayments, owns: () => Promise.reject(new Error('directory down')) }
+    const response = await serveHandler(failing, own)(new Request('https://wallet.example/alice'))
+    expect(await response.json()).toMatchObject({ target: '/alice' })
+  })
+})

@@ -1,0 +1,4 @@
+import { describeHost } from './host-behaviour.ts'
+
+describeHost('Bun')
+describeHost('Deno')
