@@ -6,7 +6,7 @@ const FOREIGN: readonly RegExp[] = [
   /\.\.\/share[d]\b/,
   /(?:^|[\s'"`(=])\/(?:wor[k]|hom[e]|roo[t]|User[s])\//m,
   /\/tm[p]\/[a-z]/,
-  /\bregistr[y]\.[a-z]+\.[a-z]{2,}/,
+  /\bregistr[y]\.[a-z]+\.(?:org|com|dev|net|io)\b/,
   /\b(?:require[m]ents|fact[s]|mode[l]s|client[s]|servic[e])\.md\b/,
   /\b(?:claud[e]|anthropi[c]|chatgp[t]|opena[i]|copilo[t])\b/i,
   /\b(?:sub-?agen[t]|helper sessio[n]|language mode[l])\b/i,

@@ -1,4 +1,10 @@
-import type { ConsentData, DecidedInteraction, InteractionRefusal, Interactions } from '../../src/ports/consent.ts'
+import type {
+  ConsentData,
+  DecidedInteraction,
+  InteractionRefusal,
+  Interactions,
+  ResourceOwner,
+} from '../../src/ports/consent.ts'
 import type { HttpRequest } from '../../src/ports/http-exchange.ts'
 
 export const ALICE = 'https://wallet.example/alice'

@@ -56,7 +56,8 @@ describe('a fetched key set', () => {
   })
 
   it('T-4 is not read to its end where it holds 5000 keys', async () => {
-    const texts = ['{"keys":[', ...Array.from({ length: 5000 }, () => `${JSON.stringify(publishedKey('a'))},`), ']}']
+    const key = JSON.stringify(publishedKey('a'))
+    const texts = ['{"keys":[', ...Array.from({ length: 5000 }, () => `${key},`), ']}']
     let pulled = 0
     const counted = (function* () {
       for (const text of texts) {
