@@ -48,13 +48,11 @@ export async function handleNodeRequest(
  * large.
  */
 export function toHttpRequest(request: IncomingMessage, target: string = request.url ?? '/'): HttpRequest {
-  const source = request.socket.remoteAddress
   return {
     method: request.method ?? 'GET',
     target,
     headerLines: (name) => linesOf(request.rawHeaders, name),
     bytes: (limit) => readBytes(request, limit),
-    ...(source !== undefined && { source }),
   }
 }
 

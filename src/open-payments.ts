@@ -1,20 +1,21 @@
 import { createGrants, type Grants } from './ase/grants.ts'
 import { createInteractions } from './ase/interactions.ts'
 import { authServerRoutes } from './auth-server/routes.ts'
-import { ConfigurationError } from './errors/configuration-error.ts'
 import { fromFetchRequest, toFetchResponse } from './http/fetch-exchange.ts'
 import { createHandler } from './http/handle.ts'
 import { findLocalWalletAddress } from './http/local-wallet-address.ts'
-import { ANY_PATH, createRouter, originFormPath } from './http/router.ts'
+import { createRouter, originFormPath } from './http/router.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { recoverPayments, sweepRecords } from './payments/recover.ts'
+import type { Clock } from './ports/clock.ts'
 import type { Interactions } from './ports/consent.ts'
 import type { Context } from './ports/context.ts'
-import type { OnEvent, ServiceEvent } from './ports/events.ts'
+import type { MoneyEvent, OnEvent, ServiceEvent } from './ports/events.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Pricing } from './ports/pricing.ts'
 import { isSameAsset } from './protocol/amount.ts'
+import { guardStorage } from './records/guard-storage.ts'
 import { createSerializer } from './records/serializer.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
 import { derivedSecrets } from './runtime/derived-secrets.ts'
@@ -37,8 +38,9 @@ export interface OpenPayments {
   /** The same for any Fetch host. Fetch normalises URLs and joins header lines before this sees them. */
   fetch(request: Request, options?: HandleOptions): Promise<Response>
   /**
-   * Whether this server answers a request: a route of its authorization or resource server, or a wallet address that
-   * exists. A framework lets everything else fall through to its own routes. `target` is the raw `/path?query`.
+   * Whether this server answers a request: an endpoint of its authorization or resource server with its method, or a
+   * wallet address that exists (and its `/jwks.json`). A framework lets everything else fall through to its own routes,
+   * which may stand beside these on the same paths with other methods. `target` is the raw `/path?query`.
    */
   owns(method: string, target: string): Promise<boolean>
   /** For a wallet's own consent screen. */
@@ -80,10 +82,14 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   const answer = createHandler(context, routes, bases)
   const match = createRouter(routes, bases)
   const running = new Set<Promise<unknown>>()
+  const keep = (work: Promise<unknown>): Promise<unknown> => {
+    const kept: Promise<unknown> = work.catch(() => undefined).finally(() => running.delete(kept))
+    running.add(kept)
+    return kept
+  }
   const handle: OpenPayments['handle'] = (request, { waitUntil } = {}) =>
     answer(request, (work) => {
-      const kept: Promise<unknown> = work.catch(() => undefined).finally(() => running.delete(kept))
-      running.add(kept)
+      const kept = keep(work)
       waitUntil?.(kept)
     })
   return {
@@ -91,14 +97,15 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     fetch: async (request, handling) => toFetchResponse(await handle(fromFetchRequest(request), handling)),
     owns: async (method, target) => {
       const found = await match(method, target)
-      if (!found.ok) return found.refusal.condition.status === 405
-      if (found.row.path !== ANY_PATH) return true
-      const path = originFormPath(target) ?? '/'
+      // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
+      if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
+      if (found.row.role !== 'wallet-address-server') return true
+      const path = (originFormPath(target) ?? '/').replace(/\/jwks\.json\/?$/, '')
       return (await findLocalWalletAddress(context, `${context.walletAddressServer}${path}`)) !== undefined
     },
     interactions,
     grants: createGrants(context),
-    incomingPayments: { received: (id, amount, transferId) => receivePayment(context, id, amount, transferId) },
+    incomingPayments: { received: (id, amount, transferId) => receivePayment(context, id, amount, transferId, keep) },
     recover: () => recoverPayments(context),
     sweep: () => sweepRecords(context),
     drain: async () => {
@@ -117,14 +124,14 @@ function createContext(options: OpenPaymentsOptions): Context {
   const clock = options.clock ?? systemClock()
   const cryptography = options.cryptography ?? webCryptography()
   const keyResolver = options.keyResolver ?? fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
-  if (keyResolver === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   const onEvent: OnEvent = options.onEvent ?? reportFaults
   const { authServer, resourceServer, storage, ledger, walletAddresses } = options
+  const emit = emitBestEffort(onEvent)
   return Object.freeze({
     authServer,
     resourceServer,
     walletAddressServer,
-    storage,
+    storage: guardStorage(storage, () => clock.now(), emit),
     ledger,
     walletAddresses,
     keyResolver,
@@ -136,11 +143,25 @@ function createContext(options: OpenPaymentsOptions): Context {
     lifetimes,
     limits,
     policies,
-    emit: emitBestEffort(onEvent),
+    emit,
     // Money events are only kept where somebody asked for them: the default sink would acknowledge and drop them.
-    ...(options.onEvent && { deliverEvent: async (event) => onEvent(event) }),
+    ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
     serialize: createSerializer(),
   } satisfies Context)
+}
+
+const ACKNOWLEDGE_SECONDS = 10
+
+/** Hands a money event over. A host that never answers counts as one that refused: else it would hold up everything behind it. */
+async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
+  const timer = new AbortController()
+  const late = clock.sleep(ACKNOWLEDGE_SECONDS * 1000, timer.signal).then(() => 'late')
+  try {
+    const answer = await Promise.race([onEvent(event), late])
+    if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
+  } finally {
+    timer.abort()
+  }
 }
 
 /** A sink that fails must not fail the request that it is told about. */

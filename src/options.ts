@@ -29,7 +29,7 @@ export interface OpenPaymentsOptions {
   readonly consent: Consent
   /** Default: one to one within an asset, no fee, no exchange. */
   readonly pricing?: Pricing
-  /** Default: none; only receivers on this server can be paid. */
+  /** Default: none. In this version a method only supplies the `methods` of incoming payments; receivers on other servers are refused. */
   readonly paymentMethods?: readonly PaymentMethod[]
   /** Default: fetches over https, guarded; needs a host with `node:https`. */
   readonly keyResolver?: KeyResolver
@@ -87,12 +87,17 @@ export interface Settings {
 /** Checks every option at construction and fills the defaults in; throws a `ConfigurationError` that names the option. */
 export function resolveSettings(options: OpenPaymentsOptions): Settings {
   const settings = options.settings ?? {}
+  requireObject('settings', settings)
   refuseUnknown('settings', settings, ['lifetimes', 'limits', 'policies'])
   const lifetimes = withDefaults('settings.lifetimes', LIFETIMES, settings.lifetimes)
   const limits = withDefaults('settings.limits', LIMITS, settings.limits)
   const policies = withDefaults('settings.policies', POLICIES, settings.policies)
   for (const [name, value] of Object.entries(lifetimes)) requirePositive(`settings.lifetimes.${name}`, value)
   for (const [name, value] of Object.entries(limits)) requirePositive(`settings.limits.${name}`, value)
+  // A request that still waits for its hold must not lose its payment to recovery.
+  if (limits.leaseSeconds < limits.holdSeconds * 3) {
+    throw new ConfigurationError('settings.limits.leaseSeconds must be at least three times holdSeconds')
+  }
   checkPolicies(policies)
   checkBaseUrl('authServer', options.authServer, policies)
   checkBaseUrl('resourceServer', options.resourceServer, policies)
@@ -103,12 +108,19 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   }
   checkSecrets(options.secrets)
   checkPorts(options)
+  checkLists(options, policies)
   return { walletAddressServer, lifetimes, limits, policies }
 }
 
 function withDefaults<T extends object>(name: string, defaults: T, given: Partial<T> | undefined): T {
+  if (given !== undefined) requireObject(name, given)
   refuseUnknown(name, given ?? {}, Object.keys(defaults))
   return Object.freeze({ ...defaults, ...given })
+}
+
+function requireObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ConfigurationError(`${name} must be an object`)
 }
 
 function refuseUnknown(name: string, given: object, known: readonly string[]): void {
@@ -118,8 +130,8 @@ function refuseUnknown(name: string, given: object, known: readonly string[]): v
 }
 
 function requirePositive(name: string, value: unknown): void {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0)
-    throw new ConfigurationError(`${name} must be a positive number`)
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)
+    throw new ConfigurationError(`${name} must be a positive integer`)
 }
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
@@ -152,7 +164,7 @@ function checkPolicies(policies: Policies): void {
       throw new ConfigurationError(`settings.policies.${name} may list ${members.join(', ')}`)
     }
   }
-  if (!isIlpPrefix(policies.localIlpPrefix))
+  if (typeof policies.localIlpPrefix !== 'string' || !isIlpPrefix(policies.localIlpPrefix))
     throw new ConfigurationError('settings.policies.localIlpPrefix is not an ILP address prefix')
 }
 
@@ -214,6 +226,23 @@ function checkPorts(options: OpenPaymentsOptions): void {
     for (const method of methods) {
       if (!hasMethod(port, method)) throw new ConfigurationError(`${name}.${method} must be a function`)
     }
+  }
+}
+
+/** Schemes that run or read something, and those that need no listing. */
+const NO_APP_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'javascript', 'data', 'file', 'blob', 'vbscript'])
+
+function checkLists(options: OpenPaymentsOptions, policies: Policies): void {
+  const { onEvent, paymentMethods = [] } = options
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw new ConfigurationError('onEvent must be a function')
+  if (!Array.isArray(paymentMethods) || !paymentMethods.every((method) => hasMethod(method, 'createDetails'))) {
+    throw new ConfigurationError('paymentMethods must be a list of payment methods')
+  }
+  const { finishSchemes } = policies
+  const isAppScheme = (scheme: unknown): boolean =>
+    typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !NO_APP_SCHEMES.has(scheme)
+  if (!Array.isArray(finishSchemes) || !finishSchemes.every(isAppScheme)) {
+    throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
   }
 }
 

@@ -1,9 +1,17 @@
-import type { Counterparty, Credit, Hold, LedgerRefusal, LedgerResult, Settlement } from '../../src/ports/ledger.ts'
+import type {
+  Counterparty,
+  Credit,
+  Hold,
+  LedgerRefusal,
+  LedgerResult,
+  Settlement,
+  SettlementResult,
+} from '../../src/ports/ledger.ts'
 import { type Amount, type Asset, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, NewAccount, Transfer, TransferState } from './books.ts'
 
-const DONE: LedgerResult = { ok: true }
-const CONFLICT: LedgerResult = { ok: false, reason: 'conflict' }
+const DONE: SettlementResult = { ok: true }
+const CONFLICT: SettlementResult = { ok: false, reason: 'conflict' }
 
 const INTERNAL = /^(?:fees|clearing):/
 
@@ -113,7 +121,7 @@ function credit(books: Books, { id, account, amount, counterparty }: Credit): Le
   return answerOf(transfer)
 }
 
-function settle(books: Books, { id, amount, fee }: Settlement): LedgerResult {
+function settle(books: Books, { id, amount, fee }: Settlement): SettlementResult {
   const held = books.transfer(id)
   if (held === undefined || !isSameAsset(held.amount, amount) || !isSameAsset(held.amount, fee)) return CONFLICT
   if (held.state === 'settled') {
@@ -130,7 +138,7 @@ function settle(books: Books, { id, amount, fee }: Settlement): LedgerResult {
   return DONE
 }
 
-function release(books: Books, id: string): LedgerResult {
+function release(books: Books, id: string): SettlementResult {
   const held = books.transfer(id)
   if (held?.state === 'released') return DONE
   if (held?.state !== 'held') return CONFLICT

@@ -142,7 +142,9 @@ async function answer(parts: RouteParts, request: IncomingMessage, response: Ser
       return redirect(response, `${origin}/`, logins.logOut(cookie))
     case 'POST /sandbox/revoke': {
       const grant = (await readForm(request)).get('grant')
-      if (isLoggedIn && grant !== null) await openPayments.grants.revoke(grant)
+      // The person owns every account here; a grant is revoked by the owner of the one that it is about.
+      const owned = isLoggedIn && grant !== null ? parts.accounts : []
+      for (const { path } of owned) await openPayments.grants.revoke(origin + path, grant ?? '')
       return redirect(response, `${origin}/`)
     }
     default:

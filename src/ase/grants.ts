@@ -1,8 +1,8 @@
 import type { Context } from '../ports/context.ts'
 import type { Access } from '../protocol/access.ts'
 import { decide } from '../records/decide.ts'
+import { revokeGrantChanges } from '../records/end-grant.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
-import { revokeGrantChanges } from '../records/revoke-grant.ts'
 
 /** A grant that the owner of a wallet address has given and that is still live. */
 export interface LiveGrant {
@@ -15,20 +15,23 @@ export interface LiveGrant {
 
 /** What an account's owner can do about the grants they have given. */
 export interface Grants {
-  /** The live grants on a wallet address (its canonical URL), newest first; `after` is the id of the last one seen. */
+  /** The live grants on a wallet address (its canonical URL), newest first; `after` is the id of the last one seen, and rejects where it is none. */
   list(
     walletAddress: string,
     page?: { readonly limit?: number; readonly after?: string },
   ): Promise<readonly LiveGrant[]>
-  /** Ends a grant and its token in one commit; `false` where it was over already or never existed. */
-  revoke(grantId: string): Promise<boolean>
+  /**
+   * Ends a grant and its token in one commit. `walletAddress` is that of the person who revokes: `false` where the
+   * grant is not theirs, is over already, or never existed.
+   */
+  revoke(walletAddress: string, grantId: string): Promise<boolean>
 }
 
 /** The grants of a server, for the wallet. */
 export function createGrants(context: Context): Grants {
   return {
     list: (walletAddress, page = {}) => listGrants(context, walletAddress, page.limit ?? 50, page.after),
-    revoke: (grantId) => revokeGrant(context, grantId),
+    revoke: (walletAddress, grantId) => revokeGrant(context, walletAddress, grantId),
   }
 }
 
@@ -39,6 +42,8 @@ async function listGrants(
   afterId?: string,
 ): Promise<readonly LiveGrant[]> {
   const last = afterId === undefined ? undefined : await readRecord(context.storage, 'grant', afterId)
+  if (afterId !== undefined && last?.value.walletAddress !== walletAddress)
+    throw new RangeError('after names no grant of this wallet address')
   const after = last && { createdAt: last.value.createdAt, id: last.value.id }
   const records = await context.storage.list({
     kind: 'grant',
@@ -55,10 +60,10 @@ async function listGrants(
   }))
 }
 
-async function revokeGrant(context: Context, grantId: string): Promise<boolean> {
+async function revokeGrant(context: Context, walletAddress: string, grantId: string): Promise<boolean> {
   return decide<boolean>(context, async () => {
     const record = await readRecord(context.storage, 'grant', grantId)
-    if (record === undefined || record.value.state === 'finalised') return { answer: false }
+    if (record?.value.walletAddress !== walletAddress || record.value.state === 'finalised') return { answer: false }
     return { changes: await revokeGrantChanges(context, record), answer: true }
   })
 }

@@ -12,6 +12,7 @@ import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/f
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { isEqualDigest } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
+import { writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import { consentData } from './consent-data.ts'
 
@@ -43,15 +44,21 @@ async function findOpen(
   if (interaction === undefined) return { ok: false, reason: 'unknown' }
   const { state, expiresAt, grantId, sessionHash: bound } = interaction.value
   if (state === 'approved' || state === 'denied') return { ok: false, reason: 'used' }
-  if (state === 'expired' || context.clock.now() >= expiresAt) return { ok: false, reason: 'expired' }
+  if (context.clock.now() >= expiresAt) return { ok: false, reason: 'expired' }
   const grant = await readRecord(context.storage, 'grant', grantId)
   const walletAddress = grant?.value.walletAddress
-  if (grant?.value.state !== 'pending' || walletAddress === undefined) return { ok: false, reason: 'unknown' }
+  if (grant === undefined || walletAddress === undefined) return { ok: false, reason: 'unknown' }
+  if (grant.value.state !== 'pending') return { ok: false, reason: isDecided(grant.value) ? 'used' : 'unknown' }
   // Before the session is bound: whoever is logged in to the wrong account must not lock the owner out.
   if (!walletAddresses.includes(walletAddress)) return { ok: false, reason: 'not_owner' }
   const sessionHash = await context.secrets.digest(session)
   if (bound !== undefined && !isEqualDigest(bound, sessionHash)) return { ok: false, reason: 'other_session' }
   return { ok: true, interaction, grant, walletAddress, sessionHash }
+}
+
+/** Whether a decision was taken, perhaps since the interaction was read; else the grant was cancelled. */
+function isDecided({ state, finalisation }: Grant): boolean {
+  return state !== 'finalised' || finalisation === 'rejected'
 }
 
 /** Opens an interaction: the first session that does is the only one that may decide it. @spec INT-10 @spec INT-12 */
@@ -101,22 +108,24 @@ async function decideInteraction(
     const shown = { ...grant.value, decidedAt: context.clock.now(), ...hashOf(interaction.value.consentHash) }
     const decided = await apply(context, shown)
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
-    const { kind, version, dueAt } = grant
     return {
       changes: [
         { ...interaction, action: 'replace', value: { ...interaction.value, state } },
         // An approved grant still expires when nobody continues it; a denied one is over.
-        {
-          action: 'replace',
-          kind,
-          version,
-          value: decided.grant,
-          ...(state === 'approved' && dueAt !== undefined && { dueAt }),
-        },
+        state === 'approved'
+          ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
+          : writeOverGrant(context, grant, forgetNonce(decided.grant)),
       ],
       answer: { ok: true, ...(decided.redirect !== undefined && { redirect: decided.redirect }) },
     }
   })
+}
+
+/** The client's nonce is of no use once the finish redirect has been made. @spec T-14 */
+function forgetNonce(grant: Grant): Grant {
+  if (grant.finish === undefined) return grant
+  const { nonce: _, ...finish } = grant.finish
+  return { ...grant, finish }
 }
 
 function hashOf(consentHash: string | undefined): { readonly consentHash?: string } {

@@ -19,8 +19,8 @@ import { ContinuationRequest } from '../protocol/continuation.ts'
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
 import { type Decision, decide } from '../records/decide.ts'
+import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
-import { revokeGrantChanges } from '../records/revoke-grant.ts'
 import { continuationToWire, insertToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
 
 /** The holder of a continuation token, proved by its client's signature. */
@@ -123,22 +123,20 @@ async function useReference(
 ): Promise<Decision<Continuation>> {
   const grant = record.value
   const isRight = grant.interactRefHash !== undefined && isEqualDigest(referenceHash, grant.interactRefHash)
-  return isRight && grant.state === 'approved' ? issue(context, record) : countWrongReference(record)
+  return isRight && grant.state === 'approved' ? issue(context, record) : countWrongReference(context, record)
 }
 
 const WRONG_REFERENCES_ALLOWED = 5
 
 /** @spec INT-14 */
-function countWrongReference(record: StoredRecord<'grant'>): Decision<Continuation> {
-  const { kind, version } = record
+function countWrongReference(context: Context, record: StoredRecord<'grant'>): Decision<Continuation> {
   const counted: Grant = { ...record.value, wrongReferences: record.value.wrongReferences + 1 }
   if (counted.wrongReferences <= WRONG_REFERENCES_ALLOWED) {
     const changes = [{ ...record, action: 'replace', value: counted }] as const
     return { changes, answer: { kind: 'wrong reference', grant: counted } }
   }
-  // Not due any more: a sweep would end it a second time. @spec CON-9
   const value = finaliseGrant(counted, 'revoked')
-  return { changes: [{ action: 'replace', kind, version, value }], answer: { kind: 'wrong reference', grant: value } }
+  return { changes: [writeOverGrant(context, record, value)], answer: { kind: 'wrong reference', grant: value } }
 }
 
 /** The token is stored in the commit that takes the grant from approved to issued, so there is never a second one. @spec CON-4 */
@@ -152,7 +150,7 @@ async function issue(context: Context, record: StoredRecord<'grant'>): Promise<D
   // The token's own moment, not another reading of the clock: by it a repeat knows that the token is the first one.
   const value: Grant = { ...approved, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   return {
-    changes: [insertToken(token), { action: 'replace', kind, version, value, isListed: true }],
+    changes: [insertToken(token, value), { action: 'replace', kind, version, value, isListed: true }],
     answer: { kind: 'issued', grant: value, token },
   }
 }

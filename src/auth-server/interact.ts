@@ -32,17 +32,14 @@ export async function interact(
   }
 }
 
-const FRAME_ANCESTORS = "frame-ancestors 'none'"
-
 function securityHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const policy = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1]
   return {
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
-    'content-security-policy': policy?.includes(FRAME_ANCESTORS)
-      ? policy
-      : [policy, FRAME_ANCESTORS].filter(Boolean).join('; '),
+    // A second policy, which nothing in the wallet's own can loosen: of a directive that is given twice the first counts.
+    'content-security-policy': [policy, "frame-ancestors 'none'"].filter(Boolean).join(', '),
   }
 }
 

@@ -1,8 +1,9 @@
 import type { Context } from '../ports/context.ts'
-import type { Change } from '../ports/storage.ts'
+import type { Change, RecordMarks } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { Grant } from '../protocol/grant.ts'
+import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 
 /** An access token as it travels in JSON. */
 export interface WireAccessToken {
@@ -18,9 +19,6 @@ export interface WireContinuation {
   readonly uri: string
   readonly wait?: number
 }
-
-// An expired token can still be rotated for 30 days; after that nobody needs to know it any more.
-const ROTATABLE_MILLISECONDS = 30 * 24 * 3600 * 1000
 
 /** Makes a new access token for a grant: only the digest of its value is kept. @spec TOK-1 @spec TOK-6 */
 export async function newAccessToken(context: Context, grant: Grant): Promise<AccessToken> {
@@ -38,15 +36,24 @@ export async function newAccessToken(context: Context, grant: Grant): Promise<Ac
     ...(grant.clientKey && { clientKey: grant.clientKey }),
     keys: grant.keys,
     access: grant.access,
-    ...(grant.walletAddress !== undefined && { walletAddress: grant.walletAddress }),
     issuedAt,
     expiresAt: issuedAt + lifetimes.accessTokenSeconds * 1000,
   }
 }
 
-/** The change that stores a new token. */
-export function insertToken(token: AccessToken): Change {
-  return { action: 'insert', kind: 'access-token', value: token, dueAt: token.expiresAt + ROTATABLE_MILLISECONDS }
+/** The change that stores a new token of a grant. */
+export function insertToken(token: AccessToken, grant: Grant): Change {
+  return { action: 'insert', kind: 'access-token', value: token, ...keptWithToken(token, grant) }
+}
+
+/**
+ * How long a live token and its grant are kept. What an owner has given lasts until somebody ends it, however long it
+ * was not used: its token can be rotated for as long. What was given at once is asked for again instead, and is
+ * forgotten 30 days after its token expired.
+ * @spec TOK-5
+ */
+export function keptWithToken(token: AccessToken, grant: Grant): RecordMarks {
+  return grant.walletAddress === undefined ? { dueAt: token.expiresAt + OVER_KEPT_MILLISECONDS } : {}
 }
 
 /** The JSON form of a token. Its value is derived again, so a repeated answer is the same one. @spec TOK-10 */

@@ -1,4 +1,5 @@
 import { invalidRotation, missingManagementToken, unknownManagedToken } from '../errors/conditions.ts'
+import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { pinKey, presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange, Proof } from '../http/exchange.ts'
@@ -7,9 +8,11 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import { type Decision, decide } from '../records/decide.ts'
+import { revokeTokenChange } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
+import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { REPEAT_MILLISECONDS } from './continue-grant.ts'
-import { insertToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+import { insertToken, keptWithToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
 
 /** The holder of the token that a management URI manages. */
 export interface ManagementCaller {
@@ -19,12 +22,21 @@ export interface ManagementCaller {
 
 /** Who manages a token: the presented value must be that of the very token in the path. @spec TOK-3 */
 export async function identifyManagement(exchange: Exchange): Promise<ManagementCaller> {
+  return identifyByToken(exchange, unknownManagedToken)
+}
+
+/** The same for revoking, where an unknown token has another code. */
+export async function identifyRevocation(exchange: Exchange): Promise<ManagementCaller> {
+  return identifyByToken(exchange, missingManagementToken)
+}
+
+async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsError): Promise<ManagementCaller> {
   const { context, params } = exchange
   const value = presentedToken(exchange)
   if (value === undefined) throw missingManagementToken()
   const candidates = await signaturesOf(exchange, true)
   const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
-  if (record === undefined || record.value.manageId !== params['id']) throw unknownManagedToken()
+  if (record === undefined || record.value.manageId !== params['id']) throw unknown()
   const { proof, key } = await proveSignature(exchange, candidates, record.value)
   if (key.isNew) await pinKey(context, record.value.grantId, proof)
   return { tokenId: record.value.id, proof }
@@ -37,16 +49,17 @@ export async function identifyManagement(exchange: Exchange): Promise<Management
  */
 export async function rotateToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
   const { context } = exchange
-  if (exchange.bytes.length > 0) refuseKeyRotation(exchange.json())
+  refuseKeyRotation(exchange.bytes)
   const token = await decide(context, () => decideRotation(context, caller.tokenId), caller.proof.claims)
   return { status: 200, body: { access_token: await tokenToWire(context, token) } }
 }
 
-/** An empty object is no request for anything; every member of one is for something that this server does not do. @spec KEY-15 */
-function refuseKeyRotation(body: unknown): void {
-  const isEmptyObject =
-    typeof body === 'object' && body !== null && !Array.isArray(body) && Object.keys(body).length === 0
-  if (!isEmptyObject) throw invalidRotation('a rotation takes no body; keys are not rotated here')
+const NOTHING_ASKED = /^\s*(?:\{\s*\})?\s*$/
+
+/** An empty object asks for nothing; every member of one for something that this server does not do. @spec KEY-15 */
+function refuseKeyRotation(body: Uint8Array): void {
+  if (!NOTHING_ASKED.test(new TextDecoder().decode(body)))
+    throw invalidRotation('a rotation takes no body; keys are not rotated here')
 }
 
 async function decideRotation(context: Context, tokenId: string): Promise<Decision<AccessToken>> {
@@ -59,9 +72,20 @@ async function decideRotation(context: Context, tokenId: string): Promise<Decisi
   const rotated: AccessToken = { ...record.value, state: 'rotated', rotatedAt: token.issuedAt, successorId: token.id }
   return {
     changes: [
-      insertToken(token),
-      { ...record, action: 'replace', value: rotated },
-      { ...grant, action: 'replace', value: { ...grant.value, tokenId: token.id } },
+      insertToken(token, grant.value),
+      {
+        action: 'replace',
+        kind: record.kind,
+        version: record.version,
+        value: rotated,
+        dueAt: token.issuedAt + OVER_KEPT_MILLISECONDS,
+      },
+      {
+        ...grant,
+        action: 'replace',
+        value: { ...grant.value, tokenId: token.id },
+        ...keptWithToken(token, grant.value),
+      },
     ],
     answer: token,
   }
@@ -86,7 +110,7 @@ export async function revokeToken({ exchange, caller }: Input<ManagementCaller, 
       const record = await readRecord(context.storage, 'access-token', caller.tokenId)
       if (record === undefined || record.value.state !== 'active') return { answer: undefined }
       return {
-        changes: [{ ...record, action: 'replace', value: { ...record.value, state: 'revoked' } }],
+        changes: [revokeTokenChange(context, record)],
         answer: undefined,
       }
     },

@@ -6,19 +6,20 @@ import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { Access } from '../protocol/access.ts'
 import { isSameAsset } from '../protocol/amount.ts'
-import { clientWalletAddress } from '../protocol/client.ts'
+import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
 import { isFinishNonce, parseFinishUri } from '../protocol/finish-hash.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
 import type { GrantRequest } from '../protocol/grant-request.ts'
 import type { Interaction } from '../protocol/interaction.ts'
 import { parseInterval, windowCount } from '../protocol/interval.ts'
 import { decide } from '../records/decide.ts'
+import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import type { ClientCaller } from './identify-client.ts'
-import { continuationToWire, insertToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+import { continuationToWire, insertToken, keptWithToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
 
 /**
  * `post-request`: a grant that needs nobody's consent is issued at once, any other begins with an interaction.
- * @spec GRT-5 @spec GRT-8
+ * @spec GRT-3 @spec GRT-5 @spec GRT-8
  */
 export async function requestGrant({ exchange, caller, body }: Input<ClientCaller, GrantRequest>): Promise<Result> {
   const { context } = exchange
@@ -27,7 +28,11 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
   if (isInteractive && clientWalletAddress(caller.holder.client) === undefined)
     throw unknownClient('a directed identity gets only what needs no interaction')
   const access = await Promise.all(body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))))
-  const walletAddress = isInteractive ? await walletAddressOf(context, access, body.subject) : undefined
+  // Once more: two spellings of a wallet address have become one.
+  if (new Set(access.map((entry) => JSON.stringify(entry))).size < access.length)
+    throw invalidRequest('access repeats an entry')
+  const asked = access.filter((entry) => needsInteraction(context, entry))
+  const walletAddress = isInteractive ? await walletAddressOf(context, asked, body.subject) : undefined
   const grant = await newGrant(context, caller, access, walletAddress, body)
   if (walletAddress === undefined) return issueAtOnce(context, caller, grant)
   if (body.interact === undefined) throw invalidRequest('interact with start "redirect" is required for this access')
@@ -66,7 +71,7 @@ function countWindows(context: Context, interval: string): number | undefined {
   return parsed.ok ? windowCount(parsed.interval, context.policies.intervalCounting) : 0
 }
 
-/** The one wallet address whose owner is asked: an approval is one person's. */
+/** The one wallet address whose owner is asked for these entries: an approval is one person's. */
 async function walletAddressOf(
   context: Context,
   access: readonly Access[],
@@ -92,7 +97,7 @@ function checkFinish(context: Context, finish: Finish): void {
   const { loopbackHttp, finishSchemes: schemes } = context.policies
   if (parseFinishUri(finish.uri, { loopbackHttp, schemes }) === undefined)
     throw invalidRequest('interact.finish.uri is not acceptable')
-  if (!isFinishNonce(finish.nonce))
+  if (!isFinishNonce(finish.nonce ?? ''))
     throw invalidRequest('interact.finish.nonce must be 1 to 256 visible ASCII characters')
 }
 
@@ -133,7 +138,10 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: G
   await decide(
     context,
     async () => ({
-      changes: [{ action: 'insert', kind: 'grant', value: grant }, insertToken(token)],
+      changes: [
+        { action: 'insert', kind: 'grant', value: grant, ...keptWithToken(token, grant) },
+        insertToken(token, grant),
+      ],
       answer: undefined,
     }),
     proof.claims,
@@ -144,13 +152,23 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: G
   }
 }
 
-// Kept a day past its end, so that a person who comes back late is told what happened.
-const INTERACTION_KEPT_MILLISECONDS = 24 * 3600 * 1000
+/** How long the client's name is waited for: its grant request must be answered before it gives up. @spec D17 */
+const NAME_SECONDS = 1
+
+async function nameInTime(context: Context, client: ClientId): Promise<string | undefined> {
+  const timer = new AbortController()
+  const late = context.clock.sleep(NAME_SECONDS * 1000, timer.signal).then(() => undefined)
+  try {
+    return await Promise.race([clientName(context, client), late])
+  } finally {
+    timer.abort()
+  }
+}
 
 async function startInteraction(context: Context, { proof }: ClientCaller, grant: Grant): Promise<Result> {
   const { secrets, authServer } = context
   const reference = secrets.randomId()
-  const name = await clientName(context, grant.client)
+  const name = await nameInTime(context, grant.client)
   const interaction: Interaction = {
     id: await secrets.digest(reference),
     grantId: grant.id,
@@ -169,7 +187,7 @@ async function startInteraction(context: Context, { proof }: ClientCaller, grant
           action: 'insert',
           kind: 'interaction',
           value: interaction,
-          dueAt: grant.expiresAt + INTERACTION_KEPT_MILLISECONDS,
+          dueAt: grant.expiresAt + EXPIRED_KEPT_MILLISECONDS,
         },
       ],
       answer: undefined,

@@ -4,7 +4,7 @@ import { GrantRequest } from '../protocol/grant-request.ts'
 import { cancelGrant, continueGrant, identifyCancellation, identifyContinuation } from './continue-grant.ts'
 import { identifyClient } from './identify-client.ts'
 import { interact } from './interact.ts'
-import { identifyManagement, revokeToken, rotateToken } from './manage-access-token.ts'
+import { identifyManagement, identifyRevocation, revokeToken, rotateToken } from './manage-access-token.ts'
 import { requestGrant } from './request-grant.ts'
 
 const role = 'auth-server'
@@ -64,7 +64,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       path: '/token/:id',
       role,
       body: 'none',
-      identify: identifyManagement,
+      identify: identifyRevocation,
       run: revokeToken,
     }),
     ...(['GET', 'POST'] as const).map((method) =>

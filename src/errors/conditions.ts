@@ -54,11 +54,17 @@ export function unsupportedMediaType(description: string): OpenPaymentsError {
 
 /** The outcome is not known yet, or the store cannot be reached. Never used where a refusal is certain. */
 export function unavailable(message: string): OpenPaymentsError {
-  return refuse('unavailable', 503, 'unavailable', 'temporarily unavailable, try again', {
-    gnapCode: 'request_denied',
-    headers: { 'retry-after': '1' },
-    message,
-  })
+  return refuse(
+    'unavailable',
+    503,
+    'unavailable',
+    'temporarily unavailable; whether this request had an effect is not known',
+    {
+      gnapCode: 'request_denied',
+      headers: { 'retry-after': '1' },
+      message,
+    },
+  )
 }
 
 /** Anything unexpected: a fixed sentence, and no detail. */

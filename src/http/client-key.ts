@@ -1,9 +1,11 @@
+import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
 import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, thumbprintInput } from '../protocol/json-web-key.ts'
+import { isLocalWalletAddress } from './local-wallet-address.ts'
 
 /** Whose key it must be: a client, and the keys that it has already used under its grant. */
 export interface KeyHolder {
@@ -27,7 +29,8 @@ export async function thumbprintOf(context: Context, key: PublicKey): Promise<st
 
 /**
  * The key that a holder may sign with under a key id: one of the client's present key set whose material did not
- * change since the grant first saw that id.
+ * change since the grant first saw that id. Throws "unavailable" where the key set cannot be asked for: that says
+ * nothing about the signature.
  * @spec KEY-10 @spec KEY-11
  */
 export async function findClientKey(
@@ -51,6 +54,7 @@ async function presentKey(context: Context, holder: KeyHolder, keyId: string): P
   const walletAddress = clientWalletAddress(holder.client)
   if (walletAddress === undefined) return holder.clientKey?.kid === keyId ? holder.clientKey : undefined
   const keySet = await clientKeySet(context, walletAddress, keyId)
+  if (!keySet.ok && keySet.reason === 'unreachable') throw unavailable('the key set of a client could not be fetched')
   return keySet.ok ? findKey(keySet.keys, keyId) : undefined
 }
 
@@ -58,7 +62,7 @@ async function presentKey(context: Context, holder: KeyHolder, keyId: string): P
 export async function clientKeySet(context: Context, walletAddress: string, keyId: string): Promise<KeySetResult> {
   if (isLocalWalletAddress(context, walletAddress)) {
     const found = await context.walletAddresses.find(walletAddress)
-    if (found === undefined || found.isActive === false) return { ok: false, reason: 'unreachable' }
+    if (found === undefined || found.isActive === false) return { ok: false, reason: 'invalid' }
     return { ok: true, keys: parseKeySet({ keys: found.keys ?? [] }) ?? [] }
   }
   const held = await context.keyResolver.keySet(walletAddress)
@@ -72,9 +76,4 @@ export async function clientName(context: Context, client: ClientId): Promise<st
   if (walletAddress === undefined) return undefined
   if (!isLocalWalletAddress(context, walletAddress)) return context.keyResolver.publicName(walletAddress)
   return (await context.walletAddresses.find(walletAddress))?.publicName
-}
-
-/** Whether a wallet address lives on this server, so that no request has to leave it. */
-export function isLocalWalletAddress(context: Context, walletAddress: string): boolean {
-  return walletAddress.startsWith(`${context.walletAddressServer}/`)
 }

@@ -137,6 +137,9 @@ function targetUris(exchange: Exchange): readonly string[] {
   return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
 }
 
+/** The most keys that one grant is used with: as many as a key set may hold, several times over. */
+const PINNED_KEYS = 100
+
 /** Writes a key that the grant has not seen down with it, before it is used, so that it cannot change afterwards. @spec KEY-10 */
 export async function pinKey(context: Context, grantId: string, { keyId: kid, thumbprint }: Proof): Promise<void> {
   await decide(context, async () => {
@@ -146,6 +149,7 @@ export async function pinKey(context: Context, grantId: string, { keyId: kid, th
     const seen = keys.find((known) => known.kid === kid)
     if (seen !== undefined && seen.thumbprint !== thumbprint) throw invalidSignature('unknown key')
     if (seen !== undefined) return { answer: undefined }
+    if (keys.length >= PINNED_KEYS) throw invalidSignature('this grant has seen too many keys')
     const pinned = { keys: [...keys, { kid, thumbprint }] }
     const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
     const changes: Change[] = [{ ...grant, action: 'replace', value: { ...grant.value, ...pinned } }]

@@ -1,7 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
-import { isLocalWalletAddress } from './client-key.ts'
 
 /** A wallet address of this server, with its canonical URL. */
 export interface LocalWalletAddress {
@@ -15,4 +14,9 @@ export async function findLocalWalletAddress(context: Context, text: string): Pr
   if (url === undefined || !isLocalWalletAddress(context, url)) return undefined
   const account = await context.walletAddresses.find(url)
   return account && { url, account }
+}
+
+/** Whether a wallet address lives on this server, so that no request has to leave it. */
+export function isLocalWalletAddress(context: Context, walletAddress: string): boolean {
+  return walletAddress.startsWith(`${context.walletAddressServer}/`)
 }

@@ -49,9 +49,10 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
 async function takeStep(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
   switch (record.value.state) {
     case 'created': {
-      const held = await confirmHold(context, record)
+      const held = await confirmHold(context, record, 'fail')
+      if (held.outcome === 'held') return { progress: 'moved', record: held.record }
       if (held.outcome === 'unknown') return { progress: 'stalled' }
-      return held.outcome === 'held' ? { progress: 'moved', record: held.record } : { progress: 'ended' }
+      return { progress: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
       return deliverLocally(context, record)
@@ -72,7 +73,8 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const attempts = value.attempts + 1
   const pauseSeconds = Math.min(context.limits.leaseSeconds * 2 ** Math.min(value.attempts, 20), LONGEST_PAUSE_SECONDS)
   const dueAt = context.clock.now() + pauseSeconds * 1000
-  await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
+  const outcome = await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
+  if (outcome !== 'committed') return
   const at = context.clock.now()
   context.emit({ type: 'payment_stalled', at, outgoingPayment: value.id, step: value.state, attempts })
 }

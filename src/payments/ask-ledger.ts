@@ -1,5 +1,6 @@
+import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { LedgerResult } from '../ports/ledger.ts'
+import type { LedgerAccount, LedgerResult } from '../ports/ledger.ts'
 
 /**
  * What a ledger call came to. `unknown`: it threw, did not answer in time, or said `conflict`, which for arguments
@@ -31,4 +32,19 @@ export async function askLedger(context: Context, call: () => Promise<LedgerResu
 function unknownOutcome(context: Context, message: string, cause: unknown): LedgerOutcome {
   context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause })
   return { outcome: 'unknown' }
+}
+
+/** Reads an account of the ledger under the same deadline. Throws "unavailable" where the ledger does not answer. */
+export async function readLedgerAccount(context: Context, account: string): Promise<LedgerAccount | undefined> {
+  const timer = new AbortController()
+  const late = context.clock.sleep(context.limits.holdSeconds * 1000, timer.signal).then(() => 'late' as const)
+  try {
+    const found = await Promise.race([context.ledger.account(account), late])
+    if (found !== 'late') return found
+  } catch (cause) {
+    unknownOutcome(context, 'the ledger failed', cause)
+  } finally {
+    timer.abort()
+  }
+  throw unavailable('the ledger does not answer')
 }

@@ -4,6 +4,7 @@ import { type Access, allowsAction, coversWalletAddress, type OutgoingPaymentAcc
 import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset } from '../protocol/amount.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
+import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
 import { chargeSpending, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
@@ -72,10 +73,7 @@ export async function chargeGrant(
     ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
   ]
   const records = ids.length === 0 ? [] : await context.storage.get(ids.map((id) => ({ kind: 'spending', id })))
-  const stored = recordsOfKind(
-    records.filter((record) => record !== undefined),
-    'spending',
-  )
+  const stored = recordsOfKind(records, 'spending')
   for (const { entry, access, windowId, lifeId } of windows) {
     const empty = (id: string): Spending => ({
       id,
@@ -135,4 +133,16 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
     if (received > BigInt(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
   }
   return undefined
+}
+
+/** The changes that give a payment's reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
+export async function releaseSpending(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+  const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
+  const stored = recordsOfKind(records, 'spending')
+  const { debitAmount, receiveAmount } = payment
+  return stored.map((record) => ({
+    ...record,
+    action: 'replace',
+    value: chargeSpending(record.value, -debitAmount.value, receiveAmount, -receiveAmount.value),
+  }))
 }

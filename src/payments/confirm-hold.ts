@@ -1,24 +1,34 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { chargeSpending } from '../protocol/spent-amounts.ts'
 import { decide } from '../records/decide.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { readRecord } from '../records/read-record.ts'
+import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { askLedger } from './ask-ledger.ts'
+import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 
 /** A payment after its hold was asked for. */
 export type HeldPayment =
   | { readonly outcome: 'held' | 'unknown'; readonly record: StoredRecord<'outgoing-payment'> }
+  /** Another worker has moved the payment on: it is no longer this one's. */
+  | { readonly outcome: 'lost'; readonly record: StoredRecord<'outgoing-payment'> }
   | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
 
 /**
  * Asks the ledger to hold the money of a `created` payment, under the payment's own id: asking again is the same
- * call. A payment that nobody was shown yet is undone by a refusal (a `refused` tombstone stays, so that a late repeat
- * finds it); one that was shown fails.
+ * call.
+ *
+ * `whenRefused`: the request that creates a payment can still say no, so there a refusal undoes it (a `refused`
+ * tombstone stays, so that a late repeat finds it). Afterwards the client may have been told that it exists, so there
+ * it fails.
  * @spec OUT-6
  */
-export async function confirmHold(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+export async function confirmHold(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  whenRefused: 'undo' | 'fail',
+): Promise<HeldPayment> {
   const payment = record.value
   const held = await askLedger(context, () =>
     context.ledger.hold({
@@ -30,15 +40,14 @@ export async function confirmHold(context: Context, record: StoredRecord<'outgoi
   )
   if (held.outcome === 'unknown') return { outcome: 'unknown', record }
   if (held.outcome === 'done') return startSending(context, payment.id)
-  return refusePayment(context, payment.id, held.reason)
+  return refusePayment(context, payment.id, held.reason, whenRefused)
 }
 
 async function startSending(context: Context, id: string): Promise<HeldPayment> {
-  return decide(context, async () => {
+  return decide<HeldPayment>(context, async () => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
-    // Recovery may have confirmed the same hold in the meantime: it is the same money.
-    if (record.value.state !== 'created') return { answer: { outcome: 'held', record } }
+    if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     const payment: OutgoingPayment = { ...record.value, state: 'sending', attempts: 0 }
     const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
     const events =
@@ -64,11 +73,12 @@ async function refusePayment(
   context: Context,
   id: string,
   reason: 'insufficient_funds' | 'account_closed' | 'not_allowed',
+  whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
   return decide(context, async () => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined || record.value.state !== 'created') return { answer: { outcome: 'refused', reason } }
-    const isShown = record.isListed === true
+    const isShown = record.isListed === true || whenRefused === 'fail'
     const payment: OutgoingPayment = { ...record.value, state: isShown ? 'failed' : 'refused' }
     const { kind, version } = record
     const end: Change = { action: 'replace', kind, version, value: payment, ...(isShown && { isListed: true }) }
@@ -76,7 +86,8 @@ async function refusePayment(
       ...(await releaseSpending(context, payment)),
       ...(isShown ? await useQuote(context, payment) : await reopenQuote(context, payment)),
     ]
-    const events = isShown ? recordEvents(context, [outgoingPaymentEvent(context, payment, 'failed')]) : []
+    const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
+    const events = isShown ? recordEvents(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
     return { changes: [end, ...undone, ...events], answer: { outcome: 'refused', reason } }
   })
 }
@@ -85,20 +96,6 @@ async function reopenQuote(context: Context, payment: OutgoingPayment): Promise<
   const quote = payment.quoteId === undefined ? undefined : await readRecord(context.storage, 'quote', payment.quoteId)
   if (quote?.value.outgoingPaymentId !== payment.id) return []
   const { outgoingPaymentId: _, ...rest } = quote.value
-  return [{ ...quote, action: 'replace', value: { ...rest, state: 'open' }, dueAt: rest.expiresAt }]
-}
-
-/** The changes that give a payment's reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
-export async function releaseSpending(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
-  const stored = recordsOfKind(
-    records.filter((record) => record !== undefined),
-    'spending',
-  )
-  const { debitAmount, receiveAmount } = payment
-  return stored.map((record) => ({
-    ...record,
-    action: 'replace',
-    value: chargeSpending(record.value, -debitAmount.value, receiveAmount, -receiveAmount.value),
-  }))
+  const dueAt = rest.expiresAt + EXPIRED_KEPT_MILLISECONDS
+  return [{ ...quote, action: 'replace', value: { ...rest, state: 'open' }, dueAt }]
 }

@@ -1,12 +1,12 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { toHex } from '../protocol/identifiers.ts'
-import { creditReceipt, dropReceipt, type IncomingPayment, reserveReceipt } from '../protocol/incoming-payment.ts'
-import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { backOffMilliseconds } from '../records/decide.ts'
+import { creditReceipt, dropReceipt, reserveReceipt } from '../protocol/incoming-payment.ts'
+import type { OutgoingPayment, Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
+import { type Decision, decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
-import { incomingPaymentEvent, recordEvents } from './notify.ts'
+import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 import type { Step } from './step.ts'
 
 /** The id of the credit that pays a local receiver: 128 bits of SHA-256 over the payment's id. @spec OUT-6 */
@@ -33,41 +33,48 @@ export async function deliverLocally(context: Context, record: StoredRecord<'out
     }),
   )
   if (credited.outcome === 'unknown') return { progress: 'stalled' }
-  const settle: Decision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
-  const decision: Decision = credited.outcome === 'done' ? settle : { action: 'release', reason: credited.reason }
+  const settle: PaymentDecision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
+  const decision: PaymentDecision =
+    credited.outcome === 'done' ? settle : { action: 'release', reason: credited.reason }
   return decideWithReceipt(context, record, creditId, decision)
 }
 
-/** Commits a receipt for the payment, or the decision to release where the incoming payment takes no more. @spec INC-8 */
+/**
+ * Commits a receipt for the payment, or the decision to release where the incoming payment takes no more. Either
+ * inserts the receipt, and its id is there once: so no worker gives up a payment for which another one has reserved,
+ * even where both hold the same version of it.
+ * @spec INC-8
+ */
 async function reserveRoom(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   creditId: string,
 ): Promise<'reserved' | Step> {
   const payment = record.value
-  return retryOnReceiver(context, record, async () => {
+  return decideAtReceiver(context, record, async () => {
     const receipt = await readRecord(context.storage, 'receipt', creditId)
-    if (receipt !== undefined) return { changes: [], answer: 'reserved' }
+    if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { progress: 'lost' } }
     const incoming = await readIncoming(context, payment)
     const now = context.clock.now()
     const reserved = reserveReceipt(incoming.value, payment.receiveAmount.value, now)
-    if (!reserved.ok) return decided(context, record, { action: 'release', reason: reserved.reason }, [])
+    const insert: Change = {
+      action: 'insert',
+      kind: 'receipt',
+      value: {
+        id: creditId,
+        incomingPaymentId: payment.incomingPaymentId,
+        state: reserved.ok ? 'reserved' : 'dropped',
+        amount: payment.receiveAmount,
+        createdAt: now,
+        outgoingPaymentId: payment.id,
+      },
+    }
+    if (!reserved.ok) return decided(context, record, { action: 'release', reason: reserved.reason }, [insert])
     return {
       changes: [
         { action: 'check', kind: 'outgoing-payment', id: payment.id, version: record.version },
         { ...incoming, action: 'replace', value: reserved.payment },
-        {
-          action: 'insert',
-          kind: 'receipt',
-          value: {
-            id: creditId,
-            incomingPaymentId: payment.incomingPaymentId,
-            state: 'reserved',
-            amount: payment.receiveAmount,
-            createdAt: now,
-            outgoingPaymentId: payment.id,
-          },
-        },
+        insert,
       ],
       answer: 'reserved',
     }
@@ -79,14 +86,14 @@ async function decideWithReceipt(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   creditId: string,
-  decision: Decision,
+  decision: PaymentDecision,
 ): Promise<Step> {
   const isCredited = decision.action === 'settle'
-  return retryOnReceiver(context, record, async () => {
+  return decideAtReceiver(context, record, async () => {
     const receipt = await readRecord(context.storage, 'receipt', creditId)
     if (receipt === undefined) throw new Error('the receipt of a payment has vanished')
-    // Decided before, by a worker that did not live to see its own commit.
-    if (receipt.value.state !== 'reserved') return decided(context, record, decision, [])
+    // The receipt is decided in the commit that decides the payment: another worker has done both.
+    if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }
     const incoming = await readIncoming(context, record.value)
     const amount = receipt.value.amount.value
     const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
@@ -98,23 +105,10 @@ async function decideWithReceipt(
   })
 }
 
-/** A completed incoming payment has no deadline any more. */
-export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value: IncomingPayment): Change {
-  const { dueAt, ...unmarked } = record
-  const isOver = value.state === 'completed' || value.state === 'expired'
-  return { ...unmarked, action: 'replace', value, ...(dueAt !== undefined && !isOver && { dueAt }) }
-}
-
-/** The event of a completion that this change brings about; none for one that was completed before. */
-export function completionEvents(context: Context, before: IncomingPayment, after: IncomingPayment): readonly Change[] {
-  if (before.state === 'completed' || after.state !== 'completed') return []
-  return recordEvents(context, [incomingPaymentEvent(context, after, 'completed')])
-}
-
 function decided(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
-  decision: Decision,
+  decision: PaymentDecision,
   others: readonly Change[],
 ): { readonly changes: readonly Change[]; readonly answer: Step } {
   const value: OutgoingPayment = { ...record.value, state: 'decided', decision, attempts: 0 }
@@ -135,22 +129,11 @@ async function readIncoming(context: Context, payment: OutgoingPayment): Promise
  * Commits against the incoming payment, which other payers may change at any time, and reads it again when they do.
  * Where the outgoing payment itself was changed, it belongs to another worker and this one stops.
  */
-async function retryOnReceiver<T>(
+async function decideAtReceiver<T>(
   context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  attempt: () => Promise<{ readonly changes: readonly Change[]; readonly answer: T | Step }>,
+  { value: payment }: StoredRecord<'outgoing-payment'>,
+  attempt: () => Promise<Decision<T | Step>>,
 ): Promise<T | Step> {
-  return context.serialize(`incoming:${record.value.incomingPaymentId}`, async () => {
-    const deadline = context.clock.now() + context.limits.commitSeconds * 1000
-    for (let round = 0; context.clock.now() < deadline || round === 0; round++) {
-      const { changes, answer } = await attempt()
-      if (changes.length === 0) return answer
-      const outcome = await context.storage.commit(changes)
-      if (outcome === 'committed') return answer
-      const lost = outcome.conflicts.some((index) => changes[index]?.kind === 'outgoing-payment')
-      if (lost) return { progress: 'lost' }
-      await context.clock.sleep(backOffMilliseconds(context, round))
-    }
-    return { progress: 'stalled' }
-  })
+  const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
+  return context.serialize(`incoming:${payment.incomingPaymentId}`, () => decide(context, attempt, [], lost))
 }

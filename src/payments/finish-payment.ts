@@ -1,10 +1,10 @@
 import type { Context } from '../ports/context.ts'
-import type { StoredRecord } from '../ports/storage.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
 import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { backOffMilliseconds } from '../records/decide.ts'
+import { decide, type Decision as WriteDecision } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
-import { releaseSpending } from './confirm-hold.ts'
+import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import type { Step } from './step.ts'
 
@@ -45,20 +45,12 @@ async function writeEnd(
   end: OutgoingPayment,
 ): Promise<Step> {
   const { kind, version } = record
-  const deadline = context.clock.now() + context.limits.commitSeconds * 1000
-  return context.serialize(`grant:${end.grantId}`, async () => {
-    for (let round = 0; context.clock.now() < deadline || round === 0; round++) {
-      const released = end.state === 'failed' ? await releaseSpending(context, end) : []
-      const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
-      const outcome = await context.storage.commit([
-        { action: 'replace', kind, version, value: end, isListed: true },
-        ...released,
-        ...recordEvents(context, [event]),
-      ])
-      if (outcome === 'committed') return { progress: 'ended' }
-      if (outcome.conflicts.includes(0)) return { progress: 'lost' }
-      await context.clock.sleep(backOffMilliseconds(context, round))
-    }
-    return { progress: 'stalled' }
-  })
+  const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
+  const attempt = async (): Promise<WriteDecision<Step>> => {
+    const released = end.state === 'failed' ? await releaseSpending(context, end) : []
+    const write: Change = { action: 'replace', kind, version, value: end, isListed: true }
+    return { changes: [write, ...released, ...recordEvents(context, [event])], answer: { progress: 'ended' } }
+  }
+  const lost = { payment: end.id, answer: { progress: 'lost' } } as const
+  return context.serialize(`grant:${end.grantId}`, () => decide(context, attempt, [], lost))
 }

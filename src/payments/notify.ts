@@ -1,10 +1,10 @@
 import type { Context } from '../ports/context.ts'
 import type { MoneyEvent } from '../ports/events.ts'
-import type { Change } from '../ports/storage.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountToWire } from '../protocol/amount.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { readRecord } from '../records/read-record.ts'
 
 /** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
 export function incomingPaymentEvent(
@@ -56,35 +56,37 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 export async function deliverEvents(context: Context, paymentId: string): Promise<void> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return
-  const ids = [`${paymentId}:1`, `${paymentId}:2`]
   await context.serialize(`events:${paymentId}`, async () => {
+    let waiting: readonly StoredRecord<'event'>[] = []
     try {
-      for (const id of ids) await deliverOne(context, id, deliverEvent)
+      waiting = await readEvents(context, paymentId)
+      for (const record of waiting) {
+        await deliverEvent(record.value.event)
+        const { kind, version, value } = record
+        await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])
+        waiting = waiting.slice(1)
+      }
     } catch (cause) {
       const at = context.clock.now()
       context.emit({ type: 'fault', at, operation: undefined, message: 'a money event was not delivered', cause })
-      await postponeEvents(context, ids)
+      await postponeEvents(context, waiting)
     }
   })
 }
 
-async function deliverOne(context: Context, id: string, deliver: (event: MoneyEvent) => Promise<void>): Promise<void> {
-  const record = await readRecord(context.storage, 'event', id)
-  if (record === undefined) return
-  await deliver(record.value.event)
-  await context.storage.commit([{ action: 'delete', kind: 'event', id, version: record.version }])
+/** The last is read first: the one before it was committed earlier, so it is found too, unless it was acknowledged. */
+async function readEvents(context: Context, paymentId: string): Promise<readonly StoredRecord<'event'>[]> {
+  const last = await readRecord(context.storage, 'event', `${paymentId}:2`)
+  const first = await readRecord(context.storage, 'event', `${paymentId}:1`)
+  return [first, last].filter((record) => record !== undefined)
 }
 
-/** All of a payment's, since the later ones wait for the first: else `recover()` would ask a failing host on and on. */
-async function postponeEvents(context: Context, ids: readonly string[]): Promise<void> {
+/** All of a payment's, since the later one waits for the first: else `recover()` would ask a failing host on and on. */
+async function postponeEvents(context: Context, waiting: readonly StoredRecord<'event'>[]): Promise<void> {
+  if (waiting.length === 0) return
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   try {
-    const records = await context.storage.get(ids.map((id) => ({ kind: 'event', id })))
-    const events = recordsOfKind(
-      records.filter((record) => record !== undefined),
-      'event',
-    )
-    if (events.length > 0) await context.storage.commit(events.map((event) => ({ ...event, action: 'replace', dueAt })))
+    await context.storage.commit(waiting.map((record) => ({ ...record, action: 'replace', dueAt })))
   } catch {
     // They stay due.
   }

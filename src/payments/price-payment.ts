@@ -44,7 +44,7 @@ async function termsOf(
   request: { readonly walletAddress: string; readonly from: Asset; readonly to: Asset },
 ): Promise<Terms | undefined> {
   const { walletAddress, from, to } = request
-  const price = await context.pricing.price({ walletAddress, from, to })
+  const price = await context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) })
   if (price === undefined) return undefined
   const rate = parseRate(price.rate)
   if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')
@@ -53,6 +53,11 @@ async function termsOf(
   if (!isFee)
     throw new TypeError('Pricing.price gave a fee that is no whole number of basis points below 10000 and fixed units')
   return { from, to, rate, basisPoints, fixed }
+}
+
+// Amounts are assets too, and their values are no business of the one who sets the price.
+function bareAsset({ assetCode, assetScale }: Asset): Asset {
+  return { assetCode, assetScale }
 }
 
 function sendExactly(terms: Terms, debit: bigint): PricedPayment {

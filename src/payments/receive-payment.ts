@@ -1,11 +1,11 @@
 import type { Context } from '../ports/context.ts'
 import { amountOf, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
-import { type IncomingPayment, isActive, remainderOf, stateAfterReceipt } from '../protocol/incoming-payment.ts'
+import { type IncomingPayment, isActive, roomOf, stateAfterReceipt } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
-import { completionEvents, replaceIncoming } from './deliver-locally.ts'
 import { deliverEvents } from './notify.ts'
+import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 
 /** What became of money that a rail of the wallet's own reported. Amounts are in the smallest unit of the payment's asset. */
 export type ReceivedPayment =
@@ -14,8 +14,8 @@ export type ReceivedPayment =
 
 /**
  * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
- * `transferId` is unique on this server and is counted once; the same call again gets the same answer, other arguments
- * `conflict`. What exceeds the remainder is treated by the policy `excessReceipt`.
+ * `transferId` is unique on this server and is counted once: an accepted transfer gets the same answer again, and
+ * `conflict` with other arguments. A refusal is not kept: the same transfer may be accepted later. What exceeds the remainder is treated by the policy `excessReceipt`.
  * @spec INC-5 @spec INC-7 @spec INC-8
  */
 export async function receivePayment(
@@ -23,6 +23,7 @@ export async function receivePayment(
   id: string,
   amount: bigint,
   transferId: string,
+  keep: (work: Promise<unknown>) => void,
 ): Promise<ReceivedPayment> {
   if (amount <= 0n || amount > MAX_AMOUNT_VALUE)
     throw new RangeError('a received amount is a positive unsigned 64-bit integer')
@@ -59,7 +60,8 @@ export async function receivePayment(
       }
     }),
   )
-  if (result.ok) await deliverEvents(context, id)
+  // Not awaited: the host may call this from its own event handler.
+  if (result.ok) keep(deliverEvents(context, id))
   return result
 }
 
@@ -76,8 +78,9 @@ function acceptedOf(
 ): bigint | 'completed' | 'expired' | 'over_remainder' {
   if (payment.state === 'completed') return 'completed'
   if (!isActive(payment, context.clock.now())) return 'expired'
-  const remainder = remainderOf(payment)
-  if (remainder === undefined || amount <= remainder) return amount
-  if (context.policies.excessReceipt === 'refuse') return 'over_remainder'
-  return context.policies.excessReceipt === 'cap' ? remainder : amount
+  const room = roomOf(payment)
+  if (amount <= room) return amount
+  const isUnbounded = payment.incomingAmount === undefined || payment.received.value + amount > MAX_AMOUNT_VALUE
+  if (isUnbounded || context.policies.excessReceipt === 'refuse') return 'over_remainder'
+  return context.policies.excessReceipt === 'cap' ? room : amount
 }

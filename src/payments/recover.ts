@@ -1,8 +1,12 @@
 import type { Context } from '../ports/context.ts'
-import type { RecordKind, StoredRecord } from '../ports/storage.ts'
+import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
+import { finaliseGrant } from '../protocol/grant.ts'
+import type { IncomingPayment } from '../protocol/incoming-payment.ts'
+import { writeOverGrant } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
+import { replaceIncoming } from './replace-incoming.ts'
 
 /** How many records one call looks at, so that it always ends soon. */
 const BATCH = 100
@@ -54,33 +58,51 @@ const DELETED_WHEN_DUE: readonly RecordKind[] = ['replay-claim', 'quote', 'acces
  */
 export async function sweepRecords(context: Context): Promise<number> {
   const now = context.clock.now()
+  const { storage } = context
   let swept = 0
   for (const kind of DELETED_WHEN_DUE) {
-    for (const record of await context.storage.due(kind, now, BATCH)) {
-      const id = record.value.id
-      if ((await context.storage.commit([{ action: 'delete', kind, id, version: record.version }])) === 'committed')
-        swept++
+    for (const record of await storage.due(kind, now, BATCH)) {
+      if (await commitSwept(context, [deleteRecord(record)])) swept++
     }
   }
-  for (const record of recordsOfKind(await context.storage.due('incoming-payment', now, BATCH), 'incoming-payment')) {
+  for (const record of recordsOfKind(await storage.due('incoming-payment', now, BATCH), 'incoming-payment')) {
     if (await expireIncomingPayment(context, record)) swept++
   }
-  for (const record of recordsOfKind(await context.storage.due('grant', now, BATCH), 'grant')) {
-    const { dueAt: _, ...unmarked } = record
-    const value = { ...record.value, state: 'finalised', finalisation: 'expired' } as const
-    if ((await context.storage.commit([{ ...unmarked, action: 'replace', value }])) === 'committed') swept++
+  for (const record of recordsOfKind(await storage.due('grant', now, BATCH), 'grant')) {
+    const isPending = record.value.state === 'pending' || record.value.state === 'approved'
+    const end = isPending
+      ? writeOverGrant(context, record, finaliseGrant(record.value, 'expired'))
+      : deleteRecord(record)
+    if (await commitSwept(context, [end])) swept++
   }
   return swept
 }
 
+function deleteRecord({ kind, version, value }: StoredRecord): Change {
+  return { action: 'delete', kind, id: value.id, version }
+}
+
+/** Commits one record's end; one that cannot be committed keeps no other waiting. */
+async function commitSwept(context: Context, changes: readonly Change[]): Promise<boolean> {
+  try {
+    return (await context.storage.commit(changes)) === 'committed'
+  } catch (cause) {
+    const at = context.clock.now()
+    context.emit({ type: 'fault', at, operation: undefined, message: 'a record could not be swept', cause })
+    return false
+  }
+}
+
 async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<boolean> {
-  const { dueAt: _, ...unmarked } = record
-  // A receipt under way still counts: the payment expires once it has been credited or dropped.
-  if (record.value.reserved.value > 0n) return false
-  const value = { ...record.value, state: 'expired' } as const
+  if (record.value.reserved.value > 0n) {
+    // A receipt under way still counts: the payment expires once it has been credited or dropped.
+    const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+    await commitSwept(context, [{ ...record, action: 'replace', dueAt }])
+    return false
+  }
+  const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = recordEvents(context, [incomingPaymentEvent(context, value, 'expired')])
-  const outcome = await context.storage.commit([{ ...unmarked, action: 'replace', value }, ...events])
-  if (outcome !== 'committed') return false
+  if (!(await commitSwept(context, [replaceIncoming(record, value), ...events]))) return false
   await deliverEvents(context, value.id)
   return true
 }

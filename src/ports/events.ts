@@ -3,7 +3,7 @@ import type { OperationId } from '../protocol/operations.ts'
 
 /**
  * An event about money. Delivered at least once and in order per payment: `onEvent` is called again by `recover()`
- * until it resolves. `id` is the same each time.
+ * until it resolves; one that takes longer than 10 seconds counts as rejected. `id` is the same each time.
  */
 export type MoneyEvent =
   | {

@@ -14,8 +14,6 @@ export interface HttpRequest {
    * Rejects with a `ConfigurationError` where the host has parsed the body and not kept its bytes.
    */
   bytes(limit: number): Promise<Uint8Array | undefined>
-  /** The peer's address, where the host can be sure of it; used for rate limits only. */
-  readonly source?: string
 }
 
 /** A response for a host to write out. `body` is text; `undefined` means no body at all. */

@@ -20,6 +20,9 @@ export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allow
  */
 export type LedgerResult = { readonly ok: true } | { readonly ok: false; readonly reason: LedgerRefusal | 'conflict' }
 
+/** The answer of a ledger to the end of a hold, which nothing but other arguments can stop. */
+export type SettlementResult = { readonly ok: true } | { readonly ok: false; readonly reason: 'conflict' }
+
 /** Reserves money of an account. `id`: 32 hexadecimal digits, 128 bits. */
 export interface Hold {
   readonly id: string
@@ -47,7 +50,8 @@ export interface Credit {
  * The wallet's ledger, the only place where money is.
  *
  * The wallet guarantees, for every call: durable before it resolves; the same id with the same arguments gives the
- * same answer and one effect, a refusal included; the same id with other arguments gives `conflict` and no effect.
+ * same answer and one effect, a refusal included; the same id with other arguments gives `conflict` and no effect. The
+ * same call may arrive again while the first one is still running.
  *
  * The library guarantees: the arguments of a call are committed before it is made; a hold whose outcome is unknown is
  * never released before it was asked for again; every hold ends in exactly one of `settle` and `release`.
@@ -58,12 +62,18 @@ export interface Credit {
 export interface Ledger {
   /** Reads an account; `undefined` where there is none. */
   account(account: string): Promise<LedgerAccount | undefined>
-  /** Checks the available balance and reserves the amount in one step. A hold never expires by itself. */
+  /**
+   * Checks the available balance and reserves the amount in one step. A hold never expires by itself. An account that is
+   * unknown, or not of this asset, is a refusal.
+   */
   hold(hold: Hold): Promise<LedgerResult>
-  /** Once per hold; `amount` <= held, `fee` <= `amount`; frees the rest. Never refused for lack of funds. */
-  settle(settlement: Settlement): Promise<LedgerResult>
+  /**
+   * Once per hold; `amount` <= held, `fee` <= `amount`; frees the rest. Never refused: not for lack of funds, and not
+   * because the account was closed since.
+   */
+  settle(settlement: Settlement): Promise<SettlementResult>
   /** Frees a hold; `conflict` after a settlement. */
-  release(release: { readonly id: string }): Promise<LedgerResult>
+  release(release: { readonly id: string }): Promise<SettlementResult>
   /** Pays an account out of clearing. */
   credit(credit: Credit): Promise<LedgerResult>
 }

@@ -1,5 +1,3 @@
-import type { AccessType } from '../protocol/access.ts'
-
 /** How long things live, in seconds. */
 export interface Lifetimes {
   /** An access token. Default 600. */
@@ -52,8 +50,12 @@ export interface Policies {
   readonly quoteBinding: 'walletAddress' | 'client'
   /** Money that a rail reports above the remainder of an incoming payment. Default `cap`. @spec INC-8 */
   readonly excessReceipt: 'accept' | 'cap' | 'refuse'
-  /** Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default incoming-payment and quote. @spec GRT-5 */
-  readonly withoutInteraction: readonly AccessType[]
+  /**
+   * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default
+   * incoming-payment and quote. Without `quote`, which names no wallet address, quotes are granted only together with
+   * something that names one. @spec GRT-5
+   */
+  readonly withoutInteraction: readonly ('incoming-payment' | 'quote')[]
   /** Whether the URI in `WWW-Authenticate: GNAP as_uri=` is quoted. Default no, as deployed. */
   readonly quoteAsUri: boolean
   /** Admits http and ports, on loopback names only, in wallet addresses, finish URIs and key fetches. For development. Default no. @spec WAS-2 */

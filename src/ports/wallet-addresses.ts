@@ -10,7 +10,7 @@ export interface WalletAddress {
   readonly publicName?: string
   /** `false` answers 404 for the address and refuses payments; default true. @spec WAS-7 */
   readonly isActive?: boolean
-  /** The public keys with which this wallet address signs as a client; default none. Private members are refused. @spec WAS-10 */
+  /** The public keys with which this wallet address signs as a client; default none. One with private members, or that is no sound Ed25519 key, is a fault. @spec WAS-10 */
   readonly keys?: readonly JsonWebKey[]
 }
 
@@ -18,7 +18,8 @@ export interface WalletAddress {
 export interface WalletAddresses {
   /**
    * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
-   * `walletAddressServer`. A rejection is a fault, not a "no".
+   * `walletAddressServer`. A host whose own routes stand beside these is asked for every path that it is asked for, so
+   * this should be quick. A rejection is a fault, not a "no".
    */
   find(walletAddress: string): Promise<WalletAddress | undefined>
 }

@@ -22,7 +22,6 @@ export interface AccessToken {
   readonly clientKey?: PublicKey
   readonly keys: readonly PinnedKey[]
   readonly access: readonly Access[]
-  readonly walletAddress?: string
   readonly issuedAt: number
   readonly expiresAt: number
   readonly rotatedAt?: number

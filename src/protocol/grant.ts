@@ -11,7 +11,8 @@ export type Finalisation = 'rejected' | 'revoked' | 'expired'
 /** How the client asked to be told that the interaction finished. */
 export interface Finish {
   readonly uri: string
-  readonly nonce: string
+  /** Forgotten once the finish redirect has been made. */
+  readonly nonce?: string
   /** As the client sent it; absent means `sha-256`, and decides the encoding of the hash (decision D3). */
   readonly hashMethod?: string
 }

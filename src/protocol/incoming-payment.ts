@@ -1,5 +1,14 @@
 import * as v from 'valibot'
-import { Amount, type Asset, addAmounts, amountOf, amountToWire, subtractAmounts, type WireAmount } from './amount.ts'
+import {
+  Amount,
+  type Asset,
+  addAmounts,
+  amountOf,
+  amountToWire,
+  MAX_AMOUNT_VALUE,
+  subtractAmounts,
+  type WireAmount,
+} from './amount.ts'
 import type { ClientId } from './client.ts'
 import { DateTime } from './date-time.ts'
 import { Metadata } from './metadata.ts'
@@ -91,6 +100,11 @@ export function remainderOf(payment: IncomingPayment): bigint | undefined {
   return taken >= payment.incomingAmount.value ? 0n : payment.incomingAmount.value - taken
 }
 
+/** What may still be paid in: the remainder, and without an amount what an unsigned 64-bit sum still holds. @spec LIM-11 */
+export function roomOf(payment: IncomingPayment): bigint {
+  return remainderOf(payment) ?? MAX_AMOUNT_VALUE - payment.received.value - payment.reserved.value
+}
+
 /** Reserves a local receipt, whole or not at all. @spec INC-8 */
 export function reserveReceipt(
   payment: IncomingPayment,
@@ -99,8 +113,7 @@ export function reserveReceipt(
 ): { readonly ok: true; readonly payment: IncomingPayment } | { readonly ok: false; readonly reason: NotPayable } {
   if (payment.state === 'completed') return { ok: false, reason: 'completed' }
   if (!isActive(payment, now)) return { ok: false, reason: 'expired' }
-  const remainder = remainderOf(payment)
-  if (remainder !== undefined && amount > remainder) return { ok: false, reason: 'over_remainder' }
+  if (amount > roomOf(payment)) return { ok: false, reason: 'over_remainder' }
   const reserved = addAmounts(payment.reserved, amountOf(payment.reserved, amount))
   return { ok: true, payment: { ...payment, reserved, state: 'processing' } }
 }

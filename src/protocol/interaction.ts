@@ -1,7 +1,7 @@
 import type { ClientId } from './client.ts'
 
-/** Where an interaction stands; each edge is taken once. */
-export type InteractionState = 'created' | 'opened' | 'approved' | 'denied' | 'expired'
+/** Where an interaction stands; each edge is taken once. Expiry is a moment, not a state. */
+export type InteractionState = 'created' | 'opened' | 'approved' | 'denied'
 
 /** An interaction as it is stored. `id` is the SHA-256 of the reference in the redirect URL. @spec INT-1 */
 export interface Interaction {

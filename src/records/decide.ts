@@ -15,6 +15,9 @@ const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment
  * `claims` are the replay claims of the request: they are part of whatever is committed. A claim that is there already
  * is a replay and refused.
  *
+ * `lost` is for a worker on a payment: where that payment itself has met a conflict, it belongs to another worker by
+ * now, and `lost.answer` is the answer.
+ *
  * A commit whose reply was lost is never repeated: the store is asked whether it happened, and where that cannot be
  * seen the answer is "unavailable", never a refusal.
  */
@@ -22,31 +25,39 @@ export async function decide<T>(
   context: Context,
   attempt: () => Promise<Decision<T>>,
   claims: readonly Change[] = [],
+  lost?: { readonly payment: string; readonly answer: T },
 ): Promise<T> {
   const deadline = context.clock.now() + context.limits.commitSeconds * 1000
   for (let round = 0; ; round++) {
     const decision = await attempt()
     const changes = [...('changes' in decision ? decision.changes : []), ...claims]
-    if (changes.length === 0 || (await commitKnown(context, changes))) return decision.answer
+    const conflicts = changes.length === 0 ? [] : await commitKnown(context, changes)
+    if (conflicts.length === 0) return decision.answer
+    if (lost !== undefined && conflicts.some((change) => isAbout(change, lost.payment))) return lost.answer
     if (context.clock.now() >= deadline) throw unavailable('a commit met concurrent writers until its deadline')
     await context.clock.sleep(backOffMilliseconds(context, round))
   }
 }
 
-/** Commits; `false` for a conflict. Throws "unavailable" where the outcome stays unknown. @spec SIG-26 */
-async function commitKnown(context: Context, changes: readonly Change[]): Promise<boolean> {
+/** Commits; answers the changes that met a conflict, none where it happened. Throws "unavailable" where that stays unknown. @spec SIG-26 */
+async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
   let outcome: CommitResult
   try {
     outcome = await context.storage.commit(changes)
   } catch (cause) {
-    if (await hasHappened(context, changes, cause)) return true
+    if (await hasHappened(context, changes, cause)) return []
     throw unavailable('the outcome of a commit is unknown')
   }
-  if (outcome === 'committed') return true
-  if (outcome.conflicts.some((index) => changes[index]?.kind === 'replay-claim')) {
+  if (outcome === 'committed') return []
+  const conflicts = outcome.conflicts.flatMap((index) => changes[index] ?? [])
+  if (conflicts.some(({ kind }) => kind === 'replay-claim')) {
     throw invalidSignature('this signature was used before, sign the request again')
   }
-  return false
+  return conflicts
+}
+
+function isAbout(change: Change, payment: string): boolean {
+  return change.kind === 'outgoing-payment' && ('value' in change ? change.value.id : change.id) === payment
 }
 
 async function hasHappened(context: Context, changes: readonly Change[], cause: unknown): Promise<boolean> {

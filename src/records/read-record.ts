@@ -14,9 +14,9 @@ export async function readRecord<K extends RecordKind>(
   return isOfKind(record, kind) ? record : undefined
 }
 
-/** Keeps those records that are of one kind, with their type. */
+/** Keeps those records that exist and are of one kind, with their type. */
 export function recordsOfKind<K extends RecordKind>(
-  records: readonly StoredRecord[],
+  records: readonly (StoredRecord | undefined)[],
   kind: K,
 ): readonly StoredRecord<K>[] {
   return records.filter((record): record is StoredRecord<K> => isOfKind(record, kind))

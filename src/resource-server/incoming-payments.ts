@@ -10,8 +10,9 @@ import { identifyToken, type TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
-import { completionEvents, replaceIncoming } from '../payments/deliver-locally.ts'
+import { readLedgerAccount } from '../payments/ask-ledger.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/notify.ts'
+import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
@@ -20,6 +21,7 @@ import {
   type IncomingPayment,
   incomingPaymentToWire,
   isActive,
+  type WireIncomingPaymentWithMethods,
 } from '../protocol/incoming-payment.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
@@ -45,7 +47,7 @@ export async function createIncomingPayment({
   const latest = createdAt + context.lifetimes.incomingPaymentSeconds * 1000
   const expiresAt = body.expiresAt ?? latest
   if (expiresAt <= createdAt || expiresAt > latest) throw invalidExpiresAt()
-  const payee = await context.ledger.account(account.account)
+  const payee = await readLedgerAccount(context, account.account)
   if (payee === undefined || !payee.canReceive) throw ledgerRefused('not_allowed')
   const payment: IncomingPayment = {
     id: context.secrets.randomId(),
@@ -69,7 +71,7 @@ export async function createIncomingPayment({
   return { status: 201, body: await withMethods(context, payment) }
 }
 
-async function withMethods(context: Context, payment: IncomingPayment): Promise<unknown> {
+async function withMethods(context: Context, payment: IncomingPayment): Promise<WireIncomingPaymentWithMethods> {
   const wire = incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id))
   return { ...wire, methods: await methodsOf(context, payment) }
 }

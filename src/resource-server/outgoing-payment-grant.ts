@@ -21,16 +21,19 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenC
     ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
   ]
   const records = await context.storage.get(ids.map((id) => ({ kind: 'spending', id })))
-  const stored = recordsOfKind(
-    records.filter((record) => record !== undefined),
-    'spending',
-  )
+  const stored = recordsOfKind(records, 'spending')
   const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value
   const charged = windows
     .map((window) => ({ window, life: find(window.lifeId) }))
-    .sort((a, b) => (b.life?.chargedAt ?? 0) - (a.life?.chargedAt ?? 0))[0]
+    .sort((a, b) => lastChargeOf(b.life) - lastChargeOf(a.life))[0]
   if (charged?.life === undefined || charged.window.windowId === undefined) return { status: 200, body: NOTHING }
   return { status: 200, body: spentAmountsOf(find(charged.window.windowId) ?? freshWindow(charged.life)) }
+}
+
+/** An entry whose every payment was given back hides none that still counts. */
+function lastChargeOf(life: Spending | undefined): number {
+  if (life === undefined) return -1
+  return life.debit.value > 0n ? life.chargedAt : 0
 }
 
 function freshWindow(life: Spending): Spending {

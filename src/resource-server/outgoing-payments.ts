@@ -31,14 +31,14 @@ export async function createOutgoingPayment({
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
   const walletAddress = await walletAddressFor(context, caller, 'outgoing-payment', 'create', body.walletAddress)
-  const { record, spent } = await createPayment(context, caller.token, caller.proof.claims, async () => {
+  const { record, spent, isOurs } = await createPayment(context, caller.token, caller.proof.claims, async () => {
     const terms =
       'quoteId' in body
         ? await termsOfQuote(context, walletAddress, body.quoteId, caller.token.client)
         : await termsOfIncomingPayment(context, walletAddress, body)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   })
-  exchange.waitUntil(advancePayment(context, record))
+  if (isOurs) exchange.waitUntil(advancePayment(context, record))
   const { spentDebitAmount, spentReceiveAmount } = spentAmountsOf(spent)
   return {
     status: 201,

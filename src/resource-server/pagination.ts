@@ -29,7 +29,6 @@ export function parsePage(query: URLSearchParams): PageRequest {
   const cursor = single(query, 'cursor')
   const first = parseLimit(query, 'first')
   const last = parseLimit(query, 'last')
-  if (cursor === '') throw invalidRequest('cursor must not be empty')
   if (first !== undefined && last !== undefined) throw invalidRequest('give first or last, not both')
   if (last !== undefined && cursor === undefined) throw invalidRequest('last needs a cursor')
   return {

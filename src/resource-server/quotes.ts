@@ -3,6 +3,7 @@ import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Result } from '../http/respond.ts'
+import { readLedgerAccount } from '../payments/ask-ledger.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
 import { type LocalReceiver, resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
@@ -12,6 +13,7 @@ import { isIdentifier } from '../protocol/identifiers.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
+import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { requireVisible, walletAddressFor } from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
 
@@ -20,9 +22,6 @@ export interface PricedRequest {
   readonly receiver: LocalReceiver
   readonly priced: Extract<PricedPayment, { readonly ok: true }>
 }
-
-// Long enough to be looked at after it expired; then an unused quote is nobody's business any more.
-const QUOTE_KEPT_MILLISECONDS = 24 * 3600 * 1000
 
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
 export async function createQuote({ exchange, caller, body }: Input<TokenCaller, CreateQuote>): Promise<Result> {
@@ -44,7 +43,7 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
     fee: priced.fee,
   }
   const changes = [
-    { action: 'insert', kind: 'quote', value: quote, dueAt: quote.expiresAt + QUOTE_KEPT_MILLISECONDS },
+    { action: 'insert', kind: 'quote', value: quote, dueAt: quote.expiresAt + EXPIRED_KEPT_MILLISECONDS },
   ] as const
   await decide(context, async () => ({ changes, answer: undefined }), caller.proof.claims)
   return { status: 201, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
@@ -57,7 +56,7 @@ export async function priceRequest(
   payer: WalletAddress,
   request: Pick<CreateQuote, 'receiver' | 'debitAmount' | 'receiveAmount'>,
 ): Promise<PricedRequest> {
-  const ledgerAccount = await context.ledger.account(payer.account)
+  const ledgerAccount = await readLedgerAccount(context, payer.account)
   if (ledgerAccount === undefined || !ledgerAccount.canSend) throw ledgerRefused('not_allowed')
   const resolved = await resolveReceiver(context, request.receiver)
   if (!resolved.ok) throw invalidReceiver(resolved.reason)

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
 import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
@@ -29,13 +30,13 @@ const MAXIMUM_NAME = 100
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]+/gu
 
 /**
- * A key resolver that fetches, guarded against server-side request forgery; `undefined` where the host has no
- * built-in modules to connect with.
+ * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` where the
+ * host has no built-in modules to connect with: there the option `keyResolver` is required.
  * @spec KEY-6 @spec KEY-7 @spec KEY-12 @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5 @spec T-35
  */
-export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver | undefined {
+export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver {
   const { clock, loopbackHttp, network = hostNetwork() } = options
-  if (network === undefined) return undefined
+  if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   const requests = { clock, loopbackHttp, admits: budgetHosts(clock), ...network }
 
   const keySets = cacheDocuments(clock, async (walletAddress) =>

@@ -179,7 +179,6 @@ const FULL_ACCESS_TOKEN: Required<RecordTypes['access-token']> = {
   id: 'full',
   state: 'rotated',
   clientKey: KEY,
-  walletAddress: WALLET_ADDRESS,
   rotatedAt: MOMENT + 1,
   successorId: 'least',
 }

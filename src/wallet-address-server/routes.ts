@@ -5,7 +5,7 @@ import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-w
 import type { Result } from '../http/respond.ts'
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
-import { publishedKey } from '../protocol/json-web-key.ts'
+import { type JsonWebKey, parsePublicKey, publishedKey } from '../protocol/json-web-key.ts'
 import { walletAddressToWire } from '../protocol/wallet-address.ts'
 
 // The address changes rarely, keys must be gone soon after they are removed. @spec WAS-5
@@ -21,28 +21,28 @@ export function walletAddressServerRoutes(): readonly Route[] {
       operation: 'get-wallet-address',
       role: 'resource-server',
       path: '/wallet-address',
-      run: async ({ exchange }) => addressDocument(exchange.context, await namedByQuery(exchange)),
+      run: async ({ exchange }) => addressDocument(exchange, await namedByQuery(exchange)),
     }),
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address-keys',
       role: 'resource-server',
       path: '/wallet-address/keys',
-      run: async ({ exchange }) => keySet(await namedByQuery(exchange)),
+      run: async ({ exchange }) => keySet(exchange, await namedByQuery(exchange)),
     }),
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address-keys',
       role: 'wallet-address-server',
       path: '/:account+/jwks.json',
-      run: async ({ exchange }) => keySet(await namedByPath(exchange, KEYS_SUFFIX)),
+      run: async ({ exchange }) => keySet(exchange, await namedByPath(exchange, KEYS_SUFFIX)),
     }),
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address',
       role: 'wallet-address-server',
       path: ANY_PATH,
-      run: async ({ exchange }) => addressDocument(exchange.context, await namedByPath(exchange, '')),
+      run: async ({ exchange }) => addressDocument(exchange, await namedByPath(exchange, '')),
     }),
   ]
 }
@@ -52,8 +52,7 @@ const KEYS_SUFFIX = '/jwks.json'
 /** The wallet address whose own URL, with `suffix` behind it, is asked for. The query is ignored. @spec T-35 */
 async function namedByPath({ context, request }: Exchange, suffix: string): Promise<LocalWalletAddress> {
   const path = request.target.split('?', 1)[0] ?? ''
-  const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
-  return activeAddress(context, `${context.walletAddressServer}${trimmed.slice(0, trimmed.length - suffix.length)}`)
+  return activeAddress(context, `${context.walletAddressServer}${path.slice(0, path.lastIndexOf(suffix))}`)
 }
 
 async function namedByQuery({ context, query }: Exchange): Promise<LocalWalletAddress> {
@@ -69,22 +68,42 @@ async function activeAddress(context: Context, url: string): Promise<LocalWallet
   return found
 }
 
-function addressDocument(context: Context, { url, account }: LocalWalletAddress): Result {
-  const { authServer, resourceServer } = context
+function addressDocument(exchange: Exchange, { url, account }: LocalWalletAddress): Promise<Result> {
+  const { authServer, resourceServer } = exchange.context
   const { publicName, assetCode, assetScale } = account
-  return {
-    status: 200,
-    body: walletAddressToWire({ walletAddress: url, publicName, assetCode, assetScale, authServer, resourceServer }),
-    headers: publicHeaders(ADDRESS_SECONDS),
-  }
+  const body = walletAddressToWire({
+    walletAddress: url,
+    publicName,
+    assetCode,
+    assetScale,
+    authServer,
+    resourceServer,
+  })
+  return publicDocument(exchange, body, ADDRESS_SECONDS)
 }
 
 /** @spec WAS-10 */
-function keySet({ account }: LocalWalletAddress): Result {
-  return { status: 200, body: { keys: (account.keys ?? []).map(publishedKey) }, headers: publicHeaders(KEYS_SECONDS) }
+function keySet(exchange: Exchange, { account }: LocalWalletAddress): Promise<Result> {
+  return publicDocument(exchange, { keys: (account.keys ?? []).map(publicKeyOf) }, KEYS_SECONDS)
 }
 
-/** @spec WAS-5 @spec WAS-8 */
-function publicHeaders(seconds: number): Readonly<Record<string, string>> {
-  return { 'cache-control': `public, max-age=${seconds}`, vary: 'Accept', 'access-control-allow-origin': '*' }
+/** A document that anyone may hold for some seconds; who holds the present one already is only told so. @spec WAS-5 @spec WAS-8 */
+async function publicDocument({ context, request }: Exchange, body: unknown, seconds: number): Promise<Result> {
+  const etag = `"${await context.secrets.digest(JSON.stringify(body))}"`
+  const headers = {
+    'cache-control': `public, max-age=${seconds}`,
+    etag,
+    vary: 'Accept',
+    'access-control-allow-origin': '*',
+  }
+  const held = request.headerLines('if-none-match').flatMap((line) => line.split(',').map((tag) => tag.trim()))
+  const isHeld = held.some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`)
+  return isHeld ? { status: 304, headers } : { status: 200, body, headers }
+}
+
+/** The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. */
+function publicKeyOf(jwk: JsonWebKey): JsonWebKey {
+  const parsed = parsePublicKey(jwk, { requireAlg: false })
+  if (!parsed.ok) throw new TypeError(`walletAddresses.find gave a key that cannot be published: ${parsed.reason}`)
+  return publishedKey(jwk)
 }

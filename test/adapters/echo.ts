@@ -14,7 +14,6 @@ export interface Echo {
   readonly authorization: readonly string[]
   readonly host: readonly string[]
   readonly body: string | 'too large'
-  readonly source?: string
 }
 
 /** A server that owns `/op` and all below it, and answers with what it saw. */
@@ -35,7 +34,6 @@ export function createEcho() {
           authorization: request.headerLines('authorization'),
           host: request.headerLines('host'),
           body: bytes === undefined ? 'too large' : Buffer.from(bytes).toString('latin1'),
-          ...(request.source !== undefined && { source: request.source }),
         }
         return jsonResponse(bytes === undefined ? 413 : 200, seen)
       } catch (error) {

@@ -41,11 +41,6 @@ describe('a request of node:http', () => {
     expect(seen.host).toEqual(['first', 'test'])
   })
 
-  it('has the peer as its source', async () => {
-    const port = await listen(toNodeListener(createEcho()))
-    expect(await ask(port, 'GET /op HTTP/1.1')).toMatchObject({ source: '127.0.0.1', body: '' })
-  })
-
   it('DIG-1 keeps the bytes of its body, with a length and in chunks', async () => {
     const port = await listen(toNodeListener(createEcho()))
     const body = '{ "a":1.0,\r\n"b":"\xe9\xff" }'

@@ -241,7 +241,7 @@ describe('the ledger contract finds a ledger that', () => {
       (ledger) => ({
         settle: async (settlement) => {
           const alice = await ledger.account('alice')
-          return alice?.canSend ? ledger.settle(settlement) : { ok: false, reason: 'account_closed' }
+          return alice?.canSend ? ledger.settle(settlement) : { ok: false, reason: 'conflict' }
         },
       }),
       /closed or emptied meanwhile/,

@@ -75,7 +75,6 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     clientKey: 'json?',
     keys: 'json',
     access: 'json',
-    walletAddress: 'text?',
     issuedAt: 'integer',
     expiresAt: 'integer',
     rotatedAt: 'integer?',

@@ -59,7 +59,6 @@ const initial: Migration = [
     client_key TEXT,
     keys TEXT NOT NULL,
     access TEXT NOT NULL,
-    wallet_address TEXT,
     issued_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     rotated_at BIGINT,

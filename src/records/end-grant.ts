@@ -1,0 +1,29 @@
+import type { Context } from '../ports/context.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import { finaliseGrant, type Grant } from '../protocol/grant.ts'
+import { readRecord } from './read-record.ts'
+import { OVER_KEPT_MILLISECONDS } from './retention.ts'
+
+/**
+ * The change that writes a grant which is over. One that its owner gave is kept for good, as what payments were made
+ * under; any other is forgotten after 30 days.
+ */
+export function writeOverGrant(context: Context, { kind, version }: StoredRecord<'grant'>, value: Grant): Change {
+  const wasGiven = value.issuedAt !== undefined && value.walletAddress !== undefined
+  const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
+  return { action: 'replace', kind, version, value, ...(!wasGiven && { dueAt }) }
+}
+
+/** The changes that revoke a grant and the token that it has, for one commit. @spec CON-8 */
+export async function revokeGrantChanges(context: Context, record: StoredRecord<'grant'>): Promise<readonly Change[]> {
+  const { tokenId } = record.value
+  const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
+  const end = writeOverGrant(context, record, finaliseGrant(record.value, 'revoked'))
+  return token === undefined ? [end] : [end, revokeTokenChange(context, token)]
+}
+
+/** The change that revokes a token; it is known for 30 more days, so that revoking it again is no error. */
+export function revokeTokenChange(context: Context, { kind, version, value }: StoredRecord<'access-token'>): Change {
+  const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
+  return { action: 'replace', kind, version, value: { ...value, state: 'revoked' }, dueAt }
+}

@@ -1,0 +1,141 @@
+import type { ConsentData } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { type AuthWallet, authWallet, CONSENT_REQUEST, INTERACT, OUTGOING } from '../auth-server/auth-wallet.ts'
+import { keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
+import { ALICE, BASE, CAROL, CLIENT, FINISH, OWNER, referenceOf, usd } from '../support/test-wallet.ts'
+
+async function shown(wallet: AuthWallet, request: unknown, as = wallet.client): Promise<ConsentData> {
+  const pending = await wallet.ask(request, { as })
+  expect(pending.status).toBe(200)
+  const found = await wallet.openPayments.interactions.find(referenceOf(pending), OWNER)
+  if (!found.ok) throw new Error(found.reason)
+  return found.consent
+}
+
+const withLimits = (limits: unknown): unknown => ({
+  ...CONSENT_REQUEST,
+  access_token: { access: [{ ...OUTGOING, limits }] },
+})
+
+const DAY = 24 * 3600 * 1000
+
+describe('what a resource owner is shown', () => {
+  it('INT-11 is the client with its name and origin, the wallet address, the access and where the browser goes', async () => {
+    const wallet = await authWallet()
+    expect(await shown(wallet, CONSENT_REQUEST)).toEqual({
+      client: { id: CLIENT, name: 'A Shop', origin: BASE },
+      walletAddress: ALICE,
+      access: [{ access: OUTGOING }],
+      subject: false,
+      finishHost: 'shop.example',
+      expiresAt: wallet.clock.now() + 600_000,
+    })
+  })
+
+  it('INT-2 T-19 the name is the one that the document of the client gave when it asked', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    keyResolver.names.set(SHOP, 'Shop')
+    const pending = await wallet.ask({ ...CONSENT_REQUEST, client: SHOP }, { as: client })
+    keyResolver.names.set(SHOP, 'Your Bank')
+    const found = await wallet.openPayments.interactions.find(referenceOf(pending), OWNER)
+    expect(found).toMatchObject({
+      ok: true,
+      consent: { client: { id: SHOP, name: 'Shop', origin: 'https://shop.example' } },
+    })
+  })
+
+  it('INT-11 a client without a name is shown by its wallet address alone', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const consent = await shown(wallet, { ...CONSENT_REQUEST, client: SHOP }, client)
+    expect(consent.client).toEqual({ id: SHOP, origin: 'https://shop.example' })
+  })
+
+  it.each([
+    [usd('1'), '0.01 USD'],
+    [usd('123456'), '1234.56 USD'],
+    [usd('18446744073709551615'), '184467440737095516.15 USD'],
+    [usd('0'), '0.00 USD'],
+  ])('INT-11 an amount is written for people: %o', async (debitAmount, text) => {
+    const wallet = await authWallet()
+    const consent = await shown(wallet, withLimits({ debitAmount }))
+    expect(consent.access).toEqual([{ access: { ...OUTGOING, limits: { debitAmount } }, debitAmount: text }])
+  })
+
+  it('INT-11 a receive limit and a receiver are shown', async () => {
+    const wallet = await authWallet()
+    const receiver = `${BASE}/incoming-payments/1`
+    const consent = await shown(
+      wallet,
+      withLimits({ receiver, receiveAmount: { value: '5', assetCode: 'JPY', assetScale: 0 } }),
+    )
+    expect(consent.access[0]).toMatchObject({ receiver, receiveAmount: '5 JPY' })
+    expect(consent.access[0]?.debitAmount).toBeUndefined()
+  })
+
+  const start = Date.parse('2026-03-01T00:00:00Z')
+  it.each([
+    [
+      'Rn, counted in addition',
+      'R2/2026-03-01T00:00:00Z/P1D',
+      'additional',
+      { windows: 3, startsAt: start, endsAt: start + 3 * DAY },
+    ],
+    [
+      'Rn, counted in total',
+      'R2/2026-03-01T00:00:00Z/P1D',
+      'total',
+      { windows: 2, startsAt: start, endsAt: start + 2 * DAY },
+    ],
+    ['R0', 'R0/2026-03-01T00:00:00Z/P1D', 'additional', { windows: 1, startsAt: start, endsAt: start + DAY }],
+    ['an end', 'R2/P1D/2026-03-04T00:00:00Z', 'additional', { windows: 3, startsAt: start, endsAt: start + 3 * DAY }],
+    [
+      'months',
+      'R11/2026-03-01T00:00:00Z/P1M',
+      'additional',
+      { windows: 12, startsAt: start, endsAt: Date.parse('2027-03-01T00:00:00Z') },
+    ],
+    ['no end', 'R/2026-03-01T00:00:00Z/P1M', 'additional', { startsAt: start }],
+    [
+      'an end and endless windows before',
+      'R/P1D/2026-03-04T00:00:00Z',
+      'additional',
+      { startsAt: start, endsAt: start + 3 * DAY },
+    ],
+  ] as const)(
+    'INT-11 D4 of an interval the windows and the last end are shown: %s',
+    async (_name, interval, intervalCounting, expected) => {
+      const wallet = await authWallet({ settings: { policies: { intervalCounting } } })
+      const consent = await shown(wallet, withLimits({ interval }))
+      expect(consent.access[0]?.interval).toEqual({ interval, ...expected })
+    },
+  )
+
+  it('T-20 a grant that polls says no finish host', async () => {
+    const wallet = await authWallet()
+    const consent = await shown(wallet, { ...CONSENT_REQUEST, interact: { start: ['redirect'] } })
+    expect(consent).not.toHaveProperty('finishHost')
+  })
+
+  it.each([
+    ['https://shop.example:8443/done', 'shop.example:8443'],
+    ['https://SHOP.example/bank.example', 'shop.example'],
+    ['https://xn--bnk-sla.example/', 'xn--bnk-sla.example'],
+    ['com.example.app:/done', 'com.example.app:'],
+    ['com.example.app://bank.example/done', 'com.example.app:'],
+  ])('INT-11 T-17 the finish host of %s is shown as %s', async (uri, finishHost) => {
+    const wallet = await authWallet({ settings: { policies: { finishSchemes: ['com.example.app'] } } })
+    const interact = { ...INTERACT, finish: { ...FINISH, uri } }
+    expect(await shown(wallet, { ...CONSENT_REQUEST, interact })).toMatchObject({ finishHost })
+  })
+
+  it('GRT-12 a wish for the subject is shown', async () => {
+    const wallet = await authWallet()
+    const subject = { sub_ids: [{ id: CAROL, format: 'uri' }] }
+    const consent = await shown(wallet, { client: CLIENT, interact: INTERACT, subject })
+    expect(consent).toMatchObject({ walletAddress: CAROL, subject: true, access: [] })
+  })
+})

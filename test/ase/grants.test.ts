@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest'
+import {
+  approvedGrant,
+  authWallet,
+  CONSENT_REQUEST,
+  cancel,
+  OUTGOING,
+  PLAIN_REQUEST,
+  resume,
+  rotate,
+} from '../auth-server/auth-wallet.ts'
+import { ALICE, BOB, CLIENT, decideAs } from '../support/test-wallet.ts'
+
+async function issuedGrant(wallet: Awaited<ReturnType<typeof authWallet>>) {
+  const { pending, interactRef } = await approvedGrant(wallet)
+  const issued = await resume(wallet, pending, { interact_ref: interactRef })
+  expect(issued.status).toBe(200)
+  return issued
+}
+
+describe('the grants of a wallet address', () => {
+  it('are those that its owner has given and that live', async () => {
+    const wallet = await authWallet()
+    const { grants } = wallet.openPayments
+    await wallet.ask(CONSENT_REQUEST)
+    await approvedGrant(wallet)
+    await decideAs(wallet, await wallet.ask(CONSENT_REQUEST), 'deny')
+    await wallet.ask(PLAIN_REQUEST)
+    expect(await grants.list(ALICE)).toEqual([])
+    const issued = await issuedGrant(wallet)
+    const [grant, ...others] = await grants.list(ALICE)
+    expect(others).toEqual([])
+    expect(grant).toEqual({
+      id: issued.body.continue.uri.split('/').at(-1),
+      client: CLIENT,
+      access: [OUTGOING],
+      issuedAt: wallet.clock.now(),
+    })
+    expect(await grants.list(BOB)).toEqual([])
+    await rotate(wallet, issued)
+    expect(await grants.list(ALICE)).toEqual([grant])
+    await cancel(wallet, issued)
+    expect(await grants.list(ALICE)).toEqual([])
+  })
+
+  it('are listed newest first, page by page', async () => {
+    const wallet = await authWallet()
+    const { grants } = wallet.openPayments
+    for (let count = 0; count < 5; count++) await issuedGrant(wallet)
+    const all = await grants.list(ALICE)
+    expect(all).toHaveLength(5)
+    expect(all.map(({ issuedAt }) => issuedAt)).toEqual(all.map(({ issuedAt }) => issuedAt).sort((a, b) => b - a))
+    const first = await grants.list(ALICE, { limit: 2 })
+    const next = await grants.list(ALICE, { limit: 2, after: first.at(-1)?.id ?? '' })
+    const last = await grants.list(ALICE, { limit: 2, after: next.at(-1)?.id ?? '' })
+    expect([...first, ...next, ...last]).toEqual(all)
+    await expect(grants.list(ALICE, { after: '0'.repeat(32) })).rejects.toThrow('after names no grant')
+    await expect(grants.list(BOB, { after: first[0]?.id ?? '' })).rejects.toThrow('after names no grant')
+  })
+
+  it('CON-8 are ended by their owner with their token, once', async () => {
+    const wallet = await authWallet()
+    const { grants } = wallet.openPayments
+    const issued = await issuedGrant(wallet)
+    const [grant] = await grants.list(ALICE)
+    expect(await grants.revoke(BOB, grant?.id ?? '')).toBe(false)
+    expect(await grants.revoke(ALICE, grant?.id ?? '')).toBe(true)
+    await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, issued))
+    await wallet.expectRefusal(404, 'invalid_continuation', () => resume(wallet, issued, { interact_ref: 'x' }))
+    expect(await grants.list(ALICE)).toEqual([])
+    const before = await wallet.records()
+    expect(await grants.revoke(ALICE, grant?.id ?? '')).toBe(false)
+    expect(await grants.revoke(ALICE, '0'.repeat(32))).toBe(false)
+    expect((await cancel(wallet, issued)).status).toBe(204)
+    expect(await wallet.records()).toEqual(before)
+  })
+
+  it('RS-6 a revoked grant takes no more from the resource server', async () => {
+    const wallet = await authWallet()
+    const issued = await issuedGrant(wallet)
+    const url = `https://wallet.example/outgoing-payment-grant`
+    const token = issued.body.access_token.value
+    expect((await wallet.send('GET', url, { token })).status).toBe(200)
+    const [grant] = await wallet.openPayments.grants.list(ALICE)
+    await wallet.openPayments.grants.revoke(ALICE, grant?.id ?? '')
+    expect((await wallet.send('GET', url, { token })).status).toBe(401)
+  })
+})

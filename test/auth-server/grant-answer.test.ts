@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest'
+import { ALICE, AUTH, BASE, CLIENT, decideAs, directedClient, OWNER, usd } from '../support/test-wallet.ts'
+import {
+  approvedGrant,
+  authWallet,
+  CONSENT_REQUEST,
+  INCOMING,
+  INTERACT,
+  OUTGOING,
+  PLAIN_REQUEST,
+  resume,
+} from './auth-wallet.ts'
+
+const SUBJECT_REQUEST = { client: CLIENT, interact: INTERACT, subject: { sub_ids: [{ id: ALICE, format: 'uri' }] } }
+const QUOTE = { type: 'quote', actions: ['create', 'read'] } as const
+// 32 bytes in base64url, 16 bytes in hexadecimal.
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+const ID = /^[0-9a-f]{32}$/
+
+describe('what a grant request gets', () => {
+  it.each([
+    ['outgoing payments', OUTGOING],
+    ['list-all of incoming payments', { ...INCOMING, actions: ['list-all'] }],
+    ['list-all beside other actions', { ...INCOMING, actions: ['create', 'list-all'] }],
+    ['list-all of outgoing payments', { ...OUTGOING, actions: ['list-all'] }],
+  ])('GRT-5 %s need consent', async (_name, access) => {
+    const wallet = await authWallet()
+    const answer = await wallet.ask({ ...CONSENT_REQUEST, access_token: { access: [access] } })
+    expect(answer.status).toBe(200)
+    expect(answer.body.access_token).toBeUndefined()
+    expect(answer.body.interact.redirect).toMatch(/^https:\/\/auth\.wallet\.example\/interact\/[0-9a-f]{32}$/)
+  })
+
+  it('GRT-5 a subject needs consent', async () => {
+    const wallet = await authWallet()
+    const answer = await wallet.ask(SUBJECT_REQUEST)
+    expect(answer.body.interact.redirect).toBeDefined()
+    expect(answer.body.subject).toBeUndefined()
+  })
+
+  it('GRT-5 one right that needs consent makes the whole grant wait for it', async () => {
+    const wallet = await authWallet()
+    const answer = await wallet.ask({ ...CONSENT_REQUEST, access_token: { access: [QUOTE, OUTGOING] } })
+    expect(answer.body.access_token).toBeUndefined()
+    expect(answer.body.interact.redirect).toBeDefined()
+  })
+
+  it('GRT-5 a policy can ask for consent to incoming payments too', async () => {
+    const wallet = await authWallet({ settings: { policies: { withoutInteraction: ['quote'] } } })
+    await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(PLAIN_REQUEST))
+    const answer = await wallet.ask({ ...PLAIN_REQUEST, interact: INTERACT })
+    expect(answer.body.interact.redirect).toBeDefined()
+    await wallet.expectRefusal(400, 'invalid_request', () =>
+      wallet.ask({
+        ...PLAIN_REQUEST,
+        interact: INTERACT,
+        access_token: { access: [{ type: 'incoming-payment', actions: ['create'] }] },
+      }),
+    )
+  })
+
+  it('GRT-8 a grant without consent is issued at once, also where interact was sent', async () => {
+    const wallet = await authWallet()
+    const answer = await wallet.ask({ ...PLAIN_REQUEST, interact: INTERACT })
+    expect(answer.status).toBe(200)
+    expect(answer.body.access_token).toMatchObject({ expires_in: 600, access: [INCOMING] })
+    expect(answer.body.interact).toBeUndefined()
+    expect(answer.body.continue.wait).toBeUndefined()
+  })
+
+  it('GRT-9 no answer of the authorization server may be kept', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet)
+    const answers = [
+      pending,
+      await resume(wallet, pending, { interact_ref: interactRef }),
+      await wallet.ask(PLAIN_REQUEST),
+      await wallet.ask({}),
+      await wallet.send('GET', `${AUTH}/continue/1`),
+      await wallet.send('GET', `${AUTH}/nowhere/at/all`),
+      await wallet.send('OPTIONS', `${AUTH}/`),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 405, 404, 200])
+    for (const { headers } of answers) expect(headers['cache-control']).toBe('no-store')
+  })
+
+  it('GRT-12 a subject is answered once its owner has approved, with the continuation alone', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet, SUBJECT_REQUEST)
+    const answer = await resume(wallet, pending, { interact_ref: interactRef })
+    expect(answer.status).toBe(200)
+    expect(answer.body.subject).toEqual({ sub_ids: [{ id: ALICE, format: 'uri' }] })
+    expect(answer.body.access_token).toBeUndefined()
+    expect(answer.body.continue.access_token.value).toMatch(TOKEN)
+  })
+
+  it('GRT-12 a token and a subject are answered together', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet, { ...CONSENT_REQUEST, ...SUBJECT_REQUEST })
+    const answer = await resume(wallet, pending, { interact_ref: interactRef })
+    expect(answer.body.access_token.access).toEqual([OUTGOING])
+    expect(answer.body.subject).toEqual({ sub_ids: [{ id: ALICE, format: 'uri' }] })
+  })
+
+  it('GRT-12 a client that asked for no subject gets none', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet)
+    expect((await resume(wallet, pending, { interact_ref: interactRef })).body.subject).toBeUndefined()
+  })
+
+  it('GRT-13 access is answered as it was granted, a wallet address by its one name', async () => {
+    const wallet = await authWallet()
+    const limits = {
+      receiver: `${BASE}/incoming-payments/1`,
+      interval: 'R/2026-01-01T00:00:00Z/P1M',
+      debitAmount: usd('5'),
+    }
+    const access = [{ ...OUTGOING, identifier: 'https://WALLET.example/alice/', limits }, QUOTE]
+    const { pending, interactRef } = await approvedGrant(wallet, { ...CONSENT_REQUEST, access_token: { access } })
+    const answer = await resume(wallet, pending, { interact_ref: interactRef })
+    expect(answer.body.access_token.access).toEqual([{ ...OUTGOING, limits }, QUOTE])
+  })
+
+  it('GRT-15 GRT-16 every secret and id has 128 bits or more, fits a header, and is never the same', async () => {
+    const wallet = await authWallet()
+    const seen = new Set<string>()
+    for (let round = 0; round < 10; round++) {
+      const { pending, interactRef } = await approvedGrant(wallet)
+      const issued = await resume(wallet, pending, { interact_ref: interactRef })
+      const secrets = [
+        pending.body.continue.access_token.value,
+        pending.body.interact.finish,
+        interactRef,
+        issued.body.access_token.value,
+      ]
+      const ids = [pending.body.continue.uri, pending.body.interact.redirect, issued.body.access_token.manage]
+      for (const secret of secrets) expect(secret).toMatch(TOKEN)
+      for (const id of ids) expect(id.split('/').at(-1)).toMatch(ID)
+      for (const value of [...secrets, ...ids]) seen.add(value)
+    }
+    expect(seen.size).toBe(70)
+  })
+
+  it('GRT-17 a grant that is not continued in time is over, whether approved or not', async () => {
+    const wallet = await authWallet()
+    const waiting = await wallet.ask({ ...CONSENT_REQUEST, interact: { start: ['redirect'] } })
+    const { pending, interactRef } = await approvedGrant(wallet)
+    wallet.clock.advance(594_999)
+    expect((await resume(wallet, waiting)).status).toBe(200)
+    wallet.clock.advance(5_001)
+    for (const reference of [undefined, { interact_ref: interactRef }]) {
+      const grant = reference === undefined ? waiting : pending
+      await wallet.expectRefusal(404, 'invalid_continuation', () => resume(wallet, grant, reference))
+    }
+  })
+
+  it('GRT-17 sweeping ends such grants for good', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet)
+    wallet.clock.advance(600_000)
+    expect(await wallet.openPayments.sweep()).toBe(1)
+    await wallet.expectRefusal(404, 'invalid_continuation', () =>
+      resume(wallet, pending, { interact_ref: interactRef }),
+    )
+    expect(await wallet.records()).toContainEqual(
+      expect.objectContaining({ value: expect.objectContaining({ state: 'finalised', finalisation: 'expired' }) }),
+    )
+  })
+
+  it('GRT-18 OPTIONS answers what the server can do', async () => {
+    const wallet = await authWallet()
+    const answer = await wallet.send('OPTIONS', `${AUTH}/`)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({
+      grant_request_endpoint: AUTH,
+      interaction_start_modes_supported: ['redirect'],
+      interaction_finish_methods_supported: ['redirect'],
+      key_proofs_supported: ['httpsig'],
+      sub_id_formats_supported: ['uri'],
+    })
+  })
+
+  it('a decision is needed: an opened interaction alone gives nothing', async () => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask({ ...CONSENT_REQUEST, interact: { start: ['redirect'] } })
+    const reference = pending.body.interact.redirect.split('/').at(-1) ?? ''
+    await wallet.openPayments.interactions.find(reference, OWNER)
+    wallet.clock.advance(5000)
+    expect((await resume(wallet, pending)).body.access_token).toBeUndefined()
+    await decideAs(wallet, pending)
+    wallet.clock.advance(5000)
+    expect((await resume(wallet, pending)).body.access_token.value).toMatch(TOKEN)
+  })
+
+  it('an unexpected fault is a 500 request_denied without detail, and an event with its cause', async () => {
+    const cause = new Error('the directory is on fire')
+    const wallet = await authWallet({ walletAddresses: { find: () => Promise.reject(cause) } })
+    const client = await directedClient()
+    const answer = await wallet.ask({ ...PLAIN_REQUEST, client: client.client }, { as: client })
+    expect(answer.status).toBe(500)
+    expect(answer.body).toEqual({ error: { code: 'request_denied', description: 'internal server error' } })
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', operation: 'post-request', cause }))
+  })
+})
+
+describe('policies of consent', () => {
+  const withFinishUri = (uri: string): unknown => ({
+    ...CONSENT_REQUEST,
+    interact: { start: ['redirect'], finish: { ...INTERACT.finish, uri } },
+  })
+
+  it('INT-5 an app scheme that the wallet allows is accepted, no other', async () => {
+    const wallet = await authWallet({ settings: { policies: { finishSchemes: ['com.example.app'] } } })
+    await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(withFinishUri('com.example.other://done')))
+    const { interactRef } = await approvedGrant(wallet, withFinishUri('com.example.app://done'))
+    expect(interactRef).toMatch(TOKEN)
+  })
+
+  it('INT-6 no policy admits a script', async () => {
+    const wallet = await authWallet({
+      settings: { policies: { finishSchemes: ['javascript', 'data', 'https', 'http'] } },
+    })
+    for (const uri of ['javascript:alert(1)', 'data:text/html,x', 'http://shop.example/']) {
+      await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(withFinishUri(uri)))
+    }
+  })
+
+  it('INT-5 http is for loopback names, where the wallet allows it', async () => {
+    const wallet = await authWallet({ settings: { policies: { loopbackHttp: true } } })
+    await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(withFinishUri('http://shop.example/done')))
+    expect((await wallet.ask(withFinishUri('http://localhost:3000/done'))).status).toBe(200)
+  })
+
+  it('IVL-6 an interval without a window is refused where Rn is the number of windows', async () => {
+    const asking = (interval: string): unknown => ({
+      ...CONSENT_REQUEST,
+      access_token: { access: [{ ...OUTGOING, limits: { interval } }] },
+    })
+    const wallet = await authWallet({ settings: { policies: { intervalCounting: 'total' } } })
+    await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(asking('R0/2026-01-01T00:00:00Z/P1M')))
+    expect((await wallet.ask(asking('R1/2026-01-01T00:00:00Z/P1M'))).status).toBe(200)
+    const additional = await authWallet()
+    expect((await additional.ask(asking('R0/2026-01-01T00:00:00Z/P1M'))).status).toBe(200)
+  })
+
+  it('RS-5 access without identifier is granted as such', async () => {
+    const wallet = await authWallet()
+    const access = [{ type: 'incoming-payment', actions: ['create'] }]
+    const answer = await wallet.ask({ ...PLAIN_REQUEST, access_token: { access } })
+    expect(answer.body.access_token.access).toEqual(access)
+  })
+})

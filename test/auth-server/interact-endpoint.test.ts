@@ -1,0 +1,145 @@
+import type { Consent, HttpRequest, HttpResponse } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { AUTH, referenceOf } from '../support/test-wallet.ts'
+import { type AuthWallet, authWallet, CONSENT_REQUEST } from './auth-wallet.ts'
+
+type Exchange = Parameters<Consent['respond']>[0]
+
+function browserRequest(method: string, target: string, body = ''): HttpRequest {
+  const bytes = new TextEncoder().encode(body)
+  return {
+    method,
+    target,
+    headerLines: (name) => (name === 'cookie' ? ['session=1'] : name === 'host' ? ['evil.example'] : []),
+    bytes: async (limit) => (bytes.length > limit ? undefined : bytes),
+  }
+}
+
+interface Screen {
+  readonly wallet: AuthWallet
+  readonly exchanges: Exchange[]
+}
+
+async function screen(answer: HttpResponse): Promise<Screen> {
+  const exchanges: Exchange[] = []
+  const consent: Consent = {
+    respond: async (exchange) => {
+      exchanges.push(exchange)
+      return answer
+    },
+  }
+  return { wallet: await authWallet({ consent }), exchanges }
+}
+
+const PAGE: HttpResponse = { status: 200, headers: { 'content-type': 'text/html' }, body: '<p>hello</p>' }
+
+describe('the interaction URL', () => {
+  it('INT-1 carries neither the nonce of the server nor anything to show', async () => {
+    const { wallet } = await screen(PAGE)
+    const pending = await wallet.ask(CONSENT_REQUEST)
+    expect(pending.body.interact.redirect).toMatch(/^https:\/\/auth\.wallet\.example\/interact\/[0-9a-f]{32}$/)
+    expect(pending.body.interact.redirect).not.toContain(pending.body.interact.finish)
+    const again = await wallet.ask(CONSENT_REQUEST)
+    expect(again.body.interact.redirect).not.toBe(pending.body.interact.redirect)
+    expect(again.body.interact.finish).not.toBe(pending.body.interact.finish)
+  })
+
+  it.each(['GET', 'POST'])('hands a %s to the consent screen of the wallet, with its own URL', async (method) => {
+    const { wallet, exchanges } = await screen(PAGE)
+    const reference = referenceOf(await wallet.ask(CONSENT_REQUEST))
+    const body = method === 'POST' ? 'csrf=1&decision=approve' : ''
+    const answer = await wallet.sendRaw(browserRequest(method, `/interact/${reference}?name=Your+Bank`, body))
+    expect([answer.status, answer.text]).toEqual([200, '<p>hello</p>'])
+    const [exchange] = exchanges
+    expect(exchange).toMatchObject({ reference, url: `${AUTH}/interact/${reference}` })
+    expect(exchange?.interactions).toBe(wallet.openPayments.interactions)
+    expect(exchange?.request.headerLines('cookie')).toEqual(['session=1'])
+    expect(new TextDecoder().decode(await exchange?.request.bytes(100))).toBe(body)
+    if (method === 'POST') expect(await exchange?.request.bytes(5)).toBeUndefined()
+  })
+
+  it('INT-9 T-18 T-44 adds what keeps the page from frames, caches, referrers and scripts of others', async () => {
+    const headers = {
+      'Content-Type': 'text/html',
+      'Cache-Control': 'public, max-age=3600',
+      'Referrer-Policy': 'unsafe-url',
+      'X-Frame-Options': 'ALLOWALL',
+      'Content-Security-Policy': "default-src 'none'",
+      'Access-Control-Allow-Origin': '*',
+      'Access-Control-Allow-Credentials': 'true',
+      'Set-Cookie': 'a=b',
+    }
+    const { wallet } = await screen({ ...PAGE, headers })
+    expect((await wallet.sendRaw(browserRequest('GET', '/interact/x'))).headers).toEqual({
+      'content-type': 'text/html',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-frame-options': 'DENY',
+      'content-security-policy': "default-src 'none', frame-ancestors 'none'",
+      'set-cookie': 'a=b',
+    })
+  })
+
+  it.each([
+    "frame-ancestors 'self'",
+    "frame-ancestors 'none' https://evil.example",
+    "default-src 'self'; frame-ancestors *",
+  ])('INT-9 forbids frames beside a policy that would allow some: %s', async (policy) => {
+    const { wallet } = await screen({ ...PAGE, headers: { 'Content-Security-Policy': policy } })
+    const { headers } = await wallet.sendRaw(browserRequest('GET', '/interact/x'))
+    expect(headers['content-security-policy']).toBe(`${policy}, frame-ancestors 'none'`)
+  })
+
+  it('INT-9 forbids frames where the wallet has no policy', async () => {
+    const { wallet } = await screen(PAGE)
+    const { headers } = await wallet.sendRaw(browserRequest('GET', '/interact/x'))
+    expect(headers['content-security-policy']).toBe("frame-ancestors 'none'")
+  })
+
+  it('INT-8 hands a redirect on, with the same protection', async () => {
+    const location = 'https://shop.example/done?hash=x'
+    const { wallet } = await screen({ status: 303, headers: { location }, body: undefined })
+    const answer = await wallet.sendRaw(browserRequest('POST', '/interact/x', 'a=b'))
+    expect([answer.status, answer.text]).toEqual([303, undefined])
+    expect(answer.headers).toMatchObject({ location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
+  })
+
+  it('EMB-1 a form is capped like every body, and not shown to the wallet then', async () => {
+    const { wallet, exchanges } = await screen(PAGE)
+    const answer = await wallet.sendRaw(browserRequest('POST', '/interact/x', 'x'.repeat(65_537)))
+    expect(answer.status).toBe(413)
+    expect(exchanges).toEqual([])
+  })
+
+  it('DIG-8 a GET has no body', async () => {
+    const { wallet, exchanges } = await screen(PAGE)
+    expect((await wallet.sendRaw(browserRequest('GET', '/interact/x', 'a=b'))).status).toBe(400)
+    expect(exchanges).toEqual([])
+  })
+
+  it('answers no other method, and nothing below or beside it', async () => {
+    const { wallet, exchanges } = await screen(PAGE)
+    const put = await wallet.sendRaw(browserRequest('PUT', '/interact/x'))
+    expect([put.status, put.headers['allow']]).toEqual([405, 'GET, POST'])
+    for (const target of ['/interact', '/interact/', '/interact/x/y', '/interact/../interact/x', '/interact/%zz']) {
+      expect((await wallet.sendRaw(browserRequest('GET', target))).status).toBe(404)
+    }
+    expect(exchanges).toEqual([])
+  })
+
+  it('writes a reference into the URL of the page so that it stays one segment', async () => {
+    const { wallet, exchanges } = await screen(PAGE)
+    await wallet.sendRaw(browserRequest('GET', '/interact/%22%3E%3Cscript%3E%2F..%2F'))
+    expect(exchanges[0]).toMatchObject({
+      reference: '"><script>/../',
+      url: `${AUTH}/interact/%22%3E%3Cscript%3E%2F..%2F`,
+    })
+  })
+
+  it('a consent screen that fails is a 500 without detail', async () => {
+    const wallet = await authWallet({ consent: { respond: () => Promise.reject(new Error('secret detail')) } })
+    const answer = await wallet.sendRaw(browserRequest('GET', '/interact/x'))
+    expect(answer.status).toBe(500)
+    expect(answer.text).not.toContain('secret detail')
+  })
+})

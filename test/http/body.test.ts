@@ -1,0 +1,127 @@
+import type { HttpRequest } from 'open-payments-server'
+import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
+import { describe, expect, it } from 'vitest'
+import { authWallet, cancel, PLAIN_REQUEST, revoke, rotate } from '../auth-server/auth-wallet.ts'
+import { AUTH, BASE } from '../support/test-wallet.ts'
+
+const padded = (length: number): string => JSON.stringify(PLAIN_REQUEST).padEnd(length, ' ')
+
+describe('the body of a request', () => {
+  it('EMB-1 of 65536 bytes is taken, of one more refused with 413', async () => {
+    const wallet = await authWallet()
+    const refusal = await wallet.expectRefusal(413, 'invalid_request', () =>
+      wallet.send('POST', AUTH, { body: padded(65_537) }),
+    )
+    expect(refusal.headers['connection']).toBe('close')
+    expect((await wallet.send('POST', AUTH, { body: padded(65_536) })).status).toBe(200)
+  })
+
+  it('EMB-1 is limited by the setting, on every endpoint', async () => {
+    const wallet = await authWallet({ settings: { limits: { bodyBytes: 1_000 } } })
+    const body = padded(1_001)
+    const paths = [AUTH, `${AUTH}/continue/x`, `${AUTH}/token/x`, `${BASE}/incoming-payments`, `${BASE}/quotes`]
+    for (const url of paths) expect((await wallet.send('POST', url, { body })).status).toBe(413)
+    expect((await wallet.send('POST', AUTH, { body: padded(1_000) })).status).toBe(200)
+  })
+
+  it('EMB-1 SIG-34 is refused for its size before its signature is looked at', async () => {
+    const wallet = await authWallet()
+    const asked: number[] = []
+    const request: HttpRequest = {
+      method: 'POST',
+      target: '/',
+      headerLines: () => [],
+      bytes: async (limit) => {
+        asked.push(limit)
+        return undefined
+      },
+    }
+    expect((await wallet.sendRaw(request)).status).toBe(413)
+    expect(asked).toEqual([65_536])
+  })
+
+  it('EMB-2 T-36 that does not arrive in time is refused with 408, not waited for', async () => {
+    const wallet = await authWallet({ settings: { limits: { bodySeconds: 7 } } })
+    const request: HttpRequest = {
+      method: 'POST',
+      target: '/',
+      headerLines: () => [],
+      bytes: () => new Promise(() => undefined),
+    }
+    let answered = false
+    const answer = wallet.sendRaw(request).finally(() => {
+      answered = true
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    wallet.clock.advance(6_999)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(answered).toBe(false)
+    wallet.clock.advance(1)
+    expect(await answer).toMatchObject({ status: 408, headers: { connection: 'close' } })
+  })
+
+  it('EMB-2 that breaks off is a fault of the connection, answered without detail', async () => {
+    const wallet = await authWallet()
+    const request: HttpRequest = {
+      method: 'POST',
+      target: '/',
+      headerLines: () => [],
+      bytes: () => Promise.reject(new Error('socket hang up')),
+    }
+    const answer = await wallet.sendRaw(request)
+    expect(answer.status).toBe(500)
+    expect(answer.text).not.toContain('socket')
+  })
+
+  it('EMB-3 is read once', async () => {
+    const wallet = await authWallet()
+    let reads = 0
+    const alter = (request: InMemoryRequest): HttpRequest => ({
+      ...request,
+      bytes: (limit) => {
+        reads++
+        return request.bytes(limit)
+      },
+    })
+    expect((await wallet.ask(PLAIN_REQUEST, { alter })).status).toBe(200)
+    expect(reads).toBe(1)
+  })
+
+  it('EMB-3 may be nested 32 deep, not 33; brackets in strings do not count', async () => {
+    const wallet = await authWallet()
+    const nested = (depth: number): string =>
+      JSON.stringify({ ...PLAIN_REQUEST, deep: 0, text: `${'[{'.repeat(40)}\\"${'['.repeat(40)}` }).replace(
+        '"deep":0',
+        `"deep":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}`,
+      )
+    expect((await wallet.send('POST', AUTH, { body: nested(32) })).status).toBe(200)
+    await wallet.expectRefusal(400, 'invalid_request', () => wallet.send('POST', AUTH, { body: nested(33) }))
+  })
+
+  it.each(['gzip', 'br', 'deflate, gzip', 'x', ''])('DIG-6 encoded as "%s" is refused with 415', async (encoding) => {
+    const wallet = await authWallet()
+    const alter = (request: InMemoryRequest): InMemoryRequest =>
+      alterRequest(request, { headers: { 'content-encoding': [encoding] } })
+    await wallet.expectRefusal(415, 'invalid_request', () => wallet.ask(PLAIN_REQUEST, { alter }))
+  })
+
+  it('DIG-6 may say that it is not encoded', async () => {
+    const wallet = await authWallet()
+    expect((await wallet.ask(PLAIN_REQUEST, { headers: { 'content-encoding': 'Identity' } })).status).toBe(200)
+    const alter = (request: InMemoryRequest): InMemoryRequest =>
+      alterRequest(request, { headers: { 'content-encoding': ['identity', 'gzip'] } })
+    await wallet.expectRefusal(415, 'invalid_request', () => wallet.ask(PLAIN_REQUEST, { alter }))
+  })
+
+  it('DIG-8 is refused on GET and DELETE', async () => {
+    const wallet = await authWallet()
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const { value: token } = grant.body.access_token
+    await wallet.expectRefusal(400, 'invalid_request', () => revoke(wallet, grant, { json: {} }))
+    await wallet.expectRefusal(400, 'invalid_request', () => cancel(wallet, grant, { json: {} }))
+    await wallet.expectRefusal(400, 'invalid_request', () =>
+      wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token, json: {} }),
+    )
+    expect((await rotate(wallet, grant)).status).toBe(200)
+  })
+})

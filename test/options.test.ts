@@ -1,0 +1,219 @@
+import { createOpenPayments, isConfigurationError, type OpenPaymentsOptions } from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { describe, expect, it } from 'vitest'
+
+const SECRET = 'a secret of the tests, long enough to be one'
+
+const RIGHT: OpenPaymentsOptions = {
+  authServer: 'https://auth.wallet.example',
+  resourceServer: 'https://wallet.example',
+  secrets: [SECRET],
+  storage: memoryStorage(),
+  ledger: memoryLedger({ accounts: [] }),
+  walletAddresses: { find: async () => undefined },
+  consent: { respond: async () => ({ status: 200, headers: {}, body: undefined }) },
+}
+
+/** What `createOpenPayments` says of options that hold one mistake; a mistake is of no type that TypeScript admits. */
+function refusalOf(change: Readonly<Record<string, unknown>>): string {
+  try {
+    createOpenPayments({ ...RIGHT, ...change } as OpenPaymentsOptions)
+  } catch (error) {
+    if (!isConfigurationError(error)) throw error
+    expect(error).toMatchObject({ name: 'ConfigurationError' })
+    return error.message
+  }
+  return 'accepted'
+}
+
+const settings = (part: string, members: unknown): Readonly<Record<string, unknown>> => ({
+  settings: { [part]: members },
+})
+const policy = (name: string, value: unknown): Readonly<Record<string, unknown>> =>
+  settings('policies', { [name]: value })
+
+describe('the options', () => {
+  it('are accepted where everything is right', () => {
+    expect(refusalOf({})).toBe('accepted')
+  })
+
+  it.each(['authServer', 'resourceServer', 'walletAddressServer'])('%s is a URL written in its one way', (name) => {
+    const refused: readonly (readonly [unknown, string])[] = [
+      [7, 'must be an absolute URL'],
+      ['', 'must be an absolute URL'],
+      ['auth.wallet.example', 'must be an absolute URL'],
+      ['/auth', 'must be an absolute URL'],
+      ['https://wallet.example/', 'must not end with a slash'],
+      ['https://WALLET.example', 'must be written as https://wallet.example'],
+      ['https://wallet.example:443', 'must be written as https://wallet.example'],
+      ['https://wallet.example?a=1', 'must be written as https://wallet.example'],
+      ['https://wallet.example#a', 'must be written as https://wallet.example'],
+      ['https://user:password@wallet.example', 'must be written as https://wallet.example'],
+      ['http://wallet.example', 'must be https'],
+      ['http://localhost:3000', 'must be https'],
+      ['ftp://wallet.example', 'must be https'],
+    ]
+    for (const [value, reason] of refused) {
+      const message = refusalOf({ [name]: value })
+      expect(message).toContain(name)
+      expect(message).toContain(reason)
+    }
+  })
+
+  it.each(['authServer', 'resourceServer'])('%s may have a path of plain segments', (name) => {
+    expect(refusalOf({ [name]: 'https://wallet.example/open/payments' })).toBe('accepted')
+    expect(refusalOf({ [name]: 'https://wallet.example/a/' })).toContain('must not end with a slash')
+    expect(refusalOf({ [name]: 'https://wallet.example/a/../b' })).toContain(
+      'must be written as https://wallet.example/b',
+    )
+    for (const path of [':id', 'a*', 'a+', '(a)', 'a?b']) {
+      expect(refusalOf({ [name]: `https://wallet.example/${path}` })).toContain(name)
+    }
+  })
+
+  it('authServer and resourceServer are required', () => {
+    expect(refusalOf({ authServer: undefined })).toContain('authServer must be an absolute URL')
+    expect(refusalOf({ resourceServer: undefined })).not.toBe('accepted')
+  })
+
+  it('walletAddressServer is an origin; absent, that of resourceServer', () => {
+    expect(refusalOf({ walletAddressServer: 'https://pay.wallet.example' })).toBe('accepted')
+    expect(refusalOf({ walletAddressServer: 'https://wallet.example/pay' })).toContain(
+      'walletAddressServer must be an origin',
+    )
+    expect(refusalOf({ resourceServer: 'https://wallet.example/open-payments' })).toBe('accepted')
+  })
+
+  it('WAS-2 http is for loopback names, where the policy allows it', () => {
+    const allowed = policy('loopbackHttp', true)
+    const at = (origin: string): string => refusalOf({ ...allowed, authServer: origin, resourceServer: origin })
+    for (const origin of [
+      'http://localhost:3000',
+      'http://127.0.0.1:3000',
+      'http://[::1]:3000',
+      'http://auth.localhost',
+    ])
+      expect(at(origin)).toBe('accepted')
+    expect(at('http://wallet.example')).toContain('must be https')
+    expect(at('http://127.0.0.2:3000')).toContain('must be https')
+  })
+
+  it('secrets are long, different, and at least one', () => {
+    const refused: readonly (readonly [unknown, string])[] = [
+      [undefined, 'at least one secret'],
+      [SECRET, 'at least one secret'],
+      [[], 'at least one secret'],
+      [['x'.repeat(31)], 'at least 32 characters'],
+      [[SECRET, ''], 'at least 32 characters'],
+      [[SECRET, 7], 'at least 32 characters'],
+      [[SECRET, SECRET], 'differ from each other'],
+    ]
+    for (const [secrets, reason] of refused) {
+      const message = refusalOf({ secrets })
+      expect(message).toMatch(/^secrets/)
+      expect(message).toContain(reason)
+      expect(message).not.toContain(SECRET)
+    }
+    expect(refusalOf({ secrets: ['x'.repeat(32), SECRET] })).toBe('accepted')
+  })
+
+  it.each(['storage', 'ledger', 'walletAddresses', 'consent'])('%s is required', (name) => {
+    expect(refusalOf({ [name]: undefined })).toMatch(new RegExp(`^${name}\\.\\w+ must be a function$`))
+    expect(refusalOf({ [name]: null })).toContain(`${name}.`)
+  })
+
+  const ports: readonly (readonly [string, readonly string[]])[] = [
+    ['storage', ['get', 'list', 'due', 'commit']],
+    ['ledger', ['account', 'hold', 'settle', 'release', 'credit']],
+    ['walletAddresses', ['find']],
+    ['consent', ['respond']],
+    ['pricing', ['price']],
+    ['keyResolver', ['keySet', 'publicName']],
+    ['cryptography', ['randomBytes', 'sha256', 'sha512', 'hmacSha256', 'verifyEd25519', 'signEd25519']],
+    ['clock', ['now', 'sleep']],
+  ]
+  it.each(ports)('%s has its functions', (name, methods) => {
+    const whole = Object.fromEntries(methods.map((method) => [method, () => undefined]))
+    expect(refusalOf({ [name]: whole })).toBe('accepted')
+    for (const method of methods) {
+      expect(refusalOf({ [name]: { ...whole, [method]: undefined } })).toBe(`${name}.${method} must be a function`)
+      expect(refusalOf({ [name]: { ...whole, [method]: 'x' } })).toBe(`${name}.${method} must be a function`)
+    }
+  })
+
+  it('an option that does not exist is a mistake', () => {
+    expect(refusalOf({ authserver: 'https://wallet.example' })).toBe('options.authserver is not an option')
+    expect(refusalOf(settings('policy', {}))).toBe('settings.policy is not an option')
+    expect(refusalOf(settings('lifetimes', { tokenSeconds: 1 }))).toBe(
+      'settings.lifetimes.tokenSeconds is not an option',
+    )
+    expect(refusalOf(settings('limits', { bytes: 1 }))).toBe('settings.limits.bytes is not an option')
+    expect(refusalOf(policy('replays', 'all'))).toBe('settings.policies.replays is not an option')
+  })
+
+  const numbers: readonly (readonly [string, readonly string[]])[] = [
+    [
+      'lifetimes',
+      [
+        'accessTokenSeconds',
+        'interactionSeconds',
+        'quoteSeconds',
+        'incomingPaymentSeconds',
+        'continuationWaitSeconds',
+        'signatureAgeSeconds',
+        'signatureSkewSeconds',
+      ],
+    ],
+    ['limits', ['bodyBytes', 'bodySeconds', 'holdSeconds', 'commitSeconds', 'leaseSeconds']],
+  ]
+  it.each(numbers)('settings.%s are positive numbers', (part, names) => {
+    for (const name of names) {
+      expect(refusalOf(settings(part, { [name]: 1 }))).toBe('accepted')
+      for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
+        expect(refusalOf(settings(part, { [name]: value }))).toContain(`settings.${part}.${name} must be a positive`)
+      }
+    }
+  })
+
+  const choices: readonly (readonly [string, readonly unknown[]])[] = [
+    ['signatureProfile', ['open-payments', 'gnap']],
+    ['finishHashEncoding', ['auto', 'base64', 'base64url']],
+    ['intervalCounting', ['additional', 'total']],
+    ['finishOnDenial', ['result', 'gnap']],
+    ['replay', ['payments', 'all']],
+    ['keyBinding', ['client', 'key']],
+    ['quoteBinding', ['walletAddress', 'client']],
+    ['excessReceipt', ['accept', 'cap', 'refuse']],
+    ['quoteAsUri', [true, false]],
+    ['loopbackHttp', [true, false]],
+  ]
+  it.each(choices)('settings.policies.%s is one of its choices', (name, values) => {
+    for (const value of values) expect(refusalOf(policy(name, value))).toBe('accepted')
+    for (const value of ['none', 1, null]) {
+      expect(refusalOf(policy(name, value))).toBe(`settings.policies.${name} must be one of ${values.join(', ')}`)
+    }
+  })
+
+  const lists: readonly (readonly [string, readonly string[]])[] = [
+    ['legacySignatureSyntax', ['php', 'rust']],
+    ['withoutInteraction', ['incoming-payment', 'quote']],
+  ]
+  it.each(lists)('settings.policies.%s lists some of its choices', (name, members) => {
+    for (const value of [[], [members[0]], members]) expect(refusalOf(policy(name, value))).toBe('accepted')
+    for (const value of ['php', [...members, 'x'], [null], null]) {
+      expect(refusalOf(policy(name, value))).toBe(`settings.policies.${name} may list ${members.join(', ')}`)
+    }
+  })
+
+  it('GRT-5 no policy lets money leave without its owner', () => {
+    expect(refusalOf(policy('withoutInteraction', ['outgoing-payment']))).toContain('withoutInteraction may list')
+  })
+
+  it('settings.policies.localIlpPrefix is the beginning of an ILP address', () => {
+    expect(refusalOf(policy('localIlpPrefix', 'test.wallet'))).toBe('accepted')
+    for (const value of ['', 'wallet', 'test.', 'test.a b', 'test..a']) {
+      expect(refusalOf(policy('localIlpPrefix', value))).toContain('localIlpPrefix is not an ILP address prefix')
+    }
+  })
+})

@@ -1,0 +1,157 @@
+import type { MoneyEvent, OpenPaymentsEvent, OpenPaymentsOptions } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { BASE, BOB, usd } from '../support/test-wallet.ts'
+import { faultAt } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
+import { ask, grantTokens, idOf, moneyWorld, pay, preparePayment, recoverUntilQuiet, signedBy } from './money-world.ts'
+
+const LEASE = 30_000
+
+/** A host that keeps what it is told, and rejects while it is told to. */
+function host() {
+  const heard: MoneyEvent[] = []
+  const sink = {
+    heard,
+    rejects: (_event: MoneyEvent): boolean => false,
+    onEvent: async (event: OpenPaymentsEvent): Promise<void> => {
+      if (!('id' in event)) return
+      heard.push(event)
+      if (sink.rejects(event)) throw new Error('the host is busy')
+    },
+    typesOf: (payment: string): readonly string[] =>
+      heard.flatMap((event) => {
+        const subject = 'outgoingPayment' in event ? event.outgoingPayment : event.incomingPayment
+        return subject === payment ? [event.type] : []
+      }),
+  }
+  return sink
+}
+
+describe('events about money', () => {
+  it('tell each end of a payment once, in order, with the amounts of that moment', async () => {
+    const listener = host()
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const answer = await pay(world, world.start(), prepared)
+    const outgoing = idOf(answer?.body.id ?? '')
+    expect(listener.heard.filter((event) => 'outgoingPayment' in event)).toMatchObject([
+      { type: 'outgoing_payment.created', id: `${outgoing}:1`, outgoingPayment: outgoing, sentAmount: usd('0') },
+      { type: 'outgoing_payment.completed', id: `${outgoing}:2`, debitAmount: usd('10'), sentAmount: usd('10') },
+    ])
+    const incoming = prepared.incomingId
+    expect(listener.heard.filter((event) => 'incomingPayment' in event)).toMatchObject([
+      { type: 'incoming_payment.created', id: `${incoming}:1`, incomingPayment: incoming, receivedAmount: usd('0') },
+      { type: 'incoming_payment.completed', id: `${incoming}:2`, walletAddress: BOB, receivedAmount: usd('10') },
+    ])
+    expect(await world.storage.all('event')).toEqual([])
+  })
+
+  it('tell of a payment that failed', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    await world.ledger.setPermissions('bob', { canSend: false, canReceive: false })
+    const answer = await pay(world, world.start(), prepared)
+    await checkMoney(world)
+    expect(world.told().at(-1)).toMatchObject({
+      type: 'outgoing_payment.failed',
+      outgoingPayment: idOf(answer?.body.id ?? ''),
+      sentAmount: usd('0'),
+    })
+  })
+
+  it('are told again by recover() until the host does not reject, in order and with the same id', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    const answer = await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    const outgoing = idOf(answer?.body.id ?? '')
+    expect(new Set(listener.typesOf(outgoing))).toEqual(new Set(['outgoing_payment.created']))
+    listener.rejects = ({ type }) => type === 'outgoing_payment.completed'
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.openPayments.recover()
+    expect(listener.typesOf(outgoing).slice(-2)).toEqual(['outgoing_payment.created', 'outgoing_payment.completed'])
+    listener.rejects = () => false
+    await recoverUntilQuiet(world)
+    expect(listener.typesOf(outgoing).slice(-2)).toEqual(['outgoing_payment.completed', 'outgoing_payment.completed'])
+    expect(
+      new Set(listener.heard.flatMap(({ type, id }) => (type === 'outgoing_payment.completed' ? [id] : []))),
+    ).toEqual(new Set([`${outgoing}:2`]))
+    expect(await world.storage.all('event')).toEqual([])
+  })
+
+  it('are told again when the process ends before the acknowledgement is written', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    faultAt(process.ports, 1, 'crashes before', ({ name, arguments: [changes] }) => {
+      return name === 'commit' && (changes as { action: string }[])[0]?.action === 'delete'
+    })
+    await pay(world, process, prepared)
+    expect(world.told().map(({ type }) => type)).toContain('outgoing_payment.created')
+    await recoverUntilQuiet(world)
+    expect(world.told().filter(({ type }) => type === 'outgoing_payment.created')).toHaveLength(2)
+    await checkMoney(world)
+  })
+
+  it('are not recorded where nobody listens', async () => {
+    const world = await moneyWorld({ onEvent: undefined } as unknown as OpenPaymentsOptions)
+    const answer = await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    expect(answer?.status).toBe(201)
+    expect(await world.storage.all('event')).toEqual([])
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+  })
+
+  it('do not hold up the answer to the client', async () => {
+    const never = new Promise<void>(() => undefined)
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start({
+      onEvent: (event) => (event.type === 'outgoing_payment.created' ? never : undefined),
+    })
+    const request = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, prepared.token, prepared.body)
+    const deadline = new Promise<'no answer'>((resolve) => setTimeout(() => resolve('no answer'), 2000))
+    expect(await Promise.race([ask(process, request), deadline])).toMatchObject({ status: 201 })
+  })
+
+  it('do not hold up the money', async () => {
+    const never = new Promise<void>(() => undefined)
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const onEvent = (event: OpenPaymentsEvent) => (event.type === 'outgoing_payment.created' ? never : undefined)
+    const process = world.start({ onEvent })
+    void pay(world, process, prepared)
+    await expect.poll(async () => (await world.ledger.balance('bob'))?.total).toBe(10n)
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+
+  it('that a host rejects wait for a lease, so that a host that calls recover() until little is left comes to an end', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    world.wallet.clock.advance(LEASE)
+    expect(await world.wallet.openPayments.recover()).toBeGreaterThan(0)
+    expect(await world.wallet.openPayments.recover()).toBe(0)
+    world.wallet.clock.advance(LEASE)
+    listener.rejects = () => false
+    await world.wallet.openPayments.recover()
+    expect(await world.storage.all('event')).toEqual([])
+  })
+
+  it('fill a batch of recover() by their number, two of one payment counted twice', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    const tokens = await grantTokens(world)
+    for (let index = 0; index < 51; index++) {
+      const { openPayments } = world.start()
+      const { incomingUrl } = await preparePayment(world, tokens, { from: 'incoming payment' })
+      await openPayments.incomingPayments.received(idOf(incomingUrl), 10n, `transfer ${index}`)
+    }
+    expect(await world.storage.all('event')).toHaveLength(102)
+    world.wallet.clock.advance(LEASE)
+    listener.rejects = () => false
+    expect(await world.wallet.openPayments.recover()).toBeGreaterThanOrEqual(100)
+  })
+})

@@ -1,0 +1,163 @@
+import { describe, expect, it } from 'vitest'
+import { ALICE, BASE, usd } from '../support/test-wallet.ts'
+import { type Fault, faultAt } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
+import {
+  ask,
+  grantTokens,
+  idOf,
+  moneyWorld,
+  type PreparedPayment,
+  pay,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+  type World,
+} from './money-world.ts'
+
+const LIMIT = { debitAmount: usd('10') }
+
+/** A payment of the whole limit, whose hold meets a fault each time it is asked for, up to `times`. */
+async function payWithHold(fault: Fault, times: number) {
+  const world = await moneyWorld()
+  const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
+  const process = world.start()
+  let count = 0
+  process.ports.plan = ({ name }) => (name === 'hold' && count++ < times ? fault : undefined)
+  const answer = await pay(world, process, prepared)
+  return { world, prepared, process, answer }
+}
+
+async function listOutgoing(world: World, prepared: PreparedPayment) {
+  const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}`
+  const listed = await world.wallet.send('GET', url, { token: prepared.token })
+  expect(listed.status).toBe(200)
+  return listed.body.result
+}
+
+describe('a hold that the wallet refuses', () => {
+  it.each(['not_allowed', 'account_closed'] as const)(
+    'D15 answers 403 %s and leaves nothing behind',
+    async (reason) => {
+      const { world, prepared, answer } = await payWithHold({ refuse: reason }, 1)
+      expect(answer).toMatchObject({ status: 403, body: { error: { code: reason } } })
+      expect(await listOutgoing(world, prepared)).toEqual([])
+      expect(await world.storage.all('spending')).toMatchObject([{ value: { debit: { value: 0n } } }])
+      expect(await world.storage.all('quote')).toMatchObject([{ value: { state: 'open' } }])
+      await recoverUntilQuiet(world)
+      await checkMoney(world)
+    },
+  )
+
+  it('D15 answers 403 insufficient_funds', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const prepared = await preparePayment(world, tokens, { amount: '100001', incoming: {} })
+    const answer = await pay(world, world.start(), prepared)
+    expect(answer).toMatchObject({
+      status: 403,
+      body: { error: { code: 'insufficient_funds', description: 'insufficient funds' } },
+    })
+    await checkMoney(world)
+  })
+
+  it('D15 leaves a payment that nobody can see', async () => {
+    const { world, prepared } = await payWithHold({ refuse: 'not_allowed' }, 1)
+    const [tombstone] = await world.storage.all('outgoing-payment')
+    expect(tombstone).toMatchObject({ value: { state: 'refused' } })
+    const url = `${BASE}/outgoing-payments/${tombstone?.value.id}`
+    expect((await world.wallet.send('GET', url, { token: prepared.token })).status).toBe(404)
+    expect(world.told().some(({ type }) => type.startsWith('outgoing'))).toBe(false)
+  })
+
+  it('D15 leaves quote and budget usable: the same quote pays with a new signature', async () => {
+    const { world, prepared, process } = await payWithHold({ refuse: 'not_allowed' }, 1)
+    world.wallet.clock.advance(1000)
+    expect((await pay(world, process, prepared))?.status).toBe(201)
+    await checkMoney(world)
+    const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+    expect(states.sort()).toEqual(['completed', 'refused'])
+  })
+
+  it('SIG-24 keeps the replay claim: the identical request is refused', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
+    const process = world.start()
+    faultAt(process.ports, 1, { refuse: 'not_allowed' }, ({ name }) => name === 'hold')
+    const request = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, prepared.token, prepared.body)
+    expect((await ask(process, request))?.status).toBe(403)
+    expect(await ask(process, request)).toMatchObject({ status: 401, body: { error: { code: 'invalid_signature' } } })
+    expect(await world.storage.all('outgoing-payment')).toHaveLength(1)
+    await checkMoney(world)
+  })
+})
+
+describe('a hold that is not answered in time', () => {
+  it('is answered 201 and visible, and goes on once the ledger says yes', async () => {
+    const { world, prepared, answer } = await payWithHold('answers nobody', 1)
+    expect(answer).toMatchObject({ status: 201, body: { failed: false, sentAmount: usd('0') } })
+    expect(await listOutgoing(world, prepared)).toMatchObject([{ id: answer?.body.id, sentAmount: usd('10') }])
+    await checkMoney(world)
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+  })
+
+  it('is visible before its outcome is known', async () => {
+    const { world, prepared, answer } = await payWithHold('hangs', 100)
+    expect(answer?.status).toBe(201)
+    expect(await listOutgoing(world, prepared)).toMatchObject([{ id: answer?.body.id, failed: false }])
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'created' } }])
+    expect(world.wallet.events).toContainEqual(
+      expect.objectContaining({ type: 'payment_stalled', step: 'created', attempts: 1 }),
+    )
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+
+  it('is never released before it was asked for again', async () => {
+    const { world, process } = await payWithHold('answers nobody', 100)
+    expect(process.ports.calls.filter(({ port }) => port === 'ledger').map(({ name }) => name)).not.toContain('release')
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+  })
+
+  it('ends failed and listed, its budget given back, once the ledger says no', async () => {
+    const { world, prepared, answer } = await payWithHold('hangs', 100)
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    await recoverUntilQuiet(world)
+    expect(await listOutgoing(world, prepared)).toMatchObject([
+      { id: answer?.body.id, failed: true, sentAmount: usd('0') },
+    ])
+    expect(await world.storage.all('spending')).toMatchObject([{ value: { debit: { value: 0n } } }])
+    await checkMoney(world)
+    expect(world.told().at(-1)).toMatchObject({
+      type: 'outgoing_payment.failed',
+      outgoingPayment: idOf(answer?.body.id ?? ''),
+    })
+  })
+
+  it('QUO-7 keeps its quote from backing another payment after it failed', async () => {
+    const { world, prepared, process } = await payWithHold('hangs', 100)
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    await recoverUntilQuiet(world)
+    await world.ledger.setPermissions('alice', { canSend: true, canReceive: true })
+    const [quote] = await world.storage.all('quote')
+    expect(quote?.value.state).toBe('used')
+    process.ports.plan = () => undefined
+    expect(quote?.value.expiresAt).toBeGreaterThan(world.wallet.clock.now())
+    expect((await pay(world, process, prepared))?.body.error.code).toBe('invalid_quote')
+  })
+
+  it('pauses twice as long after each recovery without an answer', async () => {
+    const { world, process } = await payWithHold('hangs', 1000)
+    const pauses: number[] = []
+    for (let round = 0; round < 10; round++) {
+      const [record] = await world.storage.all('outgoing-payment')
+      const pause = (record?.dueAt ?? 0) - world.wallet.clock.now()
+      pauses.push(pause / 1000)
+      world.wallet.clock.advance(pause)
+      await process.openPayments.recover()
+    }
+    expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600])
+  })
+})

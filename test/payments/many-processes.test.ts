@@ -1,0 +1,278 @@
+import type { MoneyEvent } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { BASE, usd } from '../support/test-wallet.ts'
+import { type Call, type Fault, type FaultyPorts, faultAt } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
+import {
+  ask,
+  grantTokens,
+  moneyWorld,
+  type PreparedPayment,
+  type Process,
+  pay,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+  type World,
+} from './money-world.ts'
+
+const LEASE = 30_000
+
+/** Payments whose process ended at a call of the ledger. */
+async function interrupted(step: string, count: number): Promise<World> {
+  const world = await moneyWorld()
+  const tokens = await grantTokens(world)
+  for (let index = 0; index < count; index++) {
+    const process = world.start()
+    faultAt(process.ports, 1, index % 2 === 0 ? 'crashes before' : 'crashes after', ({ name }) => name === step)
+    await pay(world, process, await preparePayment(world, tokens))
+  }
+  world.wallet.clock.advance(LEASE)
+  return world
+}
+
+/** Lets every call wait for a random number of turns, so that processes interleave. */
+function shuffle(ports: FaultyPorts, random: () => number): void {
+  ports.plan = async () => {
+    await turns(Math.floor(random() * 4))
+    return undefined
+  }
+}
+
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Mulberry32: the same seed gives the same numbers. */
+function randomNumbers(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+describe('two processes that recover at once', () => {
+  it.each(['hold', 'credit', 'settle'])('move payments that broke off at %s to one end', async (step) => {
+    const world = await interrupted(step, 6)
+    const processes = [world.start(), world.start()]
+    for (const [index, { ports }] of processes.entries()) shuffle(ports, randomNumbers(index))
+    const [one = 0, other = 0] = await Promise.all(processes.map(({ openPayments }) => openPayments.recover()))
+    expect(one + other).toBeGreaterThanOrEqual(6)
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+    const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+    expect(states).toEqual(Array.from({ length: 6 }, () => 'completed'))
+  })
+
+  it('claim each payment once', async () => {
+    const world = await interrupted('credit', 4)
+    const processes = [world.start(), world.start()]
+    await Promise.all(processes.map(({ openPayments }) => openPayments.recover()))
+    const credits = processes.flatMap(({ ports }) => ports.calls.filter(({ name }) => name === 'credit'))
+    expect(credits).toHaveLength(4)
+  })
+
+  it('go on with the others where the claim of one is not answered', async () => {
+    const world = await interrupted('credit', 3)
+    const process = world.start()
+    faultAt(process.ports, 1, 'throws', ({ name }) => name === 'commit')
+    expect(await process.openPayments.recover()).toBeGreaterThanOrEqual(2)
+    const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+    expect(states.sort()).toEqual(['completed', 'completed', 'sending'])
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+})
+
+/** Lets a process sleep before one of its calls until it is woken. */
+function sleepBefore(process: Process, concerns: (call: Call) => boolean) {
+  let wake = (): void => undefined
+  const woken = new Promise<undefined>((resolve) => {
+    wake = () => resolve(undefined)
+  })
+  let isAsleep = false
+  process.ports.plan = (call) => {
+    if (!concerns(call)) return undefined
+    isAsleep = true
+    return woken
+  }
+  return { wake, isAsleep: () => isAsleep }
+}
+
+describe('a worker whose lease lapsed', () => {
+  it.each(['hold', 'credit', 'settle', 'commit'] as const)('wakes up late in %s and changes nothing', async (step) => {
+    for (let index = 1; index <= (step === 'commit' ? 5 : 1); index++) {
+      const world = await moneyWorld()
+      const prepared = await preparePayment(world, await grantTokens(world))
+      const late = world.start()
+      let count = 0
+      const sleep = sleepBefore(late, ({ name }) => name === step && ++count === index)
+      const paid = pay(world, late, prepared)
+      await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+      world.wallet.clock.advance(LEASE)
+      const before = await lastState(world)
+      await world.wallet.openPayments.recover()
+      // Before the first commit there is nothing to recover yet.
+      expect(await lastState(world)).toBe(before === undefined ? undefined : 'completed')
+      sleep.wake()
+      // A commit that slept past its deadline is answered "not known": the payment is there all the same.
+      expect(step === 'commit' ? [201, 503] : [201]).toContain((await paid)?.status)
+      await late.openPayments.drain()
+      await recoverUntilQuiet(world)
+      await checkMoney(world)
+      expect(await lastState(world)).toBe('completed')
+    }
+  })
+
+  it('credits nothing once another process has given the payment up', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const prepared = await preparePayment(world, tokens)
+    const late = world.start()
+    const sleep = sleepBefore(late, ({ name, arguments: [keys] }) => {
+      return name === 'get' && (keys as { kind: string }[])[0]?.kind === 'receipt'
+    })
+    const paid = pay(world, late, prepared)
+    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.send('POST', `${prepared.incomingUrl}/complete`, { token: tokens.receiving })
+    await recoverUntilQuiet(world)
+    expect(await lastState(world)).toBe('failed')
+    sleep.wake()
+    expect((await paid)?.status).toBe(201)
+    expect(late.ports.calls.map(({ name }) => name)).not.toContain('credit')
+    await recoverUntilQuiet(world)
+    await checkMoney(world, { completedByCall: [prepared.incomingId] })
+  })
+
+  it('gets the refusal of a credit that another process got', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    await world.ledger.setPermissions('bob', { canSend: false, canReceive: false })
+    const late = world.start()
+    const sleep = sleepBefore(late, ({ name }) => name === 'credit')
+    const paid = pay(world, late, prepared)
+    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.openPayments.recover()
+    expect(await lastState(world)).toBe('failed')
+    await world.ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    sleep.wake()
+    await paid
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 0n })
+  })
+})
+
+async function lastState(world: World): Promise<string | undefined> {
+  return (await world.storage.all('outgoing-payment'))[0]?.value.state
+}
+
+describe('payments that race', () => {
+  it('T-27 back one payment with one quote, however many requests name it', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const processes = [world.start(), world.start(), world.start()]
+    for (const [index, { ports }] of processes.entries()) shuffle(ports, randomNumbers(index + 10))
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, async (_, index) => {
+        const process = processes[index % 3] as Process
+        world.wallet.clock.advance(1000)
+        const request = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, prepared.token, prepared.body)
+        return (await ask(process, request))?.status
+      }),
+    )
+    expect(answers.filter((status) => status === 201)).toHaveLength(1)
+    expect(new Set(answers)).toEqual(new Set([201, 400]))
+    await Promise.all(processes.map(({ openPayments }) => openPayments.drain()))
+    await checkMoney(world)
+  })
+
+  it('T-28 never spend more than the limit of their grant', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world, { debitAmount: usd('100') })
+    const processes = [world.start(), world.start(), world.start()]
+    for (const [index, { ports }] of processes.entries()) shuffle(ports, randomNumbers(index + 20))
+    const prepared: PreparedPayment[] = []
+    while (prepared.length < 15) prepared.push(await preparePayment(world, tokens))
+    const answers = await Promise.all(
+      prepared.map(async (one, index) => (await pay(world, processes[index % 3] as Process, one))?.status),
+    )
+    expect(answers.filter((status) => status === 201)).toHaveLength(10)
+    expect(answers.filter((status) => status === 403)).toHaveLength(5)
+    await checkMoney(world)
+  })
+
+  it('T-30 never overfill an incoming payment, and complete it once', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const first = await preparePayment(world, tokens, { incoming: { incomingAmount: usd('35') } })
+    const prepared = [first]
+    while (prepared.length < 6) prepared.push(await preparePayment(world, tokens, { receiver: first.incomingUrl }))
+    const processes = [world.start(), world.start(), world.start()]
+    for (const [index, { ports }] of processes.entries()) shuffle(ports, randomNumbers(index + 30))
+    const answers = await Promise.all(
+      prepared.map(async (one, index) => pay(world, processes[index % 3] as Process, one)),
+    )
+    expect(answers.map((answer) => answer?.status)).toContain(201)
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 30n })
+    const { incomingPayments } = world.wallet.openPayments
+    const rest = await Promise.all(
+      Array.from({ length: 4 }, (_, index) => incomingPayments.received(first.incomingId, 2n, `transfer ${index}`)),
+    )
+    expect(rest.filter((one) => one.ok).reduce((sum, one) => sum + (one.ok ? one.accepted : 0n), 0n)).toBe(5n)
+    const told = world.told().filter(({ type }: MoneyEvent) => type === 'incoming_payment.completed')
+    expect(told).toHaveLength(1)
+  })
+})
+
+describe('a simulation of processes that fail, crash, sleep and start again', () => {
+  const FAULTS: readonly Fault[] = ['throws', 'loses the reply', 'crashes before', 'crashes after']
+  const SILENCE: readonly Fault[] = ['hangs', 'answers nobody', 'conflicts']
+
+  it.each(Array.from({ length: 30 }, (_, seed) => seed + 1))('ends with every invariant, seed %i', async (seed) => {
+    const random = randomNumbers(seed)
+    const choose = <T>(choices: readonly T[]): T | undefined => choices[Math.floor(random() * choices.length)]
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world, { debitAmount: usd('80') })
+    const shared = await preparePayment(world, tokens, { incoming: { incomingAmount: usd('25') } })
+    const prepared = [shared]
+    while (prepared.length < 9) {
+      const options = prepared.length % 3 === 0 ? { receiver: shared.incomingUrl } : {}
+      prepared.push(await preparePayment(world, tokens, options))
+    }
+    const newProcess = (): Process => {
+      const process = world.start()
+      process.ports.plan = async ({ port }) => {
+        await turns(Math.floor(random() * 4))
+        // Now and then a call takes longer than any lease: whoever waits for it wakes up late.
+        if (random() < 0.03) {
+          world.wallet.clock.advance(LEASE)
+          await turns(60)
+        }
+        if (random() < 0.03) return choose(FAULTS)
+        return port === 'ledger' && random() < 0.1 ? choose(SILENCE) : undefined
+      }
+      return process
+    }
+    const live = async (lane: number): Promise<void> => {
+      let process = newProcess()
+      for (const one of prepared.filter((_one, index) => index % 3 === lane)) {
+        const answer = await pay(world, process, one)
+        if (answer !== undefined) expect([201, 400, 403, 500, 503]).toContain(answer.status)
+        else process = newProcess()
+        const recovered = process.openPayments.recover().catch(() => undefined)
+        await Promise.race([recovered, process.ports.crashed.then(() => (process = newProcess()))])
+      }
+    }
+    await Promise.all([live(0), live(1), live(2)])
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+})

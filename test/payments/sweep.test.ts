@@ -1,0 +1,180 @@
+import { describe, expect, it } from 'vitest'
+import { ALICE, AUTH, BASE, continueWith, decideAs, grantAtOnce, requestConsent, usd } from '../support/test-wallet.ts'
+import { type Call, faultAt } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
+import { grantTokens, moneyWorld, pay, preparePayment, recoverUntilQuiet, type World } from './money-world.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+const inAnHour = (world: World): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
+
+const writesReceipt = ({ name, arguments: [changes] }: Call): boolean =>
+  name === 'commit' && (changes as { kind: string }[]).some(({ kind }) => kind === 'receipt')
+
+const OUTGOING = { type: 'outgoing-payment', actions: ['create'], identifier: ALICE }
+
+describe('sweep() and incoming payments', () => {
+  it('INC-7 expires what nobody paid in time, once, and says so', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const { incomingId } = await preparePayment(world, tokens, { incoming: { expiresAt: inAnHour(world) } })
+    world.wallet.clock.advance(HOUR - 1)
+    expect(await world.wallet.openPayments.sweep()).toBe(0)
+    world.wallet.clock.advance(2)
+    expect(await world.wallet.openPayments.sweep()).toBe(1)
+    expect(await world.wallet.openPayments.sweep()).toBe(0)
+    expect(await world.storage.all('incoming-payment')).toMatchObject([{ value: { id: incomingId, state: 'expired' } }])
+    expect(world.told().map(({ type }) => type)).toEqual(['incoming_payment.created', 'incoming_payment.expired'])
+    await checkMoney(world)
+  })
+
+  it('leaves one that is completed as it is', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const incoming = { incomingAmount: usd('10'), expiresAt: inAnHour(world) }
+    await pay(world, world.start(), await preparePayment(world, tokens, { incoming }))
+    world.wallet.clock.advance(HOUR + 1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('incoming-payment')).toMatchObject([{ value: { state: 'completed' } }])
+    await checkMoney(world)
+  })
+
+  it('waits for a receipt that is under way', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const incoming = { incomingAmount: usd('20'), expiresAt: inAnHour(world) }
+    const prepared = await preparePayment(world, tokens, { incoming })
+    const process = world.start()
+    faultAt(process.ports, 1, 'crashes after', writesReceipt)
+    await pay(world, process, prepared)
+    world.wallet.clock.advance(HOUR + 1)
+    const inFlight = (await world.storage.all('incoming-payment'))[0]?.value
+    expect(inFlight).toMatchObject({ state: 'processing', reserved: { value: 10n } })
+    await world.wallet.openPayments.sweep()
+    expect((await world.storage.all('incoming-payment'))[0]?.value).toEqual(inFlight)
+    await recoverUntilQuiet(world)
+    await world.wallet.openPayments.sweep()
+    const [swept] = await world.storage.all('incoming-payment')
+    expect(swept?.value).toMatchObject({ state: 'expired', received: { value: 10n }, reserved: { value: 0n } })
+    await checkMoney(world)
+  })
+
+  it('expires once where two processes sweep at once', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    for (let count = 0; count < 5; count++)
+      await preparePayment(world, tokens, { from: 'incoming payment', incoming: { expiresAt: inAnHour(world) } })
+    world.wallet.clock.advance(HOUR + 1)
+    const [one, other] = [world.start(), world.start()]
+    const swept = await Promise.all([one.openPayments.sweep(), other.openPayments.sweep()])
+    expect(swept[0] + swept[1]).toBe(5)
+    await recoverUntilQuiet(world)
+    expect(world.told().filter(({ type }) => type === 'incoming_payment.expired')).toHaveLength(5)
+    await checkMoney(world)
+  })
+
+  it('tells of an expiry whose process crashed, wherever it did', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    for (let index = 1; ; index++) {
+      await preparePayment(world, tokens, { from: 'incoming payment', incoming: { expiresAt: inAnHour(world) } })
+      world.wallet.clock.advance(HOUR + 1)
+      const process = world.start()
+      const { reached } = faultAt(process.ports, index, 'crashes after')
+      await Promise.race([process.openPayments.sweep(), process.ports.crashed])
+      await world.wallet.openPayments.sweep()
+      await recoverUntilQuiet(world)
+      await checkMoney(world)
+      if (reached() === undefined) break
+      expect(index).toBeLessThan(50)
+    }
+    const states = (await world.storage.all('incoming-payment')).map(({ value }) => value.state)
+    expect(new Set(states)).toEqual(new Set(['expired']))
+  })
+})
+
+describe('sweep() and grants', () => {
+  it('GRT-17 finalises a grant that nobody decided', async () => {
+    const world = await moneyWorld()
+    const pending = await requestConsent(world.wallet, [OUTGOING])
+    world.wallet.clock.advance(600_001)
+    expect(await world.wallet.openPayments.sweep()).toBe(1)
+    expect(await world.wallet.openPayments.sweep()).toBe(0)
+    expect(await world.storage.all('grant')).toMatchObject([{ value: { state: 'finalised', finalisation: 'expired' } }])
+    const continued = await continueWith(world.wallet, pending, 'whatever')
+    expect(continued).toMatchObject({ status: 404, body: { error: { code: 'invalid_continuation' } } })
+  })
+
+  it('CON-9 does not touch a grant that was finalised before its time', async () => {
+    const world = await moneyWorld()
+    const pending = await requestConsent(world.wallet, [OUTGOING])
+    await decideAs(world.wallet, pending)
+    for (let count = 0; count < 6; count++)
+      expect((await continueWith(world.wallet, pending, 'wrong')).status).toBe(404)
+    const [before] = await world.storage.all('grant')
+    expect(before?.value).toMatchObject({ state: 'finalised', finalisation: 'revoked' })
+    world.wallet.clock.advance(600_001)
+    await world.wallet.openPayments.sweep()
+    const [after] = await world.storage.all('grant')
+    expect(after?.value).toEqual(before?.value)
+    expect(await world.wallet.openPayments.sweep()).toBe(0)
+  })
+
+  it('leaves an issued grant alone', async () => {
+    const world = await moneyWorld()
+    await grantTokens(world)
+    world.wallet.clock.advance(DAY)
+    await world.wallet.openPayments.sweep()
+    const states = (await world.storage.all('grant')).map(({ value }) => value.state)
+    expect(states).toEqual(['issued', 'issued'])
+  })
+})
+
+describe('sweep() and what nobody can use any more', () => {
+  it('deletes an unused quote a day after its end, and keeps a used one', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    await pay(world, world.start(), await preparePayment(world, tokens))
+    await preparePayment(world, tokens)
+    world.wallet.clock.advance(300_000 + DAY - 1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('quote')).toHaveLength(2)
+    world.wallet.clock.advance(1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('quote')).toMatchObject([{ value: { state: 'used' } }])
+  })
+
+  it('SIG-26 deletes a replay claim only once its signature is too old to be repeated', async () => {
+    const world = await moneyWorld()
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    world.wallet.clock.advance(360_000)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('replay-claim')).toHaveLength(1)
+    world.wallet.clock.advance(1000)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('replay-claim')).toEqual([])
+  })
+
+  it('TOK-5 deletes an access token thirty days after it expired', async () => {
+    const world = await moneyWorld({ settings: { lifetimes: { accessTokenSeconds: 600 } } })
+    const granted = await grantAtOnce(world.wallet, [{ type: 'quote', actions: ['create'] }])
+    world.wallet.clock.advance(600_000 + 30 * DAY - 1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('access-token')).toHaveLength(1)
+    world.wallet.clock.advance(1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('access-token')).toEqual([])
+    const { manage, value } = granted.body.access_token
+    expect((await world.wallet.send('POST', manage, { token: value })).status).toBe(404)
+    expect(manage.startsWith(`${AUTH}/`) && !manage.startsWith(`${BASE}/`)).toBe(true)
+  })
+
+  it('deletes an interaction a day after its end', async () => {
+    const world = await moneyWorld()
+    await requestConsent(world.wallet, [OUTGOING])
+    world.wallet.clock.advance(600_000 + DAY)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('interaction')).toEqual([])
+  })
+})

@@ -1,0 +1,214 @@
+import { alterRequest } from 'open-payments-server/testing'
+import { describe, expect, it } from 'vitest'
+import { ALICE, AUTH, BASE, BOB, cryptography, usd } from '../support/test-wallet.ts'
+import {
+  askPayment,
+  askQuote,
+  createIncoming,
+  expectRefusal,
+  expectStatus,
+  grantFor,
+  INVALID_SIGNATURE,
+  INVALID_TOKEN,
+  LONG_LIFETIMES,
+  observedWallet,
+  RECEIVING_ACCESS,
+  shop,
+  spendingAccess,
+  tokenFor,
+} from './observed-wallet.ts'
+
+// What the deployed clients send and expect of a resource server.
+
+const COLLECTION = `${BASE}/incoming-payments`
+const EMPTY_DIGEST = `sha-512=:${Buffer.from(await cryptography.sha512(new Uint8Array())).toString('base64')}:`
+
+async function receivingWallet() {
+  const wallet = await observedWallet()
+  return { wallet, token: await tokenFor(wallet, RECEIVING_ACCESS) }
+}
+
+describe('bodies', () => {
+  it('Python: null for a member that has no value', async () => {
+    const { wallet, token } = await receivingWallet()
+    const json = { walletAddress: BOB, expiresAt: null, incomingAmount: null, metadata: null }
+    const { body, text } = await expectStatus(201, wallet.send('POST', COLLECTION, { token, json }))
+    expect(text).not.toContain('null')
+    expect(body.expiresAt).toBe(new Date(wallet.clock.now() + 30 * 24 * 3600 * 1000).toISOString())
+  })
+
+  it.each([
+    ['Go', '2026-03-02T10:30:00.123456789+02:00', '2026-03-02T08:30:00.123Z'],
+    ['Rust', '2026-03-02T10:30:00.999999999Z', '2026-03-02T10:30:00.999Z'],
+    ['TypeScript', '2026-03-02T10:30:00.000Z', '2026-03-02T10:30:00.000Z'],
+    ['PHP', '2026-03-02T10:30:00Z', '2026-03-02T10:30:00.000Z'],
+    ['RFC 3339', '2026-03-01t20:30:00-08:00', '2026-03-02T04:30:00.000Z'],
+  ])('%s: the time %s', async (_, expiresAt, stored) => {
+    const { wallet, token } = await receivingWallet()
+    const { expiresAt: answered } = await createIncoming(wallet, token, { expiresAt })
+    expect(answered).toBe(stored)
+  })
+
+  it('Go and Python: JSON in any spacing and with any escapes, digested as it was sent', async () => {
+    const { wallet, token } = await receivingWallet()
+    const body = `{ "walletAddress" :\n"${BOB.replaceAll('/', '\\/')}",\t"metadata":{"\\u0061":1.0,"b":"<\\u003e"} }`
+    const created = await expectStatus(201, wallet.send('POST', COLLECTION, { token, body }))
+    expect(created.body).toMatchObject({ walletAddress: BOB, metadata: { a: 1, b: '<>' } })
+    await expectRefusal(wallet, INVALID_SIGNATURE, () =>
+      wallet.send('POST', COLLECTION, {
+        token,
+        body,
+        alter: (request) => alterRequest(request, { body: JSON.stringify(JSON.parse(body)) }),
+      }),
+    )
+  })
+})
+
+describe('headers of a request without a body', () => {
+  const none = {
+    'Content-Type (TypeScript, PHP, Rust)': { 'content-type': 'application/json' },
+    'Content-Length 0 (PHP)': { 'content-length': '0' },
+    'the digest of nothing (PHP)': { 'content-digest': EMPTY_DIGEST },
+    'all of PHP': { 'content-type': 'application/json', 'content-length': '0', 'content-digest': EMPTY_DIGEST },
+    'Accept and Accept-Encoding (Go)': { accept: '*/*', 'accept-encoding': 'gzip' },
+    'Connection: close (PHP)': { connection: 'close' },
+  }
+
+  it.each(Object.entries(none))('may be %s', async (_, headers) => {
+    const { wallet, token } = await receivingWallet()
+    const mine = await createIncoming(wallet, token)
+    await expectStatus(200, wallet.send('GET', mine.id, { token, headers }))
+    await expectStatus(200, wallet.send('GET', `${COLLECTION}?wallet-address=${BOB}`, { token, headers }))
+    await expectStatus(200, wallet.send('POST', `${mine.id}/complete`, { token, headers }))
+    await expectStatus(200, wallet.send('GET', mine.id, { headers: { accept: 'application/json' } }))
+  })
+
+  it('Rust: Content-Type covered although there is no body', async () => {
+    const { wallet, token } = await receivingWallet()
+    const mine = await createIncoming(wallet, token)
+    const headers = { 'content-type': 'application/json' }
+    const components = ['@method', '@target-uri', 'content-type', 'authorization']
+    await expectStatus(200, wallet.send('GET', mine.id, { token, headers, components }))
+  })
+
+  it('refuses the digest of something where there is nothing', async () => {
+    const { wallet, token } = await receivingWallet()
+    const mine = await createIncoming(wallet, token)
+    const digest = `sha-512=:${Buffer.from(await cryptography.sha512(new Uint8Array(1))).toString('base64')}:`
+    await expectRefusal(wallet, INVALID_SIGNATURE, () =>
+      wallet.send('GET', mine.id, { token, headers: { 'content-digest': digest } }),
+    )
+  })
+
+  it('complete takes an empty object for no body', async () => {
+    const { wallet, token } = await receivingWallet()
+    const mine = await createIncoming(wallet, token)
+    await expectStatus(200, wallet.send('POST', `${mine.id}/complete`, { token, json: {} }))
+  })
+
+  it('PHP: a Host without its port, and an old token on a public read is judged, not ignored', async () => {
+    const { wallet, token } = await receivingWallet()
+    const mine = await createIncoming(wallet, token)
+    await expectStatus(
+      200,
+      wallet.send('GET', mine.id, {
+        token,
+        alter: (request) => alterRequest(request, { headers: { host: ['wallet'] } }),
+      }),
+    )
+    await expectRefusal(wallet, INVALID_TOKEN, () => wallet.send('GET', mine.id, { token: 'an-old-token' }))
+  })
+
+  it.each([
+    ['TypeScript', `first=1&wallet-address=${encodeURIComponent(BOB)}`],
+    ['Rust and PHP', `wallet-address=${encodeURIComponent(BOB)}&first=1`],
+    ['unescaped', `first=1&wallet-address=${BOB}`],
+    ['with foreign parameters', `wallet-address=${BOB}&first=1&x=a+b%20c`],
+  ])('%s: the query in its own order and escaping', async (_, query) => {
+    const { wallet, token } = await receivingWallet()
+    await createIncoming(wallet, token)
+    const listed = await expectStatus(200, wallet.send('GET', `${COLLECTION}?${query}`, { token }))
+    expect(listed.body.result).toHaveLength(1)
+  })
+})
+
+describe('answers', () => {
+  it('have no null, no methods in list and complete, no grantSpent in get and list', async () => {
+    const { wallet, spending, receiving, incoming } = await shop()
+    const payment = await askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') })
+    const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
+    const answers = [
+      payment,
+      quote,
+      await wallet.send('GET', incoming.id, { token: receiving }),
+      await wallet.send('GET', `${COLLECTION}?wallet-address=${BOB}`, { token: receiving }),
+      await wallet.send('GET', `${COLLECTION}?wallet-address=${ALICE}`, { token: receiving }),
+      await wallet.send('GET', payment.body.id, { token: spending }),
+      await wallet.send('GET', `${BASE}/outgoing-payments?wallet-address=${ALICE}`, { token: spending }),
+      await wallet.send('POST', `${incoming.id}/complete`, { token: receiving }),
+    ]
+    for (const { text, headers } of answers) {
+      expect(text).not.toContain('null')
+      expect(headers['content-type']).toBe('application/json')
+    }
+    expect(answers.slice(1).some(({ text }) => text?.includes('grantSpent'))).toBe(false)
+    for (const index of [3, 7]) expect(answers[index]?.text).not.toContain('methods')
+  })
+
+  it('the whole of a payment is created with 201, and read with 200', async () => {
+    const { wallet, spending, receiving, incoming } = await shop()
+    const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
+    expect(quote.status).toBe(201)
+    expect((await wallet.send('GET', quote.body.id, { token: spending })).status).toBe(200)
+    expect((await wallet.send('POST', `${incoming.id}/complete`, { token: receiving })).status).toBe(200)
+  })
+})
+
+describe('Web Monetization', () => {
+  it('asks for quotes and payments in one grant, cancels the grant of an incoming payment, and then pays it', async () => {
+    const wallet = await observedWallet({ settings: { lifetimes: LONG_LIFETIMES } })
+    const interval = `R/${new Date(wallet.clock.now()).toISOString()}/P1M`
+    const spending = await tokenFor(wallet, [
+      { type: 'quote', actions: ['create'] },
+      {
+        type: 'outgoing-payment',
+        actions: ['create', 'read'],
+        identifier: ALICE,
+        limits: { debitAmount: usd('1000'), interval },
+      },
+    ])
+    const receiving = await grantFor(wallet, [{ type: 'incoming-payment', actions: ['create'], identifier: BOB }])
+    const token = receiving.body.access_token.value
+    const incoming = await createIncoming(wallet, token)
+    const { uri, access_token } = receiving.body.continue
+    await expectStatus(204, wallet.send('DELETE', uri, { token: access_token.value }))
+    await expectRefusal(wallet, INVALID_TOKEN, () => wallet.send('GET', incoming.id, { token }))
+
+    const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('10') }))
+    const payment = await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await wallet.openPayments.drain()
+    const read = await expectStatus(200, wallet.send('GET', payment.body.id, { token: spending }))
+    expect(read.body).toMatchObject({ failed: false, sentAmount: usd('10') })
+    const publicly = await expectStatus(200, wallet.send('GET', incoming.id))
+    expect(publicly.body).toEqual({ authServer: AUTH, receivedAmount: usd('10') })
+  })
+
+  it('probes for the smallest amount that it can send, and rotates a token that has expired', async () => {
+    const { wallet, incoming } = await shop({
+      overrides: { pricing: { price: async () => ({ rate: '1', fee: { fixed: 4n } }) } },
+    })
+    const granted = await grantFor(wallet, spendingAccess({ debitAmount: usd('100') }))
+    const { value, manage } = granted.body.access_token
+    const probe = await askQuote(wallet, value, { receiver: incoming.id, debitAmount: usd('1') })
+    expect(probe.body.error.description).toBe('non-positive receive amount')
+    const minSendAmount = probe.body.error.details?.['minSendAmount']
+    expect(minSendAmount).toEqual(usd('5'))
+    wallet.clock.advance(600_000)
+    await expectRefusal(wallet, INVALID_TOKEN, () =>
+      askQuote(wallet, value, { receiver: incoming.id, debitAmount: minSendAmount }),
+    )
+    const rotated = await expectStatus(200, wallet.send('POST', manage, { token: value }))
+    const token = rotated.body.access_token.value
+    await expectStatus(201, askQuote(wallet, token, { receiver: incoming.id, debitAmount: minSendAmount }))
+  })
+})

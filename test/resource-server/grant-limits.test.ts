@@ -1,0 +1,421 @@
+import { describe, expect, it } from 'vitest'
+import { ALICE, type Answer, BASE, usd } from '../support/test-wallet.ts'
+import {
+  askPayment,
+  askQuote,
+  createIncoming,
+  expectRefusal,
+  expectStatus,
+  grantFor,
+  INVALID_QUOTE,
+  INVALID_REQUEST,
+  LIMIT_EXCEEDED,
+  LONG_LIFETIMES,
+  NOTHING_SPENT,
+  observedWallet,
+  RECEIVING_ACCESS,
+  type Shop,
+  shop,
+  spendingAccess,
+  spent,
+  spentOf,
+  tokenFor,
+} from './observed-wallet.ts'
+
+const DAY = 24 * 3600 * 1000
+
+/** A shop whose grant outlives every window of a test. */
+function limited(
+  limits: Readonly<Record<string, unknown>> | undefined,
+  intervalCounting: 'additional' | 'total' = 'additional',
+): Promise<Shop> {
+  return shop({
+    ...(limits && { limits }),
+    overrides: { settings: { lifetimes: LONG_LIFETIMES, policies: { intervalCounting } } },
+  })
+}
+
+async function pay(rig: Shop, value: string, token = rig.spending): Promise<Answer> {
+  return askPayment(rig.wallet, token, {
+    incomingPayment: rig.incoming.id,
+    debitAmount: usd(value),
+    // Equal payments of one moment would be one signature, which is taken once.
+    metadata: { order: crypto.randomUUID() },
+  })
+}
+
+function refusePay(rig: Shop, value: string, token = rig.spending): Promise<Answer> {
+  return expectRefusal(rig.wallet, LIMIT_EXCEEDED, () => pay(rig, value, token))
+}
+
+function moveTo({ wallet }: Shop, moment: string): void {
+  wallet.clock.advance(Date.parse(moment) - wallet.clock.now())
+}
+
+describe('a limit on the sum of payments (LIM-1)', () => {
+  it.each(['debitAmount', 'receiveAmount'])('LIM-1 a %s of 10.00 never lets 10.01 through', async (limit) => {
+    const rig = await limited({ [limit]: usd('1000') })
+    await refusePay(rig, '1001')
+    await expectStatus(201, pay(rig, '400'))
+    await refusePay(rig, '601')
+    await expectStatus(201, pay(rig, '599'))
+    await refusePay(rig, '2')
+    const last = await expectStatus(201, pay(rig, '1'))
+    expect(last.body).toMatchObject({ grantSpentDebitAmount: usd('1000'), grantSpentReceiveAmount: usd('1000') })
+    await refusePay(rig, '1')
+    await rig.wallet.openPayments.drain()
+    await refusePay(rig, '1')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('1000'))
+  })
+
+  it('LIM-1 a refused payment leaves its quote unused: another grant may still use it', async () => {
+    const rig = await limited({ debitAmount: usd('10') })
+    const quote = await askQuote(rig.wallet, rig.spending, { receiver: rig.incoming.id, debitAmount: usd('11') })
+    await expectRefusal(rig.wallet, LIMIT_EXCEEDED, () =>
+      askPayment(rig.wallet, rig.spending, { quoteId: quote.body.id }),
+    )
+    const larger = await tokenFor(rig.wallet, spendingAccess({ debitAmount: usd('11') }))
+    await expectStatus(201, askPayment(rig.wallet, larger, { quoteId: quote.body.id }))
+    await expectRefusal(rig.wallet, INVALID_QUOTE, () =>
+      askPayment(rig.wallet, rig.spending, { quoteId: quote.body.id, metadata: {} }),
+    )
+  })
+
+  it('LIM-1 a limit of zero admits nothing', async () => {
+    await refusePay(await limited({ debitAmount: usd('0') }), '1')
+  })
+
+  it('LIM-1 two grants have a budget each', async () => {
+    const rig = await limited({ debitAmount: usd('10') })
+    const second = await tokenFor(rig.wallet, spendingAccess({ debitAmount: usd('10') }))
+    await expectStatus(201, pay(rig, '10'))
+    await expectStatus(201, pay(rig, '9', second))
+    await refusePay(rig, '1')
+    await refusePay(rig, '2', second)
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('10'))
+    expect(await spentOf(rig.wallet, second)).toEqual(spent('9'))
+  })
+
+  it('TOK-8 a rotated token spends what is left, not from the beginning', async () => {
+    const rig = await limited(undefined)
+    const granted = await grantFor(rig.wallet, spendingAccess({ debitAmount: usd('10') }))
+    const { value, manage } = granted.body.access_token
+    await expectStatus(201, pay(rig, '6', value))
+    const rotated = await expectStatus(200, rig.wallet.send('POST', manage, { token: value }))
+    const token = rotated.body.access_token.value
+    await refusePay(rig, '5', token)
+    await expectStatus(201, pay(rig, '4', token))
+    expect(await spentOf(rig.wallet, token)).toEqual(spent('10'))
+  })
+
+  it('LIM-4 without limits there is no cap, and what is spent is written down all the same', async () => {
+    const rig = await limited(undefined)
+    await expectStatus(201, pay(rig, '60000'))
+    await expectStatus(201, pay(rig, '30000'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('90000'))
+  })
+
+  it('LIM-5 a receiver admits the incoming payment that it means, however it is written, and no other', async () => {
+    const wallet = await observedWallet()
+    const receiving = await tokenFor(wallet, RECEIVING_ACCESS)
+    const incoming = await createIncoming(wallet, receiving)
+    const other = await createIncoming(wallet, receiving)
+    const written = incoming.id.replace('https://wallet.example/', 'https://WALLET.example:443/x/../')
+    const spending = await tokenFor(wallet, spendingAccess({ receiver: written, debitAmount: usd('10') }))
+    const rig: Shop = { wallet, receiving, spending, incoming }
+    await expectStatus(201, pay(rig, '1'))
+    await refusePay({ ...rig, incoming: other }, '1')
+    const quote = await askQuote(wallet, spending, { receiver: other.id, debitAmount: usd('1') })
+    await expectRefusal(wallet, LIMIT_EXCEEDED, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+  })
+
+  it('LIM-5 a receiver on another server, or with the same id under another path, admits nothing here', async () => {
+    const wallet = await observedWallet()
+    const receiving = await tokenFor(wallet, RECEIVING_ACCESS)
+    const incoming = await createIncoming(wallet, receiving)
+    for (const receiver of [
+      incoming.id.replace('wallet.example', 'evil.example'),
+      incoming.id.replace('/incoming-payments', '/x/incoming-payments'),
+      incoming.id.replace('https:', 'http:'),
+      incoming.id.toUpperCase().replace(/^HTTPS:\/\/(.*)\/INCOMING-PAYMENTS/, 'https://$1/incoming-payments'),
+    ]) {
+      const spending = await tokenFor(wallet, spendingAccess({ receiver }))
+      await refusePay({ wallet, receiving, spending, incoming }, '1')
+    }
+  })
+
+  it('LIM-11 compares sums as they are: the largest amounts neither wrap nor round', async () => {
+    const max = '18446744073709551615'
+    const rig = await limited({ debitAmount: usd(max) })
+    await expectStatus(201, pay(rig, '1'))
+    await refusePay(rig, max)
+    await refusePay(rig, '18446744073709551614'.replace(/4$/, '5'))
+    const inBudget = await pay(rig, '18446744073709551614')
+    expect(inBudget.body.error.code).toBe('insufficient_funds')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('1'))
+  })
+
+  it('GRT-10 a limit that no payment could ever meet is refused when it is asked for', async () => {
+    const { wallet } = await limited(undefined)
+    for (const limits of [
+      { debitAmount: { ...usd('1'), assetCode: 'EUR' } },
+      { debitAmount: { ...usd('1'), assetScale: 3 } },
+      { debitAmount: usd('18446744073709551616') },
+      { debitAmount: usd('1'), receiveAmount: usd('1') },
+      { receiver: `${BASE}/bob` },
+      { interval: 'R/2026-01-01T00:00:00Z/PT0S' },
+    ]) {
+      await expectRefusal(wallet, INVALID_REQUEST, async () => {
+        const answer = await wallet.send('POST', 'https://auth.wallet.example/', {
+          json: {
+            client: wallet.client.client,
+            access_token: { access: spendingAccess(limits) },
+            interact: { start: ['redirect'] },
+          },
+        })
+        return answer
+      })
+    }
+  })
+})
+
+describe('the windows of an interval', () => {
+  it('LIM-1 LIM-7 each window has the whole limit and nothing of the one before', async () => {
+    const rig = await limited({ debitAmount: usd('10'), interval: 'R/2026-02-10T00:00:00Z/P1M' })
+    await expectStatus(201, pay(rig, '4'))
+    moveTo(rig, '2026-03-09T23:59:59.999Z')
+    await refusePay(rig, '7')
+    await expectStatus(201, pay(rig, '6'))
+    await refusePay(rig, '1')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('10'))
+    rig.wallet.clock.advance(1)
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('0'))
+    await refusePay(rig, '11')
+    const first = await expectStatus(201, pay(rig, '3'))
+    expect(first.body).toMatchObject({ grantSpentDebitAmount: usd('3'), grantSpentReceiveAmount: usd('3') })
+    moveTo(rig, '2026-04-10T00:00:00Z')
+    await refusePay(rig, '11')
+    await expectStatus(201, pay(rig, '10'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('10'))
+  })
+
+  it('LIM-2 OUT-9 a payment counts in the window of its creation, also when it fails in a later one', async () => {
+    const rig = await limited({ debitAmount: usd('10'), interval: 'R/2026-03-01T00:00:00Z/P1D' })
+    const { ledger } = rig.wallet
+    moveTo(rig, '2026-03-01T23:59:59Z')
+    // The wallet refuses the credit of this payment, but only after the window has changed.
+    const { credit } = ledger
+    let refuse = (): void => undefined
+    ledger.credit = () =>
+      new Promise((resolve) => {
+        refuse = () => resolve({ ok: false, reason: 'not_allowed' })
+      })
+    const created = await expectStatus(201, pay(rig, '10'))
+    const whileOpen = await pay(rig, '1')
+    expect([whileOpen.status, whileOpen.body.error.code]).toEqual([403, 'grant_limit_exceeded'])
+    ledger.credit = credit
+    moveTo(rig, '2026-03-02T00:00:00Z')
+    await expectStatus(201, pay(rig, '8'))
+    refuse()
+    await rig.wallet.openPayments.drain()
+    const read = await rig.wallet.send('GET', created.body.id, { token: rig.spending })
+    expect(read.body).toMatchObject({ failed: true, sentAmount: usd('0') })
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('8'))
+    await refusePay(rig, '3')
+    await expectStatus(201, pay(rig, '2'))
+  })
+
+  it.each([
+    ['before the first', 'R/2026-06-01T00:00:00Z/P1M', '2026-03-01T12:00:01Z'],
+    ['after the last', 'R1/2026-03-01T00:00:00Z/P1D', '2026-03-03T00:00:00Z'],
+    ['after the end', 'R1/P1D/2026-03-02T00:00:00Z', '2026-03-02T00:00:00Z'],
+  ])('LIM-3 %s window every payment is refused and nothing is said to be spent', async (_, interval, moment) => {
+    for (const amount of [{ debitAmount: usd('1000') }, {}]) {
+      const rig = await limited({ ...amount, interval })
+      if (!interval.includes('06-01')) await expectStatus(201, pay(rig, '5'))
+      moveTo(rig, moment)
+      await refusePay(rig, '1')
+      expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
+    }
+  })
+
+  it('LIM-3 a window before its beginning opens on its first millisecond', async () => {
+    const rig = await limited({ debitAmount: usd('10'), interval: 'R0/2026-06-01T00:00:00Z/P1D' })
+    moveTo(rig, '2026-05-31T23:59:59.999Z')
+    await refusePay(rig, '1')
+    rig.wallet.clock.advance(1)
+    await expectStatus(201, pay(rig, '10'))
+    moveTo(rig, '2026-06-01T23:59:59.999Z')
+    await refusePay(rig, '1')
+    rig.wallet.clock.advance(1)
+    await refusePay(rig, '1')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
+  })
+
+  it.each([
+    ['additional', 3],
+    ['total', 2],
+  ] as const)('D4 R2 counted as %s has %d windows', async (counting, windows) => {
+    const rig = await limited({ debitAmount: usd('10'), interval: 'R2/2026-03-01T00:00:00Z/P1D' }, counting)
+    let admitted = 0
+    for (let day = 0; day < 5; day++) {
+      const answer = await pay(rig, '10')
+      if (answer.status === 201) admitted++
+      else expect(answer.body.error.description).toBe('unauthorized')
+      await refusePay(rig, '1')
+      rig.wallet.clock.advance(DAY)
+    }
+    expect(admitted).toBe(windows)
+  })
+
+  it('LIM-4 an interval without an amount says when, not how much', async () => {
+    const rig = await limited({ interval: 'R0/2026-03-01T00:00:00Z/P1D' })
+    await expectStatus(201, pay(rig, '50000'))
+    await expectStatus(201, pay(rig, '40000'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('90000'))
+    moveTo(rig, '2026-03-02T00:00:00Z')
+    await refusePay(rig, '1')
+  })
+
+  it('D13 null before the first payment, amounts after it, zeros in a fresh window', async () => {
+    const rig = await limited({ debitAmount: usd('10'), interval: 'R/2026-03-01T00:00:00Z/P1D' })
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
+    await refusePay(rig, '11')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
+    await expectStatus(201, pay(rig, '5'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('5'))
+    rig.wallet.clock.advance(DAY)
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('0'))
+    rig.wallet.clock.advance(100 * DAY)
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('0'))
+  })
+
+  it('LIM-1 a clock far from the beginning finds its window at once', async () => {
+    const rig = await limited({ debitAmount: usd('10'), interval: 'R/1970-01-01T00:00:00Z/PT60S' })
+    await expectStatus(201, pay(rig, '10'))
+    await refusePay(rig, '1')
+    rig.wallet.clock.advance(60_000)
+    await expectStatus(201, pay(rig, '10'))
+  })
+
+  it('IVL-1 windows of a month follow the calendar: one that began on the 31st ends on the last day', async () => {
+    const rig = await limited({ debitAmount: usd('10'), interval: 'R/2026-01-31T00:00:00Z/P1M' })
+    await expectStatus(201, pay(rig, '10'))
+    moveTo(rig, '2026-03-30T23:59:59.999Z')
+    await refusePay(rig, '1')
+    moveTo(rig, '2026-03-31T00:00:00Z')
+    await expectStatus(201, pay(rig, '10'))
+    moveTo(rig, '2026-04-29T23:59:59.999Z')
+    await refusePay(rig, '1')
+    moveTo(rig, '2026-04-30T00:00:00Z')
+    await expectStatus(201, pay(rig, '10'))
+  })
+})
+
+describe('several entries in one grant (LIM-10)', () => {
+  const entry = (limits?: unknown, actions: readonly string[] = ['create']) => ({
+    type: 'outgoing-payment',
+    actions,
+    identifier: ALICE,
+    ...(limits !== undefined && { limits }),
+  })
+
+  async function withEntries(...access: readonly unknown[]): Promise<Shop> {
+    const rig = await limited(undefined)
+    return { ...rig, spending: await tokenFor(rig.wallet, access) }
+  }
+
+  it('LIM-10 charges the first entry that admits a payment, and each keeps its own budget', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('100') }))
+    const first = await expectStatus(201, pay(rig, '8'))
+    expect(first.body).toMatchObject({ grantSpentDebitAmount: usd('8') })
+    const second = await expectStatus(201, pay(rig, '50'))
+    expect(second.body).toMatchObject({ grantSpentDebitAmount: usd('50') })
+    const third = await expectStatus(201, pay(rig, '2'))
+    expect(third.body).toMatchObject({ grantSpentDebitAmount: usd('10') })
+    await refusePay(rig, '51')
+    const fourth = await expectStatus(201, pay(rig, '50'))
+    expect(fourth.body).toMatchObject({ grantSpentDebitAmount: usd('100') })
+    await refusePay(rig, '1')
+  })
+
+  it('LIM-10 one payment is never split over two entries', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('11') }))
+    await refusePay(rig, '12')
+    await refusePay(rig, '21')
+    await expectStatus(201, pay(rig, '11'))
+    await expectStatus(201, pay(rig, '10'))
+    await refusePay(rig, '1')
+  })
+
+  it('LIM-10 shows the entry that was charged last, by the clock', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('100') }))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
+    await expectStatus(201, pay(rig, '8'))
+    rig.wallet.clock.advance(1)
+    await expectStatus(201, pay(rig, '50'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('50'))
+    rig.wallet.clock.advance(1)
+    await expectStatus(201, pay(rig, '2'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('10'))
+  })
+
+  it('LIM-10 D15 a payment that the wallet refused hides nothing of what another entry has spent', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('200000') }))
+    await expectStatus(201, pay(rig, '8'))
+    rig.wallet.clock.advance(1)
+    const refused = await pay(rig, '100001')
+    expect(refused.body.error.code).toBe('insufficient_funds')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('8'))
+  })
+
+  it('LIM-10 an entry whose window is over makes room for the next', async () => {
+    const rig = await withEntries(
+      entry({ debitAmount: usd('10'), interval: 'R0/2026-03-01T00:00:00Z/P1D' }),
+      entry({ debitAmount: usd('100'), interval: 'R0/2026-03-01T00:00:00Z/P2D' }),
+    )
+    await expectStatus(201, pay(rig, '10'))
+    moveTo(rig, '2026-03-02T00:00:00Z')
+    const second = await expectStatus(201, pay(rig, '10'))
+    expect(second.body).toMatchObject({ grantSpentDebitAmount: usd('10') })
+    await expectStatus(201, pay(rig, '90'))
+    await refusePay(rig, '1')
+    moveTo(rig, '2026-03-03T00:00:00Z')
+    await refusePay(rig, '1')
+  })
+
+  it('LIM-10 an entry that may not create lends its missing limits to nobody', async () => {
+    const rig = await withEntries(entry(undefined, ['read', 'list']), entry({ debitAmount: usd('10') }, ['create']))
+    await refusePay(rig, '11')
+    await expectStatus(201, pay(rig, '10'))
+  })
+
+  it('LIM-10 a failed payment gives its budget back to the entry that it was taken from', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('20') }))
+    await rig.wallet.ledger.setPermissions('bob', { canSend: true, canReceive: false })
+    const created = await expectStatus(201, pay(rig, '15'))
+    expect(created.body).toMatchObject({ grantSpentDebitAmount: usd('15') })
+    await rig.wallet.openPayments.drain()
+    await rig.wallet.ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    await expectStatus(201, pay(rig, '20'))
+    await expectStatus(201, pay(rig, '10'))
+    await refusePay(rig, '1')
+  })
+
+  it('LIM-10 entries of several receivers keep them apart', async () => {
+    const wallet = await observedWallet()
+    const receiving = await tokenFor(wallet, RECEIVING_ACCESS)
+    const [first, second] = [await createIncoming(wallet, receiving), await createIncoming(wallet, receiving)]
+    const spending = await tokenFor(wallet, [
+      entry({ receiver: first.id, debitAmount: usd('10') }),
+      entry({ receiver: second.id, debitAmount: usd('20') }),
+    ])
+    const rig: Shop = { wallet, receiving, spending, incoming: first }
+    await refusePay(rig, '11')
+    await refusePay({ ...rig, incoming: second }, '21')
+    await expectStatus(201, pay({ ...rig, incoming: second }, '20'))
+    await expectStatus(201, pay(rig, '10'))
+    await refusePay(rig, '1')
+    await refusePay({ ...rig, incoming: second }, '1')
+  })
+})

@@ -1,0 +1,219 @@
+import type { Change, OpenPaymentsOptions, Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { expect } from 'vitest'
+import {
+  ALICE,
+  type Answer,
+  type AnswerBody,
+  AUTH,
+  BASE,
+  BOB,
+  type Client,
+  decideAs,
+  type TestWallet,
+  testWallet,
+  usd,
+} from '../support/test-wallet.ts'
+
+/** A wallet of which a test sees everything that a request left behind. */
+export interface ObservedWallet extends TestWallet {
+  /** Every change that was committed, but for replay claims and events. */
+  readonly effects: readonly Change[]
+}
+
+const YEAR_SECONDS = 366 * 24 * 3600
+
+/** Lifetimes so long that a test may move the clock through many windows with one token. */
+export const LONG_LIFETIMES = { accessTokenSeconds: 20 * YEAR_SECONDS, incomingPaymentSeconds: 20 * YEAR_SECONDS }
+
+function observed(storage: Storage, effects: Change[]): Storage {
+  return {
+    ...storage,
+    commit: async (changes) => {
+      const outcome = await storage.commit(changes)
+      if (outcome === 'committed')
+        effects.push(...changes.filter(({ kind }) => kind !== 'replay-claim' && kind !== 'event'))
+      return outcome
+    },
+  }
+}
+
+export async function observedWallet(overrides: Partial<OpenPaymentsOptions> = {}): Promise<ObservedWallet> {
+  const effects: Change[] = []
+  const wallet = await testWallet({ ...overrides, storage: observed(overrides.storage ?? memoryStorage(), effects) })
+  return { ...wallet, effects }
+}
+
+const ACCOUNTS = ['alice', 'bob', 'carol', 'fees:USD:2', 'clearing:USD:2', 'fees:EUR:4', 'clearing:EUR:4']
+
+/** Everything that a refusal must leave as it was. */
+async function stateOf(wallet: ObservedWallet): Promise<unknown> {
+  await wallet.openPayments.drain()
+  return {
+    effects: wallet.effects.length,
+    balances: await Promise.all(ACCOUNTS.map((account) => wallet.ledger.balance(account))),
+  }
+}
+
+/** Status, code and description of a refusal of the resource server. */
+export type Refusal = readonly [status: number, code: string, description: unknown]
+
+export const MISSING_AUTHORIZATION: Refusal = [401, 'unauthorized', 'Missing or invalid authorization header value']
+export const INVALID_TOKEN: Refusal = [401, 'invalid_token', 'Invalid Token']
+export const INVALID_SIGNATURE: Refusal = [
+  401,
+  'invalid_signature',
+  expect.stringMatching(/^Signature validation error: ./),
+]
+export const INSUFFICIENT_GRANT: Refusal = [403, 'insufficient_grant', 'Insufficient Grant']
+export const LIMIT_EXCEEDED: Refusal = [403, 'grant_limit_exceeded', 'unauthorized']
+export const NON_POSITIVE_RECEIVE: Refusal = [400, 'non_positive_receive_amount', 'non-positive receive amount']
+export const INVALID_RECEIVER: Refusal = [400, 'invalid_receiver', 'invalid receiver']
+export const INVALID_AMOUNT: Refusal = [400, 'invalid_amount', 'invalid amount']
+export const INVALID_QUOTE: Refusal = [400, 'invalid_quote', 'invalid quote']
+export const INVALID_EXPIRES_AT: Refusal = [400, 'invalid_request', 'invalid expiresAt']
+export const INVALID_REQUEST: Refusal = [400, 'invalid_request', expect.any(String)]
+export const UNKNOWN_WALLET_ADDRESS: Refusal = [404, 'unknown_wallet_address', 'unknown wallet address']
+export const INACTIVE_WALLET_ADDRESS: Refusal = [400, 'inactive_wallet_address', 'inactive wallet address']
+export const NOT_FOUND: Refusal = [404, 'not_found', expect.any(String)]
+export const WRONG_STATE: Refusal = [409, 'wrong_state', 'wrong state']
+
+/** Expects a refusal, and that it moved no money and wrote nothing. */
+export async function expectRefusal(
+  wallet: ObservedWallet,
+  refusal: Refusal,
+  request: () => Promise<Answer>,
+): Promise<Answer> {
+  const before = await stateOf(wallet)
+  const answer = await request()
+  const { code, description } = answer.body?.error ?? {}
+  expect([answer.status, code, description]).toEqual(refusal)
+  expect(answer.headers['cache-control']).toBe('no-store')
+  if (answer.status === 401) expect(answer.headers['www-authenticate']).toBe(`GNAP as_uri=${AUTH}`)
+  expect(await stateOf(wallet)).toEqual(before)
+  return answer
+}
+
+/** An answer that must be a success. */
+export async function expectStatus(status: number, request: Promise<Answer>): Promise<Answer> {
+  const answer = await request
+  expect([answer.status, answer.status < 400 ? undefined : answer.body]).toEqual([status, undefined])
+  return answer
+}
+
+/** A grant as its client asks for it; where it needs consent, its owner gives it and the client polls. */
+export async function grantFor(
+  wallet: TestWallet,
+  access: readonly unknown[],
+  as: Client = wallet.client,
+): Promise<Answer> {
+  const asked = await expectStatus(
+    200,
+    wallet.send('POST', `${AUTH}/`, {
+      as,
+      json: { client: as.client, access_token: { access }, interact: { start: ['redirect'] } },
+    }),
+  )
+  if (asked.body.access_token !== undefined) return asked
+  await decideAs(wallet, asked)
+  wallet.clock.advance(5000)
+  const token = asked.body.continue.access_token.value
+  return expectStatus(200, wallet.send('POST', asked.body.continue.uri, { as, token }))
+}
+
+export async function tokenFor(
+  wallet: TestWallet,
+  access: readonly unknown[],
+  as: Client = wallet.client,
+): Promise<string> {
+  return (await grantFor(wallet, access, as)).body.access_token.value
+}
+
+/** Rights on the outgoing payments of Alice, within limits, and on quotes. */
+export function spendingAccess(limits?: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const actions = ['create', 'read', 'list']
+  return [
+    { type: 'outgoing-payment', actions, identifier: ALICE, ...(limits && { limits }) },
+    { type: 'quote', actions: ['create', 'read'] },
+  ]
+}
+
+export const RECEIVING_ACCESS = [{ type: 'incoming-payment', actions: ['create', 'read', 'list', 'complete'] }]
+
+/** Creates an incoming payment of Bob. */
+export async function createIncoming(
+  wallet: TestWallet,
+  token: string,
+  members: Readonly<Record<string, unknown>> = {},
+  as: Client = wallet.client,
+): Promise<AnswerBody> {
+  const json = { walletAddress: BOB, ...members }
+  return (await expectStatus(201, wallet.send('POST', `${BASE}/incoming-payments`, { as, token, json }))).body
+}
+
+/** Asks for a quote for a payment of Alice. */
+export async function askQuote(
+  wallet: TestWallet,
+  token: string,
+  members: Readonly<Record<string, unknown>>,
+  as: Client = wallet.client,
+): Promise<Answer> {
+  return wallet.send('POST', `${BASE}/quotes`, {
+    as,
+    token,
+    json: { walletAddress: ALICE, method: 'ilp', ...members },
+  })
+}
+
+/** Asks for a payment of Alice. */
+export async function askPayment(
+  wallet: TestWallet,
+  token: string,
+  members: Readonly<Record<string, unknown>>,
+  as: Client = wallet.client,
+): Promise<Answer> {
+  return wallet.send('POST', `${BASE}/outgoing-payments`, { as, token, json: { walletAddress: ALICE, ...members } })
+}
+
+/** A wallet with an open incoming payment of Bob and a client that may pay it for Alice. */
+export interface Shop {
+  readonly wallet: ObservedWallet
+  /** Create, read, list and complete on incoming payments. */
+  readonly receiving: string
+  /** Create, read and list on Alice's outgoing payments, create and read on quotes. */
+  readonly spending: string
+  /** An incoming payment of Bob without an amount. */
+  readonly incoming: AnswerBody
+}
+
+export async function shop(
+  options: {
+    readonly limits?: Readonly<Record<string, unknown>>
+    readonly incoming?: Readonly<Record<string, unknown>>
+    readonly overrides?: Partial<OpenPaymentsOptions>
+  } = {},
+): Promise<Shop> {
+  const wallet = await observedWallet(options.overrides)
+  const receiving = await tokenFor(wallet, RECEIVING_ACCESS)
+  const spending = await tokenFor(wallet, spendingAccess(options.limits))
+  const incoming = await createIncoming(wallet, receiving, options.incoming)
+  return { wallet, receiving, spending, incoming }
+}
+
+/** What the grant of a token says that it has spent. */
+export async function spentOf(wallet: TestWallet, token: string): Promise<unknown> {
+  const answer = await expectStatus(200, wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token }))
+  return answer.body
+}
+
+/** Both spent amounts in the asset of Alice and Bob, as they are where there are no fees. */
+export function spent(value: string): unknown {
+  return { spentDebitAmount: usd(value), spentReceiveAmount: usd(value) }
+}
+
+export const NOTHING_SPENT = { spentDebitAmount: null, spentReceiveAmount: null }
+
+/** The last segment of a resource's URL. */
+export function idOf(resource: { readonly id: string }): string {
+  return resource.id.split('/').at(-1) ?? ''
+}

@@ -1,0 +1,412 @@
+import type { HttpRequest, WalletAddress } from 'open-payments-server'
+import { createSigningKey } from 'open-payments-server/testing'
+import { describe, expect, it } from 'vitest'
+import {
+  ALICE,
+  type Answer,
+  AUTH,
+  BASE,
+  BOB,
+  cryptography,
+  grantAtOnce,
+  type TestWallet,
+  testWallet,
+} from '../support/test-wallet.ts'
+
+type Headers = Readonly<Record<string, readonly string[]>>
+
+/** An unsigned request. */
+function request(method: string, target: string, headers: Headers = {}): HttpRequest {
+  return {
+    method,
+    target,
+    headerLines: (name) => headers[name] ?? [],
+    bytes: async () => new Uint8Array(),
+  }
+}
+
+function get(wallet: TestWallet, url: string, headers: Headers = {}): Promise<Answer> {
+  return wallet.sendRaw(request('GET', url.slice(BASE.length), headers))
+}
+
+const DOCUMENT = {
+  id: ALICE,
+  publicName: 'Alice',
+  assetCode: 'USD',
+  assetScale: 2,
+  authServer: AUTH,
+  resourceServer: BASE,
+}
+
+const UNKNOWN = { error: { code: 'unknown_wallet_address', description: 'unknown wallet address' } }
+
+async function walletWithKeys(keys: readonly unknown[]): Promise<TestWallet> {
+  const wallet = await testWallet()
+  wallet.directory.set(ALICE, {
+    account: 'alice',
+    assetCode: 'USD',
+    assetScale: 2,
+    keys: keys as NonNullable<WalletAddress['keys']>,
+  })
+  return wallet
+}
+
+describe('get-wallet-address', () => {
+  it('WAS-1 WAS-9 answers the document to anyone, unsigned', async () => {
+    const wallet = await testWallet()
+    const answer = await get(wallet, ALICE)
+    expect([answer.status, answer.body]).toEqual([200, DOCUMENT])
+    expect(answer.headers['content-type']).toBe('application/json')
+  })
+
+  it('WAS-1 leaves publicName out where there is none, and shows nothing else of the directory', async () => {
+    const wallet = await testWallet()
+    const { publicName: _, ...rest } = DOCUMENT
+    expect((await get(wallet, BOB)).body).toEqual({ ...rest, id: BOB })
+    wallet.directory.set(ALICE, {
+      account: 'the number of an account',
+      assetCode: 'USD',
+      assetScale: 2,
+      isActive: true,
+      ...{ email: 'alice@example.com' },
+    })
+    expect((await get(wallet, ALICE)).body).toEqual({ ...rest, id: ALICE })
+  })
+
+  it.each([0, 255])('AMT-2 publishes an asset scale of %d', async (assetScale) => {
+    const wallet = await testWallet()
+    wallet.directory.set(ALICE, { account: 'alice', assetCode: 'XAU', assetScale })
+    expect((await get(wallet, ALICE)).body).toMatchObject({ assetCode: 'XAU', assetScale })
+  })
+
+  it.each([
+    '/alice/',
+    '/alice?',
+    '/alice?x=1',
+    '/alice/?wallet-address=https%3A%2F%2Fwallet.example%2Fbob',
+    '/alice?%',
+  ])('WAS-1 T-35 %s is the same document with the one id', async (target) => {
+    const wallet = await testWallet()
+    const answer = await wallet.sendRaw(request('GET', target))
+    expect([answer.status, answer.body]).toEqual([200, DOCUMENT])
+  })
+
+  it.each([
+    ['another case', '/Alice'],
+    ['two slashes behind', '/alice//'],
+    ['two slashes before', '//alice'],
+    ['a dot segment', '/./alice'],
+    ['a parent segment', '/bob/../alice'],
+    ['an escaped letter', '/%61lice'],
+    ['an escaped slash', '/bob%2F..%2Falice'],
+    ['an escape that is none', '/alice%zz'],
+    ['a longer path', '/alice/x'],
+    ['a parameter', '/alice;x'],
+    ['a backslash', '/bob\\..\\alice'],
+    ['a space', '/alice%20'],
+    ['an absolute target', 'https://wallet.example/alice'],
+    ['a fragment', '/alice#x'],
+    ['no path', ''],
+    ['a name of objects', '/__proto__'],
+    ['a name that is too long', `/${'a'.repeat(5000)}`],
+  ])('WAS-2 T-40 %s is no wallet address', async (_, target) => {
+    const wallet = await testWallet()
+    expect((await wallet.sendRaw(request('GET', target))).status).toBe(404)
+    expect((await wallet.sendRaw(request('GET', `${target}/jwks.json`))).status).toBe(404)
+  })
+
+  it('WAS-2 a wallet address without a path is the one at /.well-known/pay', async () => {
+    const wallet = await testWallet({ authServer: `${BASE}/auth` })
+    const id = `${BASE}/.well-known/pay`
+    expect((await wallet.sendRaw(request('GET', '/'))).body).toEqual(UNKNOWN)
+    const { jwk } = await createSigningKey(cryptography, 'root-key')
+    wallet.directory.set(id, { account: 'alice', assetCode: 'USD', assetScale: 2, keys: [jwk] })
+    for (const target of ['/', '/?x=1', '/.well-known/pay', '/.well-known/pay/']) {
+      expect((await wallet.sendRaw(request('GET', target))).body).toMatchObject({ id })
+    }
+    for (const target of ['//jwks.json', '/.well-known/pay/jwks.json']) {
+      expect((await wallet.sendRaw(request('GET', target))).body).toEqual({ keys: [jwk] })
+    }
+  })
+
+  it('WAS-2 a name beyond ASCII has one spelling', async () => {
+    const wallet = await testWallet()
+    wallet.directory.set(`${BASE}/%C3%A9va`, { account: 'alice', assetCode: 'USD', assetScale: 2 })
+    expect((await wallet.sendRaw(request('GET', '/%C3%A9va'))).body).toMatchObject({ id: `${BASE}/%C3%A9va` })
+    for (const target of ['/%c3%a9va', '/éva', '/e%CC%81va']) {
+      expect((await wallet.sendRaw(request('GET', target))).status).toBe(404)
+    }
+  })
+
+  it.each([
+    'incoming-payments',
+    'outgoing-payments',
+    'quotes',
+    'jwks.json',
+    'outgoing-payment-grant',
+    'wallet-address',
+    'continue',
+    'token',
+    'interact',
+  ])('WAS-3 no wallet address has the segment %s, even where the directory knows it', async (segment) => {
+    const wallet = await testWallet()
+    for (const path of [`/${segment}`, `/alice/${segment}`, `/${segment}/alice`]) {
+      wallet.directory.set(`${BASE}${path}`, {
+        account: 'alice',
+        assetCode: 'USD',
+        assetScale: 2,
+        publicName: 'Mallory',
+      })
+      const answers = [
+        await get(wallet, `${BASE}${path}`),
+        await get(wallet, `${BASE}${path}/jwks.json`),
+        await get(wallet, `${BASE}/wallet-address?wallet-address=${encodeURIComponent(`${BASE}${path}`)}`),
+      ]
+      for (const { text } of answers) expect(text ?? '').not.toContain('Mallory')
+      const grant = await grantAtOnce(wallet, [
+        { type: 'incoming-payment', actions: ['create'], identifier: `${BASE}${path}` },
+      ])
+      expect(grant.status).toBe(400)
+    }
+  })
+
+  it('WAS-4 D16 publishes the servers as configured, without a trailing slash', async () => {
+    const wallet = await testWallet()
+    const { text } = await get(wallet, ALICE)
+    expect(text).toContain(`"authServer":"${AUTH}"`)
+    expect(text).toContain(`"resourceServer":"${BASE}"`)
+  })
+
+  it('WAS-7 answers 404 for an address that is unknown and for one that is inactive, and the same', async () => {
+    const wallet = await testWallet()
+    wallet.directory.set(ALICE, { account: 'alice', assetCode: 'USD', assetScale: 2, isActive: false, keys: [] })
+    for (const url of [ALICE, `${ALICE}/jwks.json`, `${BASE}/nobody`, `${BASE}/nobody/jwks.json`]) {
+      const answer = await get(wallet, url)
+      expect([answer.status, answer.body]).toEqual([404, UNKNOWN])
+      expect(answer.headers['cache-control']).toBe('no-store')
+    }
+  })
+
+  it('WAS-9 takes no notice of an Authorization, a signature or a Host', async () => {
+    const wallet = await testWallet()
+    const headers = {
+      authorization: ['GNAP an-old-token'],
+      signature: ['x'],
+      'signature-input': ['y'],
+      host: ['evil.example'],
+      'x-forwarded-host': ['evil.example'],
+      'x-forwarded-proto': ['http'],
+    }
+    for (const url of [ALICE, `${BASE}/client/jwks.json`]) {
+      expect(await get(wallet, url, headers)).toEqual(await get(wallet, url))
+    }
+  })
+
+  it('T-35 gives the same JSON whatever is accepted, and says that it might depend on that', async () => {
+    const wallet = await testWallet()
+    const html = await get(wallet, ALICE, { accept: ['text/html,application/xhtml+xml'] })
+    const json = await get(wallet, ALICE, { accept: ['application/json'] })
+    expect(html).toEqual(json)
+    expect(json.headers['vary']).toBe('Accept')
+  })
+
+  it('answers GET alone', async () => {
+    const wallet = await testWallet()
+    for (const method of ['POST', 'PUT', 'DELETE', 'PATCH']) {
+      expect((await wallet.sendRaw(request(method, '/alice'))).status).toBe(404)
+      expect((await wallet.sendRaw(request(method, '/alice/jwks.json'))).status).toBe(405)
+    }
+  })
+
+  it('a directory that fails is a fault, not an unknown address', async () => {
+    const wallet = await testWallet({
+      walletAddresses: {
+        find: async () => {
+          throw new Error('the directory is down')
+        },
+      },
+    })
+    expect((await get(wallet, ALICE)).status).toBe(500)
+    expect((await get(wallet, `${ALICE}/jwks.json`)).status).toBe(500)
+  })
+})
+
+describe('get-wallet-address-keys', () => {
+  it('KEY-1 publishes the keys with the members of the specification', async () => {
+    const wallet = await testWallet()
+    const answer = await get(wallet, `${BASE}/client/jwks.json`)
+    const { kid, x } = wallet.client.key.jwk
+    expect(answer.body).toEqual({ keys: [{ kid, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x }] })
+  })
+
+  it('answers an empty set for an account without keys', async () => {
+    expect((await get(await testWallet(), `${ALICE}/jwks.json`)).body).toEqual({ keys: [] })
+  })
+
+  it.each(['//jwks.json', '/jwks.json/', '/jwks.json?x=1'])(
+    'is found at the address and %s as well',
+    async (suffix) => {
+      const wallet = await testWallet()
+      const answer = await get(wallet, `${BASE}/client${suffix}`)
+      expect(answer.body.keys).toEqual([wallet.client.key.jwk])
+    },
+  )
+
+  it('WAS-10 publishes no private member and no foreign one', async () => {
+    const { jwk } = await createSigningKey(cryptography, 'alice-key')
+    const wallet = await walletWithKeys([
+      { ...jwk, use: 'sig', d: 'the private part', k: 'secret', note: 'secret', key_ops: ['sign'] },
+    ])
+    const answer = await get(wallet, `${ALICE}/jwks.json`)
+    expect(answer.body.keys).toEqual([{ ...jwk, use: 'sig' }])
+    expect(answer.text).not.toMatch(/private|secret/)
+  })
+
+  it('KEY-1 adds the alg that the published document requires', async () => {
+    const { jwk } = await createSigningKey(cryptography, 'alice-key')
+    const { alg: _, ...withoutAlg } = jwk
+    const wallet = await walletWithKeys([withoutAlg])
+    expect((await get(wallet, `${ALICE}/jwks.json`)).body.keys).toEqual([jwk])
+  })
+
+  it('shows a key that was removed no longer than its answer may be held', async () => {
+    const wallet = await testWallet()
+    const url = `${BASE}/client/jwks.json`
+    expect((await get(wallet, url)).body.keys).toHaveLength(1)
+    wallet.directory.set(`${BASE}/client`, { account: 'bob', assetCode: 'USD', assetScale: 2 })
+    expect((await get(wallet, url)).body.keys).toEqual([])
+  })
+})
+
+describe('the names of the specification, under the resource server (D11)', () => {
+  it('D11 answers the same documents for the wallet address in the query, however it is written', async () => {
+    const wallet = await testWallet()
+    for (const written of [ALICE, `${ALICE}/`, 'https://WALLET.example/alice']) {
+      const query = `?wallet-address=${encodeURIComponent(written)}`
+      expect((await get(wallet, `${BASE}/wallet-address${query}`)).body).toEqual(DOCUMENT)
+      expect((await get(wallet, `${BASE}/wallet-address/keys${query}`)).body).toEqual({ keys: [] })
+    }
+    const keys = await get(wallet, `${BASE}/wallet-address/keys?wallet-address=${encodeURIComponent(`${BASE}/client`)}`)
+    expect(keys.body.keys).toEqual([wallet.client.key.jwk])
+  })
+
+  it.each(['', '?', '?walletAddress=x', `?wallet-address=${ALICE}&wallet-address=${ALICE}`])(
+    'D11 answers 400 to the query "%s"',
+    async (query) => {
+      const wallet = await testWallet()
+      for (const path of ['/wallet-address', '/wallet-address/keys']) {
+        const answer = await get(wallet, `${BASE}${path}${query}`)
+        expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request'])
+      }
+    },
+  )
+
+  it.each([
+    '',
+    'x',
+    `${BASE}/nobody`,
+    `${BASE}/alice?x`,
+    'https://evil.example/alice',
+    'https://wallet.example.evil.example/alice',
+    'https://wallet.example@evil.example/alice',
+    'http://wallet.example/alice',
+    'http://169.254.169.254/latest/meta-data',
+    'file:///etc/passwd',
+  ])('D11 T-1 answers 404 for the wallet address "%s", and asks nobody for it', async (text) => {
+    const asked: string[] = []
+    const wallet = await testWallet({
+      keyResolver: {
+        keySet: async (url) => {
+          asked.push(url)
+          return { ok: false, reason: 'unreachable' }
+        },
+        publicName: async (url) => {
+          asked.push(url)
+          return undefined
+        },
+      },
+    })
+    for (const path of ['/wallet-address', '/wallet-address/keys']) {
+      const answer = await get(wallet, `${BASE}${path}?wallet-address=${encodeURIComponent(text)}`)
+      expect([answer.status, answer.body]).toEqual([404, UNKNOWN])
+    }
+    expect(asked).toEqual([])
+  })
+})
+
+describe('caches and browsers', () => {
+  it('WAS-5 an address may be held for long, keys for a minute', async () => {
+    const wallet = await testWallet()
+    const secondsOf = (answer: Answer): number =>
+      Number(/^public, max-age=([0-9]+)$/.exec(answer.headers['cache-control'] ?? '')?.[1])
+    expect(secondsOf(await get(wallet, ALICE))).toBeGreaterThanOrEqual(600)
+    expect(secondsOf(await get(wallet, `${ALICE}/jwks.json`))).toBeLessThanOrEqual(60)
+  })
+
+  it('WAS-5 a document has a tag that changes with it, and is not sent again to who holds it', async () => {
+    const wallet = await testWallet()
+    for (const url of [`${BASE}/client`, `${BASE}/client/jwks.json`]) {
+      const first = await get(wallet, url)
+      const tag = first.headers['etag'] ?? ''
+      expect(tag).toMatch(/^"[0-9a-f]{64}"$/)
+      for (const held of [tag, `W/${tag}`, `"other", ${tag}`, '*']) {
+        const again = await get(wallet, url, { 'if-none-match': [held] })
+        expect([again.status, again.text]).toEqual([304, undefined])
+        const { 'content-type': _, ...headers } = first.headers
+        expect(again.headers).toEqual(headers)
+      }
+      for (const other of ['"other"', tag.slice(1, -1), 'W/"x"', '']) {
+        expect(await get(wallet, url, { 'if-none-match': [other] })).toEqual(first)
+      }
+      wallet.directory.set(`${BASE}/client`, { account: 'bob', assetCode: 'USD', assetScale: 3 })
+      const changed = await get(wallet, url, { 'if-none-match': [tag] })
+      expect(changed.status).toBe(200)
+      expect(changed.headers['etag']).not.toBe(tag)
+      wallet.directory.set(`${BASE}/client`, {
+        account: 'bob',
+        assetCode: 'USD',
+        assetScale: 2,
+        keys: [wallet.client.key.jwk],
+        publicName: 'A Shop',
+      })
+    }
+  })
+
+  it('WAS-8 a page of any origin may read an address, its keys and a public incoming payment', async () => {
+    const wallet = await testWallet()
+    const grant = await grantAtOnce(wallet, [{ type: 'incoming-payment', actions: ['create', 'read'] }])
+    const token = grant.body.access_token.value
+    const created = await wallet.send('POST', `${BASE}/incoming-payments`, { token, json: { walletAddress: BOB } })
+    for (const url of [ALICE, `${ALICE}/jwks.json`, created.body.id]) {
+      expect((await get(wallet, url)).headers['access-control-allow-origin']).toBe('*')
+    }
+    const whole = await wallet.send('GET', created.body.id, { token })
+    expect(whole.headers).not.toHaveProperty('access-control-allow-origin')
+    expect(created.headers).not.toHaveProperty('access-control-allow-origin')
+  })
+})
+
+describe('where wallet addresses live on their own origin', () => {
+  const settings = { resourceServer: 'https://api.example/op', walletAddressServer: 'https://pay.example' } as const
+
+  it('WAS-1 serves them under that origin, with the resource server where it is', async () => {
+    const directory = new Map<string, WalletAddress>([
+      ['https://pay.example/alice', { account: 'alice', assetCode: 'USD', assetScale: 2 }],
+    ])
+    const wallet = await testWallet({ ...settings, walletAddresses: { find: async (url) => directory.get(url) } })
+    const document = {
+      id: 'https://pay.example/alice',
+      assetCode: 'USD',
+      assetScale: 2,
+      authServer: AUTH,
+      resourceServer: 'https://api.example/op',
+    }
+    expect((await wallet.sendRaw(request('GET', '/alice'))).body).toEqual(document)
+    expect((await wallet.sendRaw(request('GET', '/alice/jwks.json'))).body).toEqual({ keys: [] })
+    const query = '?wallet-address=https%3A%2F%2Fpay.example%2Falice'
+    expect((await wallet.sendRaw(request('GET', `/op/wallet-address${query}`))).body).toEqual(document)
+    for (const target of ['/op/alice', `/wallet-address${query}`, '/incoming-payments/x']) {
+      expect((await wallet.sendRaw(request('GET', target))).status).toBe(404)
+    }
+  })
+})
