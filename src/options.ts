@@ -86,7 +86,7 @@ export interface Settings {
 
 /** Checks every option at construction and fills the defaults in; throws a `ConfigurationError` that names the option. */
 export function resolveSettings(options: OpenPaymentsOptions): Settings {
-  const settings = options.settings ?? {}
+  const { settings = {} } = options
   requireObject('settings', settings)
   refuseUnknown('settings', settings, ['lifetimes', 'limits', 'policies'])
   const lifetimes = withDefaults('settings.lifetimes', LIFETIMES, settings.lifetimes)

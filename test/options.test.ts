@@ -167,13 +167,51 @@ describe('the options', () => {
     ],
     ['limits', ['bodyBytes', 'bodySeconds', 'holdSeconds', 'commitSeconds', 'leaseSeconds']],
   ]
-  it.each(numbers)('settings.%s are positive numbers', (part, names) => {
+  it.each(numbers)('settings.%s are positive integers', (part, names) => {
     for (const name of names) {
-      expect(refusalOf(settings(part, { [name]: 1 }))).toBe('accepted')
-      for (const value of [0, -1, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
+      expect(refusalOf(settings(part, { [name]: name === 'leaseSeconds' ? 9 : 1 }))).toBe('accepted')
+      for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
         expect(refusalOf(settings(part, { [name]: value }))).toContain(`settings.${part}.${name} must be a positive`)
       }
     }
+  })
+
+  it('settings.limits.leaseSeconds outlasts the requests that wait for a hold', () => {
+    expect(refusalOf(settings('limits', { leaseSeconds: 8 }))).toContain('at least three times holdSeconds')
+    expect(refusalOf(settings('limits', { holdSeconds: 11 }))).toContain('at least three times holdSeconds')
+    expect(refusalOf(settings('limits', { holdSeconds: 11, leaseSeconds: 33 }))).toBe('accepted')
+  })
+
+  it('settings are objects', () => {
+    expect(refusalOf({ settings: null })).toBe('settings must be an object')
+    expect(refusalOf({ settings: { policies: null } })).toBe('settings.policies must be an object')
+    expect(refusalOf({ settings: { limits: [] } })).toBe('settings.limits must be an object')
+  })
+
+  it('onEvent is a function, and paymentMethods a list of payment methods', () => {
+    expect(refusalOf({ onEvent: 'nope' })).toBe('onEvent must be a function')
+    for (const paymentMethods of ['nope', {}, [{}], null])
+      expect(refusalOf({ paymentMethods })).toBe('paymentMethods must be a list of payment methods')
+  })
+
+  it('INT-6 settings.policies.finishSchemes lists app schemes, and no other', () => {
+    expect(refusalOf(policy('finishSchemes', ['com.example.app']))).toBe('accepted')
+    const refused = [
+      'javascript',
+      'JavaScript',
+      'data',
+      'file',
+      'blob',
+      'vbscript',
+      'http',
+      'https',
+      'com.example:',
+      '',
+    ]
+    for (const scheme of [...refused, null])
+      expect(refusalOf(policy('finishSchemes', [scheme]))).toContain('finishSchemes must list app schemes')
+    expect(refusalOf(policy('finishSchemes', 'com.example.app'))).toContain('finishSchemes must list app schemes')
+    expect(refusalOf(policy('localIlpPrefix', null))).toContain('localIlpPrefix is not an ILP address prefix')
   })
 
   const choices: readonly (readonly [string, readonly unknown[]])[] = [

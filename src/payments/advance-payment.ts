@@ -21,7 +21,7 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
   const told = deliverEvents(context, start.value.id)
   try {
     for (;;) {
-      const step = await takeStep(context, record)
+      const step = await takeStep(context, record).catch((cause) => stallOn(context, cause))
       if (step.progress === 'moved') {
         record = step.record
         tries = 0
@@ -33,17 +33,18 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
       }
     }
   } catch (cause) {
-    context.emit({
-      type: 'fault',
-      at: context.clock.now(),
-      operation: undefined,
-      message: 'a payment could not be moved on',
-      cause,
-    })
+    stallOn(context, cause)
   }
   await told
   await deliverEvents(context, start.value.id)
   await deliverEvents(context, start.value.incomingPaymentId)
+}
+
+/** A step that failed is tried again like one that was not answered: it repeats safely. */
+function stallOn(context: Context, cause: unknown): Step {
+  const at = context.clock.now()
+  context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be moved on', cause })
+  return { progress: 'stalled' }
 }
 
 async function takeStep(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {

@@ -135,14 +135,19 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
   return undefined
 }
 
+/** `chargedAt` of a record to which no payment is charged. */
+export const NEVER_CHARGED = 0
+
 /** The changes that give a payment's reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
 export async function releaseSpending(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
   const { debitAmount, receiveAmount } = payment
-  return stored.map((record) => ({
-    ...record,
-    action: 'replace',
-    value: chargeSpending(record.value, -debitAmount.value, receiveAmount, -receiveAmount.value),
-  }))
+  return stored.map((record) => {
+    const value = chargeSpending(record.value, -debitAmount.value, receiveAmount, -receiveAmount.value)
+    // A refused payment never was: where nothing else is spent, nothing was ever charged. The record itself stays, or
+    // one that is made anew would pass for it with a writer that read it before. @spec D13 @spec D15
+    const isUncharged = payment.state === 'refused' && value.debit.value === 0n
+    return { ...record, action: 'replace', value: isUncharged ? { ...value, chargedAt: NEVER_CHARGED } : value }
+  })
 }

@@ -1,7 +1,7 @@
 import type { TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Result } from '../http/respond.ts'
-import { entryWindows } from '../payments/charge-grant.ts'
+import { entryWindows, NEVER_CHARGED } from '../payments/charge-grant.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
@@ -24,16 +24,13 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenC
   const stored = recordsOfKind(records, 'spending')
   const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value
   const charged = windows
-    .map((window) => ({ window, life: find(window.lifeId) }))
-    .sort((a, b) => lastChargeOf(b.life) - lastChargeOf(a.life))[0]
-  if (charged?.life === undefined || charged.window.windowId === undefined) return { status: 200, body: NOTHING }
-  return { status: 200, body: spentAmountsOf(find(charged.window.windowId) ?? freshWindow(charged.life)) }
-}
-
-/** An entry whose every payment was given back hides none that still counts. */
-function lastChargeOf(life: Spending | undefined): number {
-  if (life === undefined) return -1
-  return life.debit.value > 0n ? life.chargedAt : 0
+    .flatMap(({ windowId, lifeId }) => {
+      const life = find(lifeId)
+      return life === undefined || life.chargedAt === NEVER_CHARGED ? [] : [{ windowId, life }]
+    })
+    .sort((a, b) => b.life.chargedAt - a.life.chargedAt)[0]
+  if (charged?.windowId === undefined) return { status: 200, body: NOTHING }
+  return { status: 200, body: spentAmountsOf(find(charged.windowId) ?? freshWindow(charged.life)) }
 }
 
 function freshWindow(life: Spending): Spending {

@@ -30,13 +30,16 @@ export function walletAddressServerRoutes(): readonly Route[] {
       path: '/wallet-address/keys',
       run: async ({ exchange }) => keySet(exchange, await namedByQuery(exchange)),
     }),
-    defineEndpoint({
-      ...open,
-      operation: 'get-wallet-address-keys',
-      role: 'wallet-address-server',
-      path: '/:account+/jwks.json',
-      run: async ({ exchange }) => keySet(exchange, await namedByPath(exchange, KEYS_SUFFIX)),
-    }),
+    // The wallet address at the root of its host is also known without its path. @spec WAS-2
+    ...['/jwks.json', '/:account+/jwks.json'].map((path) =>
+      defineEndpoint({
+        ...open,
+        operation: 'get-wallet-address-keys',
+        role: 'wallet-address-server',
+        path,
+        run: async ({ exchange }) => keySet(exchange, await namedByPath(exchange, KEYS_SUFFIX)),
+      }),
+    ),
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address',

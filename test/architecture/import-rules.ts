@@ -29,7 +29,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'resource-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures', 'payments'] },
   'wallet-address-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures'] },
   ase: { rooms: ['protocol', 'errors', 'ports', 'records', 'payments'] },
-  runtime: { rooms: ['ports', 'protocol'], lazyPackages: ['@peculiar/webcrypto'] },
+  runtime: { rooms: ['ports', 'protocol', 'errors'], lazyPackages: ['@peculiar/webcrypto'] },
   testing: { rooms: ['ports', 'protocol', 'http-signatures', 'open-payments.ts'] },
   'options.ts': { rooms: WHOLE, packages: ['valibot'] },
   'open-payments.ts': { rooms: [...WHOLE, 'options.ts'], packages: ['valibot'] },

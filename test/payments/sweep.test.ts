@@ -6,6 +6,7 @@ import { grantTokens, moneyWorld, pay, preparePayment, recoverUntilQuiet, type W
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+const LEASE = 30_000
 
 const inAnHour = (world: World): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
 
@@ -53,7 +54,10 @@ describe('sweep() and incoming payments', () => {
     expect(inFlight).toMatchObject({ state: 'processing', reserved: { value: 10n } })
     await world.wallet.openPayments.sweep()
     expect((await world.storage.all('incoming-payment'))[0]?.value).toEqual(inFlight)
+    expect(await world.storage.due('incoming-payment', world.wallet.clock.now(), 10)).toEqual([])
     await recoverUntilQuiet(world)
+    // Looked at again after a lease: one that waits for a receipt keeps no other waiting for the sweep.
+    world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.sweep()
     const [swept] = await world.storage.all('incoming-payment')
     expect(swept?.value).toMatchObject({ state: 'expired', received: { value: 10n }, reserved: { value: 0n } })

@@ -438,6 +438,19 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     expect([left, held]).toEqual([100_000n - total, 0n])
   })
 
+  it.each(['cap', 'accept', 'refuse'] as const)(
+    'T-26 INC-5 never counts more than an amount holds (%s)',
+    async (policy) => {
+      const max = 2n ** 64n - 1n
+      const rig = await shop({ overrides: { settings: { policies: { excessReceipt: policy } } } })
+      const { incomingPayments } = rig.wallet.openPayments
+      const id = idOf(rig.incoming)
+      expect(await incomingPayments.received(id, max, 't1')).toEqual({ ok: true, accepted: max, excess: 0n })
+      expect(await incomingPayments.received(id, 1n, 't2')).toEqual({ ok: false, reason: 'over_remainder' })
+      expect(await received(rig)).toEqual([max.toString(), false, 1])
+    },
+  )
+
   it.each([0n, -1n, 2n ** 64n])('INC-5 an amount of %d is a fault of the caller', async (amount) => {
     const rig = await ready('cap')
     await expect(rig.wallet.openPayments.incomingPayments.received(idOf(rig.incoming), amount, 't')).rejects.toThrow(

@@ -14,6 +14,7 @@ import {
   idOf,
   LIMIT_EXCEEDED,
   NOT_FOUND,
+  NOTHING_SPENT,
   type Shop,
   shop,
   spendingAccess,
@@ -145,7 +146,7 @@ describe('create-outgoing-payment', () => {
     const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('10') })
     const commit = wallet.storage.commit
     wallet.storage.commit = (changes) => {
-      commits.push(changes.map(({ kind }) => kind))
+      commits.push(changes.flatMap(({ action, kind }) => (action === 'check' ? [] : [kind])))
       return commit(changes)
     }
     await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
@@ -240,6 +241,7 @@ describe('an outgoing payment over its life', () => {
     expect([refused.status, refused.body.error]).toEqual([403, { code, description }])
     await wallet.openPayments.drain()
     expect(await outgoingPayments(rig)).toEqual([])
+    expect(await spentOf(wallet, spending)).toEqual(NOTHING_SPENT)
     expect(await wallet.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
     expect((await wallet.send('GET', incoming.id)).body.receivedAmount).toEqual(usd('0'))
     const payments = wallet.effects.flatMap((change) => (change.kind === 'outgoing-payment' ? [change] : []))
@@ -259,6 +261,7 @@ describe('an outgoing payment over its life', () => {
     const refused = await pay(rig, '100001')
     expect(refused.body.error).toEqual({ code: 'insufficient_funds', description: 'insufficient funds' })
     expect(await outgoingPayments(rig)).toEqual([])
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
     await addMoney(rig)
     await expectStatus(201, pay(rig, '100001', { metadata: { again: true } }))
   })

@@ -174,6 +174,23 @@ describe('when the wallet itself fails', () => {
     await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id, metadata: {} }))
   })
 
+  it('answers 503 with Retry-After while the store cannot be read', async () => {
+    const { storage, down } = failing()
+    const { wallet, receiving, spending, incoming } = await shop({ overrides: { storage } })
+    down.get = true
+    const requests = [
+      () => wallet.send('GET', incoming.id),
+      () => wallet.send('GET', incoming.id, { token: receiving }),
+      () => wallet.send('POST', COLLECTION, { token: receiving, json: { walletAddress: BOB } }),
+      () => askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') }),
+    ]
+    for (const request of requests) {
+      const answer = await expectRefusal(wallet, [503, 'unavailable', expect.any(String)], request)
+      expect(answer.headers['retry-after']).toMatch(/^[0-9]+$/)
+      expect(answer.text).not.toContain('secret')
+    }
+  })
+
   it('answers a fault with 500 and no detail, and tells the host what it was', async () => {
     const pricing = {
       price: async () => {

@@ -115,17 +115,23 @@ describe('get-wallet-address', () => {
     expect((await wallet.sendRaw(request('GET', `${target}/jwks.json`))).status).toBe(404)
   })
 
-  it('WAS-2 a wallet address without a path is the one at /.well-known/pay', async () => {
+  it('WAS-2 a wallet address without a path is the one at /.well-known/pay, its keys included', async () => {
     const wallet = await testWallet({ authServer: `${BASE}/auth` })
     const id = `${BASE}/.well-known/pay`
-    expect((await wallet.sendRaw(request('GET', '/'))).body).toEqual(UNKNOWN)
+    const addresses = ['/', '/?x=1', '/.well-known/pay', '/.well-known/pay/']
+    const keySets = ['/jwks.json', '//jwks.json', '/.well-known/pay/jwks.json']
+    for (const target of [...addresses, ...keySets]) {
+      expect((await wallet.sendRaw(request('GET', target))).body).toEqual(UNKNOWN)
+      // A host may have a page of its own there.
+      expect(await wallet.openPayments.owns('GET', target)).toBe(false)
+    }
     const { jwk } = await createSigningKey(cryptography, 'root-key')
     wallet.directory.set(id, { account: 'alice', assetCode: 'USD', assetScale: 2, keys: [jwk] })
-    for (const target of ['/', '/?x=1', '/.well-known/pay', '/.well-known/pay/']) {
-      expect((await wallet.sendRaw(request('GET', target))).body).toMatchObject({ id })
-    }
-    for (const target of ['//jwks.json', '/.well-known/pay/jwks.json']) {
-      expect((await wallet.sendRaw(request('GET', target))).body).toEqual({ keys: [jwk] })
+    for (const target of [...addresses, ...keySets]) {
+      const { body } = await wallet.sendRaw(request('GET', target))
+      if (addresses.includes(target)) expect(body).toMatchObject({ id })
+      else expect(body).toEqual({ keys: [jwk] })
+      expect(await wallet.openPayments.owns('GET', target)).toBe(true)
     }
   })
 
@@ -252,14 +258,23 @@ describe('get-wallet-address-keys', () => {
     },
   )
 
-  it('WAS-10 publishes no private member and no foreign one', async () => {
+  it('WAS-10 publishes no member that the specification does not name', async () => {
     const { jwk } = await createSigningKey(cryptography, 'alice-key')
-    const wallet = await walletWithKeys([
-      { ...jwk, use: 'sig', d: 'the private part', k: 'secret', note: 'secret', key_ops: ['sign'] },
-    ])
+    const wallet = await walletWithKeys([{ ...jwk, use: 'sig', k: 'secret', note: 'secret', key_ops: ['verify'] }])
     const answer = await get(wallet, `${ALICE}/jwks.json`)
     expect(answer.body.keys).toEqual([{ ...jwk, use: 'sig' }])
-    expect(answer.text).not.toMatch(/private|secret/)
+    expect(answer.text).not.toContain('secret')
+  })
+
+  it('WAS-10 KEY-4 publishes nothing of a key with its private part, and tells the host', async () => {
+    const { jwk } = await createSigningKey(cryptography, 'alice-key')
+    const wallet = await walletWithKeys([{ ...jwk, d: 'the private part' }])
+    const answer = await get(wallet, `${ALICE}/jwks.json`)
+    expect(answer.status).toBe(500)
+    expect(answer.text).not.toContain('private')
+    const faults = wallet.events.filter(({ type }) => type === 'fault')
+    expect(faults).toHaveLength(1)
+    expect(JSON.stringify(faults)).not.toContain('the private part')
   })
 
   it('KEY-1 adds the alg that the published document requires', async () => {
