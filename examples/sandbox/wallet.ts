@@ -56,7 +56,6 @@ function keepAccounts(notes: Notes, configured: Configuration['accounts']): read
   const given = configured ?? (known === undefined ? DEFAULT_ACCOUNTS : [])
   const others = (known ?? []).filter(({ path }) => !given.some((account) => account.path === path))
   const accounts = [...others, ...given]
-  notes.write('accounts', JSON.stringify(accounts))
   return accounts
 }
 
@@ -91,6 +90,8 @@ export async function openWallet({ ledger, notes }: Database, configuration: Con
   for (const { path, assetCode, assetScale, balance } of [...accounts, clientAccount]) {
     await ledger.createAccount({ account: path, assetCode, assetScale, balance: BigInt(balance) })
   }
+  // Only now: a configuration that the ledger refuses must not be found again at the next start.
+  notes.write('accounts', JSON.stringify(accounts))
   const directory = new Map([...accounts, clientAccount].map((account) => [account.path, account]))
   return {
     accounts,

@@ -48,7 +48,8 @@ function consentInterval(context: Context, text: string): ConsentInterval | unde
   const windows = windowCount(interval, counting)
   const endsAt = lastWindowEnd(interval, counting)
   const current = windowAt(interval, context.clock.now(), counting)
-  const startsAt = firstWindowStart(interval, counting) ?? current?.startsAt ?? context.clock.now()
+  const first = firstWindowStart(interval, counting) ?? context.clock.now()
+  const startsAt = windows === undefined ? (current?.startsAt ?? first) : first
   return {
     interval: text,
     startsAt,

@@ -66,6 +66,7 @@ export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: u
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
   const path = v.getDotPath(issue)
+  if (issue.expected === 'never') throw invalidRequest(`${path} is not a member of this body`)
   throw invalidRequest(path === null ? issue.message : `${path}: ${issue.message}`)
 }
 

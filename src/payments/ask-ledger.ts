@@ -3,8 +3,8 @@ import type { Context } from '../ports/context.ts'
 import type { LedgerAccount, LedgerResult } from '../ports/ledger.ts'
 
 /**
- * What a ledger call came to. `unknown`: it threw, did not answer in time, or said `conflict`, which for arguments
- * that were committed before the call is a fault. An unknown outcome is asked for again, never guessed.
+ * What a ledger call came to. `unknown`: it threw, did not answer in time, gave no answer that the port names, or said
+ * `conflict`, which for arguments that were committed before the call is a fault. An unknown outcome is asked for again, never guessed.
  */
 export type LedgerOutcome =
   | { readonly outcome: 'done' }
@@ -15,17 +15,29 @@ export type LedgerOutcome =
 export async function askLedger(context: Context, call: () => Promise<LedgerResult>): Promise<LedgerOutcome> {
   const timer = new AbortController()
   try {
-    const late = context.clock.sleep(context.limits.holdSeconds * 1000, timer.signal).then(() => undefined)
-    const result = await Promise.race([call(), late])
-    if (result === undefined) return unknownOutcome(context, 'the ledger did not answer in time', undefined)
-    if (result.ok) return { outcome: 'done' }
-    if (result.reason === 'conflict')
-      return unknownOutcome(context, 'the ledger knows this id with other arguments', result)
-    return { outcome: 'refused', reason: result.reason }
+    const late = context.clock.sleep(context.limits.holdSeconds * 1000, timer.signal).then(() => 'late' as const)
+    return readAnswer(context, await Promise.race([call(), late]))
   } catch (cause) {
     return unknownOutcome(context, 'the ledger failed', cause)
   } finally {
     timer.abort()
+  }
+}
+
+/** Only an answer that the port names is one: what a wallet's ledger says otherwise may have moved money or not. */
+function readAnswer(context: Context, answer: LedgerResult | 'late'): LedgerOutcome {
+  if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined)
+  if (answer?.ok === true) return { outcome: 'done' }
+  if (answer?.ok !== false) return unknownOutcome(context, 'the ledger gave an answer that is none', answer)
+  switch (answer.reason) {
+    case 'insufficient_funds':
+    case 'account_closed':
+    case 'not_allowed':
+      return { outcome: 'refused', reason: answer.reason }
+    case 'conflict':
+      return unknownOutcome(context, 'the ledger knows this id with other arguments', answer)
+    default:
+      return unknownOutcome(context, 'the ledger gave an answer that is none', answer)
   }
 }
 

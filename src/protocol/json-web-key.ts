@@ -72,8 +72,8 @@ const members = {
   d: v.exactOptional(v.never('a public key must not carry its private part')),
 }
 const alg = v.literal('EdDSA', 'alg must be EdDSA')
-const FetchedKey = v.object({ ...members, alg: v.exactOptional(alg) }, 'a key must be an object')
-const DirectedKey = v.object({ ...members, alg }, 'a key must be an object')
+const FetchedKey = v.object({ ...members, alg: v.exactOptional(alg) }, 'a key needs kid, kty, crv and x')
+const DirectedKey = v.object({ ...members, alg }, 'a key needs kid, alg, kty, crv and x')
 
 /**
  * Reads an Ed25519 public key from a JSON Web Key. `requireAlg`: a directed identity and a key of this server must
@@ -89,8 +89,8 @@ export function parsePublicKey(jwk: unknown, options: { readonly requireAlg: boo
 const KeySet = v.object({ keys: v.pipe(v.array(v.unknown()), v.maxLength(MAX_KEYS)) })
 
 /**
- * Reads a key set. Entries that are not usable Ed25519 keys, and those that share their kid, are left out; `undefined` where the document is no key set
- * or holds more than 20 keys.
+ * Reads a key set. Entries that are not usable Ed25519 keys, and those that share their kid, are left out; `undefined`
+ * where the document is no key set or holds more than 20 keys.
  * @spec KEY-7
  */
 export function parseKeySet(document: unknown): readonly PublicKey[] | undefined {

@@ -138,4 +138,13 @@ describe('what a resource owner is shown', () => {
     const consent = await shown(wallet, { client: CLIENT, interact: INTERACT, subject })
     expect(consent).toMatchObject({ walletAddress: CAROL, subject: true, access: [] })
   })
+
+  it('INT-11 an interval without an end begins with the present window, one with an end with its first', async () => {
+    const wallet = await authWallet()
+    wallet.clock.advance(40 * DAY)
+    const startOf = async (interval: string): Promise<number | undefined> =>
+      (await shown(wallet, withLimits({ interval }))).access[0]?.interval?.startsAt
+    expect(await startOf('R/2026-01-01T00:00:00Z/P1M')).toBe(Date.UTC(2026, 3, 1))
+    expect(await startOf('R11/2026-01-01T00:00:00Z/P1M')).toBe(Date.UTC(2026, 0, 1))
+  })
 })

@@ -1,0 +1,51 @@
+import type { Ledger } from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { describe, expect, it } from 'vitest'
+import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+
+// What a ledger written without types might say instead of an answer, after it has done the work.
+const NO_ANSWERS: readonly unknown[] = ['ok', true, {}, undefined, null, { ok: 'yes' }, { ok: false, reason: 'later' }]
+
+const ACCOUNTS = [
+  { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100_000n },
+  { account: 'bob', assetCode: 'USD', assetScale: 2, balance: 0n },
+] as const
+
+describe('a ledger that answers what is no answer', () => {
+  it.each(['hold', 'credit', 'settle'] as const)(
+    'is asked again after %s, and nothing is decided on it',
+    async (name) => {
+      for (const strange of NO_ANSWERS) {
+        const books = memoryLedger({ accounts: ACCOUNTS })
+        let isStrange = true
+        const ledger = new Proxy<Ledger>(books, {
+          get: (target, member) => {
+            const call = Reflect.get(target, member)
+            if (member !== name) return call
+            return async (request: unknown) => {
+              const answer = await call.call(target, request)
+              return isStrange ? strange : answer
+            }
+          },
+        })
+        const wallet = await testWallet({ ledger })
+        const { payment } = await incomingPayment(wallet)
+        const token = await spendingToken(wallet)
+        const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
+        const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+        expect(created.status).toBe(201)
+        await wallet.openPayments.drain()
+        expect(wallet.events).toContainEqual(
+          expect.objectContaining({ type: 'fault', message: 'the ledger gave an answer that is none' }),
+        )
+        expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'payment_stalled' }))
+        isStrange = false
+        wallet.clock.advance(3_600_000)
+        await wallet.openPayments.recover()
+        expect(await books.balance('alice')).toMatchObject({ total: 99_000n, held: 0n })
+        expect(await books.balance('bob')).toMatchObject({ total: 1000n })
+        expect(await books.totals()).toEqual([{ value: 100_000n, assetCode: 'USD', assetScale: 2 }])
+      }
+    },
+  )
+})
