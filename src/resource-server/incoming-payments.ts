@@ -63,7 +63,7 @@ export async function createIncomingPayment({
     secretId: await context.secrets.currentId(),
   }
   const changes = [
-    { action: 'insert', kind: 'incoming-payment', value: payment, isListed: true, dueAt: expiresAt },
+    { action: 'insert', kind: 'incoming-payment', value: payment, isListed: true, dueAt: expiresAt + 1 },
     ...recordEvents(context, [incomingPaymentEvent(context, payment, 'created')]),
   ] as const
   await decide(context, async () => ({ changes, answer: undefined }), caller.proof.claims)

@@ -57,8 +57,14 @@ describe('transitions', () => {
 
   it('INC-8 has no remainder without an amount, and none below zero', () => {
     expect(remainderOf(open)).toBeUndefined()
-    expect(remainderOf(reserve(open, 10n ** 30n))).toBeUndefined()
+    expect(remainderOf(reserve(open, 2n ** 63n))).toBeUndefined()
     expect(remainderOf({ ...fixed, received: amountOf(usd, 120n) })).toBe(0n)
+  })
+
+  it('LIM-11 never receives more than an unsigned 64-bit sum, without an amount either', () => {
+    const nearlyFull = reserve(open, 2n ** 64n - 2n)
+    expect(reserveReceipt(nearlyFull, 1n, 0)).toMatchObject({ ok: true })
+    expect(reserveReceipt(nearlyFull, 2n, 0)).toEqual({ ok: false, reason: 'over_remainder' })
   })
 
   it('INC-5 INC-6 counts a receipt when it is credited, and completes in the same step', () => {
