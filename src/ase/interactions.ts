@@ -72,7 +72,7 @@ async function openInteraction(context: Context, reference: string, owner: Resou
     const answer: OpenedInteraction = {
       ok: true,
       consent,
-      csrf: await csrfOf(context, grant.value, interaction.value.id, sessionHash),
+      csrf: await csrfOf(context, grant.value, `${interaction.value.id}:${sessionHash}:${consentHash}`),
     }
     if (interaction.value.consentHash === consentHash) return { answer }
     const opened = { ...interaction.value, state: 'opened', sessionHash, consentHash } as const
@@ -80,8 +80,9 @@ async function openInteraction(context: Context, reference: string, owner: Resou
   })
 }
 
-async function csrfOf(context: Context, grant: Grant, interactionId: string, sessionHash: string): Promise<string> {
-  return context.secrets.derive(grant.secretId, 'csrf', `${interactionId}:${sessionHash}`)
+/** Bound to what was shown, too: a page that shows something else by now decides nothing. @spec INT-12 */
+async function csrfOf(context: Context, grant: Grant, shown: string): Promise<string> {
+  return context.secrets.derive(grant.secretId, 'csrf', shown)
 }
 
 /** What a decision does to the grant, and where it sends the browser. */
@@ -101,7 +102,8 @@ async function decideInteraction(
     if (!found.ok) return { answer: found }
     const { interaction, grant, sessionHash } = found
     const { digest } = context.secrets
-    const expected = await csrfOf(context, grant.value, interaction.value.id, sessionHash)
+    const shownHash = interaction.value.consentHash ?? ''
+    const expected = await csrfOf(context, grant.value, `${interaction.value.id}:${sessionHash}:${shownHash}`)
     const isBound =
       interaction.value.state === 'opened' && isEqualDigest(await digest(decider.csrf), await digest(expected))
     if (!isBound) return { answer: { ok: false, reason: 'bad_csrf' } }

@@ -1,7 +1,7 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
-import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
+import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, thumbprintInput } from '../protocol/json-web-key.ts'
@@ -74,6 +74,8 @@ export async function clientKeySet(context: Context, walletAddress: string, keyI
 export async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
   const walletAddress = clientWalletAddress(client)
   if (walletAddress === undefined) return undefined
-  if (!isLocalWalletAddress(context, walletAddress)) return context.keyResolver.publicName(walletAddress)
-  return (await context.walletAddresses.find(walletAddress))?.publicName
+  const name = isLocalWalletAddress(context, walletAddress)
+    ? (await context.walletAddresses.find(walletAddress))?.publicName
+    : await context.keyResolver.publicName(walletAddress)
+  return name === undefined ? undefined : plainName(name)
 }

@@ -4,6 +4,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { toHex } from '../protocol/identifiers.ts'
+import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { type ClientKey, findClientKey, type KeyHolder } from './client-key.ts'
@@ -73,15 +74,12 @@ export async function proveSignature(
 ): Promise<{ readonly proof: Proof; readonly key: ClientKey }> {
   const { context } = exchange
   const keys = new Map<string, ClientKey>()
-  const verified = await verifySignature(
-    candidates,
-    async (keyId) => {
-      const found = keys.get(keyId) ?? (await findClientKey(context, holder, keyId))
-      if (found !== undefined) keys.set(keyId, found)
-      return found?.key
-    },
-    context.cryptography,
-  )
+  const findKey = async (keyId: string): Promise<PublicKey | undefined> => {
+    const found = keys.get(keyId) ?? (await findClientKey(context, holder, keyId))
+    if (found !== undefined) keys.set(keyId, found)
+    return found?.key
+  }
+  const verified = await verifySignature(candidates, findKey, context.cryptography)
   const key = verified.ok ? keys.get(verified.candidate.keyId) : undefined
   if (!verified.ok || key === undefined) throw invalidSignature(verified.ok ? 'unknown key' : verified.reason)
   const { candidate } = verified
@@ -89,29 +87,35 @@ export async function proveSignature(
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
-  const proof = await proofOf(exchange, candidate, key, verified.base)
-  return { proof, key }
+  const claims = new Map(await claimsOf(exchange, candidate, key, verified.base))
+  // A request that is signed twice is used up twice: else it could be sent again with its other signature alone.
+  for (const other of candidates.filter((one) => one !== candidate)) {
+    const also = await verifySignature([other], findKey, context.cryptography)
+    const otherKey = keys.get(other.keyId)
+    if (also.ok && otherKey)
+      for (const entry of await claimsOf(exchange, other, otherKey, also.base)) claims.set(...entry)
+  }
+  return { proof: { keyId: candidate.keyId, thumbprint: key.thumbprint, claims: [...claims.values()] }, key }
 }
 
-async function proofOf(
+/** What a signature uses up, by the id of the claim. */
+async function claimsOf(
   exchange: Exchange,
   candidate: SignatureCandidate,
   key: ClientKey,
   base: string,
-): Promise<Proof> {
-  const { context } = exchange
-  const sha256 = async (text: string): Promise<string> =>
-    toHex(await context.cryptography.sha256(new TextEncoder().encode(text)))
-  const claims: Change[] = []
-  const expiresAt =
-    context.clock.now() + (context.lifetimes.signatureAgeSeconds + context.lifetimes.signatureSkewSeconds + 1) * 1000
-  const claim = (id: string): void => {
-    claims.push({ action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt: expiresAt })
+): Promise<readonly (readonly [string, Change])[]> {
+  const { cryptography, clock, lifetimes } = exchange.context
+  const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
+  const claim = async (text: string): Promise<readonly [string, Change]> => {
+    const id = toHex(await cryptography.sha256(new TextEncoder().encode(text)))
+    return [id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt: expiresAt }]
   }
+  const claims: (readonly [string, Change])[] = []
   // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
-  if (isSingleUse(exchange)) claim(await sha256(`base\n${key.thumbprint}\n${base}`))
-  if (candidate.nonce !== undefined) claim(await sha256(`nonce\n${key.thumbprint}\n${candidate.nonce}`))
-  return { keyId: candidate.keyId, thumbprint: key.thumbprint, claims }
+  if (isSingleUse(exchange)) claims.push(await claim(`base\n${key.thumbprint}\n${base}`))
+  if (candidate.nonce !== undefined) claims.push(await claim(`nonce\n${key.thumbprint}\n${candidate.nonce}`))
+  return claims
 }
 
 /** @spec SIG-24 @spec SIG-27 */

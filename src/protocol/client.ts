@@ -37,3 +37,15 @@ export function directedIdentity(thumbprint: string): ClientId {
 export function clientWalletAddress(client: ClientId): string | undefined {
   return client.startsWith('jwk:') ? undefined : client
 }
+
+/** The longest name that is shown, in characters. */
+const MAXIMUM_NAME = 100
+
+/** Characters that are not seen, or that turn the text around them: a name must not rewrite the page that shows it. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]+/gu
+
+/** A name that a client gave itself, fit to be shown beside its origin; `undefined` where nothing is left of it. @spec INT-11 */
+export function plainName(text: string): string | undefined {
+  const characters = Array.from(text.replaceAll(UNSEEN, ' ').replaceAll(/\s+/g, ' ').trim())
+  return characters.length === 0 ? undefined : characters.slice(0, MAXIMUM_NAME).join('').trim()
+}

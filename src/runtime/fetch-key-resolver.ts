@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
+import { plainName } from '../protocol/client.ts'
 import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
 import { cacheDocuments, type Loaded } from './document-cache.ts'
 import {
@@ -23,12 +24,6 @@ export interface FetchKeyResolverOptions {
 
 const INVALID: KeySetResult = { ok: false, reason: 'invalid' }
 
-/** The longest name, in characters. */
-const MAXIMUM_NAME = 100
-
-/** Characters that are not seen, or that turn the text around them: a name must not rewrite the page that shows it. */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]+/gu
-
 /**
  * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` where the
  * host has no built-in modules to connect with: there the option `keyResolver` is required.
@@ -39,9 +34,12 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver 
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   const requests = { clock, loopbackHttp, admits: budgetHosts(clock), ...network }
 
-  const keySets = cacheDocuments(clock, async (walletAddress) =>
-    readKeySet(await fetchGuardedDocument(requests, `${walletAddress}/jwks.json`, 'application/json')),
-  )
+  // The budget of a host is for strangers' words. A client that is known is asked for once a minute, whatever else
+  // somebody makes this server ask of the same host: else anybody could shut out all the clients that live there.
+  const keySets = cacheDocuments(clock, async (walletAddress, isKnown) => {
+    const allowed = isKnown ? { ...requests, admits: () => true } : requests
+    return readKeySet(await fetchGuardedDocument(allowed, `${walletAddress}/jwks.json`, 'application/json'))
+  })
   const names = cacheDocuments(clock, async (walletAddress) =>
     readName(await fetchGuardedDocument(requests, walletAddress, 'application/json'), walletAddress),
   )
@@ -79,12 +77,7 @@ function readName(fetched: FetchedDocument, walletAddress: string): Loaded<strin
   if (!fetched.ok || !isObject(fetched.document)) return { isGood: false, value: undefined }
   const { id, publicName } = fetched.document
   if (typeof id !== 'string' || withoutSlash(id) !== walletAddress) return { isGood: false, value: undefined }
-  return { isGood: true, value: typeof publicName === 'string' ? toPlainName(publicName) : undefined }
-}
-
-function toPlainName(text: string): string | undefined {
-  const characters = Array.from(text.replaceAll(UNSEEN, ' ').replaceAll(/\s+/g, ' ').trim())
-  return characters.length === 0 ? undefined : characters.slice(0, MAXIMUM_NAME).join('').trim()
+  return { isGood: true, value: typeof publicName === 'string' ? plainName(publicName) : undefined }
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

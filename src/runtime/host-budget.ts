@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 const REQUESTS = 100
 const REFILL_MILLISECONDS = 10_000
 
-/** How many hosts are remembered; the one asked first is forgotten first. */
+/** How many hosts are remembered; the one that was not asked for longest is forgotten first. */
 const MAXIMUM_HOSTS = 1000
 
 /** A token bucket per host: whether one more request may go to it. @spec T-5 */
@@ -18,6 +18,7 @@ export function budgetHosts(clock: Clock): (host: string) => boolean {
     const bucket = buckets.get(host) ?? { tokens: REQUESTS, at: now }
     const refill = (Math.max(0, now - bucket.at) * REQUESTS) / REFILL_MILLISECONDS
     const tokens = Math.min(REQUESTS, bucket.tokens + refill)
+    buckets.delete(host)
     buckets.set(host, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now })
     const [first] = buckets.keys()
     if (buckets.size > MAXIMUM_HOSTS && first !== undefined) buckets.delete(first)
