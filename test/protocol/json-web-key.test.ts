@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, verify } from 'node:crypto'
+import { createHash, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { fromHex, toBase64url } from '../../src/protocol/identifiers.ts'
 import {
@@ -92,11 +92,8 @@ describe('reading a key', () => {
   })
 
   it('KEY-3 T-8 refuses a key for which one signature is valid for every message', () => {
-    const { jwk_x, signature_base64 } = hazards.universal_forgery
-    expect(parsePublicKey({ ...jwk, x: jwk_x }, fetched).ok).toBe(false)
-    // What makes the rule necessary: the host takes the forgery.
-    const key = { key: { kty: 'OKP', crv: 'Ed25519', x: jwk_x }, format: 'jwk' } as const
-    expect(verify(null, Buffer.from('any message'), key, Buffer.from(signature_base64, 'base64'))).toBe(true)
+    // Some hosts verify the forged signature of the vectors with it, others have learned not to: the key is refused here.
+    expect(parsePublicKey({ ...jwk, x: hazards.universal_forgery.jwk_x }, fetched).ok).toBe(false)
   })
 
   it('KEY-3 refuses every y of the prime or more, whatever its sign', () => {
