@@ -13,14 +13,6 @@ export function toHex(bytes: Uint8Array): string {
   return text
 }
 
-/** The bytes that some hexadecimal digits stand for. */
-export function fromHex(text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(text.length / 2)
-  for (let index = 0; index < bytes.length; index++)
-    bytes[index] = Number.parseInt(text.slice(index * 2, index * 2 + 2), 16)
-  return bytes
-}
-
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /** Base64url without padding. */

@@ -61,7 +61,7 @@ describe('the project', () => {
 
   it('may speak of its own', () => {
     const text =
-      'src/protocol/amount.ts, https://wallet.example/work/alice, CONTRIBUTING.md, a registry of clients, ../src/index.ts'
+      'src/protocol/amount.ts, https://wallet.example/alice, CONTRIBUTING.md, a registry of clients, ../src/index.ts'
     expect(findForeignWords([{ path: 'a', text }])).toEqual([])
   })
 

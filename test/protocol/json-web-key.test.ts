@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { fromHex, toBase64url } from '../../src/protocol/identifiers.ts'
+import { toBase64url } from '../../src/protocol/identifiers.ts'
 import {
   findKey,
   parseKeySet,
@@ -22,7 +22,7 @@ function without(member: keyof typeof jwk): Record<string, unknown> {
 }
 
 function withY(hex: string): Record<string, unknown> {
-  return { ...jwk, x: toBase64url(fromHex(hex)) }
+  return { ...jwk, x: toBase64url(Buffer.from(hex, 'hex')) }
 }
 
 describe('reading a key', () => {
