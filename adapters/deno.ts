@@ -1,16 +1,30 @@
 import type { OpenPayments } from '../src/index.ts'
 
+/** What the handler is told of the host. */
+export interface DenoOptions<Peer extends readonly unknown[]> {
+  /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
+  readonly next?: (request: Request) => Response | Promise<Response>
+  /**
+   * The address that a request came from, for the limits per source; it is given what Deno gives a handler. Where
+   * clients connect straight to this server:
+   * `(_, peer: Deno.ServeHandlerInfo<Deno.NetAddr>) => peer.remoteAddr.hostname`.
+   * Behind a proxy: what the proxy says. Default: none, and no such limits, because all that comes through one proxy
+   * would be one source.
+   */
+  readonly source?: (request: Request, ...peer: Peer) => string | undefined
+}
+
 /**
- * A handler for `Deno.serve`. With `next` it answers what `owns` says is its own, and hands the rest to the wallet's
- * own routes.
+ * A handler for `Deno.serve`. With `next` it answers what `owns` says is its own and hands on the rest; a request of which
+ * that cannot be told, because the wallet's directory fails, is answered here.
  */
-export function serveHandler(
+export function serveHandler<Peer extends readonly unknown[]>(
   openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,
-  next?: (request: Request) => Response | Promise<Response>,
-): (request: Request) => Promise<Response> {
-  return async (request) => {
+  { next, source }: DenoOptions<Peer> = {},
+): (request: Request, ...peer: Peer) => Promise<Response> {
+  return async (request, ...peer) => {
     const { pathname, search } = new URL(request.url)
     const isOwned = next === undefined || (await openPayments.owns(request.method, pathname + search).catch(() => true))
-    return isOwned ? openPayments.fetch(request) : next(request)
+    return isOwned ? openPayments.fetch(request, { source: source?.(request, ...peer) }) : next(request)
   }
 }

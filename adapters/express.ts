@@ -5,6 +5,18 @@ import { handleNodeRequest } from './node.ts'
 /** What Express adds to a request of Node: the target before a mount point took its prefix away. */
 export interface ExpressRequest extends IncomingMessage {
   readonly originalUrl: string
+  /** The client's address, behind proxies as `trust proxy` of the application says. */
+  readonly ip?: string | undefined
+}
+
+/** What the middleware is told of the host. */
+export interface ExpressOptions {
+  /**
+   * The address that a request came from, for the limits per source: `(request) => request.ip` where `trust proxy` is
+   * set to what stands in front. Default: none, and no such limits, because all that comes through one proxy would be
+   * one source.
+   */
+  readonly source?: (request: ExpressRequest) => string | undefined
 }
 
 /**
@@ -16,11 +28,14 @@ export interface ExpressRequest extends IncomingMessage {
  */
 export function openPaymentsMiddleware(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
+  { source }: ExpressOptions = {},
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
+  const handle = async (request: ExpressRequest, response: ServerResponse): Promise<void> =>
+    handleNodeRequest(openPayments, request, response, request.originalUrl, source?.(request))
   return (request, response, next) => {
     openPayments.owns(request.method ?? 'GET', request.originalUrl).then((isOwned) => {
       if (!isOwned) return next()
-      return handleNodeRequest(openPayments, request, response, request.originalUrl).catch(next)
+      return handle(request, response).catch(next)
     }, next)
   }
 }

@@ -5,6 +5,12 @@ import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayme
 export interface NodeListenerOptions {
   /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
   readonly next?: (request: IncomingMessage, response: ServerResponse) => void
+  /**
+   * The address that a request came from, for the limits per source: `(request) => request.socket.remoteAddress` where
+   * clients connect straight to this server; behind a proxy, what the proxy says. Default: none, and no such limits,
+   * because all that comes through one proxy would be one source.
+   */
+  readonly source?: (request: IncomingMessage) => string | undefined
 }
 
 /**
@@ -15,9 +21,11 @@ export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
   options: NodeListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { next } = options
+  const { next, source } = options
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> =>
+    handleNodeRequest(openPayments, request, response, request.url, source?.(request))
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    handleNodeRequest(openPayments, request, response).catch((error: Error) => response.destroy(error))
+    handle(request, response).catch((error: Error) => response.destroy(error))
   }
   if (next === undefined) return answer
   return (request, response) => {
@@ -30,15 +38,17 @@ export function toNodeListener(
 
 /**
  * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node.
- * `target`: the raw target, where a framework has changed `request.url`.
+ * `target`: the raw target, where a framework has changed `request.url`. `source`: the address that the request came
+ * from, for the limits per source.
  */
 export async function handleNodeRequest(
   openPayments: Pick<OpenPayments, 'handle'>,
   request: IncomingMessage,
   response: ServerResponse,
   target?: string,
+  source?: string,
 ): Promise<void> {
-  const answer = await openPayments.handle(toHttpRequest(request, target))
+  const answer = await openPayments.handle({ ...toHttpRequest(request, target), source })
   sendAnswer(request, response, answer)
 }
 

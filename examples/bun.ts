@@ -25,7 +25,7 @@ const openPayments = createOpenPayments({
 })
 
 // Whatever is not for Open Payments goes on to the wallet's own routes.
-const fetch = serveHandler(openPayments, () => new Response('the wallet itself\n'))
+const fetch = serveHandler(openPayments, { next: () => new Response('the wallet itself\n') })
 
 Bun.serve({ hostname: '127.0.0.1', port, fetch })
 console.log(`Alice's wallet address is ${alice}`)

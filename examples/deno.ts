@@ -25,6 +25,6 @@ const openPayments = createOpenPayments({
 })
 
 // Whatever is not for Open Payments goes on to the wallet's own routes.
-const handler = serveHandler(openPayments, () => new Response('the wallet itself\n'))
+const handler = serveHandler(openPayments, { next: () => new Response('the wallet itself\n') })
 
 Deno.serve({ hostname: '127.0.0.1', port, onListen: () => console.log(`Alice's wallet address is ${alice}`) }, handler)

@@ -1,3 +1,4 @@
+import { type AuditedPayment, auditPayments } from './ase/audit.ts'
 import { createGrants, type Grants } from './ase/grants.ts'
 import { createInteractions } from './ase/interactions.ts'
 import { authServerRoutes } from './auth-server/routes.ts'
@@ -15,6 +16,7 @@ import type { MoneyEvent, OnEvent, ServiceEvent } from './ports/events.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Pricing } from './ports/pricing.ts'
 import { isSameAsset } from './protocol/amount.ts'
+import { clientWalletAddress } from './protocol/client.ts'
 import { guardStorage } from './records/guard-storage.ts'
 import { createSerializer } from './records/serializer.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
@@ -22,6 +24,7 @@ import { derivedSecrets } from './runtime/derived-secrets.ts'
 import { fetchKeyResolver } from './runtime/fetch-key-resolver.ts'
 import { reportFaults } from './runtime/report-faults.ts'
 import { systemClock } from './runtime/system-clock.ts'
+import { tokenBuckets } from './runtime/token-buckets.ts'
 import { webCryptography } from './runtime/web-crypto.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
@@ -31,12 +34,18 @@ export interface HandleOptions {
   readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
+/** What only the host knows of a Fetch request. */
+export interface FetchOptions extends HandleOptions {
+  /** The address that the request came from, as `source` of an `HttpRequest`. Default: none, no limits per source. */
+  readonly source?: string | undefined
+}
+
 /** An Open Payments server inside a wallet's own. */
 export interface OpenPayments {
   /** Answers a request. Never rejects: a refusal is a 4xx, a fault a 5xx without detail, and an event. */
   handle(request: HttpRequest, options?: HandleOptions): Promise<HttpResponse>
   /** The same for any Fetch host. Fetch normalises URLs and joins header lines before this sees them. */
-  fetch(request: Request, options?: HandleOptions): Promise<Response>
+  fetch(request: Request, options?: FetchOptions): Promise<Response>
   /**
    * Whether this server answers a request: an endpoint of its authorization or resource server with its method, or a
    * wallet address that exists (and its `/jwks.json`). A framework lets everything else fall through to its own routes,
@@ -52,6 +61,12 @@ export interface OpenPayments {
     /** Counts a transfer, once per `transferId`. `id` is the last segment of the incoming payment's URL; `amount` is in its smallest unit. */
     received(id: string, amount: bigint, transferId: string): Promise<ReceivedPayment>
   }
+  /**
+   * The outgoing payments of a wallet address (its canonical URL), newest first, each with the client's signed request,
+   * the grant and the ids in the ledger: what proves who ordered it. Plain JSON; rejects where the storage fails.
+   * @spec T-42
+   */
+  audit(walletAddress: string): AsyncIterable<AuditedPayment>
   /** Moves interrupted payments and unacknowledged events on: at start and on a timer. Resolves with how many; 100 or more: call again. */
   recover(): Promise<number>
   /** Expires and deletes what is over: on a timer. Resolves with how many records changed. */
@@ -94,7 +109,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     })
   return {
     handle,
-    fetch: async (request, handling) => toFetchResponse(await handle(fromFetchRequest(request), handling)),
+    fetch: async (request, { source, ...handling } = {}) =>
+      toFetchResponse(await handle(fromFetchRequest(request, source), handling)),
     owns: async (method, target) => {
       const found = await match(method, target)
       // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
@@ -106,6 +122,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     interactions,
     grants: createGrants(context),
     incomingPayments: { received: (id, amount, transferId) => receivePayment(context, id, amount, transferId, keep) },
+    audit: (walletAddress) => auditPayments(context, walletAddress),
     recover: () => recoverPayments(context),
     sweep: () => sweepRecords(context),
     drain: async () => {
@@ -143,11 +160,33 @@ function createContext(options: OpenPaymentsOptions): Context {
     lifetimes,
     limits,
     policies,
+    chargeCreation: meterCreations(clock, limits.createdPerHour),
     emit,
     // Money events are only kept where somebody asked for them: the default sink would acknowledge and drop them.
     ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
     serialize: createSerializer(),
   } satisfies Context)
+}
+
+const HOUR_MILLISECONDS = 3_600_000
+
+/** How many clients and sources are remembered, in a few megabytes at most. */
+const METERED = 10_000
+
+/** @spec T-37 */
+function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCreation'] {
+  const take = tokenBuckets(clock, {
+    capacity: createdPerHour,
+    refillMilliseconds: HOUR_MILLISECONDS,
+    maximumKeys: METERED,
+  })
+  return (client, source) => {
+    // Where the source is known, it alone is charged for a client that has no wallet address: such names are free to
+    // make, and remembering them would push out what others have used up.
+    const isFree = source !== undefined && clientWalletAddress(client) === undefined
+    const payers = [...(isFree ? [] : [`client ${client}`]), ...(source === undefined ? [] : [`source ${source}`])]
+    return Math.ceil(take(...payers) / 1000)
+  }
 }
 
 const ACKNOWLEDGE_SECONDS = 10

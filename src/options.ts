@@ -57,7 +57,14 @@ const LIFETIMES: Lifetimes = {
   signatureSkewSeconds: 60,
 }
 
-const LIMITS: RequestLimits = { bodyBytes: 65_536, bodySeconds: 10, holdSeconds: 3, commitSeconds: 3, leaseSeconds: 30 }
+const LIMITS: RequestLimits = {
+  bodyBytes: 65_536,
+  bodySeconds: 10,
+  holdSeconds: 3,
+  commitSeconds: 3,
+  leaseSeconds: 30,
+  createdPerHour: 100_000,
+}
 
 const POLICIES: Policies = {
   signatureProfile: 'open-payments',

@@ -165,7 +165,7 @@ describe('the options', () => {
         'signatureSkewSeconds',
       ],
     ],
-    ['limits', ['bodyBytes', 'bodySeconds', 'holdSeconds', 'commitSeconds', 'leaseSeconds']],
+    ['limits', ['bodyBytes', 'bodySeconds', 'holdSeconds', 'commitSeconds', 'leaseSeconds', 'createdPerHour']],
   ]
   it.each(numbers)('settings.%s are positive integers', (part, names) => {
     for (const name of names) {

@@ -43,6 +43,11 @@ export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
     heading: 'This request is about an account that is not yours',
     text: 'Only its owner can answer it. Nothing was approved.',
   },
+  wider_access: {
+    status: 400,
+    heading: 'This is more than was asked for',
+    text: 'Nothing was approved. Open the request again and answer it there.',
+  },
 }
 
 /** A whole document. */

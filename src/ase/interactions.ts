@@ -8,8 +8,10 @@ import type {
 } from '../ports/consent.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
+import { type Access, refuseLimits } from '../protocol/access.ts'
 import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/finish-hash.ts'
-import { finaliseGrant, type Grant } from '../protocol/grant.ts'
+import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
+import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
@@ -20,8 +22,11 @@ import { consentData } from './consent-data.ts'
 export function createInteractions(context: Context): Interactions {
   return {
     find: (reference, owner) => openInteraction(context, reference, owner),
-    approve: (reference, decider) => decideInteraction(context, reference, decider, approveGrant),
-    deny: (reference, decider) => decideInteraction(context, reference, decider, denyGrant),
+    approve: (reference, approver) =>
+      decideInteraction(context, reference, approver, (grant, owned) =>
+        approveGrant(context, grant, owned, approver.access),
+      ),
+    deny: (reference, decider) => decideInteraction(context, reference, decider, (grant) => denyGrant(context, grant)),
   }
 }
 
@@ -95,20 +100,20 @@ async function decideInteraction(
   context: Context,
   reference: string,
   decider: Decider,
-  apply: (context: Context, grant: Grant) => Promise<DecidedGrant>,
+  apply: (grant: Grant, walletAddress: string) => Promise<DecidedGrant | undefined>,
 ): Promise<DecidedInteraction> {
   return decide<DecidedInteraction>(context, async () => {
     const found = await findOpen(context, reference, decider)
     if (!found.ok) return { answer: found }
     const { interaction, grant, sessionHash } = found
     const { digest } = context.secrets
-    const shownHash = interaction.value.consentHash ?? ''
-    const expected = await csrfOf(context, grant.value, `${interaction.value.id}:${sessionHash}:${shownHash}`)
-    const isBound =
-      interaction.value.state === 'opened' && isEqualDigest(await digest(decider.csrf), await digest(expected))
-    if (!isBound) return { answer: { ok: false, reason: 'bad_csrf' } }
-    const shown = { ...grant.value, decidedAt: context.clock.now(), ...hashOf(interaction.value.consentHash) }
-    const decided = await apply(context, shown)
+    const { id, consentHash } = interaction.value
+    const expected = await csrfOf(context, grant.value, `${id}:${sessionHash}:${consentHash}`)
+    const isBound = isEqualDigest(await digest(decider.csrf), await digest(expected))
+    if (!isBound || consentHash === undefined) return { answer: { ok: false, reason: 'bad_csrf' } }
+    const shown = { ...grant.value, decidedAt: context.clock.now(), consentHash }
+    const decided = await apply(shown, found.walletAddress)
+    if (decided === undefined) return { answer: { ok: false, reason: 'wider_access' } }
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
     return {
       changes: [
@@ -130,16 +135,36 @@ function forgetNonce(grant: Grant): Grant {
   return { ...grant, finish }
 }
 
-function hashOf(consentHash: string | undefined): { readonly consentHash?: string } {
-  return consentHash === undefined ? {} : { consentHash }
+/** @spec GRT-13 */
+async function grantedAccess(
+  context: Context,
+  { access: asked, subject }: Grant,
+  walletAddress: string,
+  given: readonly Access[],
+): Promise<readonly Access[] | undefined> {
+  const granted = parseGrantedAccess(asked, given)
+  if (granted === undefined || (granted.length === 0 && !subject)) return undefined
+  const account = await context.walletAddresses.find(walletAddress)
+  const fits = (entry: Access): boolean =>
+    account !== undefined && refuseLimits(entry, account, context.policies.intervalCounting) === undefined
+  return granted.every(fits) ? granted : undefined
 }
 
-async function approveGrant(context: Context, grant: Grant): Promise<DecidedGrant> {
+/** `undefined` where what is given goes beyond what was asked. */
+async function approveGrant(
+  context: Context,
+  asked: Grant,
+  walletAddress: string,
+  given: readonly Access[] | undefined,
+): Promise<DecidedGrant | undefined> {
+  const access = given === undefined ? asked.access : await grantedAccess(context, asked, walletAddress, given)
+  if (access === undefined) return undefined
+  const grant: Grant = { ...asked, access }
   const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
   const approved: Grant = { ...grant, state: 'approved', interactRefHash: await context.secrets.digest(reference) }
   if (grant.finish === undefined) return { grant: approved }
   const redirect = finishRedirect(grant.finish.uri, {
-    hash: await finishHash(context, grant, reference),
+    hash: await finishHash(context, grant, grant.finish, reference),
     interact_ref: reference,
   })
   return { grant: approved, redirect }
@@ -153,16 +178,16 @@ async function denyGrant(context: Context, grant: Grant): Promise<DecidedGrant> 
     return { grant: rejected, redirect: finishRedirect(grant.finish.uri, { result: 'grant_rejected' }) }
   }
   const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
-  const hash = await finishHash(context, grant, reference)
+  const hash = await finishHash(context, grant, grant.finish, reference)
   return { grant: rejected, redirect: finishRedirect(grant.finish.uri, { hash, interact_ref: reference }) }
 }
 
 /** @spec INT-13 @spec D3 */
-async function finishHash(context: Context, grant: Grant, reference: string): Promise<string> {
+async function finishHash(context: Context, grant: Grant, finish: Finish, reference: string): Promise<string> {
   const { secrets, cryptography, policies, authServer } = context
   const nonce = await secrets.derive(grant.secretId, 'interaction-nonce', grant.id)
-  const input = finishHashInput(grant.finish?.nonce ?? '', nonce, reference, authServer)
+  const input = finishHashInput(finish.nonce ?? '', nonce, reference, authServer)
   const digest = await cryptography.sha256(new TextEncoder().encode(input))
-  const named = grant.finish?.hashMethod === undefined ? 'base64' : 'base64url'
+  const named = finish.hashMethod === undefined ? 'base64' : 'base64url'
   return encodeFinishHash(digest, policies.finishHashEncoding === 'auto' ? named : policies.finishHashEncoding)
 }

@@ -88,7 +88,7 @@ async function continuationBody(
 ): Promise<unknown> {
   const { grant } = outcome
   const continuation = { continue: await continuationToWire(context, grant) }
-  if (outcome.kind === 'waiting') return continuation
+  if (outcome.kind !== 'issued') return continuation
   return {
     ...(outcome.token && { access_token: await tokenToWire(context, outcome.token) }),
     // Only after its owner approved, and only here. @spec GRT-12
@@ -122,8 +122,13 @@ async function useReference(
   referenceHash: string,
 ): Promise<Decision<Continuation>> {
   const grant = record.value
-  const isRight = grant.interactRefHash !== undefined && isEqualDigest(referenceHash, grant.interactRefHash)
-  return isRight && grant.state === 'approved' ? issue(context, record) : countWrongReference(context, record)
+  const isRight = grant.state === 'approved' && isReferenceOf(grant, referenceHash)
+  return isRight ? issue(context, record) : countWrongReference(context, record)
+}
+
+/** @spec INT-14 @spec T-15 */
+function isReferenceOf({ interactRefHash }: Grant, referenceHash: string): boolean {
+  return interactRefHash !== undefined && isEqualDigest(referenceHash, interactRefHash)
 }
 
 const WRONG_REFERENCES_ALLOWED = 5
@@ -170,8 +175,7 @@ async function repeatIssue(
   referenceHash: string | undefined,
   now: number,
 ): Promise<Decision<Continuation>> {
-  const isSameCall =
-    referenceHash === grant.interactRefHash || (grant.finish === undefined && referenceHash === undefined)
+  const isSameCall = referenceHash === undefined ? grant.finish === undefined : isReferenceOf(grant, referenceHash)
   const isInTime =
     grant.decidedAt !== undefined && grant.issuedAt !== undefined && now < grant.issuedAt + REPEAT_MILLISECONDS
   if (!isSameCall || !isInTime) throw invalidContinuation()

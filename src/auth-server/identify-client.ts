@@ -47,7 +47,7 @@ async function holderOfAddress(
   if (client === undefined) throw unknownClient('client is not a wallet address')
   const [first] = candidates
   const keySet = await clientKeySet(context, client, first?.keyId ?? '')
-  if (!keySet.ok) throw unknownClient(`the keys of the client are ${keySet.reason}`)
+  if (!keySet.ok) throw unknownClient(`the key set at ${client}/jwks.json is ${keySet.reason}`)
   const isKnown = candidates.some(({ keyId }) => findKey(keySet.keys, keyId) !== undefined)
   if (!isKnown) throw unknownClient('the client has no key with this keyid')
   return { client, keys: [] }

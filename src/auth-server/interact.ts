@@ -1,11 +1,15 @@
 import type { Input } from '../http/endpoint.ts'
+import { PAGE_PROTECTION } from '../http/render-error.ts'
 import type { Result } from '../http/respond.ts'
 import type { Consent, Interactions } from '../ports/consent.ts'
+
+/** Only 303 is sure not to bring the form along to wherever the browser goes next. @spec INT-8 */
+const REDIRECTS: readonly number[] = [301, 302, 307, 308]
 
 /**
  * `interact`: hands the browser to the wallet's consent screen, and adds to whatever it answers the headers that keep
  * the reference from leaking and the page from being framed.
- * @spec INT-1 @spec INT-9
+ * @spec INT-1 @spec INT-8 @spec INT-9
  */
 export async function interact(
   { exchange }: Input<undefined, undefined>,
@@ -26,7 +30,7 @@ export async function interact(
     interactions,
   })
   return {
-    status: response.status,
+    status: REDIRECTS.includes(response.status) ? 303 : response.status,
     headers: { ...withoutCors(response.headers), ...securityHeaders(response.headers) },
     ...(response.body !== undefined && { text: response.body }),
   }
@@ -36,10 +40,9 @@ function securityHeaders(headers: Readonly<Record<string, string>>): Readonly<Re
   const policy = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-security-policy')?.[1]
   return {
     'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-    'x-frame-options': 'DENY',
+    ...PAGE_PROTECTION,
     // A second policy, which nothing in the wallet's own can loosen: of a directive that is given twice the first counts.
-    'content-security-policy': [policy, "frame-ancestors 'none'"].filter(Boolean).join(', '),
+    'content-security-policy': [policy, PAGE_PROTECTION['content-security-policy']].filter(Boolean).join(', '),
   }
 }
 

@@ -68,10 +68,9 @@ export async function tokenToWire(context: Context, token: AccessToken): Promise
 
 /** The continuation object of a grant; `wait` only while there is something to wait for. */
 export async function continuationToWire(context: Context, grant: Grant): Promise<WireContinuation> {
-  const isWaiting = grant.state === 'pending' || grant.state === 'approved'
   return {
     access_token: { value: await context.secrets.derive(grant.secretId, 'continuation-token', grant.id) },
     uri: `${context.authServer}/continue/${grant.id}`,
-    ...(isWaiting && { wait: context.lifetimes.continuationWaitSeconds }),
+    ...(grant.state === 'pending' && { wait: context.lifetimes.continuationWaitSeconds }),
   }
 }

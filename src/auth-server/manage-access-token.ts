@@ -7,6 +7,7 @@ import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
+import type { ClientId } from '../protocol/client.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { revokeTokenChange } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
@@ -17,6 +18,7 @@ import { insertToken, keptWithToken, newAccessToken, tokenToWire } from './issue
 /** The holder of the token that a management URI manages. */
 export interface ManagementCaller {
   readonly tokenId: string
+  readonly client: ClientId
   readonly proof: Proof
 }
 
@@ -39,7 +41,7 @@ async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsEr
   if (record === undefined || record.value.manageId !== params['id']) throw unknown()
   const { proof, key } = await proveSignature(exchange, candidates, record.value)
   if (key.isNew) await pinKey(context, record.value.grantId, proof)
-  return { tokenId: record.value.id, proof }
+  return { tokenId: record.value.id, client: record.value.client, proof }
 }
 
 /**

@@ -4,14 +4,12 @@ import type { Input } from '../http/endpoint.ts'
 import { findLocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
-import type { Access } from '../protocol/access.ts'
-import { isSameAsset } from '../protocol/amount.ts'
+import { type Access, refuseLimits } from '../protocol/access.ts'
 import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
-import { isFinishNonce, parseFinishUri } from '../protocol/finish-hash.ts'
+import { parseFinishUri } from '../protocol/finish-hash.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
 import type { GrantRequest } from '../protocol/grant-request.ts'
 import type { Interaction } from '../protocol/interaction.ts'
-import { parseInterval, windowCount } from '../protocol/interval.ts'
 import { decide } from '../records/decide.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import type { ClientCaller } from './identify-client.ts'
@@ -55,20 +53,9 @@ async function checkAccess(context: Context, access: Access, isInteractive: bool
   const found = await findLocalWalletAddress(context, access.identifier)
   if (found === undefined || found.account.isActive === false)
     throw invalidRequest('identifier is not a wallet address of this server')
-  if (access.type === 'outgoing-payment' && access.limits !== undefined) {
-    const { debitAmount, interval } = access.limits
-    if (debitAmount !== undefined && !isSameAsset(debitAmount, found.account)) {
-      throw invalidRequest('limits.debitAmount is not in the asset of the wallet address')
-    }
-    if (interval !== undefined && countWindows(context, interval) === 0)
-      throw invalidRequest('limits.interval has no window')
-  }
+  const refusal = refuseLimits(access, found.account, context.policies.intervalCounting)
+  if (refusal !== undefined) throw invalidRequest(refusal)
   return { ...access, identifier: found.url }
-}
-
-function countWindows(context: Context, interval: string): number | undefined {
-  const parsed = parseInterval(interval)
-  return parsed.ok ? windowCount(parsed.interval, context.policies.intervalCounting) : 0
 }
 
 /** The one wallet address whose owner is asked for these entries: an approval is one person's. */
@@ -92,13 +79,13 @@ async function walletAddressOf(
   return first
 }
 
-/** @spec INT-5 @spec INT-6 @spec INT-15 */
+/** @spec INT-5 @spec INT-6 */
 function checkFinish(context: Context, finish: Finish): void {
   const { loopbackHttp, finishSchemes: schemes } = context.policies
   if (parseFinishUri(finish.uri, { loopbackHttp, schemes }) === undefined)
-    throw invalidRequest('interact.finish.uri is not acceptable')
-  if (!isFinishNonce(finish.nonce ?? ''))
-    throw invalidRequest('interact.finish.nonce must be 1 to 256 visible ASCII characters')
+    throw invalidRequest(
+      'interact.finish.uri must be an absolute https URL in ASCII, without fragment and userinfo, or of a scheme that this wallet allows',
+    )
 }
 
 async function newGrant(

@@ -20,6 +20,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       body: 'json',
       identify: identifyClient,
       schema: GrantRequest,
+      createdBy: ({ holder }) => holder.client,
       run: requestGrant,
     }),
     defineEndpoint({
@@ -56,6 +57,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       role,
       body: 'optional',
       identify: identifyManagement,
+      createdBy: ({ client }) => client,
       run: rotateToken,
     }),
     defineEndpoint({

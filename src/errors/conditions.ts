@@ -52,6 +52,15 @@ export function unsupportedMediaType(description: string): OpenPaymentsError {
   return refuse('unsupported_media_type', 415, 'unsupported_media_type', description, { gnapCode: 'invalid_request' })
 }
 
+/** The client or its source has used up what it may cause. This request did nothing: it may be sent again. @spec T-37 @spec T-5 */
+export function rateLimited(retryAfterSeconds: number, message: string): OpenPaymentsError {
+  return refuse('rate_limited', 429, 'rate_limited', 'too many requests', {
+    gnapCode: 'request_denied',
+    headers: { 'retry-after': String(retryAfterSeconds) },
+    message,
+  })
+}
+
 /** The outcome is not known yet, or the store cannot be reached. Never used where a refusal is certain. */
 export function unavailable(message: string): OpenPaymentsError {
   return refuse(
@@ -200,6 +209,12 @@ export function unknownResource(): OpenPaymentsError {
 /** The resource is in a state that does not allow this. @spec INC-10 */
 export function wrongState(): OpenPaymentsError {
   return refuse('wrong_state', 409, 'wrong_state', 'wrong state')
+}
+
+/** The key was used for a request with another body. @spec OUT-12 */
+export function idempotencyConflict(): OpenPaymentsError {
+  const description = 'this Idempotency-Key was used for a request with another body'
+  return refuse('idempotency_conflict', 409, 'idempotency_conflict', description)
 }
 
 /** The wallet's ledger refuses. Never called `unauthorized`, which a client reads as a used-up limit. @spec D15 */

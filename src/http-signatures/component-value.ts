@@ -49,7 +49,12 @@ export function componentValue(
   const result = component.name.startsWith('@')
     ? derivedValue(component, message, targetUri)
     : fieldValue(component, message, dictionaryFields)
-  return !result.ok || isPrintableAscii(result.value) ? result : refuse(`${component.identifier} is not ASCII`)
+  return !result.ok || isPrintableAscii(result.value) ? result : refuse(`${spoken(component.identifier)} is not ASCII`)
+}
+
+/** A component as a refusal names it: a long key is the client's own, and may be a secret in a wrong place. @spec T-34 */
+function spoken(identifier: string): string {
+  return identifier.replace(/="[^"]{25,}"/, '="…"')
 }
 
 function derivedValue(component: Component, message: SignedMessage, targetUri: string): ComponentValue {
@@ -112,11 +117,11 @@ function fieldValue(
     // A proxy that sends the body in chunks removes this field; the number of bytes is the same either way.
     return name === 'content-length' && parameters.size === 0
       ? { ok: true, value: String(message.body.length) }
-      : refuse(`${identifier} is covered but absent`)
+      : refuse(`${spoken(identifier)} is covered but absent`)
   }
   if (parameters.has('bs')) return byteSequenceValue(lines, identifier)
   const value = combineFieldLines(lines)
-  if (value === undefined) return refuse(`${identifier} is not ASCII`)
+  if (value === undefined) return refuse(`${spoken(identifier)} is not ASCII`)
   if (parameters.size > 0) return dictionaryValue(component, value, dictionaryFields)
   // A length that the signer states and the body does not have is refused. @spec SIG-33
   return name === 'content-length' && value !== String(message.body.length)
@@ -134,7 +139,7 @@ function byteSequenceValue(lines: readonly string[], identifier: string): Compon
   const sequences: string[] = []
   for (const line of lines) {
     const value = fieldLineValue(line)
-    if (value === undefined) return refuse(`${identifier} is not ASCII`)
+    if (value === undefined) return refuse(`${spoken(identifier)} is not ASCII`)
     sequences.push(`:${toBase64(encoder.encode(value))}:`)
   }
   return { ok: true, value: sequences.join(', ') }
@@ -143,11 +148,11 @@ function byteSequenceValue(lines: readonly string[], identifier: string): Compon
 function dictionaryValue(component: Component, value: string, dictionaryFields: ReadonlySet<string>): ComponentValue {
   const { name, parameters, identifier } = component
   const dictionary = dictionaryFields.has(name) ? parseStrictDictionary(value) : undefined
-  if (dictionary === undefined) return refuse(`${identifier} is not known to be a dictionary`)
+  if (dictionary === undefined) return refuse(`${spoken(identifier)} is not known to be a dictionary`)
   const key = parameters.get('key')
   if (typeof key !== 'string') return { ok: true, value: serializeDictionary(dictionary) }
   const member = memberValue(dictionary, key)
-  return member === undefined ? refuse(`${identifier} is covered but absent`) : { ok: true, value: member }
+  return member === undefined ? refuse(`${spoken(identifier)} is covered but absent`) : { ok: true, value: member }
 }
 
 function memberValue(dictionary: Dictionary, key: string): string | undefined {

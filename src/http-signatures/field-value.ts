@@ -1,4 +1,4 @@
-const OBSOLETE_FOLD = /\r\n[ \t]+/
+const OBSOLETE_FOLD = /\r\n[ \t]/
 const PRINTABLE_ASCII = /^[\t\x20-\x7e]*$/
 
 /** Whether a text may stand in a signature base: printable ASCII and tabs, so that no value can forge a line of its own. */

@@ -120,7 +120,7 @@ function readParameters(
 }
 
 function isInteger(value: BareItem | undefined): value is number {
-  return typeof value === 'number' && Number.isInteger(value)
+  return Number.isInteger(value)
 }
 
 /** @spec SIG-18 @spec SIG-19 */

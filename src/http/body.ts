@@ -16,7 +16,7 @@ export async function readBody(context: Context, request: HttpRequest, rule: Bod
   }
   const bytes = await readInTime(context, request)
   if (rule === 'none' && bytes.length > 0) throw invalidRequest('this request takes no body')
-  if (bytes.length > 0 && rule !== 'form' && rule !== 'none') checkMediaType(request)
+  if (bytes.length > 0 && rule !== 'form') checkMediaType(request)
   if (rule === 'json' && bytes.length === 0) throw invalidRequest('a JSON body is required')
   return bytes
 }

@@ -1,4 +1,4 @@
-import { unavailable } from '../errors/conditions.ts'
+import { rateLimited, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
 import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
@@ -38,8 +38,9 @@ export async function findClientKey(
   holder: KeyHolder,
   keyId: string,
 ): Promise<ClientKey | undefined> {
+  const [original] = holder.keys
+  if (context.policies.keyBinding === 'key' && original !== undefined && original.kid !== keyId) return undefined
   const pinned = holder.keys.find((pin) => pin.kid === keyId)
-  if (context.policies.keyBinding === 'key' && holder.keys.length > 0 && pinned === undefined) return undefined
   const key = await presentKey(context, holder, keyId)
   if (key === undefined) return undefined
   const thumbprint = await thumbprintOf(context, key)
@@ -53,21 +54,33 @@ export async function findClientKey(
 async function presentKey(context: Context, holder: KeyHolder, keyId: string): Promise<PublicKey | undefined> {
   const walletAddress = clientWalletAddress(holder.client)
   if (walletAddress === undefined) return holder.clientKey?.kid === keyId ? holder.clientKey : undefined
-  const keySet = await clientKeySet(context, walletAddress, keyId)
+  const keySet = await clientKeySet(context, walletAddress, keyId, holder.keys.length > 0)
   if (!keySet.ok && keySet.reason === 'unreachable') throw unavailable('the key set of a client could not be fetched')
   return keySet.ok ? findKey(keySet.keys, keyId) : undefined
 }
 
-/** The present key set of a client: read from the wallet's directory where it lives here, else asked for. @spec KEY-6 */
-export async function clientKeySet(context: Context, walletAddress: string, keyId: string): Promise<KeySetResult> {
+/**
+ * The present key set of a client: read from the wallet's directory where it lives here, else asked for. Throws
+ * "rate limited" where the source of the request has caused too many fetches.
+ * @spec KEY-6 @spec T-5
+ */
+export async function clientKeySet(
+  context: Context,
+  walletAddress: string,
+  keyId: string,
+  isHolder = false,
+): Promise<KeySetResult> {
   if (isLocalWalletAddress(context, walletAddress)) {
     const found = await context.walletAddresses.find(walletAddress)
     if (found === undefined || found.isActive === false) return { ok: false, reason: 'invalid' }
     return { ok: true, keys: parseKeySet({ keys: found.keys ?? [] }) ?? [] }
   }
-  const held = await context.keyResolver.keySet(walletAddress)
+  const held = await context.keyResolver.keySet(walletAddress, undefined, { isHolder })
   const isMissing = held.ok && !held.keys.some((key) => key.kid === keyId)
-  return isMissing ? context.keyResolver.keySet(walletAddress, keyId) : held
+  const found = isMissing ? await context.keyResolver.keySet(walletAddress, keyId, { isHolder }) : held
+  if (!found.ok && found.reason === 'rate_limited')
+    throw rateLimited(found.retryAfterSeconds, `one source names too many clients, the last of them ${walletAddress}`)
+  return found
 }
 
 /** The name that a client gives itself in its wallet address document; never rejects. @spec INT-2 */

@@ -30,9 +30,9 @@ export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
   const { context } = exchange
   const value = presentedToken(exchange)
   if (value === undefined) throw missingAuthorization()
-  const candidates = await signaturesOf(exchange, true)
   const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
   if (record === undefined || !isUsableToken(record.value, context.clock.now())) throw invalidToken()
+  const candidates = await signaturesOf(exchange, true)
   const { proof, key } = await proveSignature(exchange, candidates, record.value)
   if (key.isNew) await pinKey(context, record.value.grantId, proof)
   return { token: record.value, proof }
@@ -87,34 +87,51 @@ export async function proveSignature(
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
-  const claims = new Map(await claimsOf(exchange, candidate, key, verified.base))
+  const claims = [...(await claimsOf(exchange, candidate, key, verified.base))]
   // A request that is signed twice is used up twice: else it could be sent again with its other signature alone.
   for (const other of candidates.filter((one) => one !== candidate)) {
     const also = await verifySignature([other], findKey, context.cryptography)
     const otherKey = keys.get(other.keyId)
-    if (also.ok && otherKey)
-      for (const entry of await claimsOf(exchange, other, otherKey, also.base)) claims.set(...entry)
+    if (also.ok && otherKey) claims.push(...(await claimsOf(exchange, other, otherKey, also.base)))
   }
-  return { proof: { keyId: candidate.keyId, thumbprint: key.thumbprint, claims: [...claims.values()] }, key }
+  // Two signatures may use the same nonce up; a commit names each record once.
+  const distinct = [...new Map(claims.map((claim) => [claim.id, claim])).values()]
+  const proof: Proof = {
+    keyId: candidate.keyId,
+    thumbprint: key.thumbprint,
+    key: key.key,
+    base: verified.base,
+    signature: candidate.signature,
+    claims: distinct.map(({ change }) => change),
+    nonceClaims: distinct.filter(({ what }) => what === 'nonce').map(({ change }) => change),
+  }
+  return { proof, key }
 }
 
-/** What a signature uses up, by the id of the claim. */
+/** One thing that a signature uses up, and the change that says so. */
+interface Claim {
+  readonly id: string
+  readonly what: 'base' | 'nonce'
+  readonly change: Change
+}
+
 async function claimsOf(
   exchange: Exchange,
   candidate: SignatureCandidate,
   key: ClientKey,
   base: string,
-): Promise<readonly (readonly [string, Change])[]> {
+): Promise<readonly Claim[]> {
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
-  const claim = async (text: string): Promise<readonly [string, Change]> => {
-    const id = toHex(await cryptography.sha256(new TextEncoder().encode(text)))
-    return [id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt: expiresAt }]
+  const claim = async (what: Claim['what'], used: string): Promise<Claim> => {
+    const text = new TextEncoder().encode(`${what}\n${key.thumbprint}\n${used}`)
+    const id = toHex(await cryptography.sha256(text))
+    return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt: expiresAt } }
   }
-  const claims: (readonly [string, Change])[] = []
+  const claims: Claim[] = []
   // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
-  if (isSingleUse(exchange)) claims.push(await claim(`base\n${key.thumbprint}\n${base}`))
-  if (candidate.nonce !== undefined) claims.push(await claim(`nonce\n${key.thumbprint}\n${candidate.nonce}`))
+  if (isSingleUse(exchange)) claims.push(await claim('base', base))
+  if (candidate.nonce !== undefined) claims.push(await claim('nonce', candidate.nonce))
   return claims
 }
 
@@ -131,13 +148,7 @@ function isSingleUse(exchange: Exchange): boolean {
  */
 function targetUris(exchange: Exchange): readonly string[] {
   const { context, role, request } = exchange
-  const base =
-    role === 'auth-server'
-      ? context.authServer
-      : role === 'resource-server'
-        ? context.resourceServer
-        : context.walletAddressServer
-  const { origin } = new URL(base)
+  const { origin } = new URL(role === 'auth-server' ? context.authServer : context.resourceServer)
   return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
 }
 

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { invalidRequest } from '../errors/conditions.ts'
+import { invalidRequest, rateLimited } from '../errors/conditions.ts'
+import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
 import { decide } from '../records/decide.ts'
 import type { BodyRule } from './body.ts'
@@ -20,7 +21,9 @@ export interface Endpoint<Caller, Body> {
   authorize?(caller: Caller, exchange: Exchange): void
   /** Step 6: the body. */
   readonly schema?: v.GenericSchema<unknown, Body>
-  /** Step 7. */
+  /** Step 7: whose quota is charged, with a 429 where it is used up; absent where nothing is created. @spec T-37 */
+  createdBy?(caller: Caller): ClientId
+  /** And what is done. */
   run(input: Input<Caller, Body>): Promise<Result>
 }
 
@@ -38,7 +41,7 @@ export interface Route extends Row {
   answer(exchange: Exchange): Promise<Result>
 }
 
-/** Puts the steps of an endpoint in their one order: identify, authorize, schema, run. */
+/** Puts the steps of an endpoint in their one order: identify, authorize, schema, quota, run. */
 export function defineEndpoint<Caller, Body>(
   endpoint: Endpoint<Caller, Body> & { readonly schema: v.GenericSchema<unknown, Body> },
 ): Route
@@ -55,19 +58,35 @@ export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | u
       const caller = await endpoint.identify(exchange)
       endpoint.authorize?.(caller, exchange)
       const parsed = endpoint.schema && parseBody(endpoint.schema, exchange.json())
+      if (endpoint.createdBy) chargeCreation(exchange, endpoint.createdBy(caller))
       return endpoint.run({ exchange, caller, body: parsed })
     },
   }
 }
 
-/** Reads a body by its schema; throws `invalid_request` with the first thing that is wrong and where. */
+function chargeCreation({ context, source }: Exchange, client: ClientId): void {
+  const wait = context.chargeCreation(client, source)
+  if (wait > 0) throw rateLimited(wait, `the quota of ${[client, source].filter(Boolean).join(' or of ')} is used up`)
+}
+
+/**
+ * Reads a body by its schema; throws `invalid_request` with the first thing that is wrong and where. What stands there
+ * is not told: it may be a secret in a wrong place, and refusals go to the log.
+ * @spec T-34
+ */
 export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: unknown): Body {
-  const parsed = v.safeParse(schema, value, { abortEarly: true })
+  const parsed = v.safeParse(schema, value, { abortEarly: true, message: ({ expected }) => `expected ${expected}` })
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
-  const path = v.getDotPath(issue)
-  if (issue.expected === 'never') throw invalidRequest(`${path} is not a member of this body`)
-  throw invalidRequest(path === null ? issue.message : `${path}: ${issue.message}`)
+  const path = pathOf(issue)
+  if (issue.expected === 'never') throw invalidRequest(`${path ?? 'something'} is not a member of this body`)
+  throw invalidRequest(path === undefined ? issue.message : `${path}: ${issue.message}`)
+}
+
+/** Where an issue is; a name that is no short word is the client's own, and left out. */
+function pathOf(issue: v.BaseIssue<unknown>): string | undefined {
+  const names = issue.path?.map(({ key }) => String(key))
+  return names?.map((name) => (/^\w{1,24}$/.test(name) ? name : '…')).join('.')
 }
 
 /** Anyone may call; nothing is read of the request but its path. */

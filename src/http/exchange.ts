@@ -2,6 +2,7 @@ import { invalidRequest } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { Change } from '../ports/storage.ts'
+import type { PublicKey } from '../protocol/json-web-key.ts'
 import type { OperationId } from '../protocol/operations.ts'
 
 /** Which of the three servers answers; decides the shape of errors and the base of URLs. */
@@ -21,6 +22,8 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>
   readonly query: URLSearchParams
   readonly waitUntil: WaitUntil
+  /** The network that the request came from, where the host names it. */
+  readonly source: string | undefined
   /** The body as JSON, parsed on first use and once. Throws `invalid_request`. @spec EMB-3 */
   json(): unknown
 }
@@ -29,8 +32,15 @@ export interface Exchange {
 export interface Proof {
   readonly keyId: string
   readonly thumbprint: string
+  readonly key: PublicKey
+  /** What was signed: the values of the covered components, the access token among them. */
+  readonly base: string
+  /** 64 bytes. */
+  readonly signature: Uint8Array
   /** Inserts for the commit of the effect; a conflict on one of them is a replay. @spec SIG-26 */
   readonly claims: readonly Change[]
+  /** Those of the claims that a `nonce` makes. */
+  readonly nonceClaims: readonly Change[]
 }
 
 const MAX_DEPTH = 32

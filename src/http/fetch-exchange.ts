@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
  * A Fetch request as the core reads it. A Fetch host has normalised the URL and joined repeated header lines before
  * the library sees them; neither is undone nor done again. A body whose connection ends early counts as too large.
  */
-export function fromFetchRequest(request: Request): HttpRequest {
+export function fromFetchRequest(request: Request, source?: string): HttpRequest {
   const pathStart = request.url.indexOf('/', request.url.indexOf('//') + 2)
   return {
     method: request.method.toUpperCase(),
@@ -15,6 +15,7 @@ export function fromFetchRequest(request: Request): HttpRequest {
       return line === null ? [] : [line]
     },
     bytes: (limit) => readBytes(request, limit),
+    source,
   }
 }
 

@@ -1,11 +1,13 @@
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
+import type { KeyResolver } from '../ports/key-resolver.ts'
 import { readBody } from './body.ts'
 import type { Route } from './endpoint.ts'
 import { type Exchange, parseJson, type ServerRole, type WaitUntil } from './exchange.ts'
 import { refusalOf, renderError } from './render-error.ts'
 import { respond } from './respond.ts'
 import { createRouter } from './router.ts'
+import { sourceNetwork } from './source-network.ts'
 
 /** Answers a request; never rejects. */
 export type Handler = (request: HttpRequest, waitUntil: WaitUntil) => Promise<HttpResponse>
@@ -47,8 +49,9 @@ function createExchange(
   waitUntil: WaitUntil,
 ): Exchange {
   let parsed: { readonly value: unknown } | undefined
+  const source = request.source ? sourceNetwork(request.source) : undefined
   return {
-    context,
+    context: source === undefined ? context : { ...context, keyResolver: askFor(source, context.keyResolver) },
     operation: route.operation,
     role: route.role,
     request,
@@ -56,10 +59,19 @@ function createExchange(
     params,
     query: new URLSearchParams(request.target.split('?').slice(1).join('?')),
     waitUntil,
+    source,
     json: () => {
       parsed ??= { value: parseJson(bytes) }
       return parsed.value
     },
+  }
+}
+
+/** Every key that an endpoint looks up is asked for in the name of the request's source. @spec T-5 */
+function askFor(source: string, resolver: KeyResolver): KeyResolver {
+  return {
+    keySet: (walletAddress, unknownKid, asker) => resolver.keySet(walletAddress, unknownKid, { ...asker, source }),
+    publicName: (walletAddress) => resolver.publicName(walletAddress, source),
   }
 }
 

@@ -5,6 +5,13 @@ import type { HttpResponse } from '../ports/http-exchange.ts'
 import type { ServerRole } from './exchange.ts'
 import { respond } from './respond.ts'
 
+/** Keeps what a browser shows out of frames, and its URL, which may hold a reference, from going on to others. @spec INT-9 */
+export const PAGE_PROTECTION = {
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'content-security-policy': "frame-ancestors 'none'",
+} as const
+
 /** The only place where an error becomes a response. What is no refusal of ours becomes a 500 without detail. */
 export function renderError(context: Context, role: ServerRole, error: unknown): HttpResponse {
   const { condition } = isOpenPaymentsError(error) ? error : unexpected()
@@ -18,7 +25,7 @@ export function renderError(context: Context, role: ServerRole, error: unknown):
         ...(role !== 'auth-server' && condition.details && { details: condition.details }),
       },
     },
-    headers: { ...challenge(context, role, condition.status), ...condition.headers },
+    headers: { ...PAGE_PROTECTION, ...challenge(context, role, condition.status), ...condition.headers },
   })
 }
 

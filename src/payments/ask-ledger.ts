@@ -1,6 +1,6 @@
-import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { LedgerAccount, LedgerResult } from '../ports/ledger.ts'
+import { answerInTime, raceDeadline } from './in-time.ts'
 
 /**
  * What a ledger call came to. `unknown`: it threw, did not answer in time, gave no answer that the port names, or said
@@ -13,14 +13,10 @@ export type LedgerOutcome =
 
 /** Calls the ledger under a deadline. Never rejects; what went wrong is an event. */
 export async function askLedger(context: Context, call: () => Promise<LedgerResult>): Promise<LedgerOutcome> {
-  const timer = new AbortController()
   try {
-    const late = context.clock.sleep(context.limits.holdSeconds * 1000, timer.signal).then(() => 'late' as const)
-    return readAnswer(context, await Promise.race([call(), late]))
+    return readAnswer(context, await raceDeadline(context, call))
   } catch (cause) {
     return unknownOutcome(context, 'the ledger failed', cause)
-  } finally {
-    timer.abort()
   }
 }
 
@@ -48,15 +44,5 @@ function unknownOutcome(context: Context, message: string, cause: unknown): Ledg
 
 /** Reads an account of the ledger under the same deadline. Throws "unavailable" where the ledger does not answer. */
 export async function readLedgerAccount(context: Context, account: string): Promise<LedgerAccount | undefined> {
-  const timer = new AbortController()
-  const late = context.clock.sleep(context.limits.holdSeconds * 1000, timer.signal).then(() => 'late' as const)
-  try {
-    const found = await Promise.race([context.ledger.account(account), late])
-    if (found !== 'late') return found
-  } catch (cause) {
-    unknownOutcome(context, 'the ledger failed', cause)
-  } finally {
-    timer.abort()
-  }
-  throw unavailable('the ledger does not answer')
+  return answerInTime(context, 'the ledger', () => context.ledger.account(account))
 }

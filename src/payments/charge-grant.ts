@@ -80,6 +80,8 @@ export async function chargeGrant(
       grantId: token.grantId,
       entry,
       chargedAt: now,
+      chargedBefore: now,
+      payments: 0,
       debit: amountOf(charge.debitAmount, 0n),
       receive: [],
     })
@@ -88,12 +90,17 @@ export async function chargeGrant(
       continue
     }
     const find = (id: string): StoredRecord<'spending'> | undefined => stored.find((record) => record.value.id === id)
-    const reason = refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId))
+    const spendingIds = [...new Set([windowId, lifeId])]
+    const isOtherAsset = spendingIds.some(
+      (id) => !isSameAsset(find(id)?.value.debit ?? charge.debitAmount, charge.debitAmount),
+    )
+    const reason = isOtherAsset
+      ? 'the grant has spent another asset of this account'
+      : refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId))
     if (reason !== undefined) {
       refusal = reason
       continue
     }
-    const spendingIds = [...new Set([windowId, lifeId])]
     const charged = spendingIds.map((id) => chargeRecord(find(id), empty(id), charge, now))
     const [spent] = charged
     if (spent === undefined) continue
@@ -109,8 +116,9 @@ function chargeRecord(
   now: number,
 ): { readonly change: Change; readonly value: Spending } {
   const { debitAmount, receiveAmount } = charge
-  const charged = chargeSpending(record?.value ?? empty, debitAmount.value, receiveAmount, receiveAmount.value)
-  const value = { ...charged, chargedAt: now }
+  const before = record?.value ?? empty
+  const charged = chargeSpending(before, debitAmount.value, receiveAmount, receiveAmount.value)
+  const value = { ...charged, chargedAt: now, chargedBefore: before.chargedAt, payments: before.payments + 1 }
   if (record === undefined) return { change: { action: 'insert', kind: 'spending', value }, value }
   return { change: { ...record, action: 'replace', value }, value }
 }
@@ -135,9 +143,6 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
   return undefined
 }
 
-/** `chargedAt` of a record to which no payment is charged. */
-export const NEVER_CHARGED = 0
-
 /** The changes that give a payment's reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
 export async function releaseSpending(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
@@ -145,9 +150,10 @@ export async function releaseSpending(context: Context, payment: OutgoingPayment
   const { debitAmount, receiveAmount } = payment
   return stored.map((record) => {
     const value = chargeSpending(record.value, -debitAmount.value, receiveAmount, -receiveAmount.value)
-    // A refused payment never was: where nothing else is spent, nothing was ever charged. The record itself stays, or
-    // one that is made anew would pass for it with a writer that read it before. @spec D13 @spec D15
-    const isUncharged = payment.state === 'refused' && value.debit.value === 0n
-    return { ...record, action: 'replace', value: isUncharged ? { ...value, chargedAt: NEVER_CHARGED } : value }
+    if (payment.state !== 'refused') return { ...record, action: 'replace', value }
+    // A refused payment never was charged. The record itself stays, or one that is made anew would pass for it with a
+    // writer that read it before. @spec D13 @spec D15
+    const chargedAt = value.chargedAt === payment.createdAt ? value.chargedBefore : value.chargedAt
+    return { ...record, action: 'replace', value: { ...value, chargedAt, payments: value.payments - 1 } }
   })
 }

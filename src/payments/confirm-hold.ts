@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from '../records/decide.ts'
+import { freeKey } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { askLedger } from './ask-ledger.ts'
@@ -13,15 +14,18 @@ export type HeldPayment =
   | { readonly outcome: 'held' | 'unknown'; readonly record: StoredRecord<'outgoing-payment'> }
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly outcome: 'lost'; readonly record: StoredRecord<'outgoing-payment'> }
+  /** Refused too late to be undone: the payment is there, and has failed. */
+  | { readonly outcome: 'failed'; readonly record: StoredRecord<'outgoing-payment'> }
+  /** Refused and undone. */
   | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
 
 /**
  * Asks the ledger to hold the money of a `created` payment, under the payment's own id: asking again is the same
  * call.
  *
- * `whenRefused`: the request that creates a payment can still say no, so there a refusal undoes it (a `refused`
- * tombstone stays, so that a late repeat finds it). Afterwards the client may have been told that it exists, so there
- * it fails.
+ * `whenRefused`: the request that creates a payment can still say no, so there a refusal undoes it, and frees the key
+ * that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without a
+ * key may have been told that it exists, so there it fails.
  * @spec OUT-6
  */
 export async function confirmHold(
@@ -75,21 +79,39 @@ async function refusePayment(
   reason: 'insufficient_funds' | 'account_closed' | 'not_allowed',
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
-  return decide(context, async () => {
+  return decide<HeldPayment>(context, async () => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
-    if (record === undefined || record.value.state !== 'created') return { answer: { outcome: 'refused', reason } }
-    const isShown = record.isListed === true || whenRefused === 'fail'
-    const payment: OutgoingPayment = { ...record.value, state: isShown ? 'failed' : 'refused' }
+    if (record === undefined) throw new Error('an outgoing payment has vanished')
+    if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
+    if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
+    // Nobody was told of an order under a key that is not listed: its client was answered 503, or nothing, and asks again.
+    const isTold = whenRefused === 'fail' && record.value.keyId === undefined
+    const isShown = record.isListed === true || isTold
+    const state = isShown ? 'failed' : 'refused'
+    const payment: OutgoingPayment = { ...record.value, state, decision: { action: 'release', reason } }
     const { kind, version } = record
     const end: Change = { action: 'replace', kind, version, value: payment, ...(isShown && { isListed: true }) }
     const undone = [
       ...(await releaseSpending(context, payment)),
-      ...(isShown ? await useQuote(context, payment) : await reopenQuote(context, payment)),
+      ...(isShown ? await useQuote(context, payment) : await undoOrder(context, payment)),
     ]
     const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
     const events = isShown ? recordEvents(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
-    return { changes: [end, ...undone, ...events], answer: { outcome: 'refused', reason } }
+    const failed = { kind, version: version + 1, value: payment, isListed: true } as const
+    return {
+      changes: [end, ...undone, ...events],
+      answer: isShown ? { outcome: 'failed', record: failed } : { outcome: 'refused', reason },
+    }
   })
+}
+
+/** Makes room for the order to be given again: its quote and its key are free, and nothing is kept of its request. */
+async function undoOrder(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+  const signed = await readRecord(context.storage, 'signed-request', payment.id)
+  const forgotten: readonly Change[] = signed
+    ? [{ action: 'delete', kind: signed.kind, id: payment.id, version: signed.version }]
+    : []
+  return [...forgotten, ...(await reopenQuote(context, payment)), ...(await freeKey(context, payment))]
 }
 
 async function reopenQuote(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {

@@ -1,13 +1,17 @@
-import { grantLimitExceeded, invalidToken, ledgerRefused } from '../errors/conditions.ts'
+import { grantLimitExceeded, invalidToken, ledgerRefused, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
+import type { LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf } from '../protocol/amount.ts'
+import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Metadata } from '../protocol/metadata.ts'
-import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { decide } from '../records/decide.ts'
+import { decideOnce, type Effect, type SingleUse } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { confirmHold, type HeldPayment } from './confirm-hold.ts'
@@ -27,35 +31,43 @@ export interface PaymentTerms {
   readonly quote?: StoredRecord<'quote'>
 }
 
+/** What a client orders, and how it proves that. */
+export interface PaymentOrder extends SingleUse {
+  readonly token: AccessToken
+  readonly signedRequest: Omit<SignedRequest, 'id'>
+  /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
+  readonly readTerms: () => Promise<PaymentTerms>
+  /** The answer to the order; `spent` is what its grant has spent with the payment. */
+  readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
+}
+
+/** A payment that was created. */
+export interface CreatedPayment {
+  readonly record: StoredRecord<'outgoing-payment'>
+  readonly answer: KeptAnswer
+  /** Whether it is for the caller to move it on; else another worker does, or recovery will. */
+  readonly isOurs: boolean
+}
+
 /** A payment that is durable, and what its grant has spent with it. */
 interface Intent {
   readonly record: StoredRecord<'outgoing-payment'>
   readonly spent: Spending
 }
 
-/** A payment that was created. */
-export interface CreatedPayment extends Intent {
-  /** Whether it is for the caller to move it on; else another worker does, or recovery will. */
-  readonly isOurs: boolean
-}
-
 /**
- * Creates an outgoing payment. `readTerms` reads what the payment rests on, and reads it again whenever a concurrent
- * writer was faster.
+ * Creates an outgoing payment.
  *
- * One commit takes the replay claim, the quote and the budget and writes the payment, so that none of them ever
- * exists without the others; then the wallet is asked to hold the money. A refusal gives quote and budget back and
- * throws; anything else that goes wrong leaves the payment to recovery, and counts as created.
- * @spec OUT-5 @spec OUT-6 @spec D15
+ * One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
+ * ordered it, so that none of them ever exists without the others; then the wallet is asked to hold the money. A
+ * refusal gives key, quote and budget back and throws; anything else that goes wrong leaves the payment to recovery,
+ * and counts as created. A repeat of the order under its key takes the payment up where it stands.
+ * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
  */
-export async function createPayment(
-  context: Context,
-  token: AccessToken,
-  claims: readonly Change[],
-  readTerms: () => Promise<PaymentTerms>,
-): Promise<CreatedPayment> {
+export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
+  const { token, key, readTerms, answerOf } = order
   const id = context.secrets.randomId()
-  const attempt = async (): Promise<{ readonly changes: readonly Change[]; readonly answer: Intent }> => {
+  const attempt = async (): Promise<Effect<Intent>> => {
     const terms = await readTerms()
     const now = context.clock.now()
     // Read again, and checked by the commit: a grant that was revoked while this waited its turn pays nothing. @spec TOK-9
@@ -63,34 +75,69 @@ export async function createPayment(
     if (presented === undefined || !isUsableToken(presented.value, now)) throw invalidToken()
     const charged = await chargeGrant(context, token, { ...terms, receiver: terms.receiver.url }, now)
     if (!charged.ok) throw grantLimitExceeded(charged.reason)
-    const payment = intendPayment(id, token, terms, charged.spendingIds, now)
+    const intended = intendPayment(id, token, terms, charged.spendingIds, now)
+    const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
     const dueAt = now + context.limits.leaseSeconds * 1000
     const changes: readonly Change[] = [
       { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt },
+      { action: 'insert', kind: 'signed-request', value: { id, ...order.signedRequest } },
       { action: 'check', kind: 'access-token', id: token.id, version: presented.version },
       ...charged.changes,
       ...reserveQuote(terms.quote, id),
     ]
     const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
-    return { changes, answer: { record, spent: charged.spent } }
+    const { spent } = charged
+    return { changes, resourceId: id, response: answerOf(payment, spent), made: { record, spent } }
   }
-  const intent = await context.serialize(`grant:${token.grantId}`, () => decide(context, attempt, claims))
-  const held = await beginPayment(context, intent.record)
-  if (held.outcome === 'refused') throw ledgerRefused(held.reason)
-  return { record: held.record, spent: intent.spent, isOurs: held.outcome !== 'lost' }
+  const once = await context.serialize(`grant:${token.grantId}`, () => decideOnce(context, order, attempt))
+  if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
+  const { record, spent } = once.made
+  const held = await beginPayment(context, record)
+  return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
+}
+
+/**
+ * Answers a repeat. A payment whose hold is not confirmed may belong to a request that is still running or to a process
+ * that has ended: the hold is asked for again, which is the same call, and both get the same answer.
+ */
+async function resumePayment(context: Context, id: string, answer: KeptAnswer): Promise<CreatedPayment> {
+  const record = await readRecord(context.storage, 'outgoing-payment', id)
+  if (record === undefined) throw new Error('an outgoing payment has vanished')
+  const { state, decision } = record.value
+  // Refused since the key was read, which was freed by that: this is the answer that the other request got.
+  if (state === 'refused') throw ledgerRefused(refusalOf(decision))
+  if (state !== 'created' || record.isListed === true) return { record, answer, isOurs: false }
+  return { ...(await beginPayment(context, record)), answer }
+}
+
+function refusalOf(decision: Decision | undefined): LedgerRefusal {
+  const reason = decision?.action === 'release' ? decision.reason : undefined
+  return reason === 'insufficient_funds' || reason === 'account_closed' ? reason : 'not_allowed'
 }
 
 /**
  * Asks for the hold of a payment whose intent is durable. From here on only the ledger's own refusal undoes it: any
- * other failure leaves it to recovery, which will carry it out, so the client must not be told to try again.
+ * other failure leaves it to recovery, which will carry it out. So a client without a key must not be told to try again,
+ * which would be a second payment, and is answered that this one was created. One with a key is told that the outcome is
+ * not known: its repeat finds out, and may still be told of a refusal.
  */
-async function beginPayment(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+async function beginPayment(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+): Promise<Omit<CreatedPayment, 'answer'>> {
+  const held = await holdMoney(context, record)
+  if (held.outcome === 'refused') throw ledgerRefused(held.reason)
+  return { record: held.record, isOurs: held.outcome === 'held' || held.outcome === 'unknown' }
+}
+
+async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
   try {
     const held = await confirmHold(context, record, 'undo')
     return held.outcome === 'unknown' ? await showPayment(context, held.record.value.id) : held
   } catch (cause) {
     const at = context.clock.now()
     context.emit({ type: 'fault', at, operation: undefined, message: 'a payment is left to recovery', cause })
+    if (record.value.keyId !== undefined) throw unavailable('the outcome of a hold is not known')
     return { outcome: 'lost', record }
   }
 }
@@ -139,6 +186,9 @@ async function showPayment(context: Context, id: string): Promise<HeldPayment> {
   return decide<HeldPayment>(context, async () => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
+    const { state, decision } = record.value
+    // A repeat of this request has heard the refusal and undone the payment.
+    if (state === 'refused') return { answer: { outcome: 'refused', reason: refusalOf(decision) } }
     if (record.isListed === true) return { answer: { outcome: 'lost', record } }
     const events = recordEvents(context, [outgoingPaymentEvent(context, record.value, 'created')])
     const shown: StoredRecord<'outgoing-payment'> = { ...record, version: record.version + 1, isListed: true }

@@ -135,5 +135,5 @@ async function decideAtReceiver<T>(
   attempt: () => Promise<Decision<T | Step>>,
 ): Promise<T | Step> {
   const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
-  return context.serialize(`incoming:${payment.incomingPaymentId}`, () => decide(context, attempt, [], lost))
+  return context.serialize(`incoming:${payment.incomingPaymentId}`, () => decide(context, attempt, [], { lost }))
 }

@@ -52,5 +52,5 @@ async function writeEnd(
     return { changes: [write, ...released, ...recordEvents(context, [event])], answer: { progress: 'ended' } }
   }
   const lost = { payment: end.id, answer: { progress: 'lost' } } as const
-  return context.serialize(`grant:${end.grantId}`, () => decide(context, attempt, [], lost))
+  return context.serialize(`grant:${end.grantId}`, () => decide(context, attempt, [], { lost }))
 }

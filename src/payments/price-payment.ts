@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import { type Amount, type Asset, amountOf, isSameAsset } from '../protocol/amount.ts'
 import { minimumSend, parseRate, priceFixedReceive, priceFixedSend, type Terms } from '../protocol/price.ts'
+import { answerInTime } from './in-time.ts'
 
 /** What is asked: a fixed debit, or a fixed amount at the receiver. */
 export type FixedAmount = { readonly debit: Amount } | { readonly receive: Amount }
@@ -44,7 +45,9 @@ async function termsOf(
   request: { readonly walletAddress: string; readonly from: Asset; readonly to: Asset },
 ): Promise<Terms | undefined> {
   const { walletAddress, from, to } = request
-  const price = await context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) })
+  const price = await answerInTime(context, 'the pricing', () =>
+    context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
+  )
   if (price === undefined) return undefined
   const rate = parseRate(price.rate)
   if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')

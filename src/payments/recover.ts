@@ -49,7 +49,13 @@ async function claim(
   }
 }
 
-const DELETED_WHEN_DUE: readonly RecordKind[] = ['replay-claim', 'quote', 'access-token', 'interaction']
+const DELETED_WHEN_DUE: readonly RecordKind[] = [
+  'replay-claim',
+  'idempotency-key',
+  'quote',
+  'access-token',
+  'interaction',
+]
 
 /**
  * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and what nobody can use

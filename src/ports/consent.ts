@@ -41,8 +41,18 @@ export interface ConsentData {
   readonly expiresAt: number
 }
 
-/** Why an interaction cannot be shown or decided. `not_owner` and `other_session` leave it open for the one who may. */
-export type InteractionRefusal = 'unknown' | 'expired' | 'used' | 'other_session' | 'bad_csrf' | 'not_owner'
+/**
+ * Why an interaction cannot be shown or decided. `not_owner` and `other_session` leave it open for the one who may;
+ * `wider_access` leaves it open for another answer.
+ */
+export type InteractionRefusal =
+  | 'unknown'
+  | 'expired'
+  | 'used'
+  | 'other_session'
+  | 'bad_csrf'
+  | 'not_owner'
+  | 'wider_access'
 
 /** An interaction that was opened: what to show, and the value that the decision must bring back. */
 export type OpenedInteraction =
@@ -63,6 +73,19 @@ export interface Decider extends ResourceOwner {
   readonly csrf: string
 }
 
+/** A resource owner who approves, all of what was asked or a part of it. */
+export interface Approver extends Decider {
+  /**
+   * What is granted, where that is less than was asked; absent: all of it. Each entry narrows one that was asked, and
+   * no two the same one: type and identifier are the same; the actions are some of those (`read` of a `read-all`, too);
+   * an amount is not larger, a receiver and an interval stay as they are. A limit that was not asked for may be added,
+   * but no interval to an amount that was meant for good. Anything else is refused with `wider_access`. May be empty
+   * where the client also asked for the subject.
+   * @spec GRT-13
+   */
+  readonly access?: readonly Access[]
+}
+
 /** A decision that was taken. `redirect`: where to send the browser with status 303; absent where the client polls. */
 export type DecidedInteraction =
   | { readonly ok: true; readonly redirect?: string }
@@ -72,7 +95,8 @@ export type DecidedInteraction =
 export interface Interactions {
   /** Opens an interaction for its owner's session, or shows it to the same session again. Nobody else can open it. */
   find(reference: string, owner: ResourceOwner): Promise<OpenedInteraction>
-  approve(reference: string, decider: Decider): Promise<DecidedInteraction>
+  /** Grants what was asked, or the part of it in `access`; what is granted is what the client is answered and held to. @spec GRT-13 */
+  approve(reference: string, approver: Approver): Promise<DecidedInteraction>
   deny(reference: string, decider: Decider): Promise<DecidedInteraction>
 }
 
@@ -80,7 +104,7 @@ export interface Interactions {
 export interface Consent {
   /**
    * Answers a GET or a POST. `url` is the interaction URL itself, for the form's action; the library adds the
-   * security headers of INT-9 to whatever is returned.
+   * security headers of INT-9 to whatever is returned, and sends every redirect with status 303.
    */
   respond(exchange: {
     readonly request: HttpRequest

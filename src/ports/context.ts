@@ -1,3 +1,4 @@
+import type { ClientId } from '../protocol/client.ts'
 import type { Clock } from './clock.ts'
 import type { Cryptography } from './cryptography.ts'
 import type { MoneyEvent, ServiceEvent } from './events.ts'
@@ -28,6 +29,11 @@ export interface Context {
   readonly lifetimes: Lifetimes
   readonly limits: RequestLimits
   readonly policies: Policies
+  /**
+   * Charges one new record to the quota of its client, and to that of the source where the host names it. Answers 0, or
+   * how many seconds it is until both allow one; then neither was charged. @spec T-37
+   */
+  chargeCreation(client: ClientId, source: string | undefined): number
   /** Tells the host, best effort; never throws. */
   emit(event: ServiceEvent): void
   /** Where the host listens: delivers a money event, and rejects where the host did. Absent: nobody listens, nothing is recorded. */

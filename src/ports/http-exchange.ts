@@ -1,6 +1,6 @@
 /**
  * A request as a host received it. Less than a Fetch `Request` on purpose: every line and every byte as they came,
- * and nothing that the library would have to trust.
+ * and nothing that the library would have to trust but `source`.
  */
 export interface HttpRequest {
   /** The method in upper case. */
@@ -14,6 +14,12 @@ export interface HttpRequest {
    * Rejects with a `ConfigurationError` where the host has parsed the body and not kept its bytes.
    */
   bytes(limit: number): Promise<Uint8Array | undefined>
+  /**
+   * The address of whoever sent the request, where the host can tell: behind a proxy the socket's is the proxy's, and a
+   * forwarded one is true only where a trusted proxy wrote it. What one source may cause is limited by it; absent, by
+   * client alone. @spec T-5 @spec T-37
+   */
+  readonly source?: string | undefined
 }
 
 /** A response for a host to write out. `body` is text; `undefined` means no body at all. */

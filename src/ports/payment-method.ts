@@ -34,7 +34,10 @@ export type DeliveryResult =
  */
 export interface PaymentMethod {
   readonly type: 'ilp'
-  /** The details by which others pay an incoming payment; they go into its `methods`. */
+  /**
+   * The details by which others pay an incoming payment; they go into its `methods`. Asked for before the payment is
+   * stored, maybe for one that never is, and again whenever it is read: it has no effect and answers the same each time.
+   */
   createDetails(incomingPayment: PayableIncomingPayment): Promise<IlpPaymentMethod>
   quote(request: {
     readonly receiver: string

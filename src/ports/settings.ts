@@ -16,18 +16,30 @@ export interface Lifetimes {
   readonly signatureSkewSeconds: number
 }
 
-/** Sizes and deadlines. */
+/** Sizes, deadlines and a quota. */
 export interface RequestLimits {
   /** The largest request body. Default 65536. @spec EMB-1 */
   readonly bodyBytes: number
   /** How long the bytes of a body may take. Default 10. @spec EMB-2 */
   readonly bodySeconds: number
-  /** How long a request waits for a hold before it answers without its outcome. Default 3. */
+  /**
+   * How long a request waits for a hold before it answers without its outcome. It is also the deadline of what has to
+   * be known before there is an answer, and ends in 503 there: `pricing.price`, `createDetails` of a payment method,
+   * and reading an account of the ledger. Default 3.
+   */
   readonly holdSeconds: number
   /** How long a commit is tried against concurrent writers. Default 3. */
   readonly commitSeconds: number
   /** The lease of a worker on a payment. Default 30. */
   readonly leaseSeconds: number
+  /**
+   * How many grants, rotations of tokens, incoming payments, quotes and outgoing payments together one client may ask
+   * for, and again one source where the host names sources: a bucket of this many, which may all be used at once, and
+   * into which as many flow again per hour, evenly. So one hour can see twice as many. Counted in each process by
+   * itself. A client that is known by its key alone makes itself as many identities as it likes, so only its source
+   * limits it. Default 100000. @spec T-37
+   */
+  readonly createdPerHour: number
 }
 
 /** The choices that the protocol leaves open. */

@@ -1,11 +1,13 @@
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { Grant } from '../protocol/grant.ts'
+import type { IdempotencyKey } from '../protocol/idempotency-key.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { Interaction } from '../protocol/interaction.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Quote } from '../protocol/quote.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import type { ReplayClaim } from '../protocol/replay-claim.ts'
+import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import type { MoneyEvent } from './events.ts'
 
@@ -24,9 +26,11 @@ export interface RecordTypes {
   readonly 'incoming-payment': IncomingPayment
   readonly quote: Quote
   readonly 'outgoing-payment': OutgoingPayment
+  readonly 'signed-request': SignedRequest
   readonly spending: Spending
   readonly receipt: Receipt
   readonly 'replay-claim': ReplayClaim
+  readonly 'idempotency-key': IdempotencyKey
   readonly event: PendingEvent
 }
 

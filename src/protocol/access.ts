@@ -1,4 +1,6 @@
 import * as v from 'valibot'
+import { type Asset, isSameAsset } from './amount.ts'
+import { type IntervalCounting, parseInterval, windowCount } from './interval.ts'
 import { Limits, type WireLimits } from './limits.ts'
 
 /** What a right lets a client do; `read-all` implies `read`, `list-all` implies `list`, nothing else implies anything. */
@@ -61,11 +63,36 @@ export const Access: v.GenericSchema<unknown, Access> = v.variant(
   'unknown access type',
 )
 
+const MAX_ENTRIES = 3
+
+/** The access entries of a grant: at most three, no two of them equal. @spec GRT-3 */
+export const AccessList: v.GenericSchema<unknown, Access[]> = v.pipe(
+  v.array(v.unknown(), 'access must be an array'),
+  v.maxLength(MAX_ENTRIES, 'access has more than 3 entries'),
+  v.array(Access),
+  // The schema has written the members of every entry in one order: equal entries have equal JSON.
+  v.check(
+    (list) => new Set(list.map((entry) => JSON.stringify(entry))).size === list.length,
+    'access repeats an entry',
+  ),
+)
+
 /** Whether an entry holds an action, directly or through its `-all` form. */
 export function allowsAction(access: Access, action: Action): boolean {
   if (access.actions.includes(action)) return true
   if (action === 'read') return access.actions.includes('read-all')
   return action === 'list' && access.actions.includes('list-all')
+}
+
+/** Why the limits of an entry cannot hold for an account of this asset; `undefined` where they can. @spec GRT-10 @spec IVL-6 */
+export function refuseLimits(access: Access, account: Asset, counting: IntervalCounting): string | undefined {
+  if (access.type !== 'outgoing-payment' || access.limits === undefined) return undefined
+  const { debitAmount, interval } = access.limits
+  if (debitAmount !== undefined && !isSameAsset(debitAmount, account))
+    return 'limits.debitAmount is not in the asset of the wallet address'
+  const parsed = interval === undefined ? undefined : parseInterval(interval)
+  const isEmpty = parsed !== undefined && (!parsed.ok || windowCount(parsed.interval, counting) === 0)
+  return isEmpty ? 'limits.interval has no window' : undefined
 }
 
 /** Whether an entry covers a wallet address: one without `identifier` covers every one of this server. @spec RS-4 @spec RS-5 */

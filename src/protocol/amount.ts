@@ -59,7 +59,7 @@ export const Amount: v.GenericSchema<WireAmount, Amount> = v.pipe(
     assetCode: AssetCode,
     assetScale: AssetScale,
   }),
-  v.transform((wire) => ({ value: BigInt(wire.value), assetCode: wire.assetCode, assetScale: wire.assetScale })),
+  v.transform((wire) => amountOf(wire, BigInt(wire.value))),
 )
 
 /** The JSON form of an amount. @spec AMT-3 */
@@ -94,25 +94,6 @@ export function subtractAmounts(a: Amount, b: Amount): Amount {
   assertSameAsset(a, b)
   if (b.value > a.value) throw new RangeError('an amount cannot be negative')
   return amountOf(a, a.value - b.value)
-}
-
-/**
- * Converts a value between scales. Going to a finer scale is exact; going to a coarser one loses digits, so the
- * caller names the direction. `undefined` where the result does not fit an amount.
- * @spec AMT-4
- */
-export function convertScale(value: bigint, from: number, to: number, rounding: 'floor' | 'ceil'): bigint | undefined {
-  if (to >= from) {
-    const scaled = value * 10n ** BigInt(to - from)
-    return scaled <= MAX_AMOUNT_VALUE ? scaled : undefined
-  }
-  const divisor = 10n ** BigInt(from - to)
-  return rounding === 'floor' ? value / divisor : ceilDivide(value, divisor)
-}
-
-/** Division of non-negative integers, rounded up. */
-export function ceilDivide(dividend: bigint, divisor: bigint): bigint {
-  return (dividend + divisor - 1n) / divisor
 }
 
 /** An amount for a person: `10.00 USD` for 1000 at scale 2. No rounding and no grouping. */

@@ -1,20 +1,23 @@
 import * as v from 'valibot'
 
 // Hours end at 23: Date.parse would take 24:00:00 for the next day.
-const RFC_3339 = /^\d{4}-\d{2}-\d{2}[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d{1,9})?(?:[Zz]|[+-]\d{2}:\d{2})$/
+const RFC_3339 =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt]((?:[01]\d|2[0-3]):\d{2}:\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-]\d{2}:\d{2}))$/
 
 /**
  * Reads an RFC 3339 date-time to milliseconds; digits of a second beyond the third are cut. `undefined` where the
  * text is no such moment.
  */
 export function parseDateTime(text: string): number | undefined {
-  if (!RFC_3339.test(text)) return undefined
-  const moment = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, '$1'))
-  if (Number.isNaN(moment)) return undefined
+  const match = RFC_3339.exec(text)
+  if (match === null) return undefined
+  const [, year, month, day, time, fraction = '', offset = 'Z'] = match
+  // Engines differ in what else they read, so Date.parse is given the one form that all of them must know.
+  const second = Date.parse(`${year}-${month}-${day}T${time}${offset}`)
+  if (Number.isNaN(second)) return undefined
   // Date.parse carries 31 February over into March; a day that does not exist is refused instead.
-  const day = Number(text.slice(8, 10))
-  const daysOfMonth = new Date(Date.UTC(Number(text.slice(0, 4)), Number(text.slice(5, 7)), 0)).getUTCDate()
-  return day <= daysOfMonth ? moment : undefined
+  const daysOfMonth = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
+  return Number(day) <= daysOfMonth ? second + Number(fraction.padEnd(3, '0').slice(0, 3)) : undefined
 }
 
 /** A date-time member of a body, as milliseconds since 1970. */

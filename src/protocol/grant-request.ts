@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Access } from './access.ts'
+import { type Access, AccessList } from './access.ts'
 import { ClientIdentification } from './client.ts'
 import { isFinishNonce } from './finish-hash.ts'
 import type { Finish } from './grant.ts'
@@ -19,19 +19,6 @@ export interface GrantRequest {
   readonly subject?: string
   readonly interact?: InteractionRequest
 }
-
-const MAX_ACCESS = 3
-
-const AccessList = v.pipe(
-  v.array(v.unknown(), 'access must be an array'),
-  v.maxLength(MAX_ACCESS, 'access has more than 3 entries'),
-  v.array(Access),
-  // The schema has written the members of every entry in one order: equal entries have equal JSON.
-  v.check(
-    (list) => new Set(list.map((entry) => JSON.stringify(entry))).size === list.length,
-    'access repeats an entry',
-  ),
-)
 
 const SubjectIdentifier = v.strictObject({
   id: v.pipe(v.string(), v.maxLength(2048, 'subject identifier too long')),

@@ -64,14 +64,12 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined
 export function isEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0
-  for (let index = 0; index < a.length; index++) difference |= (a[index] ?? 0) ^ (b[index] ?? 0)
+  for (const [index, byte] of a.entries()) difference |= byte ^ (b[index] ?? 0)
   return difference === 0
 }
 
 /** Whether two digests in hexadecimal are equal, in time that depends on their length alone. @spec T-15 */
 export function isEqualDigest(a: string, b: string): boolean {
-  if (a.length !== b.length) return false
-  let difference = 0
-  for (let index = 0; index < a.length; index++) difference |= a.charCodeAt(index) ^ b.charCodeAt(index)
-  return difference === 0
+  const encoder = new TextEncoder()
+  return isEqualBytes(encoder.encode(a), encoder.encode(b))
 }

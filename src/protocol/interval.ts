@@ -56,7 +56,7 @@ function parseMoment(text: string): number | undefined {
 
 function parseDuration(text: string): { readonly months: number; readonly milliseconds: number } | undefined {
   const match = DURATION.exec(text)
-  if (match === null || text === 'P' || text.endsWith('T')) return undefined
+  if (match === null || text.endsWith('T')) return undefined
   const part = (group: number): number => Number(match[group] ?? 0)
   return {
     months: part(1) * 12 + part(2),

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { Amount, type WireAmount } from './amount.ts'
+import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import { parseInterval } from './interval.ts'
 import { parseReceiver } from './receiver.ts'
 
@@ -11,16 +11,7 @@ export interface WireLimits {
   readonly receiveAmount?: WireAmount
 }
 
-const amountAsSent = v.pipe(
-  Amount,
-  v.transform(
-    (amount): WireAmount => ({
-      value: amount.value.toString(),
-      assetCode: amount.assetCode,
-      assetScale: amount.assetScale,
-    }),
-  ),
-)
+const amountAsSent = v.pipe(Amount, v.transform(amountToWire))
 
 /** The `limits` member of an access entry: at most one amount, a parseable interval, a receiver of the published form. @spec GRT-10 */
 export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(

@@ -3,16 +3,15 @@ import * as v from 'valibot'
 /** Metadata that a client attaches to a payment: any JSON object, given back unchanged. */
 export type Metadata = Readonly<Record<string, unknown>>
 
-/** The largest serialised form, in UTF-16 code units. */
-const MAX_LENGTH = 8192
+/** The largest serialised form, in bytes. */
+const MAX_BYTES = 8192
 const MAX_DEPTH = 8
 
-function depthOf(value: unknown, limit: number): number {
-  if (typeof value !== 'object' || value === null) return 0
-  if (limit === 0) return 1
-  let deepest = 0
-  for (const member of Object.values(value)) deepest = Math.max(deepest, depthOf(member, limit - 1))
-  return deepest + 1
+/** Whether a value has at most that many levels of objects and arrays, and no number that JSON cannot write: `1e400` is read as infinity. */
+function isRepeatable(value: unknown, levels: number): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((member) => isRepeatable(member, levels - 1))
 }
 
 function isMetadata(value: unknown): value is Metadata {
@@ -28,8 +27,8 @@ export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
   // The depth is part of the schema and not a check: after a failed check the next one would still run, and serialising
   // what is nested too deeply ends the stack.
   v.custom<Metadata>(
-    (value) => isMetadata(value) && depthOf(value, MAX_DEPTH) <= MAX_DEPTH,
-    'metadata must be an object of at most 8 levels',
+    (value) => isMetadata(value) && isRepeatable(value, MAX_DEPTH),
+    'metadata must be an object of at most 8 levels and finite numbers',
   ),
-  v.check((value) => JSON.stringify(value).length <= MAX_LENGTH, 'metadata is too large'),
+  v.check((value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_BYTES, 'metadata is too large'),
 )

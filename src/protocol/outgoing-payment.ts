@@ -42,6 +42,8 @@ export interface OutgoingPayment {
   readonly decision?: Decision
   /** How often the present step was tried without an answer. */
   readonly attempts: number
+  /** The record of the `Idempotency-Key` that the payment was ordered under; absent without one. @spec OUT-12 */
+  readonly keyId?: string
 }
 
 /** The body of `POST /outgoing-payments`: from a quote, or straight from an incoming payment. */

@@ -1,4 +1,4 @@
-import { type Asset, ceilDivide, MAX_AMOUNT_VALUE } from './amount.ts'
+import { type Asset, MAX_AMOUNT_VALUE } from './amount.ts'
 
 /** An exact rate: major units of the receiver's asset per major unit of the payer's. Both parts are above zero. */
 export interface Rate {
@@ -18,22 +18,30 @@ export interface Terms {
 }
 
 const MAX_RATE_LENGTH = 40
-const DECIMAL = /^(\d+)(?:\.(\d+))?$/
+const DECIMAL = /^\d+(?:\.(\d+))?$/
 
 /** Reads a rate such as `0.92`: plain digits, at most 40 characters, above zero. `undefined` where the text is none. @spec QUO-8 */
 export function parseRate(text: string): Rate | undefined {
   const match = text.length <= MAX_RATE_LENGTH ? DECIMAL.exec(text) : null
   if (match === null) return undefined
-  const [, whole = '', fraction = ''] = match
-  const numerator = BigInt(whole + fraction)
+  const [, fraction = ''] = match
+  const numerator = BigInt(text.replace('.', ''))
   return numerator > 0n ? { numerator, denominator: 10n ** BigInt(fraction.length) } : undefined
+}
+
+/** Division of integers that are not negative, rounded up. */
+function ceilDivide(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
 }
 
 function feeOf(debit: bigint, terms: Terms): bigint {
   return ceilDivide(debit * BigInt(terms.basisPoints), 10_000n) + terms.fixed
 }
 
-/** The rate between the smallest units of the two assets. */
+/**
+ * The rate between the smallest units of the two assets, so that exchange and change of scale are one exact step, which
+ * rounds once. @spec AMT-4
+ */
 function unitRate(terms: Terms): Rate {
   return {
     numerator: terms.rate.numerator * 10n ** BigInt(terms.to.assetScale),
@@ -44,7 +52,7 @@ function unitRate(terms: Terms): Rate {
 /**
  * What a receiver gets for a debit, and the fee in it: the fee rounds up, the receive amount down. Zero where the debit
  * is too small; `undefined` where the fee exceeds the debit or the result does not fit an amount.
- * @spec QUO-8
+ * @spec QUO-8 @spec AMT-4
  */
 export function priceFixedSend(
   debit: bigint,
@@ -58,9 +66,9 @@ export function priceFixedSend(
 }
 
 /**
- * The smallest debit that gives a receiver at least `receive`, and the fee in it; `undefined` where it does not fit an
- * amount.
- * @spec QUO-8
+ * The smallest debit that gives a receiver at least `receive`, and the fee in it: the debit rounds up. `undefined` where
+ * it does not fit an amount.
+ * @spec QUO-8 @spec AMT-4
  */
 export function priceFixedReceive(
   receive: bigint,

@@ -1,4 +1,4 @@
-import { type Amount, type Asset, amountOf, isSameAsset, type WireAmount } from './amount.ts'
+import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, type WireAmount } from './amount.ts'
 
 /**
  * What a grant has spent through one access entry in one window: the debit and receive amounts of every payment
@@ -11,8 +11,11 @@ export interface Spending {
   readonly id: string
   readonly grantId: string
   readonly entry: number
-  /** When a payment was last charged to it. */
+  /** When a payment was last charged to it, and the one before that: a payment that is refused was never charged. */
   readonly chargedAt: number
+  readonly chargedBefore: number
+  /** How many payments were charged to it: those that failed count, those that were refused do not. @spec D13 */
+  readonly payments: number
   readonly debit: Amount
   /** One sum per asset of the receivers. */
   readonly receive: readonly WireAmount[]
@@ -37,10 +40,7 @@ export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: 
   return {
     ...spending,
     debit: amountOf(spending.debit, spending.debit.value + debit),
-    receive: [
-      ...others,
-      { value: total.toString(), assetCode: receiveAsset.assetCode, assetScale: receiveAsset.assetScale },
-    ],
+    receive: [...others, amountToWire(amountOf(receiveAsset, total))],
   }
 }
 
@@ -48,12 +48,5 @@ export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: 
 export function spentAmountsOf(spending: Spending): SpentAmounts {
   const received = spending.receive.filter((amount) => amount.value !== '0')
   const single = received.length > 1 ? null : (received[0] ?? spending.receive[0] ?? null)
-  return {
-    spentDebitAmount: {
-      value: spending.debit.value.toString(),
-      assetCode: spending.debit.assetCode,
-      assetScale: spending.debit.assetScale,
-    },
-    spentReceiveAmount: single,
-  }
+  return { spentDebitAmount: amountToWire(spending.debit), spentReceiveAmount: single }
 }

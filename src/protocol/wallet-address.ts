@@ -40,16 +40,12 @@ export function isLoopbackHost(hostname: string): boolean {
  */
 export function canonicalWalletAddress(text: string, options: { readonly loopbackHttp: boolean }): string | undefined {
   if (text.length > MAX_LENGTH) return undefined
-  const [, authority, path] = WALLET_ADDRESS.exec(text) ?? []
-  if (authority === undefined || path === undefined) return undefined
+  const match = WALLET_ADDRESS.exec(text)
+  if (match === null || !URL.canParse(text)) return undefined
+  const [, authority = '', path = ''] = match
   const origin = authority.toLowerCase()
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (
-    url === undefined ||
-    url.href !== origin + (path === '' ? '/' : path) ||
-    url.username !== '' ||
-    url.hostname.endsWith('.')
-  ) {
+  const url = new URL(text)
+  if (url.href !== origin + (path === '' ? '/' : path) || url.username !== '' || url.hostname.endsWith('.')) {
     return undefined
   }
   const allowsAny = options.loopbackHttp && isLoopbackHost(url.hostname)

@@ -15,6 +15,9 @@ const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment
  * `claims` are the replay claims of the request: they are part of whatever is committed. A claim that is there already
  * is a replay and refused.
  *
+ * `earlier` looks whether this was decided before, and its answer then is the answer, without any claim: before each
+ * attempt, and once more before a replay is refused or a refusal of the attempt goes out.
+ *
  * `lost` is for a worker on a payment: where that payment itself has met a conflict, it belongs to another worker by
  * now, and `lost.answer` is the answer.
  *
@@ -25,21 +28,42 @@ export async function decide<T>(
   context: Context,
   attempt: () => Promise<Decision<T>>,
   claims: readonly Change[] = [],
-  lost?: { readonly payment: string; readonly answer: T },
+  {
+    earlier,
+    lost,
+  }: {
+    readonly earlier?: () => Promise<T | undefined>
+    readonly lost?: { readonly payment: string; readonly answer: T }
+  } = {},
 ): Promise<T> {
   const deadline = context.clock.now() + context.limits.commitSeconds * 1000
   for (let round = 0; ; round++) {
-    const decision = await attempt()
+    const before = await earlier?.()
+    if (before !== undefined) return before
+    let decision: Decision<T>
+    try {
+      decision = await attempt()
+    } catch (refusal) {
+      // The very request that this repeats may have used up, since it was looked for, what the attempt did not find.
+      const known = await earlier?.()
+      if (known !== undefined) return known
+      throw refusal
+    }
     const changes = [...('changes' in decision ? decision.changes : []), ...claims]
     const conflicts = changes.length === 0 ? [] : await commitKnown(context, changes)
     if (conflicts.length === 0) return decision.answer
+    if (conflicts.some((change) => claims.includes(change))) {
+      const known = await earlier?.()
+      if (known !== undefined) return known
+      throw invalidSignature('this signature was used before, sign the request again')
+    }
     if (lost !== undefined && conflicts.some((change) => isAbout(change, lost.payment))) return lost.answer
     if (context.clock.now() >= deadline) throw unavailable('a commit met concurrent writers until its deadline')
     await context.clock.sleep(backOffMilliseconds(context, round))
   }
 }
 
-/** Commits; answers the changes that met a conflict, none where it happened. Throws "unavailable" where that stays unknown. @spec SIG-26 */
+/** Commits; answers the changes that met a conflict, none where it happened. Throws "unavailable" where that stays unknown. */
 async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
   let outcome: CommitResult
   try {
@@ -48,12 +72,7 @@ async function commitKnown(context: Context, changes: readonly Change[]): Promis
     if (await hasHappened(context, changes, cause)) return []
     throw unavailable('the outcome of a commit is unknown')
   }
-  if (outcome === 'committed') return []
-  const conflicts = outcome.conflicts.flatMap((index) => changes[index] ?? [])
-  if (conflicts.some(({ kind }) => kind === 'replay-claim')) {
-    throw invalidSignature('this signature was used before, sign the request again')
-  }
-  return conflicts
+  return outcome === 'committed' ? [] : outcome.conflicts.flatMap((index) => changes[index] ?? [])
 }
 
 function isAbout(change: Change, payment: string): boolean {

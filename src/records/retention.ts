@@ -3,5 +3,8 @@ const DAY_MILLISECONDS = 24 * 3600 * 1000
 /** How long the records of what is over are kept for those who ask again: tokens that were revoked, grants that came to nothing. */
 export const OVER_KEPT_MILLISECONDS = 30 * DAY_MILLISECONDS
 
+/** How long a repeat under an `Idempotency-Key` is answered as the first request was. @spec OUT-12 */
+export const IDEMPOTENCY_KEPT_MILLISECONDS = DAY_MILLISECONDS
+
 /** How long an expired quote or interaction is kept, so that whoever comes late is told what happened. */
 export const EXPIRED_KEPT_MILLISECONDS = DAY_MILLISECONDS

@@ -9,12 +9,16 @@ import {
 import { identifyToken, type TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { readLedgerAccount } from '../payments/ask-ledger.ts'
+import { answerInTime } from '../payments/in-time.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/notify.ts'
 import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
+import type { PayableIncomingPayment, PaymentMethod } from '../ports/payment-method.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
+import type { ClientId } from '../protocol/client.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import {
   type CreateIncomingPayment,
@@ -25,10 +29,12 @@ import {
 } from '../protocol/incoming-payment.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
+import { decideOnce } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
 import { listPage, parsePage, single } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
+import { singleUseOf } from './single-use.ts'
 
 /** `create-incoming-payment`. @spec INC-1 @spec INC-2 @spec INC-3 */
 export async function createIncomingPayment({
@@ -37,7 +43,41 @@ export async function createIncomingPayment({
   body,
 }: Input<TokenCaller, CreateIncomingPayment>): Promise<Result> {
   const { context } = exchange
-  const { url, account } = await walletAddressFor(context, caller, 'incoming-payment', 'create', body.walletAddress)
+  const use = await singleUseOf(exchange, caller)
+  const walletAddress = await walletAddressFor(context, caller, 'incoming-payment', 'create', body.walletAddress)
+  const id = context.secrets.randomId()
+  const once = await decideOnce(context, use, async () => {
+    const payment = await intendIncomingPayment(context, id, caller.token.client, walletAddress, body)
+    return {
+      changes: [
+        { action: 'insert', kind: 'incoming-payment', value: payment, isListed: true, dueAt: payment.expiresAt + 1 },
+        ...recordEvents(context, [incomingPaymentEvent(context, payment, 'created')]),
+      ],
+      resourceId: payment.id,
+      response: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)) },
+      // Asked for before anything is committed: a rail that fails leaves no payment that nobody was told of.
+      made: { id: payment.id, methods: await detailsOf(context, payment) },
+    }
+  })
+  if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, once.made.id))
+  const methods = once.isRepeat ? await detailsAgain(context, once.resourceId) : once.made.methods
+  return { status: 201, body: { ...once.response, methods } }
+}
+
+/** Those of its creation, whatever became of it since: a repeat is answered as the first request was. @spec OUT-12 */
+async function detailsAgain(context: Context, id: string): Promise<readonly IlpPaymentMethod[]> {
+  const record = await readRecord(context.storage, 'incoming-payment', id)
+  if (record === undefined) throw new Error('an incoming payment has vanished')
+  return detailsOf(context, record.value)
+}
+
+async function intendIncomingPayment(
+  context: Context,
+  id: string,
+  client: ClientId,
+  { url, account }: LocalWalletAddress,
+  body: CreateIncomingPayment,
+): Promise<IncomingPayment & { readonly expiresAt: number }> {
   if (body.incomingAmount) {
     if (!isSameAsset(body.incomingAmount, account))
       throw invalidAmount('incomingAmount is not in the asset of the wallet address')
@@ -49,10 +89,10 @@ export async function createIncomingPayment({
   if (expiresAt <= createdAt || expiresAt > latest) throw invalidExpiresAt()
   const payee = await readLedgerAccount(context, account.account)
   if (payee === undefined || !payee.canReceive) throw ledgerRefused('not_allowed')
-  const payment: IncomingPayment = {
-    id: context.secrets.randomId(),
+  return {
+    id,
     walletAddress: url,
-    client: caller.token.client,
+    client,
     state: 'pending',
     createdAt,
     expiresAt,
@@ -62,13 +102,6 @@ export async function createIncomingPayment({
     ...(body.metadata && { metadata: body.metadata }),
     secretId: await context.secrets.currentId(),
   }
-  const changes = [
-    { action: 'insert', kind: 'incoming-payment', value: payment, isListed: true, dueAt: expiresAt + 1 },
-    ...recordEvents(context, [incomingPaymentEvent(context, payment, 'created')]),
-  ] as const
-  await decide(context, async () => ({ changes, answer: undefined }), caller.proof.claims)
-  exchange.waitUntil(deliverEvents(context, payment.id))
-  return { status: 201, body: await withMethods(context, payment) }
 }
 
 async function withMethods(context: Context, payment: IncomingPayment): Promise<WireIncomingPaymentWithMethods> {
@@ -76,15 +109,32 @@ async function withMethods(context: Context, payment: IncomingPayment): Promise<
   return { ...wire, methods: await methodsOf(context, payment) }
 }
 
-/** How a payment can be paid from elsewhere; nothing any more once it takes no money. @spec INC-4 @spec INC-9 */
+/** How a payment can be paid from elsewhere; nothing any more once it takes no money. @spec INC-9 */
 async function methodsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
-  if (!isActive(payment, context.clock.now())) return []
+  return isActive(payment, context.clock.now()) ? detailsOf(context, payment) : []
+}
+
+/** The details by which a payment is paid from elsewhere; its secret is derived each time. @spec INC-4 */
+async function detailsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
   const sharedSecret = await context.secrets.derive(payment.secretId, 'shared-secret', payment.id)
   if (context.paymentMethods.length === 0) {
     return [{ type: 'ilp', ilpAddress: `${context.policies.localIlpPrefix}.${payment.id}`, sharedSecret }]
   }
   const { id, walletAddress } = payment
-  return Promise.all(context.paymentMethods.map((method) => method.createDetails({ id, walletAddress, sharedSecret })))
+  const payable = { id, walletAddress, sharedSecret }
+  return answerInTime(context, 'a payment method', () =>
+    Promise.all(context.paymentMethods.map((method) => detailsBy(method, payable))),
+  )
+}
+
+/** A method is given a secret, and errors like to repeat what they were given. @spec T-34 */
+async function detailsBy(method: PaymentMethod, payable: PayableIncomingPayment): Promise<IlpPaymentMethod> {
+  try {
+    return await method.createDetails(payable)
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : 'something that is no Error was thrown'
+    throw new Error(said.replaceAll(payable.sharedSecret, '…'))
+  }
 }
 
 /** Who reads an incoming payment: without an `Authorization` header anyone, with one only the holder of a good token. @spec RS-9 */
@@ -140,8 +190,10 @@ export async function listIncomingPayments({ exchange, caller }: Input<TokenCall
 
 /** `complete-incoming-payment`: takes no more money. Again is fine; an expired payment cannot be completed. @spec INC-10 */
 export async function completeIncomingPayment({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context, params } = exchange
+  const { context, params, bytes } = exchange
   const id = params['id'] ?? ''
+  // There need be no body, and nothing in it counts; but it is JSON, as everywhere.
+  if (bytes.length > 0) exchange.json()
   const completed = await decide(
     context,
     async () => {

@@ -1,7 +1,7 @@
 import type { TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Result } from '../http/respond.ts'
-import { entryWindows, NEVER_CHARGED } from '../payments/charge-grant.ts'
+import { entryWindows } from '../payments/charge-grant.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
@@ -26,7 +26,7 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenC
   const charged = windows
     .flatMap(({ windowId, lifeId }) => {
       const life = find(lifeId)
-      return life === undefined || life.chargedAt === NEVER_CHARGED ? [] : [{ windowId, life }]
+      return life === undefined || life.payments === 0 ? [] : [{ windowId, life }]
     })
     .sort((a, b) => b.life.chargedAt - a.life.chargedAt)[0]
   if (charged?.windowId === undefined) return { status: 200, body: NOTHING }

@@ -1,14 +1,17 @@
 import { invalidQuote, invalidReceiver, invalidRequest } from '../errors/conditions.ts'
 import type { TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
-import { createPayment, type PaymentTerms } from '../payments/create-payment.ts'
+import { createPayment, type PaymentOrder, type PaymentTerms } from '../payments/create-payment.ts'
 import { resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
+import { isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
+import type { KeptAnswer } from '../protocol/idempotency-key.ts'
+import { isIdentifier, toBase64url } from '../protocol/identifiers.ts'
 import {
   type CreateOutgoingPayment,
   type OutgoingPayment,
@@ -16,12 +19,14 @@ import {
   type WireOutgoingPayment,
 } from '../protocol/outgoing-payment.ts'
 import { localResourceId } from '../protocol/receiver.ts'
-import { spentAmountsOf } from '../protocol/spent-amounts.ts'
+import { hideToken } from '../protocol/signed-request.ts'
+import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { readRecord } from '../records/read-record.ts'
 import { requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
 import { listPage, parsePage, single } from './pagination.ts'
 import { priceRequest } from './quotes.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
+import { singleUseOf } from './single-use.ts'
 
 /** `create-outgoing-payment`: from a quote, or straight from an incoming payment. @spec OUT-2 @spec OUT-3 @spec OUT-10 */
 export async function createOutgoingPayment({
@@ -30,23 +35,43 @@ export async function createOutgoingPayment({
   body,
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
+  const use = await singleUseOf(exchange, caller)
   const walletAddress = await walletAddressFor(context, caller, 'outgoing-payment', 'create', body.walletAddress)
-  const { record, spent, isOurs } = await createPayment(context, caller.token, caller.proof.claims, async () => {
-    const terms =
-      'quoteId' in body
-        ? await termsOfQuote(context, walletAddress, body.quoteId, caller.token.client)
-        : await termsOfIncomingPayment(context, walletAddress, body)
-    return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
+  const { record, answer, isOurs } = await createPayment(context, {
+    ...use,
+    token: caller.token,
+    signedRequest: signedRequestOf(exchange, caller),
+    readTerms: async () => {
+      const terms =
+        'quoteId' in body
+          ? await termsOfQuote(context, walletAddress, body.quoteId, caller.token.client)
+          : await termsOfIncomingPayment(context, walletAddress, body)
+      return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
+    },
+    answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
   if (isOurs) exchange.waitUntil(advancePayment(context, record))
+  return { status: 201, body: answer }
+}
+
+function grantSpentOf(spent: Spending): KeptAnswer {
   const { spentDebitAmount, spentReceiveAmount } = spentAmountsOf(spent)
   return {
-    status: 201,
-    body: {
-      ...toWire(context, record.value),
-      ...(spentDebitAmount && { grantSpentDebitAmount: spentDebitAmount }),
-      ...(spentReceiveAmount && { grantSpentReceiveAmount: spentReceiveAmount }),
-    },
+    ...(spentDebitAmount && { grantSpentDebitAmount: spentDebitAmount }),
+    ...(spentReceiveAmount && { grantSpentReceiveAmount: spentReceiveAmount }),
+  }
+}
+
+/** What proves later that the client ordered this. The body is JSON by now, so its bytes are text. @spec T-42 */
+function signedRequestOf({ bytes }: Exchange, { token, proof }: TokenCaller): PaymentOrder['signedRequest'] {
+  return {
+    publicKey: proof.key,
+    signature: toBase64url(proof.signature),
+    base: hideToken(proof.base),
+    // A byte order mark is part of what the digest is of.
+    body: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
+    tokenSecretId: token.secretId,
+    tokenManageId: token.manageId,
   }
 }
 
@@ -65,6 +90,8 @@ async function termsOfQuote(
   const { value } = quote
   if (value.state !== 'open') throw invalidQuote('the quote is used')
   if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
+  // A wallet that gave the account another unit since would take that many of the new one.
+  if (!isSameAsset(value.debitAmount, payer.account)) throw invalidQuote('the wallet address has another asset by now')
   const resolved = await resolveReceiver(context, value.receiver)
   if (!resolved.ok) throw invalidReceiver(resolved.reason)
   const { receiver } = resolved

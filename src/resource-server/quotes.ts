@@ -2,6 +2,7 @@ import { invalidAmount, invalidReceiver, ledgerRefused, nonPositiveReceiveAmount
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
+import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { readLedgerAccount } from '../payments/ask-ledger.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
@@ -9,13 +10,15 @@ import { type LocalReceiver, resolveReceiver } from '../payments/resolve-receive
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { amountOf, amountToWire } from '../protocol/amount.ts'
+import type { ClientId } from '../protocol/client.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
-import { decide } from '../records/decide.ts'
+import { decideOnce } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { requireVisible, walletAddressFor } from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
+import { singleUseOf } from './single-use.ts'
 
 /** A payment that can be made: its payer, its receiver and its frozen amounts. */
 export interface PricedRequest {
@@ -26,14 +29,34 @@ export interface PricedRequest {
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
 export async function createQuote({ exchange, caller, body }: Input<TokenCaller, CreateQuote>): Promise<Result> {
   const { context } = exchange
-  const { url, account } = await walletAddressFor(context, caller, 'quote', 'create', body.walletAddress)
+  const use = await singleUseOf(exchange, caller)
+  const walletAddress = await walletAddressFor(context, caller, 'quote', 'create', body.walletAddress)
+  const { response } = await decideOnce(context, use, async () => {
+    const quote = await intendQuote(context, caller.token.client, walletAddress, body)
+    const dueAt = quote.expiresAt + EXPIRED_KEPT_MILLISECONDS
+    return {
+      changes: [{ action: 'insert', kind: 'quote', value: quote, dueAt }],
+      resourceId: quote.id,
+      response: { ...quoteToWire(quote, quoteUrl(context, quote.id)) },
+      made: quote,
+    }
+  })
+  return { status: 201, body: response }
+}
+
+async function intendQuote(
+  context: Context,
+  client: ClientId,
+  { url, account }: LocalWalletAddress,
+  body: CreateQuote,
+): Promise<Quote> {
   const { receiver, priced } = await priceRequest(context, url, account, body)
   const createdAt = context.clock.now()
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
-  const quote: Quote = {
+  return {
     id: context.secrets.randomId(),
     walletAddress: url,
-    client: caller.token.client,
+    client,
     state: 'open',
     createdAt,
     expiresAt: Math.min(lifetime, receiver.expiresAt ?? lifetime),
@@ -42,11 +65,6 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
     receiveAmount: priced.receiveAmount,
     fee: priced.fee,
   }
-  const changes = [
-    { action: 'insert', kind: 'quote', value: quote, dueAt: quote.expiresAt + EXPIRED_KEPT_MILLISECONDS },
-  ] as const
-  await decide(context, async () => ({ changes, answer: undefined }), caller.proof.claims)
-  return { status: 201, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
 }
 
 /** Resolves and prices what a quote or a payment asks for; throws the condition that names what is wrong. */

@@ -1,5 +1,6 @@
-import { identifyToken } from '../http/credentials.ts'
+import { identifyToken, type TokenCaller } from '../http/credentials.ts'
 import { defineEndpoint, type Route } from '../http/endpoint.ts'
+import type { ClientId } from '../protocol/client.ts'
 import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
 import { CreateOutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { CreateQuote } from '../protocol/quote.ts'
@@ -17,6 +18,7 @@ import { createQuote, getQuote } from './quotes.ts'
 
 const role = 'resource-server'
 const token = { role, identify: identifyToken } as const
+const clientOf = ({ token }: TokenCaller): ClientId => token.client
 
 /** The endpoints of the resource server; which right each needs is in its `authorize`. */
 export function resourceServerRoutes(): readonly Route[] {
@@ -29,6 +31,7 @@ export function resourceServerRoutes(): readonly Route[] {
       body: 'json',
       authorize: requireRight('incoming-payment', 'create'),
       schema: CreateIncomingPayment,
+      createdBy: clientOf,
       run: createIncomingPayment,
     }),
     defineEndpoint({
@@ -67,6 +70,7 @@ export function resourceServerRoutes(): readonly Route[] {
       body: 'json',
       authorize: requireRight('quote', 'create'),
       schema: CreateQuote,
+      createdBy: clientOf,
       run: createQuote,
     }),
     defineEndpoint({
@@ -86,6 +90,7 @@ export function resourceServerRoutes(): readonly Route[] {
       body: 'json',
       authorize: requireRight('outgoing-payment', 'create'),
       schema: CreateOutgoingPayment,
+      createdBy: clientOf,
       run: createOutgoingPayment,
     }),
     defineEndpoint({

@@ -11,8 +11,8 @@ import {
   parseOutboundUrl,
   type ResolveHost,
 } from './guarded-request.ts'
-import { budgetHosts } from './host-budget.ts'
 import { hostNetwork } from './pinned-connection.ts'
+import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
 
 /** What the resolver needs; `network` is the host's own unless a test brings another. */
 export interface FetchKeyResolverOptions {
@@ -21,6 +21,15 @@ export interface FetchKeyResolverOptions {
   readonly loopbackHttp: boolean
   readonly network?: { readonly resolveHost: ResolveHost; readonly dial: Dial }
 }
+
+/**
+ * Requests for strangers' documents that may go to one host, at once and again per 10 seconds. With the cache of 60 seconds that serves 600 active clients of one wallet, and is no load worth borrowing
+ * this server for.
+ */
+const STRANGERS: TokenBucketOptions = { capacity: 100, refillMilliseconds: 10_000, maximumKeys: 1000 }
+
+/** What one source may cause of that: one alone must not use up the budget of a host. */
+const FROM_SOURCE = 20
 
 const INVALID: KeySetResult = { ok: false, reason: 'invalid' }
 
@@ -32,10 +41,12 @@ const INVALID: KeySetResult = { ok: false, reason: 'invalid' }
 export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver {
   const { clock, loopbackHttp, network = hostNetwork() } = options
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
-  const requests = { clock, loopbackHttp, admits: budgetHosts(clock), ...network }
+  const takeFromHost = tokenBuckets(clock, STRANGERS)
+  const takeFromSource = tokenBuckets(clock, { ...STRANGERS, capacity: FROM_SOURCE })
+  const requests = { clock, loopbackHttp, admits: (host: string) => takeFromHost(host) === 0, ...network }
 
-  // The budget of a host is for strangers' words. A client that is known is asked for once a minute, whatever else
-  // somebody makes this server ask of the same host: else anybody could shut out all the clients that live there.
+  // The budgets are for strangers' words. A client that is known is asked for once a minute, whatever else somebody
+  // makes this server ask of the same host: else anybody could shut out all the clients that live there.
   const keySets = cacheDocuments(clock, async (walletAddress, isKnown) => {
     const allowed = isKnown ? { ...requests, admits: () => true } : requests
     return readKeySet(await fetchGuardedDocument(allowed, `${walletAddress}/jwks.json`, 'application/json'))
@@ -44,17 +55,33 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver 
     readName(await fetchGuardedDocument(requests, walletAddress, 'application/json'), walletAddress),
   )
 
+  const waitOf = (source: string | undefined): number => (source === undefined ? 0 : takeFromSource(source))
+
   const isFetchable = (walletAddress: string): boolean => parseOutboundUrl(walletAddress, loopbackHttp) !== undefined
 
   return {
-    async keySet(walletAddress, unknownKid) {
+    async keySet(walletAddress, unknownKid, { source, isHolder } = {}) {
       if (!isFetchable(walletAddress)) return INVALID
-      return keySets(withoutSlash(walletAddress), (held) => unknownKid === undefined || hasKid(held, unknownKid))
+      return keySets(withoutSlash(walletAddress), {
+        isEnough: (held) => unknownKid === undefined || hasKid(held, unknownKid),
+        ...(isHolder && { isKnown: true }),
+        refuse: () => {
+          const wait = waitOf(source)
+          return wait === 0 ? undefined : { value: refusedFor(wait) }
+        },
+      })
     },
-    async publicName(walletAddress) {
-      return isFetchable(walletAddress) ? names(withoutSlash(walletAddress)) : undefined
+    async publicName(walletAddress, source) {
+      if (!isFetchable(walletAddress)) return undefined
+      return names(withoutSlash(walletAddress), {
+        refuse: () => (waitOf(source) === 0 ? undefined : { value: undefined }),
+      })
     },
   }
+}
+
+function refusedFor(waitMilliseconds: number): KeySetResult {
+  return { ok: false, reason: 'rate_limited', retryAfterSeconds: Math.ceil(waitMilliseconds / 1000) }
 }
 
 function hasKid(held: KeySetResult, kid: string): boolean {

@@ -69,7 +69,16 @@ export function sampleIncomingPayment(
 
 /** What a grant has spent: `value` in its life. */
 export function sampleSpending(id: string, value: bigint): RecordTypes['spending'] {
-  return { id, grantId: 'grant', entry: 0, chargedAt: MOMENT, debit: sampleAmount(value), receive: [] }
+  return {
+    id,
+    grantId: 'grant',
+    entry: 0,
+    chargedAt: MOMENT,
+    chargedBefore: MOMENT,
+    payments: 1,
+    debit: sampleAmount(value),
+    receive: [],
+  }
 }
 
 const PINNED = [{ kid: 'key-1', thumbprint: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k' }] as const
@@ -202,11 +211,32 @@ const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
   spendingIds: ['grant:0:life', 'grant:0:1785000000000'],
   decision: { action: 'settle', amount: MAX_AMOUNT_VALUE, fee: 9_007_199_254_740_993n },
   attempts: 7,
+  keyId: 'key',
 }
 
 const SPENDING: RecordTypes['spending'] = {
   ...sampleSpending('full', 10n ** 24n),
+  chargedBefore: MOMENT - 1,
+  payments: 9_007_199_254_740_991,
   receive: [{ value: '18446744073709551616', assetCode: 'EUR', assetScale: 9 }],
+}
+
+const SIGNED_REQUEST: RecordTypes['signed-request'] = {
+  id: 'payment',
+  publicKey: KEY,
+  signature: 'c2lnbmVk',
+  base: '"@method": POST\n"authorization": GNAP \u2039token\u203a\n"@signature-params": ("@method" "authorization")',
+  body: '\ufeff{ "walletAddress":\t"https://wallet.example/alice",\r\n "text": "\u{1F600} \' \\u0000 %" }\n',
+  tokenSecretId: 'f00d',
+  tokenManageId: 'manage',
+}
+
+const IDEMPOTENCY_KEY: RecordTypes['idempotency-key'] = {
+  id: 'key',
+  bodyHash: 'c0de',
+  resourceId: 'payment',
+  answer: { id: 'https://wallet.example/outgoing-payments/payment', failed: false, metadata: sampleMetadata() },
+  expiresAt: MOMENT,
 }
 
 const EVENT: RecordTypes['event'] = {
@@ -247,6 +277,8 @@ export function sampleInserts(): readonly Insert[] {
     { action: 'insert', kind: 'receipt', value: RECEIPT },
     { action: 'insert', kind: 'receipt', value: { ...RECEIPT, id: 'full', outgoingPaymentId: 'payment', excess: 1n } },
     { action: 'insert', kind: 'replay-claim', value: { id: 'claim', expiresAt: MOMENT }, dueAt: MOMENT },
+    { action: 'insert', kind: 'idempotency-key', value: IDEMPOTENCY_KEY, dueAt: MOMENT },
+    { action: 'insert', kind: 'signed-request', value: SIGNED_REQUEST },
     { action: 'insert', kind: 'event', value: EVENT, dueAt: MOMENT },
   ]
 }

@@ -26,7 +26,7 @@ export interface SignedRequest extends SignOptions {
   /** Absolute; its path and query become the request target unchanged. */
   readonly url: string
   readonly key: SigningKey
-  /** Signed with the rest; a `content-digest`, `content-length` or `content-type` given here stands as it is. */
+  /** Covered by the signature only where `components` names them; a `content-digest`, `content-length` or `content-type` given here stands as it is. */
   readonly headers?: Readonly<Record<string, string>>
   /** Becomes `Authorization: GNAP <token>`. */
   readonly token?: string

@@ -13,6 +13,7 @@ export interface Echo {
   readonly target: string
   readonly authorization: readonly string[]
   readonly host: readonly string[]
+  readonly source?: string | undefined
   readonly body: string | 'too large'
 }
 
@@ -33,6 +34,7 @@ export function createEcho() {
           target: request.target,
           authorization: request.headerLines('authorization'),
           host: request.headerLines('host'),
+          source: request.source,
           body: bytes === undefined ? 'too large' : Buffer.from(bytes).toString('latin1'),
         }
         return jsonResponse(bytes === undefined ? 413 : 200, seen)

@@ -33,6 +33,31 @@ describe('Express', () => {
     },
   )
 
+  it('T-37 has a source only where the application names one, through the proxies that it trusts', async () => {
+    const head = 'GET /op HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7'
+    const anonymous = express()
+    anonymous.use(openPaymentsMiddleware(createEcho()))
+    expect(await ask(await listen(anonymous), head)).not.toHaveProperty('source')
+    const app = express()
+    app.use(openPaymentsMiddleware(createEcho(), { source: (request) => request.ip }))
+    const port = await listen(app)
+    expect(await ask(port, head)).toMatchObject({ source: '127.0.0.1' })
+    app.set('trust proxy', 'loopback')
+    expect(await ask(port, head)).toMatchObject({ source: '198.51.100.7' })
+  })
+
+  it('T-37 goes on with an error where the application fails to name a source', async () => {
+    const app = express()
+    const source = (): string => {
+      throw new Error('no address')
+    }
+    app.use(openPaymentsMiddleware(createEcho(), { source }))
+    app.use((error: Error, _request: Request, response: Response, _next: NextFunction) => {
+      response.status(500).json({ message: error.message })
+    })
+    expect(await ask(await listen(app), 'GET /op HTTP/1.1')).toEqual({ message: 'no address' })
+  })
+
   it('SIG-32 keeps every line of a field', async () => {
     const app = express()
     app.use(openPaymentsMiddleware(createEcho()))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
 import { fromFetchRequest, toFetchResponse } from '../../src/http/fetch-exchange.ts'
-import { isConfigurationError } from '../../src/index.ts'
+import { type FetchOptions, isConfigurationError } from '../../src/index.ts'
 import { createEcho } from './echo.ts'
 
 /** A body that is made while it is read; `cancelled` is called when nobody reads on. */
@@ -112,7 +112,8 @@ describe.each([
   const echo = createEcho()
   const openPayments = {
     owns: echo.owns,
-    fetch: async (request: Request) => toFetchResponse(await echo.handle(fromFetchRequest(request))),
+    fetch: async (request: Request, options?: FetchOptions) =>
+      toFetchResponse(await echo.handle(fromFetchRequest(request, options?.source))),
   }
   const own = () => new Response('own')
 
@@ -122,16 +123,27 @@ describe.each([
   })
 
   it('EMB-6 answers what is for Open Payments, and hands on the rest', async () => {
-    const handler = serveHandler(openPayments, own)
+    const handler = serveHandler(openPayments, { next: own })
     expect(await (await handler(new Request('https://wallet.example/op?a=b'))).json()).toMatchObject({
       target: '/op?a=b',
     })
     expect(await (await handler(new Request('https://wallet.example/account?a=/op'))).text()).toBe('own')
   })
 
+  it('T-37 has a source only where the host names one, of what it knows of the peer', async () => {
+    const request = () => new Request('https://wallet.example/op', { headers: { 'x-forwarded-for': '198.51.100.7' } })
+    expect(await (await serveHandler(openPayments, { next: own })(request())).json()).not.toHaveProperty('source')
+    const peer = { address: '198.51.100.9' }
+    const source = (_: Request, { address }: typeof peer) => address
+    for (const options of [{ source }, { next: own, source }]) {
+      const named = serveHandler(openPayments, options)
+      expect(await (await named(request(), peer)).json()).toMatchObject({ source: '198.51.100.9' })
+    }
+  })
+
   it('answers where the directory of the wallet fails', async () => {
     const failing = { ...openPayments, owns: () => Promise.reject(new Error('directory down')) }
-    const response = await serveHandler(failing, own)(new Request('https://wallet.example/alice'))
+    const response = await serveHandler(failing, { next: own })(new Request('https://wallet.example/alice'))
     expect(await response.json()).toMatchObject({ target: '/alice' })
   })
 })

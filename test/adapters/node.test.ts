@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
@@ -32,6 +33,23 @@ describe('a request of node:http', () => {
   ])('SIG-30 keeps its raw target %s', async (target) => {
     const port = await listen(toNodeListener(createEcho()))
     expect(await ask(port, `GET ${target} HTTP/1.1`)).toMatchObject({ method: 'GET', target })
+  })
+
+  it('T-37 has a source only where the host names one', async () => {
+    const anonymous = await listen(toNodeListener(createEcho()))
+    expect(await ask(anonymous, 'GET /op HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7')).not.toHaveProperty('source')
+    const named = toNodeListener(createEcho(), { source: (request) => request.socket.remoteAddress })
+    expect(await ask(await listen(named), 'GET /op HTTP/1.1')).toMatchObject({ source: '127.0.0.1' })
+  })
+
+  it('T-37 is dropped, and no other, where the host fails to name its source', async () => {
+    const source = (request: IncomingMessage): string => {
+      if (request.url === '/op/broken') throw new Error('no address')
+      return '198.51.100.7'
+    }
+    const port = await listen(toNodeListener(createEcho(), { source }))
+    expect(await receive(send(port, 'GET /op/broken HTTP/1.1\r\nHost: test\r\n\r\n'))).toBe('')
+    expect(await ask(port, 'GET /op HTTP/1.1')).toMatchObject({ source: '198.51.100.7' })
   })
 
   it('SIG-32 keeps every line of a field', async () => {

@@ -61,8 +61,10 @@ export interface FakeNetwork {
 }
 
 /** A resolver on a network that holds `documents`, and counts what it is asked. */
-export function fakeNetwork(options: { readonly loopbackHttp?: boolean } = {}): FakeNetwork {
-  const clock = heldClock()
+export function fakeNetwork(
+  options: { readonly loopbackHttp?: boolean; readonly clock?: HeldClock } = {},
+): FakeNetwork {
+  const { clock = heldClock() } = options
   const lookups: string[] = []
   const connections: PinnedConnection[] = []
   const network = {

@@ -54,6 +54,17 @@ describe('held key sets', () => {
     expect(network.connections).toHaveLength(2)
   })
 
+  it('KEY-12 a clock that steps back does not make a removed key live longer', async () => {
+    const network = fakeNetwork()
+    network.documents = { [KEYS]: { keys: [publishedKey('a')] } }
+    await network.resolver.keySet(ALICE)
+    network.documents = { [KEYS]: { keys: [] } }
+    network.clock.advance(-3_600_000)
+    await network.resolver.keySet(ALICE)
+    network.clock.advance(60_000)
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: true, keys: [] })
+  })
+
   it('KEY-12 an unknown kid causes a fetch, at most once per 10 seconds', async () => {
     const network = fakeNetwork()
     network.documents = { [KEYS]: { keys: [publishedKey('a')] } }
@@ -114,6 +125,20 @@ describe('held key sets', () => {
     expect(network.connections).toHaveLength(1001)
     await ask(1)
     expect(network.connections).toHaveLength(1002)
+  })
+
+  it('T-5 strangers push no known client out, and cannot shut it out at its own host', async () => {
+    const network = fakeNetwork()
+    network.documents = { [KEYS]: { keys: [publishedKey('a')] } }
+    expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: true })
+    for (let index = 0; index < 1001; index++) await network.resolver.keySet(`https://stranger-${index}.example/a`)
+    for (let index = 0; index < 101; index++) await network.resolver.keySet(`${ALICE}/${index}`)
+    const before = network.connections.length
+    expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: true })
+    expect(network.connections).toHaveLength(before)
+    network.clock.advance(60_000)
+    for (let index = 0; index < 101; index++) await network.resolver.keySet(`${ALICE}/new-${index}`)
+    expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: true })
   })
 
   it('T-35 a name and a key set of one wallet address are held apart', async () => {

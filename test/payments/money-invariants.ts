@@ -14,6 +14,7 @@ export async function checkMoney(world: World, { completedByCall = [] as readonl
   await checkGrants(world, payments)
   await checkQuotes(world, payments)
   await checkEvents(world)
+  await checkOrders(world, payments)
 }
 
 /** Per asset the sum over all accounts never changes; nothing is held; clearing is empty within one asset. */
@@ -99,6 +100,16 @@ async function checkQuotes({ storage }: World, payments: readonly OutgoingPaymen
     expect(value.state).toBe(backed.length === 0 ? 'open' : 'used')
     expect(value.outgoingPaymentId).toBe(backed[0]?.id)
   }
+}
+
+/** A payment that was made keeps the request that ordered it, and a key what was made under it; one that was refused neither. */
+async function checkOrders({ storage }: World, payments: readonly OutgoingPayment[]): Promise<void> {
+  const made = payments.filter(({ state }) => state !== 'refused').map(({ id }) => id)
+  const signed = (await storage.all('signed-request')).map(({ value }) => value.id)
+  expect(signed.toSorted()).toEqual(made.toSorted())
+  const kept = (await storage.all('idempotency-key')).map(({ value }) => value.resourceId)
+  expect(made).toEqual(expect.arrayContaining(kept))
+  expect(new Set(kept).size).toBe(kept.length)
 }
 
 /** The host was told everything that happened, in order, and nothing else; repeats carry the same id. */

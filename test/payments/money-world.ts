@@ -10,7 +10,7 @@ import {
 } from 'open-payments-server'
 import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
-import { signedRequest } from 'open-payments-server/testing'
+import { type SignedRequest, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import { violations } from '../support/open-api.ts'
 import {
@@ -214,6 +214,7 @@ export async function signedBy(
   url: string,
   token?: string,
   json?: unknown,
+  more: Partial<SignedRequest> = {},
 ): Promise<HttpRequest> {
   const created = Math.floor(world.wallet.clock.now() / 1000)
   const { key } = world.wallet.client
@@ -225,7 +226,17 @@ export async function signedBy(
     created,
     ...(token !== undefined && { token }),
     ...(json !== undefined && { json }),
+    ...more,
   })
+}
+
+/** The `Idempotency-Key` of a request, signed with the rest. */
+export function keyed(key: string): Partial<SignedRequest> {
+  const content = ['content-digest', 'content-length', 'content-type']
+  return {
+    headers: { 'idempotency-key': key },
+    components: ['@method', '@target-uri', 'authorization', ...content, 'idempotency-key'],
+  }
 }
 
 /** Hands a request to a process; `undefined` where it crashes before it answers. */
@@ -239,9 +250,10 @@ export async function pay(
   world: World,
   process: Process,
   prepared: PreparedPayment,
+  more: Partial<SignedRequest> = {},
 ): Promise<ProcessAnswer | undefined> {
   const { token, body } = prepared
-  const answer = await ask(process, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body))
+  const answer = await ask(process, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body, more))
   if (answer?.status === 201) expect(violations('create-outgoing-payment', 201, answer.body)).toEqual([])
   await Promise.race([process.openPayments.drain(), process.ports.crashed])
   return answer

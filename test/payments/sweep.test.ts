@@ -1,8 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { ALICE, AUTH, BASE, continueWith, decideAs, grantAtOnce, requestConsent, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  AUTH,
+  BASE,
+  BOB,
+  continueWith,
+  decideAs,
+  grantAtOnce,
+  requestConsent,
+  usd,
+} from '../support/test-wallet.ts'
 import { type Call, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
-import { grantTokens, moneyWorld, pay, preparePayment, recoverUntilQuiet, type World } from './money-world.ts'
+import { grantTokens, keyed, moneyWorld, pay, preparePayment, recoverUntilQuiet, type World } from './money-world.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -160,6 +170,18 @@ describe('sweep() and what nobody can use any more', () => {
     expect(await world.storage.all('replay-claim')).toEqual([])
   })
 
+  it('OUT-12 deletes a key once its 24 hours are over, and keeps the signed request of its payment', async () => {
+    const world = await moneyWorld()
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)), keyed('k'))
+    world.wallet.clock.advance(DAY - 1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('idempotency-key')).toHaveLength(1)
+    world.wallet.clock.advance(1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('idempotency-key')).toEqual([])
+    expect(await world.storage.all('signed-request')).toHaveLength(1)
+  })
+
   it('TOK-5 deletes an access token thirty days after it expired', async () => {
     const world = await moneyWorld({ settings: { lifetimes: { accessTokenSeconds: 600 } } })
     const granted = await grantAtOnce(world.wallet, [{ type: 'quote', actions: ['create'] }])
@@ -172,6 +194,45 @@ describe('sweep() and what nobody can use any more', () => {
     const { manage, value } = granted.body.access_token
     expect((await world.wallet.send('POST', manage, { token: value })).status).toBe(404)
     expect(manage.startsWith(`${AUTH}/`) && !manage.startsWith(`${BASE}/`)).toBe(true)
+  })
+
+  it('T-37 leaves nothing of what came to nothing but incoming payments that say so', async () => {
+    const world = await moneyWorld({ settings: { lifetimes: { accessTokenSeconds: 600 } } })
+    const { wallet, storage } = world
+    const { openPayments } = wallet
+    // More than one call of sweep() takes on.
+    for (let count = 0; count < 101; count++) await requestConsent(wallet, [OUTGOING])
+    const granted = await grantAtOnce(wallet, [
+      { type: 'incoming-payment', actions: ['create'] },
+      { type: 'quote', actions: ['create'] },
+    ])
+    const token = granted.body.access_token.value
+    for (let count = 0; count < 3; count++) {
+      const json = { walletAddress: BOB, incomingAmount: usd('10'), expiresAt: inAnHour(world) }
+      const sending = { token, json, nonce: `n-${count}` }
+      const incoming = await wallet.send('POST', `${BASE}/incoming-payments`, sending)
+      const asked = { walletAddress: BOB, receiver: incoming.body.id, method: 'ilp' }
+      expect((await wallet.send('POST', `${BASE}/quotes`, { token, json: asked })).status).toBe(201)
+    }
+    await openPayments.drain()
+    const counted = async (): Promise<readonly number[]> =>
+      Promise.all(
+        (['grant', 'interaction', 'access-token', 'quote', 'replay-claim', 'incoming-payment'] as const).map(
+          async (kind) => (await storage.all(kind)).length,
+        ),
+      )
+    expect(await counted()).toEqual([102, 101, 1, 3, 3, 3])
+    for (const [milliseconds, left] of [
+      [HOUR, [102, 101, 1, 3, 0, 3]],
+      [DAY, [102, 0, 1, 0, 0, 3]],
+      [30 * DAY, [0, 0, 0, 0, 0, 3]],
+    ] as const) {
+      wallet.clock.advance(milliseconds)
+      for (let swept = 1; swept > 0; ) swept = await openPayments.sweep()
+      expect(await counted()).toEqual(left)
+    }
+    const states = (await storage.all('incoming-payment')).map(({ value }) => value.state)
+    expect(states).toEqual(['expired', 'expired', 'expired'])
   })
 
   it('deletes an interaction a day after its end', async () => {

@@ -16,6 +16,7 @@ import {
   INVALID_SIGNATURE,
   INVALID_TOKEN,
   idOf,
+  LIMIT_EXCEEDED,
   MISSING_AUTHORIZATION,
   NOT_FOUND,
   type ObservedWallet,
@@ -46,10 +47,14 @@ describe('who calls', () => {
     const creating = await tokenFor(wallet, [{ type: 'incoming-payment', actions: ['create'] }])
     const wrongKey = await addClient(wallet, 'stranger')
     const wrong = { walletAddress: `${BASE}/nobody`, foreign: true }
+    const unsigned: Sending['alter'] = (request) =>
+      alterRequest(request, { headers: { signature: [], 'signature-input': [] } })
     const steps: readonly (readonly [Sending, Refusal])[] = [
       [{ token: 'unknown', as: wrongKey, json: ' '.repeat(65_537) }, [413, 'payload_too_large', expect.any(String)]],
       [{ token: 'not a token', as: wrongKey, json: wrong }, MISSING_AUTHORIZATION],
       [{ token: 'unknown', as: wrongKey, json: wrong }, INVALID_TOKEN],
+      [{ token: 'unknown', json: wrong, alter: unsigned }, INVALID_TOKEN],
+      [{ token: reading, json: wrong, alter: unsigned }, INVALID_SIGNATURE],
       [{ token: reading, as: wrongKey, json: wrong }, INVALID_SIGNATURE],
       [{ token: reading, json: wrong }, INSUFFICIENT_GRANT],
       [{ token: creating, json: wrong }, INVALID_REQUEST],
@@ -300,6 +305,25 @@ describe('which wallet address', () => {
     },
   )
 
+  it('T-40 RS-4 however it is written, a wallet address has one budget, one list and its own quotes', async () => {
+    const { wallet, spending, incoming } = await shop({ limits: { debitAmount: usd('3') } })
+    const ask = { receiver: incoming.id, debitAmount: usd('1') }
+    for (const walletAddress of spellings) {
+      const quote = await expectStatus(201, askQuote(wallet, spending, { ...ask, walletAddress }))
+      expect(quote.body).toMatchObject({ walletAddress: ALICE })
+      await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
+    }
+    for (const walletAddress of [...spellings, ALICE]) {
+      const quote = await expectStatus(201, askQuote(wallet, spending, ask))
+      await expectRefusal(wallet, LIMIT_EXCEEDED, () =>
+        askPayment(wallet, spending, { walletAddress, quoteId: quote.body.id }),
+      )
+      const query = `?wallet-address=${encodeURIComponent(walletAddress)}`
+      const listed = await wallet.send('GET', `${BASE}/outgoing-payments${query}`, { token: spending })
+      expect(listed.body.result).toHaveLength(3)
+    }
+  })
+
   it('T-40 RS-4 refuses every other wallet address under the token of one, known or not', async () => {
     const wallet = await observedWallet()
     const token = await tokenFor(wallet, [{ type: 'incoming-payment', actions: ['create', 'list'], identifier: ALICE }])
@@ -444,30 +468,38 @@ describe('which resource', () => {
     await expectStatus(201, askPayment(wallet, otherSpending, { quoteId: ofOther.body.id }, other))
   })
 
-  it.each([
-    'not-an-id',
-    '%00',
-    '%2e%2e',
-    '..%2f',
-    '__proto__',
-    'constructor',
-    'A'.repeat(32),
-    '0'.repeat(31),
-    '0'.repeat(33),
-    `${'0'.repeat(31)}%30`,
-    'x'.repeat(3000),
-  ])('RS-10 an id such as %.40s is no resource', async (id) => {
-    const { wallet, spending, receiving } = await shop()
-    for (const [url, token] of [
-      [`${COLLECTION}/${id}`, receiving],
-      [`${BASE}/quotes/${id}`, spending],
-      [`${BASE}/outgoing-payments/${id}`, spending],
+  it.each<[string, (id: string) => string]>([
+    ['in upper case', (id) => id.toUpperCase()],
+    ['a character short', (id) => id.slice(1)],
+    ['a character long', (id) => `${id}0`],
+    ['with a space behind it', (id) => `${id}%20`],
+    ['with a zero byte behind it', (id) => `${id}%00`],
+    ['with a slash in it', (id) => `x%2F${id}`],
+    ['behind an escaped way up', (id) => `..%2f${id}`],
+    ['behind another id', (id) => `${'0'.repeat(32)}/${id}`],
+    ['that is none', () => 'not-an-id'],
+    ['that is a name of object members', () => '__proto__'],
+    ['that is another name of object members', () => 'constructor'],
+    ['of 3000 characters', () => 'x'.repeat(3000)],
+  ])('RS-10 an id %s is no resource', async (_, change) => {
+    const { wallet, spending, receiving, incoming } = await shop()
+    const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
+    const payment = await askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') })
+    for (const [resource, collection, token] of [
+      [incoming, COLLECTION, receiving],
+      [quote.body, `${BASE}/quotes`, spending],
+      [payment.body, `${BASE}/outgoing-payments`, spending],
     ] as const) {
-      await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', url, { token }))
+      const id = change(idOf(resource))
+      const refusal = id.includes('/') ? UNKNOWN_WALLET_ADDRESS : NOT_FOUND
+      await expectRefusal(wallet, refusal, () => wallet.send('GET', `${collection}/${id}`, { token }))
+      await expectStatus(200, wallet.send('GET', resource.id, { token }))
     }
-    await expectRefusal(wallet, NOT_FOUND, () =>
-      wallet.send('POST', `${COLLECTION}/${id}/complete`, { token: receiving }),
-    )
+    const id = change(idOf(incoming))
+    if (!id.includes('/'))
+      await expectRefusal(wallet, NOT_FOUND, () =>
+        wallet.send('POST', `${COLLECTION}/${id}/complete`, { token: receiving }),
+      )
   })
 
   it('RS-10 T-41 a quote or an incoming payment is this server’s by its whole URL, not by its last segment', async () => {

@@ -369,6 +369,32 @@ describe('several entries in one grant (LIM-10)', () => {
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('8'))
   })
 
+  it('LIM-10 a payment that the wallet refused does not make its entry the one that was charged last', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('200000') }))
+    await expectStatus(201, pay(rig, '50'))
+    rig.wallet.clock.advance(1)
+    await expectStatus(201, pay(rig, '8'))
+    rig.wallet.clock.advance(1)
+    expect((await pay(rig, '100001')).body.error.code).toBe('insufficient_funds')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('8'))
+    rig.wallet.clock.advance(1)
+    await expectStatus(201, pay(rig, '3'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('53'))
+  })
+
+  it('D13 a payment that failed is one that the grant has, whatever the wallet refuses afterwards', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('200000') }))
+    const { ledger, openPayments, clock } = rig.wallet
+    await ledger.setPermissions('bob', { canSend: true, canReceive: false })
+    await expectStatus(201, pay(rig, '5'))
+    await openPayments.drain()
+    await ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('0'))
+    clock.advance(1)
+    expect((await pay(rig, '100001')).body.error.code).toBe('insufficient_funds')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('0'))
+  })
+
   it('LIM-10 an entry whose window is over makes room for the next', async () => {
     const rig = await withEntries(
       entry({ debitAmount: usd('10'), interval: 'R0/2026-03-01T00:00:00Z/P1D' }),

@@ -150,7 +150,13 @@ describe('create-outgoing-payment', () => {
       return commit(changes)
     }
     await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
-    expect([...(commits[0] ?? [])].sort()).toEqual(['outgoing-payment', 'quote', 'replay-claim', 'spending'])
+    expect([...(commits[0] ?? [])].sort()).toEqual([
+      'outgoing-payment',
+      'quote',
+      'replay-claim',
+      'signed-request',
+      'spending',
+    ])
   })
 
   it('OUT-6 holds under the id of the payment, and credits under an id derived from it', async () => {

@@ -9,7 +9,10 @@ import {
   expectStatus,
   grantFor,
   INSUFFICIENT_GRANT,
+  INVALID_SIGNATURE,
+  INVALID_TOKEN,
   NOT_FOUND,
+  NOTHING_SPENT,
   type ObservedWallet,
   observedWallet,
   spent,
@@ -28,12 +31,12 @@ const RIGHTS: readonly string[] = Object.entries(ACTIONS).flatMap(([type, action
 )
 
 /** Access entries that hold these rights on Alice's wallet address, which pays itself here: a grant is about one. */
-function accessOf(rights: readonly string[]): readonly unknown[] {
+function accessOf(rights: readonly string[], identifier = ALICE): readonly unknown[] {
   return Object.keys(ACTIONS).flatMap((type) => {
     const actions = rights.filter((right) => right.startsWith(`${type}/`)).map((right) => right.split('/')[1])
     if (actions.length === 0) return []
     if (type === 'quote') return [{ type, actions }]
-    return [{ type, actions, identifier: ALICE }]
+    return [{ type, actions, identifier }]
   })
 }
 
@@ -182,22 +185,59 @@ describe('the right that an operation needs (section 1.1)', () => {
     for (const right of RIGHTS) tokens.set(right, await tokenFor(rig.wallet, accessOf([right])))
   })
 
-  it.each(OPERATIONS)('$operation is done with each of its rights alone', async (one) => {
+  it.each(OPERATIONS)('RS-1 $operation is done with each of its rights alone', async (one) => {
     for (const right of one.rights) {
       await expectStatus(one.status, perform(rig.wallet, one, rig.resources, tokens.get(right) ?? ''))
     }
   })
 
-  it.each(OPERATIONS)('$operation is refused with any other right alone', async (one) => {
+  it.each(OPERATIONS)('RS-1 $operation is refused with any other right alone', async (one) => {
     for (const right of RIGHTS.filter((other) => !one.rights.includes(other))) {
       const token = tokens.get(right) ?? ''
       await expectRefusal(rig.wallet, INSUFFICIENT_GRANT, () => perform(rig.wallet, one, rig.resources, token))
     }
   })
 
-  it.each(OPERATIONS)('$operation is refused with all rights but its own', async (one) => {
+  it.each(OPERATIONS)('RS-1 $operation is refused with all rights but its own', async (one) => {
     const token = await tokenFor(rig.wallet, accessOf(RIGHTS.filter((right) => !one.rights.includes(right))))
     await expectRefusal(rig.wallet, INSUFFICIENT_GRANT, () => perform(rig.wallet, one, rig.resources, token))
+  })
+
+  it.each(OPERATIONS)(
+    'D6 RS-1 $operation is refused with a token that was rotated, was revoked or never was, and with a foreign key',
+    async (one) => {
+      const { wallet, resources } = rig
+      const act = (token: string, as?: Client) => perform(wallet, one, resources, token, as)
+      const thief = await addClient(wallet, `thief-${one.operation}`)
+      const { value, manage } = (await grantFor(wallet, accessOf(RIGHTS))).body.access_token
+      await expectRefusal(wallet, INVALID_SIGNATURE, () => act(value, thief))
+      const rotated = await expectStatus(200, wallet.send('POST', manage, { token: value }))
+      await expectRefusal(wallet, INVALID_TOKEN, () => act(value))
+      const { value: second, manage: manageSecond } = rotated.body.access_token
+      await expectStatus(204, wallet.send('DELETE', manageSecond, { token: second }))
+      await expectRefusal(wallet, INVALID_TOKEN, () => act(second))
+      await expectRefusal(wallet, INVALID_TOKEN, () => act(`${second}A`))
+    },
+  )
+
+  // A quote names no wallet address, and what a grant has spent is that of the token.
+  const addressed = OPERATIONS.filter(
+    ({ operation: name, rights: [right = ''] }) => !right.startsWith('quote/') && name !== 'get-outgoing-payment-grant',
+  )
+
+  it.each(addressed)('RS-4 RS-8 $operation is refused with its rights on another wallet address', async (one) => {
+    const isNamed = one.operation.startsWith('create-') || one.operation.startsWith('list-')
+    for (const right of one.rights) {
+      const token = await tokenFor(rig.wallet, accessOf([right], BOB))
+      await expectRefusal(rig.wallet, isNamed ? INSUFFICIENT_GRANT : NOT_FOUND, () =>
+        perform(rig.wallet, one, rig.resources, token),
+      )
+    }
+  })
+
+  it('D5 OUT-10 get-outgoing-payment-grant is about the grant of its own token, on whatever wallet address', async () => {
+    const token = await tokenFor(rig.wallet, accessOf(['outgoing-payment/create'], BOB))
+    expect(await spentOf(rig.wallet, token)).toEqual(NOTHING_SPENT)
   })
 })
 
@@ -206,7 +246,7 @@ describe("another client's resources (section 1.1)", () => {
     ['get-incoming-payment', 'incoming-payment'],
     ['get-quote', 'quote'],
     ['get-outgoing-payment', 'outgoing-payment'],
-  ] as const)('%s: read finds none of them, read-all finds them', async (name, type) => {
+  ] as const)('RS-6 %s: read finds none of them, read-all finds them', async (name, type) => {
     const { wallet, resources } = await walletWithResources()
     const other = await addClient(wallet, 'other')
     const read = await tokenForOther(wallet, other, `${type}/read`)
@@ -231,7 +271,7 @@ describe("another client's resources (section 1.1)", () => {
     expect(all.body.result.map(({ id }) => id)).toEqual(shown)
   })
 
-  it('complete-incoming-payment: only the client that created it completes it, whatever else another may do', async () => {
+  it('RS-6 complete-incoming-payment: only the client that created it completes it, whatever else another may do', async () => {
     const { wallet, resources } = await walletWithResources()
     const other = await addClient(wallet, 'other')
     const rights = RIGHTS.filter((right) => right.startsWith('incoming-payment/'))
@@ -240,11 +280,11 @@ describe("another client's resources (section 1.1)", () => {
     await expectRefusal(wallet, NOT_FOUND, () => perform(wallet, complete, resources, token, other))
   })
 
-  it('get-outgoing-payment-grant: shows the grant of the token that asks, and no other', async () => {
+  it('RS-6 get-outgoing-payment-grant: shows the grant of the token that asks, and no other', async () => {
     const { wallet, token } = await walletWithResources()
     const second = await tokenFor(wallet, accessOf(['outgoing-payment/create']))
     expect(await spentOf(wallet, token)).toEqual(spent('7'))
-    expect(await spentOf(wallet, second)).toEqual({ spentDebitAmount: null, spentReceiveAmount: null })
+    expect(await spentOf(wallet, second)).toEqual(NOTHING_SPENT)
   })
 
   it('T-39 KEY-9 two directed identities see their own and not each other’s', async () => {

@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { columnsOfLayout } from '../../adapters/storage/sql/rows.ts'
+import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
+import { migrate } from '../../adapters/storage/sqlite/migrate.ts'
 import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Change, RecordKind, Storage } from '../../src/ports/storage.ts'
@@ -94,6 +96,20 @@ describe('the schema', () => {
     expect(await contentOf(sqliteStorage(first))).toEqual(before)
     expect(await contentOf(sqliteStorage(await open('twice.db')))).toEqual(before)
     expect(first.prepare('SELECT name, version FROM op_meta').all()).toMatchObject([{ name: 'storage', version: 1 }])
+  })
+
+  it('is brought up to date where it is of an earlier release, and loses nothing', async () => {
+    for (let version = 0; version < STORAGE_MIGRATIONS.length; version++) {
+      const handle = await open(':memory:')
+      migrate(handle, 'storage', STORAGE_MIGRATIONS.slice(0, version))
+      if (version > 0) handle.exec(`INSERT INTO op_replay_claim (id, expires_at, version) VALUES ('a', 5, 3)`)
+      const storage = sqliteStorage(handle)
+      expect(await storage.commit(sampleInserts())).toBe('committed')
+      const [kept] = await storage.get([{ kind: 'replay-claim', id: 'a' }])
+      expect(kept).toEqual(
+        version > 0 ? { kind: 'replay-claim', version: 3, value: { id: 'a', expiresAt: 5 } } : undefined,
+      )
+    }
   })
 
   it('refuses a database of a newer release and leaves it alone', async () => {

@@ -126,8 +126,27 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     spendingIds: 'json',
     decision: 'decision?',
     attempts: 'integer',
+    keyId: 'text?',
   },
-  spending: { id: 'text', grantId: 'text', entry: 'integer', chargedAt: 'integer', debit: 'amount', receive: 'json' },
+  'signed-request': {
+    id: 'text',
+    publicKey: 'json',
+    signature: 'text',
+    base: 'text',
+    body: 'text',
+    tokenSecretId: 'text',
+    tokenManageId: 'text',
+  },
+  spending: {
+    id: 'text',
+    grantId: 'text',
+    entry: 'integer',
+    chargedAt: 'integer',
+    chargedBefore: 'integer',
+    payments: 'integer',
+    debit: 'amount',
+    receive: 'json',
+  },
   receipt: {
     id: 'text',
     incomingPaymentId: 'text',
@@ -138,6 +157,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     excess: 'bigint?',
   },
   'replay-claim': { id: 'text', expiresAt: 'integer' },
+  'idempotency-key': { id: 'text', bodyHash: 'text', resourceId: 'text', answer: 'json', expiresAt: 'integer' },
   event: { id: 'text', event: 'json' },
 }
 

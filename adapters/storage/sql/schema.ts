@@ -140,6 +140,7 @@ const initial: Migration = [
     decision_fee TEXT,
     decision_reason TEXT,
     attempts INTEGER NOT NULL,
+    key_id TEXT,
     due_at BIGINT,
     is_listed INTEGER NOT NULL,
     version BIGINT NOT NULL
@@ -149,6 +150,8 @@ const initial: Migration = [
     grant_id TEXT NOT NULL,
     entry INTEGER NOT NULL,
     charged_at BIGINT NOT NULL,
+    charged_before BIGINT NOT NULL,
+    payments BIGINT NOT NULL,
     debit_value TEXT NOT NULL,
     debit_asset_code TEXT NOT NULL,
     debit_asset_scale INTEGER NOT NULL,
@@ -181,6 +184,26 @@ const initial: Migration = [
     due_at BIGINT,
     version BIGINT NOT NULL
   )`,
+  `CREATE TABLE op_idempotency_key (
+    id TEXT NOT NULL PRIMARY KEY,
+    body_hash TEXT NOT NULL,
+    resource_id TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    due_at BIGINT,
+    version BIGINT NOT NULL
+  )`,
+  `CREATE TABLE op_signed_request (
+    id TEXT NOT NULL PRIMARY KEY,
+    public_key TEXT NOT NULL,
+    signature TEXT NOT NULL,
+    base TEXT NOT NULL,
+    body TEXT NOT NULL,
+    token_secret_id TEXT NOT NULL,
+    token_manage_id TEXT NOT NULL,
+    due_at BIGINT,
+    version BIGINT NOT NULL
+  )`,
   ...listIndexes('op_grant'),
   ...listIndexes('op_incoming_payment'),
   ...listIndexes('op_outgoing_payment'),
@@ -194,6 +217,8 @@ const initial: Migration = [
   dueIndex('op_receipt'),
   dueIndex('op_replay_claim'),
   dueIndex('op_event'),
+  dueIndex('op_idempotency_key'),
+  dueIndex('op_signed_request'),
 ]
 
 /**

@@ -1,0 +1,200 @@
+import { creditIdOf } from '../payments/deliver-locally.ts'
+import type { Context } from '../ports/context.ts'
+import type { ListPosition, StoredRecord } from '../ports/storage.ts'
+import type { Access } from '../protocol/access.ts'
+import { isUsableToken } from '../protocol/access-token.ts'
+import { amountToWire, type WireAmount } from '../protocol/amount.ts'
+import { toBase64url } from '../protocol/identifiers.ts'
+import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
+import type { OutgoingPayment, OutgoingPaymentState } from '../protocol/outgoing-payment.ts'
+import { lineOf, type SignedRequest, showToken } from '../protocol/signed-request.ts'
+import { recordsOfKind } from '../records/read-record.ts'
+
+/** The grant that a payment was made under. Moments are in milliseconds. */
+export interface AuditedGrant {
+  readonly id: string
+  readonly createdAt: number
+  /** When the resource owner approved. */
+  readonly decidedAt?: number
+  /** SHA-256, in hexadecimal, of `JSON.stringify` of the consent data that the owner was shown. @spec INT-12 */
+  readonly consentHash?: string
+  /** What was granted, which may be less than what was asked and shown. @spec GRT-13 */
+  readonly access: readonly Access[]
+  readonly subject: boolean
+}
+
+/** The request that ordered a payment, as its client signed it (RFC 9421, Ed25519). */
+export interface AuditedRequest {
+  readonly method: string
+  readonly targetUri: string
+  /** What the signature is over, as UTF-8. Its access token is of no use without the client's key. */
+  readonly signatureBase?: string
+  /**
+   * Why there is no `signatureBase`. `token_usable`: it holds a token that the resource server still accepts; it is
+   * given once the token has expired or ended. `secret_removed`: the secret that made the token is not configured any more.
+   */
+  readonly withheld?: 'token_usable' | 'secret_removed'
+  /** 64 bytes, base64url. */
+  readonly signature: string
+  readonly publicKey: PublicKey
+  /** RFC 7638 thumbprint of the key. */
+  readonly thumbprint: string
+  /** The bytes of the body as UTF-8; their digest is in the signature base. */
+  readonly body: string
+}
+
+/** A payment with everything that proves who ordered it, and where it is in the ledger. Amounts are in wire form. */
+export interface AuditedPayment {
+  readonly id: string
+  readonly walletAddress: string
+  readonly client: string
+  readonly state: OutgoingPaymentState
+  readonly createdAt: number
+  readonly receiver: string
+  readonly debitAmount: WireAmount
+  readonly receiveAmount: WireAmount
+  readonly fee: WireAmount
+  readonly sentAmount: WireAmount
+  /** Why it failed, or is about to. */
+  readonly failureReason?: string
+  readonly quoteId?: string
+  readonly grant: AuditedGrant
+  readonly signedRequest: AuditedRequest
+  /** The id of its hold in the ledger, and of its settlement or release. */
+  readonly holdId: string
+  /** The id of the credit to the receiver, where there was one. */
+  readonly creditId: string
+}
+
+const PAGE = 100
+
+/** The outgoing payments of a wallet address (its canonical URL), newest first, each with its proof. @spec T-42 */
+export async function* auditPayments(context: Context, walletAddress: string): AsyncIterable<AuditedPayment> {
+  let after: ListPosition | undefined
+  do {
+    const query = { kind: 'outgoing-payment', walletAddress, direction: 'older', limit: PAGE } as const
+    const records = await context.storage.list({ ...query, ...(after && { after }) })
+    const payments = recordsOfKind(records, 'outgoing-payment').map(({ value }) => value)
+    yield* await auditPage(context, payments)
+    after = payments.length < PAGE ? undefined : payments.at(-1)
+  } while (after !== undefined)
+}
+
+async function auditPage(context: Context, payments: readonly OutgoingPayment[]): Promise<readonly AuditedPayment[]> {
+  if (payments.length === 0) return []
+  const found = await context.storage.get([
+    ...payments.map(({ id }) => ({ kind: 'signed-request', id }) as const),
+    ...payments.map(({ grantId }) => ({ kind: 'grant', id: grantId }) as const),
+  ])
+  const requests = new Map(recordsOfKind(found, 'signed-request').map(({ value }) => [value.id, value]))
+  const grants = new Map(recordsOfKind(found, 'grant').map((record) => [record.value.id, record]))
+  const tokens = await readTokens(context, [...requests.values()])
+  return Promise.all(
+    payments.map(async (payment) => {
+      const request = requests.get(payment.id)
+      const grant = grants.get(payment.grantId)
+      // A grant that its owner gave is kept for good, and a signed request is never deleted.
+      if (request === undefined || grant === undefined) throw new Error('the proof of a payment has vanished')
+      return {
+        ...auditedPayment(payment),
+        grant: auditedGrant(grant),
+        signedRequest: await auditedRequest(context, request, tokens.get(request.id)),
+        holdId: payment.id,
+        creditId: await creditIdOf(context, payment.id),
+      }
+    }),
+  )
+}
+
+function auditedPayment(
+  payment: OutgoingPayment,
+): Omit<AuditedPayment, 'grant' | 'signedRequest' | 'holdId' | 'creditId'> {
+  const { id, walletAddress, client, state, createdAt, receiver, quoteId, decision } = payment
+  return {
+    id,
+    walletAddress,
+    client,
+    state,
+    createdAt,
+    receiver,
+    debitAmount: amountToWire(payment.debitAmount),
+    receiveAmount: amountToWire(payment.receiveAmount),
+    fee: amountToWire(payment.fee),
+    sentAmount: amountToWire(payment.sentAmount),
+    ...(decision?.action === 'release' && { failureReason: decision.reason }),
+    ...(quoteId !== undefined && { quoteId }),
+  }
+}
+
+function auditedGrant({ value }: StoredRecord<'grant'>): AuditedGrant {
+  const { id, createdAt, decidedAt, consentHash, access, subject } = value
+  return {
+    id,
+    createdAt,
+    ...(decidedAt !== undefined && { decidedAt }),
+    ...(consentHash !== undefined && { consentHash }),
+    access,
+    subject,
+  }
+}
+
+/** The access token in a signature base, and whether the resource server would accept it. */
+interface PresentedToken {
+  readonly value: string
+  readonly isUsable: boolean
+}
+
+/** The tokens of some requests by the requests' ids; none where its secret is gone. */
+async function readTokens(
+  context: Context,
+  requests: readonly SignedRequest[],
+): Promise<ReadonlyMap<string, PresentedToken>> {
+  const derived = await Promise.all(
+    requests.map(async ({ id, tokenSecretId, tokenManageId }) => {
+      const value = await context.secrets.derive(tokenSecretId, 'access-token', tokenManageId).catch(() => undefined)
+      return value === undefined ? [] : [{ id, value, tokenId: await context.secrets.digest(value) }]
+    }),
+  )
+  const known = derived.flat()
+  const found = await context.storage.get(known.map(({ tokenId }) => ({ kind: 'access-token', id: tokenId })))
+  const records = new Map(recordsOfKind(found, 'access-token').map((record) => [record.value.id, record.value]))
+  const now = context.clock.now()
+  return new Map(
+    known.map(({ id, value, tokenId }) => {
+      const token = records.get(tokenId)
+      return [id, { value, isUsable: token !== undefined && isUsableToken(token, now) }]
+    }),
+  )
+}
+
+async function auditedRequest(
+  context: Context,
+  request: SignedRequest,
+  token: PresentedToken | undefined,
+): Promise<AuditedRequest> {
+  const { base, signature, publicKey, body } = request
+  const thumbprint = await context.cryptography.sha256(new TextEncoder().encode(thumbprintInput(publicKey)))
+  return {
+    method: lineOf(base, '@method'),
+    targetUri: lineOf(base, '@target-uri'),
+    ...signedText(base, token),
+    signature,
+    publicKey,
+    thumbprint: toBase64url(thumbprint),
+    body,
+  }
+}
+
+/**
+ * A token alone opens nothing: every request with it needs a signature of its client. Yet it is the other half of what a
+ * thief of that client's key needs, and an export travels; so it is withheld while it can pay. What is left afterwards
+ * is rotating it, with the client's key: waiting for the end of that too would mean waiting for ever, since what an
+ * owner gave lasts until somebody ends it.
+ */
+function signedText(
+  base: string,
+  token: PresentedToken | undefined,
+): Pick<AuditedRequest, 'signatureBase' | 'withheld'> {
+  if (token === undefined) return { withheld: 'secret_removed' }
+  return token.isUsable ? { withheld: 'token_usable' } : { signatureBase: showToken(base, token.value) }
+}

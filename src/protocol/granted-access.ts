@@ -1,0 +1,54 @@
+import * as v from 'valibot'
+import { type Access, AccessList, allowsAction } from './access.ts'
+import { isSameAsset, type WireAmount } from './amount.ts'
+import type { WireLimits } from './limits.ts'
+
+/**
+ * Reads the access that a resource owner grants of what was asked: each entry narrower than or equal to another one of
+ * those. `undefined` where it is malformed or goes beyond that anywhere. It may be empty, which grants no access.
+ * @spec GRT-13
+ */
+export function parseGrantedAccess(asked: readonly Access[], given: unknown): readonly Access[] | undefined {
+  const parsed = v.safeParse(AccessList, given)
+  return parsed.success && isCovered(asked, parsed.output) ? parsed.output : undefined
+}
+
+/** Whether each entry finds an asked one of its own: two that narrow the same one would have its budget twice. */
+function isCovered(asked: readonly Access[], [first, ...others]: readonly Access[]): boolean {
+  if (first === undefined) return true
+  return asked.some((entry, at) => isNarrower(entry, first) && isCovered(asked.toSpliced(at, 1), others))
+}
+
+/** Whether everything that one entry allows the asked one allows too. @spec GRT-13 */
+export function isNarrower(asked: Access, given: Access): boolean {
+  return (
+    given.type === asked.type &&
+    identifierOf(given) === identifierOf(asked) &&
+    given.actions.every((action) => allowsAction(asked, action)) &&
+    hasNarrowerLimits(limitsOf(asked), limitsOf(given))
+  )
+}
+
+function identifierOf(access: Access): string | undefined {
+  return access.type === 'quote' ? undefined : access.identifier
+}
+
+function limitsOf(access: Access): WireLimits {
+  return (access.type === 'outgoing-payment' ? access.limits : undefined) ?? {}
+}
+
+function hasNarrowerLimits(asked: WireLimits, given: WireLimits): boolean {
+  // Without an interval an amount is for the whole life of the grant: the same amount in each window would be more.
+  const isTimed = (asked.interval ?? asked.debitAmount ?? asked.receiveAmount) !== undefined
+  return (
+    (asked.receiver === undefined || given.receiver === asked.receiver) &&
+    (!isTimed || given.interval === asked.interval) &&
+    isAtMost(asked.debitAmount, given.debitAmount) &&
+    isAtMost(asked.receiveAmount, given.receiveAmount)
+  )
+}
+
+function isAtMost(asked: WireAmount | undefined, given: WireAmount | undefined): boolean {
+  if (asked === undefined) return true
+  return given !== undefined && isSameAsset(asked, given) && BigInt(given.value) <= BigInt(asked.value)
+}

@@ -1,0 +1,36 @@
+import type { ClientId } from './client.ts'
+import type { OperationId } from './operations.ts'
+
+/** The JSON of an answer, without its secrets: those are derived again. */
+export type KeptAnswer = Readonly<Record<string, unknown>>
+
+/** What a request made under a key of its client's choice, so that a repeat is answered and has no second effect. @spec OUT-12 */
+export interface IdempotencyKey {
+  /** SHA-256 of `idempotencyKeyInput`. */
+  readonly id: string
+  /** SHA-256 of the bytes of the request's body. */
+  readonly bodyHash: string
+  /** The identifier of what was made. */
+  readonly resourceId: string
+  readonly answer: KeptAnswer
+  readonly expiresAt: number
+}
+
+/** A request that names a key: the id of its record, and the digest of its body. */
+export type KeyedRequest = Pick<IdempotencyKey, 'id' | 'bodyHash'>
+
+const KEY = /^[\x21-\x7e]{1,256}$/
+
+/**
+ * The key in the lines of `Idempotency-Key`: one line of 1 to 256 visible ASCII characters; `undefined` for anything
+ * else. A space is not visible, so two lines that a host has joined with a comma and a space are none either.
+ */
+export function parseIdempotencyKey(lines: readonly string[]): string | undefined {
+  const key = lines.length === 1 ? (lines[0] ?? '').trim() : ''
+  return KEY.test(key) ? key : undefined
+}
+
+/** What a key is known by: a client's keys are its own, and those of one operation are not those of another. */
+export function idempotencyKeyInput(operation: OperationId, client: ClientId, key: string): string {
+  return `${operation}\n${client}\n${key}`
+}

@@ -1,0 +1,117 @@
+import { idempotencyConflict, invalidSignature } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
+import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { decide } from './decide.ts'
+import { readRecord } from './read-record.ts'
+import { IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
+
+/** What a request uses up: its signature, and the key that it names. */
+export interface SingleUse {
+  readonly claims: readonly Change[]
+  /** Those of the claims that a `nonce` makes. */
+  readonly nonceClaims: readonly Change[]
+  /** Absent where the request names no key. */
+  readonly key?: KeyedRequest | undefined
+}
+
+/** What an attempt makes; `response` is what a repeat is answered. */
+export interface Effect<T> {
+  readonly changes: readonly Change[]
+  readonly resourceId: string
+  readonly response: KeptAnswer
+  readonly made: T
+}
+
+/** What came of a request: an effect of its own, or that of an earlier one under the same key. */
+export type Once<T> =
+  | { readonly isRepeat: false; readonly response: KeptAnswer; readonly made: T }
+  | { readonly isRepeat: true; readonly response: KeptAnswer; readonly resourceId: string }
+
+/**
+ * Decides as `decide` does, and at most once under a key: the key is written in the commit of the effect, so that there
+ * is never one without the other. The key is looked up before the replay claims are judged: the identical request is
+ * answered too. Throws where the key was used with another body.
+ * @spec OUT-12
+ */
+export async function decideOnce<T>(
+  context: Context,
+  { claims, nonceClaims, key }: SingleUse,
+  attempt: () => Promise<Effect<T>>,
+): Promise<Once<T>> {
+  let stale: StoredRecord<'idempotency-key'> | undefined
+  const earlier = async (): Promise<Once<T> | undefined> => {
+    if (key === undefined) return undefined
+    const found = await readRecord(context.storage, 'idempotency-key', key.id)
+    if (found === undefined || !isCurrent(context, found.value)) {
+      stale = found
+      return undefined
+    }
+    if (found.value.bodyHash !== key.bodyHash) {
+      // Else somebody could send it again once the key is free, and it would pay.
+      await useSignature(context, claims, nonceClaims)
+      throw idempotencyConflict()
+    }
+    return { isRepeat: true, response: found.value.answer, resourceId: found.value.resourceId }
+  }
+  const once = await decide<Once<T>>(
+    context,
+    async () => {
+      const { changes, resourceId, response, made } = await attempt()
+      const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]
+      return { changes: [...changes, ...kept], answer: { isRepeat: false, response, made } }
+    },
+    claims,
+    { earlier },
+  )
+  if (once.isRepeat) await useSignature(context, claims, nonceClaims)
+  return once
+}
+
+function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
+  return context.clock.now() < expiresAt
+}
+
+/** A key that has expired may still be there, and is used anew. */
+function keepAnswer(
+  context: Context,
+  key: KeyedRequest,
+  resourceId: string,
+  answer: KeptAnswer,
+  stale: StoredRecord<'idempotency-key'> | undefined,
+): Change {
+  const expiresAt = context.clock.now() + IDEMPOTENCY_KEPT_MILLISECONDS
+  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt: expiresAt } as const
+  return stale === undefined ? { ...kept, action: 'insert' } : { ...kept, action: 'replace', version: stale.version }
+}
+
+/**
+ * A repeat has no effect of its own, and uses its signature up all the same: were the key freed, by a refusal, somebody
+ * else could send it again. That its base is used up already is why it is a repeat and no replay. A nonce is different:
+ * with it the client itself has asked that this signature count once, and a repeat can bring another one.
+ * @spec SIG-23 @spec SIG-24
+ */
+async function useSignature(
+  context: Context,
+  claims: readonly Change[],
+  nonceClaims: readonly Change[],
+): Promise<void> {
+  await decide(context, async () => {
+    const found = await context.storage.get(claims.map((claim) => ({ kind: claim.kind, id: idOf(claim) })))
+    const missing = claims.filter((_claim, index) => found[index] === undefined)
+    if (!nonceClaims.every((claim) => missing.includes(claim))) throw invalidSignature('this nonce was used before')
+    return { changes: missing, answer: undefined }
+  })
+}
+
+function idOf(change: Change): string {
+  return 'value' in change ? change.value.id : change.id
+}
+
+/** The change that frees the key under which a payment was ordered that is undone; none where there was none. */
+export async function freeKey(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
+  const record = keyId === undefined ? undefined : await readRecord(context.storage, 'idempotency-key', keyId)
+  if (record?.value.resourceId !== id) return []
+  return [{ action: 'delete', kind: record.kind, id: record.value.id, version: record.version }]
+}

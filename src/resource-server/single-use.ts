@@ -1,0 +1,27 @@
+import { invalidRequest, invalidSignature } from '../errors/conditions.ts'
+import type { TokenCaller } from '../http/credentials.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { idempotencyKeyInput, parseIdempotencyKey } from '../protocol/idempotency-key.ts'
+import { toHex } from '../protocol/identifiers.ts'
+import { lineOf } from '../protocol/signed-request.ts'
+import type { SingleUse } from '../records/decide-once.ts'
+
+const FIELD = 'idempotency-key'
+
+/**
+ * What a creating request uses up: its signature, and the key in its `Idempotency-Key`, where it names one. A key counts
+ * only where the client has signed it: one that somebody else has put there would make a payment look made.
+ * @spec OUT-12
+ */
+export async function singleUseOf(exchange: Exchange, { token, proof }: TokenCaller): Promise<SingleUse> {
+  const { context, operation, request, bytes } = exchange
+  const { claims, nonceClaims } = proof
+  const lines = request.headerLines(FIELD)
+  if (lines.length === 0) return { claims, nonceClaims }
+  const key = parseIdempotencyKey(lines)
+  if (key === undefined) throw invalidRequest('Idempotency-Key must be one line of 1 to 256 visible ASCII characters')
+  if (lineOf(proof.base, FIELD) !== key) throw invalidSignature(`"${FIELD}" is not covered`)
+  const id = await context.secrets.digest(idempotencyKeyInput(operation, token.client, key))
+  const bodyHash = toHex(await context.cryptography.sha256(bytes))
+  return { claims, nonceClaims, key: { id, bodyHash } }
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../ports/clock.ts'
+
+/** How large the buckets are, and how many. */
+export interface TokenBucketOptions {
+  /** What a full bucket holds, and what flows into an empty one, evenly, in `refillMilliseconds`. */
+  readonly capacity: number
+  readonly refillMilliseconds: number
+  /** How many keys are remembered. The one that was not asked for longest is forgotten first, and is full again. */
+  readonly maximumKeys: number
+}
+
+/**
+ * A token bucket per key. The function that it gives takes one token from the bucket of each key and answers 0; where
+ * one of them has none, it takes none at all and answers how many milliseconds it is until all have one.
+ *
+ * Where the clock steps back nothing flows in, and the time is counted from there on.
+ */
+export function tokenBuckets(clock: Clock, options: TokenBucketOptions): (...keys: readonly string[]) => number {
+  const { capacity, refillMilliseconds, maximumKeys } = options
+  // Levels are counted in parts of a token, `capacity` per millisecond, so that they are whole numbers: who waits as
+  // long as was said is never refused for a rounding.
+  const token = refillMilliseconds
+  const full = capacity * token
+  const buckets = new Map<string, { readonly level: number; readonly at: number }>()
+
+  const levelOf = (key: string, now: number): number => {
+    const bucket = buckets.get(key) ?? { level: full, at: now }
+    return Math.min(full, bucket.level + Math.max(0, now - bucket.at) * capacity)
+  }
+
+  return (...keys) => {
+    const now = clock.now()
+    const levels = keys.map((key) => ({ key, level: levelOf(key, now) }))
+    const lowest = Math.min(...levels.map(({ level }) => level))
+    if (lowest < token) {
+      // A refusal remembers nobody anew and refreshes nobody: else whoever is refused could push others out.
+      for (const { key, level } of levels) if (buckets.has(key)) buckets.set(key, { level, at: now })
+      return Math.ceil((token - lowest) / capacity)
+    }
+    for (const { key, level } of levels) {
+      buckets.delete(key)
+      buckets.set(key, { level: level - token, at: now })
+    }
+    for (const oldest of buckets.keys()) {
+      if (buckets.size <= maximumKeys) break
+      buckets.delete(oldest)
+    }
+    return 0
+  }
+}

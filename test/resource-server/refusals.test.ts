@@ -1,0 +1,162 @@
+import type { Ledger } from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { describe, expect, it } from 'vitest'
+import { ALICE, type Answer, BASE, BOB, usd } from '../support/test-wallet.ts'
+import {
+  expectRefusal,
+  expectStatus,
+  INACTIVE_WALLET_ADDRESS,
+  INVALID_REQUEST,
+  type Refusal,
+  type Shop,
+  shop,
+  tokenFor,
+  UNKNOWN_WALLET_ADDRESS,
+} from './observed-wallet.ts'
+
+// Section 1.3 for every operation that names a wallet address. Each request is right but for what the test names.
+
+type Act = (rig: Shop, token: string) => Promise<Answer>
+
+/** What is asked of Alice's wallet address, under a token that holds all of its rights. */
+const ACTS: Readonly<Record<string, Act>> = {
+  'create-incoming-payment': ({ wallet }, token) =>
+    wallet.send('POST', `${BASE}/incoming-payments`, { token, json: { walletAddress: ALICE } }),
+  'list-incoming-payments': ({ wallet }, token) =>
+    wallet.send('GET', `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(ALICE)}`, { token }),
+  'create-quote': ({ wallet, incoming }, token) =>
+    wallet.send('POST', `${BASE}/quotes`, {
+      token,
+      json: { walletAddress: ALICE, receiver: incoming.id, method: 'ilp', debitAmount: usd('1') },
+    }),
+  'create-outgoing-payment': ({ wallet, incoming }, token) =>
+    wallet.send('POST', `${BASE}/outgoing-payments`, {
+      token,
+      json: { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('1') },
+    }),
+  'list-outgoing-payments': ({ wallet }, token) =>
+    wallet.send('GET', `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}`, { token }),
+}
+
+const ALL_RIGHTS = [
+  { type: 'incoming-payment', actions: ['create', 'list'], identifier: ALICE },
+  { type: 'outgoing-payment', actions: ['create', 'list'], identifier: ALICE },
+  { type: 'quote', actions: ['create'] },
+]
+
+async function prepared(ledger?: Ledger): Promise<{ readonly rig: Shop; readonly token: string }> {
+  const rig = await shop(ledger === undefined ? {} : { overrides: { ledger } })
+  return { rig, token: await tokenFor(rig.wallet, ALL_RIGHTS) }
+}
+
+const succeeds = (name: string, answer: Promise<Answer>): Promise<Answer> =>
+  expectStatus(name.startsWith('create-') ? 201 : 200, answer)
+
+describe('a wallet address that is named (section 1.3)', () => {
+  it.each(Object.entries(ACTS))(
+    'RS-4 WAS-7 %s is refused when it is unknown by now, or inactive',
+    async (name, act) => {
+      const { rig, token } = await prepared()
+      const { directory } = rig.wallet
+      directory.delete(ALICE)
+      await expectRefusal(rig.wallet, UNKNOWN_WALLET_ADDRESS, () => act(rig, token))
+      directory.set(ALICE, { account: 'alice', assetCode: 'USD', assetScale: 2, isActive: false })
+      await expectRefusal(rig.wallet, INACTIVE_WALLET_ADDRESS, () => act(rig, token))
+      directory.set(ALICE, { account: 'alice', assetCode: 'USD', assetScale: 2 })
+      await succeeds(name, act(rig, token))
+    },
+  )
+
+  it.each([
+    ['create-incoming-payment', { canSend: true, canReceive: false }],
+    ['create-quote', { canSend: false, canReceive: true }],
+    ['create-outgoing-payment', { canSend: false, canReceive: true }],
+  ])('D15 %s is refused while its account may not do that, or does not exist', async (name, permissions) => {
+    const { rig, token } = await prepared()
+    const { wallet } = rig
+    const act = (): Promise<Answer> => ACTS[name]?.(rig, token) ?? Promise.reject(new Error(name))
+    const notAllowed: Refusal = [403, 'not_allowed', 'not allowed']
+    await wallet.ledger.setPermissions('alice', permissions)
+    await expectRefusal(wallet, notAllowed, act)
+    await wallet.ledger.setPermissions('alice', { canSend: true, canReceive: true })
+    wallet.directory.set(ALICE, { account: 'nobody', assetCode: 'USD', assetScale: 2 })
+    await expectRefusal(wallet, notAllowed, act)
+    wallet.directory.set(ALICE, { account: 'alice', assetCode: 'USD', assetScale: 2 })
+    await succeeds(name, act())
+  })
+
+  it.each(['create-incoming-payment', 'create-quote', 'create-outgoing-payment'])(
+    'EMB-2 %s is answered 503 with Retry-After while the ledger cannot be asked, and when it does not answer in time',
+    async (name) => {
+      const ledger = memoryLedger({
+        accounts: [
+          { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
+          { account: 'bob', assetCode: 'USD', assetScale: 2 },
+        ],
+      })
+      let account: Ledger['account'] = (id) => ledger.account(id)
+      const { rig, token } = await prepared({ ...ledger, account: (id) => account(id) })
+      const { wallet } = rig
+      const effects = wallet.effects.length
+      const act = (): Promise<Answer> => ACTS[name]?.(rig, token) ?? Promise.reject(new Error(name))
+      const answers: Answer[] = []
+      account = async () => {
+        throw new Error('the secret name of a host')
+      }
+      answers.push(await act())
+      let isAsked = (): void => undefined
+      const asked = new Promise<void>((resolve) => {
+        isAsked = resolve
+      })
+      account = () => {
+        isAsked()
+        return new Promise(() => undefined)
+      }
+      const late = act()
+      await asked
+      wallet.clock.advance(3_000)
+      answers.push(await late)
+      for (const { status, headers, body, text } of answers) {
+        expect([status, body.error.code, headers['retry-after']]).toEqual([503, 'unavailable', '1'])
+        expect(text).not.toContain('secret')
+      }
+      expect(wallet.effects.length).toBe(effects)
+      account = (id) => ledger.account(id)
+      await succeeds(name, act())
+    },
+  )
+})
+
+describe('a body (section 1.3)', () => {
+  const collections = ['incoming-payments', 'quotes', 'outgoing-payments']
+  const bodies = ['', ' ', 'null', '[]', '"x"', '1', '{', '{}', '{"walletAddress":1}', `{"walletAddress":"${BOB}",}`]
+
+  it.each(collections)(
+    'EMB-3 QUO-1 OUT-1 of /%s is refused where it is no JSON, or not of its schema',
+    async (name) => {
+      const { rig, token } = await prepared()
+      for (const body of bodies) {
+        await expectRefusal(rig.wallet, INVALID_REQUEST, () =>
+          rig.wallet.send('POST', `${BASE}/${name}`, { token, body }),
+        )
+      }
+    },
+  )
+
+  it.each(collections)(
+    'QUO-1 OUT-1 of /%s is read once: of a member that is there twice the last one counts',
+    async (name) => {
+      const { rig, token } = await prepared()
+      const members: Readonly<Record<string, string>> = {
+        'incoming-payments': '',
+        quotes: `,"receiver":"${rig.incoming.id}","method":"ilp","debitAmount":${JSON.stringify(usd('1'))}`,
+        'outgoing-payments': `,"incomingPayment":"${rig.incoming.id}","debitAmount":${JSON.stringify(usd('1'))}`,
+      }
+      const body = `{"walletAddress":"${ALICE}"${members[name]},"walletAddress":"${BASE}/nobody"}`
+      const refusal = await rig.wallet.send('POST', `${BASE}/${name}`, { token, body })
+      expect([refusal.status, refusal.body.error.code]).toEqual(
+        name === 'quotes' ? [404, 'unknown_wallet_address'] : [403, 'insufficient_grant'],
+      )
+    },
+  )
+})

@@ -1,0 +1,146 @@
+import { inspect } from 'node:util'
+import type { PaymentMethod } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { ALICE, type Answer, BASE, BOB, usd } from '../support/test-wallet.ts'
+import {
+  askPayment,
+  askQuote,
+  expectRefusal,
+  expectStatus,
+  INVALID_QUOTE,
+  INVALID_REQUEST,
+  LIMIT_EXCEEDED,
+  type ObservedWallet,
+  observedWallet,
+  RECEIVING_ACCESS,
+  shop,
+  spent,
+  spentOf,
+  tokenFor,
+} from './observed-wallet.ts'
+
+const UNAVAILABLE = [503, 'unavailable', expect.any(String)] as const
+
+/** A call that never answers, and the moment at which it was made. */
+function silence(): { readonly called: Promise<void>; readonly call: () => Promise<never> } {
+  let hear = (): void => undefined
+  const called = new Promise<void>((resolve) => {
+    hear = resolve
+  })
+  return {
+    called,
+    call: () => {
+      hear()
+      return new Promise(() => undefined)
+    },
+  }
+}
+
+function payableBy(createDetails: PaymentMethod['createDetails']): PaymentMethod {
+  return {
+    type: 'ilp',
+    createDetails,
+    quote: async () => ({ ok: false, reason: 'unreachable' }),
+    deliver: async () => ({ outcome: 'unknown' }),
+  }
+}
+
+async function createBy(
+  createDetails: PaymentMethod['createDetails'],
+): Promise<{ readonly wallet: ObservedWallet; readonly act: () => Promise<Answer> }> {
+  const wallet = await observedWallet({ paymentMethods: [payableBy(createDetails)] })
+  const token = await tokenFor(wallet, RECEIVING_ACCESS)
+  return {
+    wallet,
+    act: () => wallet.send('POST', `${BASE}/incoming-payments`, { token, json: { walletAddress: BOB } }),
+  }
+}
+
+describe('a wallet that has changed an account since the quote', () => {
+  it.each([
+    ['another scale', { account: 'alice', assetCode: 'USD', assetScale: 4 }],
+    ['another asset', { account: 'carol', assetCode: 'EUR', assetScale: 4 }],
+  ])('OUT-2 QUO-5 is not debited by a quote in the old unit: %s', async (_, changed) => {
+    const { wallet, spending, incoming } = await shop()
+    const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }))
+    const pay = (): Promise<Answer> => askPayment(wallet, spending, { quoteId: quote.body.id })
+    const before = wallet.directory.get(ALICE)
+    wallet.directory.set(ALICE, changed)
+    await expectRefusal(wallet, INVALID_QUOTE, pay)
+    if (before) wallet.directory.set(ALICE, before)
+    wallet.clock.advance(1000)
+    await expectStatus(201, pay())
+  })
+})
+
+describe('a wallet that has changed an account since the last payment of a grant', () => {
+  it('AMT-5 adds no amounts of two assets: a grant that has spent the old one pays no more', async () => {
+    const { wallet, spending, incoming } = await shop({
+      overrides: { pricing: { price: async () => ({ rate: '1' }) } },
+    })
+    const pay = (debitAmount: unknown): Promise<Answer> =>
+      askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount })
+    await expectStatus(201, pay(usd('5')))
+    const before = wallet.directory.get(ALICE)
+    wallet.directory.set(ALICE, { account: 'carol', assetCode: 'EUR', assetScale: 4 })
+    await expectRefusal(wallet, LIMIT_EXCEEDED, () => pay({ value: '500', assetCode: 'EUR', assetScale: 4 }))
+    if (before) wallet.directory.set(ALICE, before)
+    await expectStatus(201, pay(usd('6')))
+    expect(await spentOf(wallet, spending)).toEqual(spent('11'))
+  })
+})
+
+describe('a payment method that fails', () => {
+  it.each(['late', 'at once'])(
+    'INC-4 T-34 leaves no incoming payment behind, and its secret in no answer and no event: it throws %s',
+    async (when) => {
+      const secrets: string[] = []
+      const { wallet, act } = await createBy(({ sharedSecret }) => {
+        secrets.push(sharedSecret)
+        const error = new Error(`no route for ${sharedSecret}`)
+        if (when === 'late') return Promise.reject(error)
+        throw error
+      })
+      const { text } = await expectRefusal(wallet, UNAVAILABLE, act)
+      expect(secrets).toHaveLength(1)
+      const faults = wallet.events.filter(({ type }) => type === 'fault')
+      expect(faults).toMatchObject([{ message: 'a payment method failed', cause: { message: 'no route for …' } }])
+      for (const said of [text, inspect(wallet.events, { depth: 9 })]) expect(said).not.toContain(secrets[0])
+    },
+  )
+
+  it('EMB-2 is not waited for longer than its deadline, and leaves no incoming payment behind', async () => {
+    const { called, call } = silence()
+    const { wallet, act } = await createBy(call)
+    await expectRefusal(wallet, UNAVAILABLE, async () => {
+      const answer = act()
+      await called
+      wallet.clock.advance(3_000)
+      return answer
+    })
+  })
+})
+
+describe('prices', () => {
+  it('EMB-2 are not waited for longer than their deadline', async () => {
+    const { called, call } = silence()
+    const { wallet, spending, incoming } = await shop({ overrides: { pricing: { price: call } } })
+    await expectRefusal(wallet, UNAVAILABLE, async () => {
+      const answer = askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
+      await called
+      wallet.clock.advance(3_000)
+      return answer
+    })
+  })
+})
+
+describe('completing an incoming payment', () => {
+  it.each(['garbage', '{', `${'['.repeat(40)}${']'.repeat(40)}`])('EMB-3 with the body %s is refused', async (body) => {
+    const { wallet, receiving, incoming } = await shop()
+    const complete = (sent?: string): Promise<Answer> =>
+      wallet.send('POST', `${incoming.id}/complete`, { token: receiving, ...(sent !== undefined && { body: sent }) })
+    await expectRefusal(wallet, INVALID_REQUEST, () => complete(body))
+    await expectStatus(200, complete('{}'))
+    await expectStatus(200, complete())
+  })
+})
