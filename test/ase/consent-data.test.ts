@@ -51,7 +51,7 @@ describe('what a resource owner is shown', () => {
     const wallet = await authWallet({ keyResolver })
     const client = await remoteClient(keyResolver)
     const consent = await shown(wallet, { ...CONSENT_REQUEST, client: SHOP }, client)
-    expect(consent.client).toEqual({ id: SHOP, origin: 'https://shop.example' })
+    expect(consent.client).toStrictEqual({ id: SHOP, origin: 'https://shop.example' })
   })
 
   it.each([
@@ -110,7 +110,7 @@ describe('what a resource owner is shown', () => {
     async (_name, interval, intervalCounting, expected) => {
       const wallet = await authWallet({ settings: { policies: { intervalCounting } } })
       const consent = await shown(wallet, withLimits({ interval }))
-      expect(consent.access[0]?.interval).toEqual({ interval, ...expected })
+      expect(consent.access[0]?.interval).toStrictEqual({ interval, ...expected })
     },
   )
 
@@ -124,10 +124,13 @@ describe('what a resource owner is shown', () => {
     ['https://shop.example:8443/done', 'shop.example:8443'],
     ['https://SHOP.example/bank.example', 'shop.example'],
     ['https://xn--bnk-sla.example/', 'xn--bnk-sla.example'],
+    ['http://localhost:3000/done', 'localhost:3000'],
     ['com.example.app:/done', 'com.example.app:'],
     ['com.example.app://bank.example/done', 'com.example.app:'],
   ])('INT-11 T-17 the finish host of %s is shown as %s', async (uri, finishHost) => {
-    const wallet = await authWallet({ settings: { policies: { finishSchemes: ['com.example.app'] } } })
+    const wallet = await authWallet({
+      settings: { policies: { finishSchemes: ['com.example.app'], loopbackHttp: true } },
+    })
     const interact = { ...INTERACT, finish: { ...FINISH, uri } }
     expect(await shown(wallet, { ...CONSENT_REQUEST, interact })).toMatchObject({ finishHost })
   })

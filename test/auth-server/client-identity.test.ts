@@ -1,7 +1,7 @@
 import type { JsonWebKey } from 'open-payments-server'
 import { alterRequest, createSigningKey, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
+import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
 import { addClient, BASE, BOB, type Client, cryptography, directedClient } from '../support/test-wallet.ts'
 import hazards from '../vectors/ed25519-hazards.json' with { type: 'json' }
 import { type AuthWallet, authWallet, CONSENT_REQUEST, INCOMING, PLAIN_REQUEST, tokenStatus } from './auth-wallet.ts'
@@ -101,16 +101,75 @@ describe('a client known by its wallet address', () => {
     expect(keyResolver.asked).toEqual([])
   })
 
+  it.each([
+    ['is absent', () => undefined],
+    ['is null', () => null],
+    ['is a number', () => 1],
+    ['has no member', () => ({})],
+    ['is a list', (client: string) => [client]],
+    ['has both forms', (client: string, jwk: JsonWebKey) => ({ walletAddress: client, jwk })],
+    ['has another member beside', (client: string) => ({ walletAddress: client, display: { name: 'Shop' } })],
+    ['has another member beside its key', (_: string, jwk: JsonWebKey) => ({ jwk, proof: 'httpsig' })],
+    ['names its wallet address by an object', (client: string) => ({ walletAddress: { id: client } })],
+  ])('KEY-5 a client that %s is refused, and nobody is asked', async (_name, form) => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const shop = await remoteClient(keyResolver)
+    const client = { ...shop, client: form(SHOP, shop.key.jwk) }
+    await wallet.expectRefusal(400, 'invalid_request', () => askAs(wallet, client))
+    expect(keyResolver.asked).toEqual([])
+    expect((await askAs(wallet, shop)).status).toBe(200)
+  })
+
   it('WAS-7 an unknown or inactive address of this server is no client', async () => {
     const wallet = await authWallet()
     const client = await addClient(wallet, 'closed')
     const closed = wallet.directory.get(`${BASE}/closed`)
     if (closed === undefined) throw new Error('no such account')
     wallet.directory.set(`${BASE}/closed`, { ...closed, isActive: false })
-    await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client))
+    const refusal = await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client))
+    expect(refusal.body.error.description).toMatch(/ invalid$/)
     await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, { ...client, client: `${BASE}/nobody` }))
     wallet.directory.set(`${BASE}/closed`, closed)
     expect((await askAs(wallet, client)).status).toBe(200)
+  })
+
+  it('KEY-1 an address of this server without keys, or with more than a set may hold, is no client', async () => {
+    const wallet = await authWallet()
+    const client = await addClient(wallet, 'shop')
+    const shop = wallet.directory.get(`${BASE}/shop`)
+    if (shop === undefined) throw new Error('no such account')
+    const { keys: _, ...keyless } = shop
+    const others = Array.from({ length: 20 }, (_, index) => ({ ...client.key.jwk, kid: `other-${index}` }))
+    for (const changed of [keyless, { ...keyless, keys: [client.key.jwk, ...others] }]) {
+      wallet.directory.set(`${BASE}/shop`, changed)
+      const refusal = await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client))
+      expect(refusal.body.error.description).toBe('the client has no key with this keyid')
+    }
+    wallet.directory.set(`${BASE}/shop`, { ...keyless, keys: [client.key.jwk, ...others.slice(1)] })
+    expect((await askAs(wallet, client)).status).toBe(200)
+  })
+
+  it('KEY-12 a held key set is asked for again where it lacks the keyid, and only there', async () => {
+    const registry = keyRegistry()
+    const asked: (string | undefined)[] = []
+    const keyResolver: KeyRegistry = {
+      ...registry,
+      async keySet(walletAddress, unknownKid) {
+        asked.push(unknownKid)
+        const found = await registry.keySet(walletAddress)
+        // What is held lacks the second key until its holder is told that it is missed.
+        return found.ok && unknownKid === undefined ? { ok: true, keys: found.keys.slice(0, 2) } : found
+      },
+    }
+    const wallet = await authWallet({ keyResolver })
+    const shop = await remoteClient(keyResolver)
+    const second = { ...shop, key: await createSigningKey(cryptography, 'second-key') }
+    keyResolver.sets.set(SHOP, [shop.key.jwk, { ...shop.key.jwk, kid: 'beside' }, second.key.jwk])
+    expect((await askAs(wallet, shop)).status).toBe(200)
+    expect(new Set(asked.splice(0))).toEqual(new Set([undefined]))
+    expect((await askAs(wallet, second)).status).toBe(200)
+    expect(new Set(asked)).toEqual(new Set([undefined, 'second-key']))
   })
 
   it('SIG-34 nobody is asked for keys where the request fails before', async () => {

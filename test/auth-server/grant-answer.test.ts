@@ -4,6 +4,7 @@ import {
   approvedGrant,
   authWallet,
   CONSENT_REQUEST,
+  cancel,
   INCOMING,
   INTERACT,
   OUTGOING,
@@ -102,6 +103,29 @@ describe('what a grant request gets', () => {
     expect(answer.body.subject).toEqual({ sub_ids: [{ id: ALICE, format: 'uri' }] })
   })
 
+  it('GRT-12 a poll before its owner has approved is answered no subject', async () => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask({ ...SUBJECT_REQUEST, interact: { start: ['redirect'] } })
+    wallet.clock.advance(5_000)
+    const polled = await resume(wallet, pending)
+    expect([polled.status, polled.body]).toEqual([200, { continue: pending.body.continue }])
+  })
+
+  it('GRT-12 CON-5 CON-6 a subject alone is answered again for 60 seconds, and its grant can be cancelled', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet, SUBJECT_REQUEST)
+    const first = await resume(wallet, pending, { interact_ref: interactRef })
+    expect(first.body.continue.wait).toBeUndefined()
+    wallet.clock.advance(59_999)
+    const again = await resume(wallet, pending, { interact_ref: interactRef })
+    expect([again.status, again.body]).toEqual([200, first.body])
+    wallet.clock.advance(1)
+    await wallet.expectRefusal(404, 'invalid_continuation', () =>
+      resume(wallet, pending, { interact_ref: interactRef }),
+    )
+    expect((await cancel(wallet, pending)).status).toBe(204)
+  })
+
   it('GRT-12 a client that asked for no subject gets none', async () => {
     const wallet = await authWallet()
     const { pending, interactRef } = await approvedGrant(wallet)
@@ -152,6 +176,18 @@ describe('what a grant request gets', () => {
       const grant = reference === undefined ? waiting : pending
       await wallet.expectRefusal(404, 'invalid_continuation', () => resume(wallet, grant, reference))
     }
+  })
+
+  it('GRT-17 a grant can be continued until 600 seconds after its request, and not in that moment', async () => {
+    const wallet = await authWallet()
+    const [early, late] = [await approvedGrant(wallet), await approvedGrant(wallet)]
+    // The first has waited for the second, too.
+    wallet.clock.advance(589_999)
+    expect((await resume(wallet, early.pending, { interact_ref: early.interactRef })).status).toBe(200)
+    wallet.clock.advance(5_001)
+    await wallet.expectRefusal(404, 'invalid_continuation', () =>
+      resume(wallet, late.pending, { interact_ref: late.interactRef }),
+    )
   })
 
   it('GRT-17 sweeping ends such grants for good', async () => {

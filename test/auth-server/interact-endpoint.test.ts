@@ -1,6 +1,7 @@
 import type { Consent, HttpRequest, HttpResponse } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { AUTH, referenceOf } from '../support/test-wallet.ts'
+import { AUTH, OWNER, referenceOf } from '../support/test-wallet.ts'
 import { type AuthWallet, authWallet, CONSENT_REQUEST } from './auth-wallet.ts'
 
 type Exchange = Parameters<Consent['respond']>[0]
@@ -54,8 +55,8 @@ describe('the interaction URL', () => {
     expect(exchange).toMatchObject({ reference, url: `${AUTH}/interact/${reference}` })
     expect(exchange?.interactions).toBe(wallet.openPayments.interactions)
     expect(exchange?.request.headerLines('cookie')).toEqual(['session=1'])
-    expect(new TextDecoder().decode(await exchange?.request.bytes(100))).toBe(body)
-    if (method === 'POST') expect(await exchange?.request.bytes(5)).toBeUndefined()
+    expect(new TextDecoder().decode(await exchange?.request.bytes(body.length))).toBe(body)
+    if (method === 'POST') expect(await exchange?.request.bytes(body.length - 1)).toBeUndefined()
   })
 
   it('INT-9 T-18 T-44 adds what keeps the page from frames, caches, referrers and scripts of others', async () => {
@@ -102,6 +103,56 @@ describe('the interaction URL', () => {
     const answer = await wallet.sendRaw(browserRequest('POST', '/interact/x', 'a=b'))
     expect([answer.status, answer.text]).toEqual([303, undefined])
     expect(answer.headers).toMatchObject({ location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
+  })
+
+  it.each([
+    ['GET', 302],
+    ['GET', 307],
+    ['POST', 301],
+    ['POST', 302],
+    ['POST', 307],
+    ['POST', 308],
+  ])('INT-8 a redirect after a %s is never %i, which might bring the form along', async (method, status) => {
+    const { wallet } = await screen({ status, headers: { location: 'https://shop.example/done' }, body: undefined })
+    expect((await wallet.sendRaw(browserRequest(method, '/interact/x'))).status).toBe(303)
+  })
+
+  it('INT-9 no error under its path is kept, framed, or tells where it was', async () => {
+    const failing = await authWallet({ consent: { respond: () => Promise.reject(new Error('secret detail')) } })
+    const { wallet } = await screen(PAGE)
+    const answers = [
+      await failing.sendRaw(browserRequest('GET', '/interact/x')),
+      await wallet.sendRaw(browserRequest('GET', '/interact/x', 'a=b')),
+      await wallet.sendRaw(browserRequest('PUT', '/interact/x')),
+      await wallet.sendRaw(browserRequest('GET', '/interact')),
+      await wallet.sendRaw(browserRequest('GET', '/interact/x/y')),
+      await wallet.sendRaw(browserRequest('POST', '/interact/x', 'x'.repeat(65_537))),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([500, 400, 405, 404, 404, 413])
+    for (const { headers } of answers) {
+      expect(headers).toMatchObject({
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-frame-options': 'DENY',
+        'content-security-policy': "frame-ancestors 'none'",
+      })
+      expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([])
+    }
+  })
+
+  it('INT-9 a store that cannot be reached while the page is made is a 503 with the same protection', async () => {
+    const inner = memoryStorage()
+    const storage = { ...inner, get: () => Promise.reject(new Error('connection lost')) }
+    const consent: Consent = {
+      respond: async ({ reference, interactions }) => {
+        await interactions.find(reference, OWNER)
+        return PAGE
+      },
+    }
+    const wallet = await authWallet({ storage, consent })
+    const { status, headers } = await wallet.sendRaw(browserRequest('GET', '/interact/x'))
+    expect(status).toBe(503)
+    expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   })
 
   it('EMB-1 a form is capped like every body, and not shown to the wallet then', async () => {

@@ -159,6 +159,18 @@ describe('the keys of a grant', () => {
     expect((await issued({ ...shop, client: second })).status).toBe(200)
   })
 
+  it('KEY-11 D9 keyBinding "key" means the first key, also of a grant that has seen others before', async () => {
+    const { wallet: before, registry, client, second } = await openShop()
+    const grant = await before.ask({ client: SHOP, access_token: { access: [INCOMING] } }, { as: client })
+    registry.sets.set(SHOP, [client.key.jwk, second.key.jwk])
+    expect(await tokenStatus(before, grant.body.access_token.value, second)).toBe(200)
+    const policies: Partial<Policies> = { keyBinding: 'key' }
+    const wallet = await authWallet({ keyResolver: registry, storage: before.storage, settings: { policies } })
+    await wallet.expectRefusal(401, 'invalid_client', () => rotate(wallet, grant, { as: second }))
+    expect(await tokenStatus(wallet, grant.body.access_token.value, second)).toBe(401)
+    expect((await rotate(wallet, grant, { as: client })).status).toBe(200)
+  })
+
   it('CON-9 an ended grant takes no new key', async () => {
     const shop = await openShop()
     const { wallet, registry, client, second } = shop

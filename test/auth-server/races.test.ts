@@ -17,7 +17,7 @@ import {
   unchecked,
 } from './auth-wallet.ts'
 
-const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8]
+const SEEDS = [1, 2, 3, 4]
 
 async function interleaved(seed: number): Promise<AuthWallet> {
   return unchecked(await authWallet({ storage: interleavedStorage(memoryStorage(), seed) }))

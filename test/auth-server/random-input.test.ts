@@ -1,6 +1,6 @@
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { AUTH, BASE, BOB, usd } from '../support/test-wallet.ts'
+import { AUTH, BASE, BOB } from '../support/test-wallet.ts'
 import {
   approvedGrant,
   authWallet,
@@ -54,46 +54,7 @@ function* spoilt(whole: unknown): Generator<unknown> {
   }
 }
 
-const RICH = {
-  ...CONSENT_REQUEST,
-  client: { walletAddress: CONSENT_REQUEST.client },
-  access_token: {
-    access: [
-      {
-        ...OUTGOING,
-        limits: {
-          receiver: `${BASE}/incoming-payments/1`,
-          interval: 'R/2026-01-01T00:00:00Z/P1M',
-          debitAmount: usd('5'),
-        },
-      },
-    ],
-  },
-  subject: { sub_ids: [{ id: OUTGOING.identifier, format: 'uri' }] },
-}
-
 describe('whatever a client sends', () => {
-  it('T-23 T-26 an odd grant request is granted or refused, never a fault', async () => {
-    const wallet = await authWallet()
-    const statuses = new Map<number, number>()
-    for (const body of spoilt(RICH)) {
-      const { status } = await wallet.ask(body)
-      statuses.set(status, (statuses.get(status) ?? 0) + 1)
-    }
-    expect([...statuses.keys()].sort()).toEqual([200, 400])
-    expect(statuses.get(400)).toBeGreaterThan(400)
-    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
-  })
-
-  it('T-23 an odd key is refused, never a fault', async () => {
-    const wallet = await authWallet()
-    for (const client of spoilt({ jwk: wallet.client.key.jwk })) {
-      const { status } = await wallet.ask({ ...PLAIN_REQUEST, client })
-      expect([200, 400, 401]).toContain(status)
-    }
-    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
-  })
-
   it('1.2 an odd continuation is a poll or refused, and takes nothing from the grant', async () => {
     const wallet = unchecked(await authWallet())
     const { pending, interactRef } = await approvedGrant(wallet)

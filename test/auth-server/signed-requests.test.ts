@@ -183,6 +183,7 @@ describe('a signature that is sent again', () => {
     const created = Math.floor(wallet.clock.now() / 1000) + 60
     const sending = { ...nonced, created }
     expect((await wallet.ask(PLAIN_REQUEST, sending)).status).toBe(200)
+    expect((await wallet.records()).filter(({ kind }) => kind === 'replay-claim')).toHaveLength(1)
     wallet.clock.advance(360_999)
     await wallet.openPayments.sweep()
     const refusal = await wallet.expectRefusal(401, 'invalid_client', () => wallet.ask(PLAIN_REQUEST, sending))

@@ -1,0 +1,142 @@
+import type { KeyResolver } from 'open-payments-server'
+import { createSigningKey } from 'open-payments-server/testing'
+import { describe, expect, it } from 'vitest'
+import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
+import { type Answer, type Client, cryptography } from '../support/test-wallet.ts'
+import { type AuthWallet, authWallet, INCOMING, rotate, tokenStatus, unchecked } from './auth-wallet.ts'
+
+async function issued(wallet: AuthWallet, as: Client): Promise<Answer> {
+  const answer = await wallet.ask({ client: SHOP, access_token: { access: [INCOMING] } }, { as })
+  expect(answer.status).toBe(200)
+  return answer
+}
+
+const withKey = async (client: Client, kid: string): Promise<Client> => ({
+  ...client,
+  key: await createSigningKey(cryptography, kid),
+})
+
+/** The kids that each grant and each access token has pinned, sorted. */
+async function pinnedBy(wallet: AuthWallet): Promise<readonly (readonly string[])[]> {
+  return (await wallet.records()).flatMap(({ value }) =>
+    'keys' in value && value.keys ? [value.keys.map(({ kid }) => kid).sort()] : [],
+  )
+}
+
+describe('a key that a grant has not seen', () => {
+  it('KEY-10 is written down with the grant and with its token, once, however many requests bring it', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = unchecked(await authWallet({ keyResolver }))
+    const client = await remoteClient(keyResolver)
+    const second = await withKey(client, 'second-key')
+    const { value: token } = (await issued(wallet, client)).body.access_token
+    keyResolver.sets.set(SHOP, [client.key.jwk, second.key.jwk])
+    const statuses = await Promise.all(Array.from({ length: 5 }, () => tokenStatus(wallet, token, second)))
+    expect(statuses).toEqual([200, 200, 200, 200, 200])
+    expect(await pinnedBy(wallet)).toEqual([
+      ['second-key', 'shop-key'],
+      ['second-key', 'shop-key'],
+    ])
+  })
+
+  it('KEY-10 T-6 is reported where its material changes afterwards', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const second = await withKey(client, 'second-key')
+    const changed = await withKey(client, 'second-key')
+    const { value: token } = (await issued(wallet, client)).body.access_token
+    keyResolver.sets.set(SHOP, [client.key.jwk, second.key.jwk])
+    expect(await tokenStatus(wallet, token, second)).toBe(200)
+    keyResolver.sets.set(SHOP, [client.key.jwk, changed.key.jwk])
+    expect(await tokenStatus(wallet, token, changed)).toBe(401)
+    const reports = wallet.events.filter(({ type }) => type === 'key_substituted')
+    expect(reports).toMatchObject([{ client: SHOP, keyId: 'second-key' }])
+  })
+
+  it('KEY-10 T-6 is accepted in one form only, where two arrive at the same time', async () => {
+    const registry = keyRegistry()
+    const wallets = await authWallet({ keyResolver: registry })
+    const client = await remoteClient(registry)
+    const { value: token } = (await issued(wallets, client)).body.access_token
+    const forms = [await withKey(client, 'second-key'), await withKey(client, 'second-key')]
+    // A hostile host answers each request with the form that it was signed with.
+    const answer = async (form: Client): Promise<readonly [status: number, detail?: string | undefined]> => {
+      const keyResolver: KeyResolver = {
+        keySet: async () => ({ ok: true, keys: [form.key.jwk] }),
+        publicName: async () => undefined,
+      }
+      const { storage, clock } = wallets
+      const wallet = unchecked(await authWallet({ keyResolver, storage, clock }))
+      const status = await tokenStatus(wallet, token, form)
+      const event = wallet.events.at(-1)
+      return [status, event?.type === 'request' ? event.detail : undefined]
+    }
+    expect((await Promise.all(forms.map(answer))).sort()).toEqual([
+      [200, undefined],
+      [401, 'Signature validation error: unknown key'],
+    ])
+    expect(await pinnedBy(wallets)).toEqual([
+      ['second-key', 'shop-key'],
+      ['second-key', 'shop-key'],
+    ])
+  })
+
+  it('KEY-10 is the hundredth at most', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const { value: token } = (await issued(wallet, client)).body.access_token
+    // One key under many names: what is counted is names.
+    const named = (kid: string): Client => ({
+      ...client,
+      key: { ...client.key, keyId: kid, jwk: { ...client.key.jwk, kid } },
+    })
+    const use = (kid: string): Promise<number> => {
+      keyResolver.sets.set(SHOP, [client.key.jwk, named(kid).key.jwk])
+      return tokenStatus(wallet, token, named(kid))
+    }
+    for (let count = 2; count <= 100; count++) expect(await use(`key-${count}`)).toBe(200)
+    expect(await use('key-101')).toBe(401)
+    expect(wallet.events.at(-1)).toMatchObject({
+      type: 'request',
+      detail: 'Signature validation error: this grant has seen too many keys',
+    })
+    expect(await use('key-100')).toBe(200)
+    expect(await tokenStatus(wallet, token, client)).toBe(200)
+  })
+})
+
+describe('a client whose keys cannot be asked for', () => {
+  it('KEY-12 is refused with 401 where what it publishes is no key set any more', async () => {
+    const registry = keyRegistry()
+    let isBroken = false
+    const keyResolver: KeyRegistry = {
+      ...registry,
+      keySet: async (walletAddress) => (isBroken ? { ok: false, reason: 'invalid' } : registry.keySet(walletAddress)),
+    }
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const grant = await issued(wallet, client)
+    isBroken = true
+    await wallet.expectRefusal(401, 'invalid_client', () => rotate(wallet, grant, { as: client }))
+    expect(await tokenStatus(wallet, grant.body.access_token.value, client)).toBe(401)
+    isBroken = false
+    expect((await rotate(wallet, grant, { as: client })).status).toBe(200)
+  })
+
+  it('KEY-10 is answered with 503, which says nothing about its signature, and nothing changes', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const grant = await issued(wallet, client)
+    const before = await wallet.records()
+    keyResolver.sets.delete(SHOP)
+    expect(await tokenStatus(wallet, grant.body.access_token.value, client)).toBe(503)
+    expect((await rotate(wallet, grant, { as: client })).status).toBe(503)
+    expect(wallet.events.at(-1)).toMatchObject({ detail: 'the key set of a client could not be fetched' })
+    expect(await wallet.records()).toEqual(before)
+    keyResolver.sets.set(SHOP, [client.key.jwk])
+    expect((await rotate(wallet, grant, { as: client })).status).toBe(200)
+  })
+})
