@@ -1,8 +1,19 @@
 import { type Item, parseItem } from 'structured-headers'
 import { describe, expect, it } from 'vitest'
-import { componentValue, DICTIONARY_FIELDS } from '../../src/http-signatures/component-value.ts'
+import { componentValue } from '../../src/http-signatures/component-value.ts'
 import { readComponents } from '../../src/http-signatures/signature-base.ts'
-import { BODY_DIGEST, type Draft, HEADERS, judge, LINES, type Line, messageOf, signByHand } from './sign-by-hand.ts'
+import {
+  BODY,
+  BODY_DIGEST,
+  type Draft,
+  HEADERS,
+  judge,
+  LINES,
+  type Line,
+  messageOf,
+  signByHand,
+  URL_OF_REQUEST,
+} from './sign-by-hand.ts'
 
 /** Adds a covered component with its header, signed over that very value. */
 function covering(line: Line, headers: Draft['headers'] = {}, change: Partial<Draft> = {}): Promise<string> {
@@ -98,6 +109,11 @@ describe('fields', () => {
     expect(await covering(line)).toBe(reason)
   })
 
+  it('T-34 repeats no long key of a component: it may be a token in a wrong place', async () => {
+    const line: Line = [`"content-digest";key="${'t'.repeat(43)}"`, '']
+    expect(await covering(line)).toBe('"content-digest";key="…" is covered but absent')
+  })
+
   it.each<[string, readonly string[], string]>([
     ['joined', ['a', 'b'], 'a, b'],
     ['trimmed', [' \ta \t', '  b'], 'a, b'],
@@ -107,7 +123,14 @@ describe('fields', () => {
     expect(await covering(['"x-a"', value], { 'x-a': lines })).toBe('accepted')
   })
 
-  it.each(['é', 'a\nb', 'a\rb', 'a\r\nb', 'a\u0000', '\u007f', '\u00a0a', 'a\n', '€'])(
+  it('SIG-15 SIG-33 takes the number of bytes for the plain length alone', async () => {
+    const { 'content-length': length, ...headers } = HEADERS
+    expect(length).toEqual([String(BODY.length)])
+    const lines: readonly Line[] = [...LINES, ['"content-length";bs', `:${btoa(String(BODY.length))}:`]]
+    expect(await judge(signByHand({ headers, lines }))).toBe('"content-length";bs is covered but absent')
+  })
+
+  it.each(['é', 'a\nb', 'a\rb', 'a\r\nb', 'a\u0000', '\u007f', '\u00a0a', 'a\n', '€', 'a\r\n é', 'é\r\n a'])(
     'SIG-16 refuses the value %j',
     async (value) => {
       expect(await covering(['"x-a"', value], { 'x-a': [value] })).toBe('"x-a" is not ASCII')
@@ -122,11 +145,16 @@ describe('fields', () => {
     expect(await covering(['"x-a"', forged], { 'x-a': [forged], 'x-b': ['w'] })).toBe('"x-a" is not ASCII')
   })
 
-  it('SIG-16 refuses signature headers that are not ASCII', async () => {
-    const wire: Draft['wire'] = (input, signature) => ({
-      'signature-input': [`sig1=${input}`, 'é=()'],
-      signature: [`sig1=${signature}`],
-    })
+  it.each<[string, Draft['wire']]>([
+    [
+      'Signature-Input',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}`, 'é=()'], signature: [`sig1=${signature}`] }),
+    ],
+    [
+      'Signature',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`sig1=${signature}`, 'é=:AA==:'] }),
+    ],
+  ])('SIG-16 refuses %s beyond ASCII', async (_, wire) => {
     expect(await judge(signByHand({ wire }))).toBe('signature headers must be ASCII')
   })
 })
@@ -140,6 +168,8 @@ describe('derived components', () => {
     ['"@authority"', 'wallet.example', uri],
     ['"@authority"', 'wallet.example:8443', 'https://wallet.example:8443/'],
     ['"@authority"', 'wallet.example', 'http://wallet.example:80/'],
+    ['"@authority"', '[2001:443::1]:8443', 'https://[2001:443::1]:8443/'],
+    ['"@authority"', '[2001:80::1]:8080', 'http://[2001:80::1]:8080/'],
     ['"@authority"', 'wallet.example:443', 'http://wallet.example:443/'],
     ['"@scheme"', 'https', uri],
     ['"@scheme"', 'http', 'http://localhost:3000/'],
@@ -199,7 +229,14 @@ describe('derived components', () => {
     expect(await judge(signByHand({ lines, targetUris: [target] }))).toBe('"@target-uri" is not ASCII')
   })
 
-  it('SIG-12 knows dictionaries by name', () => {
-    expect(DICTIONARY_FIELDS).toContain('content-digest')
-  })
+  it.each(['accept-signature', 'content-digest', 'priority', 'repr-digest', 'signature', 'signature-input'])(
+    'SIG-12 knows that %s is a dictionary',
+    (name) => {
+      const read = readComponents([[name, new Map([['sf', true]])]])
+      const [component] = read.ok ? read.components : []
+      if (!component) throw new Error('no component')
+      const message = messageOf({ method: 'GET', targetUris: [], headers: { [name]: ['a=1,   b'] }, body: '' })
+      expect(componentValue(component, message, URL_OF_REQUEST)).toEqual({ ok: true, value: 'a=1, b' })
+    },
+  )
 })

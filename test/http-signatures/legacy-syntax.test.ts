@@ -45,6 +45,10 @@ describe('the reader of two malformed shapes', () => {
     expect(await judge(signRust())).toBe('accepted')
   })
 
+  it('D2 reads the Rust shape whatever it covers first', async () => {
+    expect(await judge(signRust({ lines: [...LINES].reverse() }))).toBe('accepted')
+  })
+
   it('D2 reads neither unless it is named', async () => {
     expect(await judge(signByHand({ wire: php }), { legacySyntax: ['rust'] })).toBe(MALFORMED)
     expect(await judge(signRust(), { legacySyntax: ['php'] })).toBe(MALFORMED)
@@ -80,6 +84,13 @@ describe('the reader of two malformed shapes', () => {
       (input, signature) => ({
         'signature-input': [`sig1=${input}`],
         signature: [`sig1=${signature.replaceAll(':', '')};a`],
+      }),
+    ],
+    [
+      'something before it',
+      (input, signature) => ({
+        'signature-input': [`sig1=${input}`],
+        signature: [`a=:AA==:, sig1=${signature.replaceAll(':', '')}`],
       }),
     ],
     [
@@ -127,6 +138,18 @@ describe('the reader of two malformed shapes', () => {
     ],
     ['colons', (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`:${signature}:`] })],
     ['a second label', (input, signature) => ({ 'signature-input': [`sig1=${input}, a=()`], signature: [signature] })],
+    [
+      'something before it',
+      (input, signature) => ({ 'signature-input': [`a=1, sig1=${input}`], signature: [signature] }),
+    ],
+    [
+      'something behind its signature',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`${signature};a`] }),
+    ],
+    [
+      'something before its signature',
+      (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`A${signature}`] }),
+    ],
     [
       'two spaces',
       (input, signature) => ({ 'signature-input': [`sig1=${input.replace(' ', '  ')}`], signature: [signature] }),

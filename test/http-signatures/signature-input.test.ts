@@ -118,6 +118,11 @@ describe('labels', () => {
     expect(await judge(signByHand({ wire }))).toBe('accepted')
   })
 
+  it('SIG-1 refuses a signature that names no list', async () => {
+    const wire: Draft['wire'] = (_, signature) => ({ 'signature-input': ['sig1=5'], signature: [`sig1=${signature}`] })
+    expect(await judge(signByHand({ wire }))).toBe('Signature-Input must be a list of components')
+  })
+
   it('SIG-5 tries at most 4 candidates', async () => {
     const [candidate] = await candidatesOf(signByHand())
     if (!candidate) throw new Error('no candidate')
@@ -145,11 +150,12 @@ describe('labels', () => {
     expect(await judge(signByHand({ wire }))).toBe(count === 4 ? 'accepted' : 'there are more than 4 signatures')
   })
 
-  it('SIG-35 refuses 5 labels in Signature too', async () => {
+  it.each([4, 5])('SIG-35 reads 4 labels in Signature and refuses 5 (%i)', async (count) => {
+    const others = ['a', 'b', 'c', 'd'].slice(0, count - 1).map((name) => `${name}=:AA==:`)
     const wire: Draft['wire'] = (input, signature) => ({
       'signature-input': [`sig1=${input}`],
-      signature: [`sig1=${signature}, a=:AA==:, b=:AA==:, c=:AA==:, d=:AA==:`],
+      signature: [`sig1=${signature}`, ...others],
     })
-    expect(await judge(signByHand({ wire }))).toBe('there are more than 4 signatures')
+    expect(await judge(signByHand({ wire }))).toBe(count === 4 ? 'accepted' : 'there are more than 4 signatures')
   })
 })

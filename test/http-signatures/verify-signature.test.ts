@@ -44,6 +44,8 @@ describe('readSignatures and verifySignature', () => {
   it('refuse a message without signature headers', async () => {
     const wire: Draft['wire'] = (input) => ({ 'signature-input': [`sig1=${input}`] })
     expect(await judge(signByHand({ wire }))).toBe('the request is not signed')
+    const alone: Draft['wire'] = (_, signature) => ({ signature: [`sig1=${signature}`] })
+    expect(await judge(signByHand({ wire: alone }))).toBe('the request is not signed')
     expect(await judge(messageOf({ method: 'GET', targetUris: [URL_OF_REQUEST], headers: {}, body: '' }))).toBe(
       'the request is not signed',
     )

@@ -102,12 +102,13 @@ describe('the body of a request', () => {
     const wallet = await authWallet()
     const alter = (request: InMemoryRequest): InMemoryRequest =>
       alterRequest(request, { headers: { 'content-encoding': [encoding] } })
-    await wallet.expectRefusal(415, 'invalid_request', () => wallet.ask(PLAIN_REQUEST, { alter }))
+    const refusal = await wallet.expectRefusal(415, 'invalid_request', () => wallet.ask(PLAIN_REQUEST, { alter }))
+    expect(refusal.body.error.description).toBe('a content encoding is not accepted')
   })
 
   it('DIG-6 may say that it is not encoded', async () => {
     const wallet = await authWallet()
-    expect((await wallet.ask(PLAIN_REQUEST, { headers: { 'content-encoding': 'Identity' } })).status).toBe(200)
+    expect((await wallet.ask(PLAIN_REQUEST, { headers: { 'content-encoding': ' Identity ' } })).status).toBe(200)
     const alter = (request: InMemoryRequest): InMemoryRequest =>
       alterRequest(request, { headers: { 'content-encoding': ['identity', 'gzip'] } })
     await wallet.expectRefusal(415, 'invalid_request', () => wallet.ask(PLAIN_REQUEST, { alter }))
@@ -117,11 +118,59 @@ describe('the body of a request', () => {
     const wallet = await authWallet()
     const grant = await wallet.ask(PLAIN_REQUEST)
     const { value: token } = grant.body.access_token
-    await wallet.expectRefusal(400, 'invalid_request', () => revoke(wallet, grant, { json: {} }))
+    const refusal = await wallet.expectRefusal(400, 'invalid_request', () => revoke(wallet, grant, { json: {} }))
+    expect(refusal.body.error.description).toBe('this request takes no body')
     await wallet.expectRefusal(400, 'invalid_request', () => cancel(wallet, grant, { json: {} }))
     await wallet.expectRefusal(400, 'invalid_request', () =>
       wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token, json: {} }),
     )
     expect((await rotate(wallet, grant)).status).toBe(200)
+  })
+
+  it.each([
+    ['no media type', []],
+    ['two media types', ['application/json', 'application/json']],
+    ['another media type', ['text/json']],
+    ['a media type that begins like JSON', ['application/jsonp']],
+    ['an empty media type', ['']],
+  ])('GRT-1 with %s is refused with 415', async (_name, lines) => {
+    const wallet = await authWallet()
+    const alter = (request: InMemoryRequest): InMemoryRequest =>
+      alterRequest(request, { headers: { 'content-type': lines } })
+    const refusal = await wallet.expectRefusal(415, 'invalid_request', () =>
+      wallet.ask(PLAIN_REQUEST, { alter, components: ['@method', '@target-uri', 'content-digest'] }),
+    )
+    expect(refusal.body.error.description).toBe('the body must be application/json')
+  })
+
+  it.each(['application/json ; charset=utf-8', ' application/json', 'APPLICATION/JSON'])(
+    'GRT-1 may be called "%s"',
+    async (type) => {
+      const wallet = await authWallet()
+      const headers = { 'content-type': type }
+      expect((await wallet.ask(PLAIN_REQUEST, { headers })).status).toBe(200)
+    },
+  )
+
+  it('GRT-1 that is missing is refused with 400', async () => {
+    const wallet = await authWallet()
+    const refusal = await wallet.expectRefusal(400, 'invalid_request', () => wallet.send('POST', AUTH))
+    expect(refusal.body.error.description).toBe('a JSON body is required')
+  })
+
+  it('EMB-2 leaves no timer behind', async () => {
+    const wallet = await authWallet()
+    const slept: AbortSignal[] = []
+    const clock = {
+      now: () => wallet.clock.now(),
+      sleep: (milliseconds: number, signal?: AbortSignal) => {
+        if (signal && milliseconds === 10_000) slept.push(signal)
+        return wallet.clock.sleep(milliseconds, signal)
+      },
+    }
+    const timed = await authWallet({ clock })
+    expect((await timed.ask(PLAIN_REQUEST)).status).toBe(200)
+    await timed.sendRaw({ method: 'POST', target: '/', headerLines: () => [], bytes: async () => undefined })
+    expect(slept.map(({ aborted }) => aborted)).toEqual([true, true])
   })
 })
