@@ -1,5 +1,6 @@
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { clientWalletAddress, directedIdentity } from '../../src/protocol/client.ts'
+import { clientWalletAddress, directedIdentity, IdentifiedRequest, plainName } from '../../src/protocol/client.ts'
 
 describe('client identities', () => {
   it('KEY-8 KEY-9 a directed identity is its thumbprint and never a wallet address', () => {
@@ -11,4 +12,39 @@ describe('client identities', () => {
   it('KEY-8 any other identity is a wallet address', () => {
     expect(clientWalletAddress('https://client.example/pay')).toBe('https://client.example/pay')
   })
+})
+
+describe('the client of a grant request', () => {
+  it('KEY-5 is read before anything else of the request', () => {
+    const walletAddress = 'https://client.example/pay'
+    expect(v.parse(IdentifiedRequest, { client: walletAddress, access_token: 7 })).toEqual({
+      client: { walletAddress },
+    })
+    expect(v.parse(IdentifiedRequest, { client: { walletAddress } })).toEqual({ client: { walletAddress } })
+    expect(v.is(IdentifiedRequest, {})).toBe(false)
+    expect(v.is(IdentifiedRequest, { client: {} })).toBe(false)
+  })
+})
+
+describe('the name of a client', () => {
+  it.each([
+    ['Shop', 'Shop'],
+    ['  Corner \t\n Shop ', 'Corner Shop'],
+    ['Café ☕ 店', 'Café ☕ 店'],
+    // A control character, turned writing, a half of a surrogate pair, private use, a line and a paragraph separator.
+    ['a\u0000b', 'a b'],
+    ['a\u0007\u001bb', 'a b'],
+    ['a\u202e\u200bb', 'a b'],
+    ['a\ud800b', 'a b'],
+    ['a\ue000b', 'a b'],
+    ['a\u2028b', 'a b'],
+    ['a\u2029b', 'a b'],
+    ['x'.repeat(101), 'x'.repeat(100)],
+    [`${'x'.repeat(99)} yz`, 'x'.repeat(99)],
+    ['😀'.repeat(101), '😀'.repeat(100)],
+  ])('INT-11 %j is shown as %j', (text, shown) => expect(plainName(text)).toBe(shown))
+
+  it.each(['', '  ', '\u200b\u202e', '\u0000'])('INT-11 %j is no name', (text) =>
+    expect(plainName(text)).toBeUndefined(),
+  )
 })

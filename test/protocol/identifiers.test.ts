@@ -10,6 +10,7 @@ import {
   toHex,
 } from '../../src/protocol/identifiers.ts'
 
+const runs = { seed: 4, numRuns: 300 }
 const bytes = fc.uint8Array({ maxLength: 80 })
 
 describe('encodings', () => {
@@ -23,6 +24,7 @@ describe('encodings', () => {
         expect(toHex(data)).toBe(Buffer.from(data).toString('hex'))
         expect(fromBase64url(toBase64url(data))).toEqual(data)
       }),
+      runs,
     )
   })
 
@@ -32,6 +34,7 @@ describe('encodings', () => {
         const data = fromBase64url(text)
         if (data !== undefined) expect(toBase64url(data)).toBe(text)
       }),
+      runs,
     )
   })
 
@@ -71,6 +74,7 @@ describe('comparison of secrets', () => {
           expect(isEqualDigest(toHex(data), toHex(other))).toBe(false)
         },
       ),
+      runs,
     )
   })
 

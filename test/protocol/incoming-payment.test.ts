@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { amountOf } from '../../src/protocol/amount.ts'
 import {
+  assetOf,
   CreateIncomingPayment,
   creditReceipt,
   dropReceipt,
@@ -11,6 +12,8 @@ import {
   isActive,
   remainderOf,
   reserveReceipt,
+  roomOf,
+  stateAfterReceipt,
 } from '../../src/protocol/incoming-payment.ts'
 
 const usd = { assetCode: 'USD', assetScale: 2 }
@@ -65,6 +68,20 @@ describe('transitions', () => {
     const nearlyFull = reserve(open, 2n ** 64n - 2n)
     expect(reserveReceipt(nearlyFull, 1n, 0)).toMatchObject({ ok: true })
     expect(reserveReceipt(nearlyFull, 2n, 0)).toEqual({ ok: false, reason: 'over_remainder' })
+    const mixed = reserve(creditReceipt(reserve(open, 2n ** 63n), 2n ** 63n), 7n)
+    expect(roomOf(mixed)).toBe(2n ** 63n - 8n)
+    expect(roomOf(reserve(fixed, 60n))).toBe(40n)
+  })
+
+  it('INC-6 a receipt that was not reserved counts the same way', () => {
+    expect(stateAfterReceipt(fixed, 99n)).toBe('processing')
+    expect(stateAfterReceipt(fixed, 100n)).toBe('completed')
+    expect(stateAfterReceipt(open, 1n)).toBe('processing')
+    expect(stateAfterReceipt({ ...open, state: 'expired' }, 1n)).toBe('expired')
+  })
+
+  it('INC-7 receives in one asset, that of its sum', () => {
+    expect(assetOf(open)).toMatchObject(usd)
   })
 
   it('INC-5 INC-6 counts a receipt when it is credited, and completes in the same step', () => {
@@ -123,6 +140,7 @@ describe('transitions', () => {
           expect(payment.state === 'pending').toBe(credited === 0n && pending.length === 0)
         }
       }),
+      { seed: 6, numRuns: 300 },
     )
   })
 })

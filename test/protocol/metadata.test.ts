@@ -34,13 +34,26 @@ describe('metadata', () => {
   })
 
   it('INC-11 T-36 is refused at a depth that would end the stack', () => {
-    const deep = JSON.parse(`{"a":${'['.repeat(5000)}${']'.repeat(5000)}}`)
+    const depth = 100_000
+    const deep = JSON.parse(`{"a":${'['.repeat(depth)}${']'.repeat(depth)}}`)
     expect(v.safeParse(Metadata, deep).success).toBe(false)
   })
 
-  it('INC-11 has 8192 characters and not 8193', () => {
-    const text = (length: number): Record<string, string> => ({ a: 'x'.repeat(length - '{"a":""}'.length) })
+  it.each(['x', 'é', '😀'])('INC-11 has 8192 bytes and not 8193, written with %s', (character) => {
+    const width = new TextEncoder().encode(character).length
+    const text = (bytes: number): Record<string, string> => {
+      const left = bytes - '{"a":""}'.length
+      return { a: character.repeat(left / width) + 'x'.repeat(left % width) }
+    }
     expect(v.is(Metadata, text(8192))).toBe(true)
     expect(v.is(Metadata, text(8193))).toBe(false)
   })
+
+  it.each(['1e400', '-1e400', '[1,[{"b":1e999}]]'])(
+    'INC-11 refuses %s, which JSON would give back as null',
+    (number) => {
+      expect(v.is(Metadata, JSON.parse(`{"a":${number}}`))).toBe(false)
+      expect(v.is(Metadata, JSON.parse(`{"a":${number.replace(/e\d+/, 'e30')}}`))).toBe(true)
+    },
+  )
 })

@@ -104,7 +104,7 @@ describe('the JSON forms', () => {
   }
 
   it('OUT-11 of an outgoing payment holds no spent amounts, no account and no grant', () => {
-    expect(outgoingPaymentToWire(payment, wire.id)).toEqual(wire)
+    expect(outgoingPaymentToWire(payment, wire.id)).toStrictEqual(wire)
   })
 
   it('OUT-8 of an outgoing payment names its quote, its metadata and its failure', () => {

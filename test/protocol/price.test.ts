@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import { minimumSend, parseRate, priceFixedReceive, priceFixedSend, type Terms } from '../../src/protocol/price.ts'
+import vectors from '../vectors/amounts.json' with { type: 'json' }
 
+const runs = { seed: 5, numRuns: 500 }
 const usd = { assetCode: 'USD', assetScale: 2 }
 const eur = { assetCode: 'EUR', assetScale: 2 }
 const one = { numerator: 1n, denominator: 1n }
@@ -119,7 +121,7 @@ describe('fixed send', () => {
         const fits = expected !== undefined && expected <= MAX_AMOUNT_VALUE
         expect(priceFixedSend(debit, given)?.receive).toBe(fits ? expected : undefined)
       }),
-      { numRuns: 1000 },
+      runs,
     )
   })
 })
@@ -146,7 +148,7 @@ describe('fixed receive', () => {
         const less = priced.debit === 0n ? undefined : expectedReceive(priced.debit - 1n, given)
         expect(less === undefined || less < receive).toBe(true)
       }),
-      { numRuns: 1000 },
+      runs,
     )
   })
 
@@ -157,12 +159,66 @@ describe('fixed receive', () => {
         const sent = priced && priceFixedSend(priced.debit, given)
         if (sent !== undefined) expect(sent.fee).toBe(priced?.fee)
       }),
+      runs,
     )
   })
 
   it('LIM-11 gives nothing where the debit does not fit an amount', () => {
     expect(priceFixedReceive(MAX_AMOUNT_VALUE, free)?.debit).toBe(MAX_AMOUNT_VALUE)
     expect(priceFixedReceive(MAX_AMOUNT_VALUE, { ...free, fixed: 1n })).toBeUndefined()
+  })
+})
+
+describe('the conversion between scales', () => {
+  const at = (assetScale: number): Terms['from'] => ({ assetCode: 'USD', assetScale })
+  /** A fixed send rounds down, a fixed receive rounds up. */
+  const floorTo = (amount: bigint, from: number, to: number): bigint | undefined =>
+    priceFixedSend(amount, { ...free, from: at(from), to: at(to) })?.receive
+  const ceilTo = (amount: bigint, from: number, to: number): bigint | undefined =>
+    priceFixedReceive(amount, { ...free, from: at(to), to: at(from) })?.debit
+
+  it.each(vectors.scale)(
+    'AMT-4 takes $value from scale $from to $to',
+    ({ value: text, from, to, exact, floor, ceil, overflow }) => {
+      const amount = BigInt(text)
+      expect(floorTo(amount, from, to)?.toString()).toBe(overflow ? undefined : (floor ?? exact))
+      expect(ceilTo(amount, from, to)?.toString()).toBe(overflow ? undefined : (ceil ?? exact))
+    },
+  )
+
+  it('AMT-4 T-26 rounds by less than one unit in the named direction, and lets no overflow through', () => {
+    const anyScale = fc.oneof(fc.integer({ min: 0, max: 22 }), fc.constantFrom(0, 254, 255))
+    fc.assert(
+      fc.property(value, anyScale, anyScale, (amount, from, to) => {
+        // amount / 10^from = exact / 10^to, compared crosswise.
+        const worth = amount * 10n ** BigInt(to)
+        const unit = 10n ** BigInt(from)
+        const down = floorTo(amount, from, to)
+        const up = ceilTo(amount, from, to)
+        expect(down === undefined).toBe(worth / unit > MAX_AMOUNT_VALUE)
+        expect(up === undefined).toBe(worth > MAX_AMOUNT_VALUE * unit)
+        if (down !== undefined) expect(down * unit <= worth && worth < (down + 1n) * unit).toBe(true)
+        if (up !== undefined) expect(up * unit >= worth && worth > (up - 1n) * unit).toBe(true)
+        if (down !== undefined && up !== undefined) expect(up - down).toBe(worth % unit === 0n ? 0n : 1n)
+      }),
+      runs,
+    )
+  })
+
+  it('AMT-4 never gains on the way there and back, and is exact on the way to a finer scale', () => {
+    const anyScale = fc.integer({ min: 0, max: 22 })
+    fc.assert(
+      fc.property(value, anyScale, anyScale, (amount, from, to) => {
+        const there = floorTo(amount, from, to)
+        const back = there === undefined ? undefined : floorTo(there, to, from)
+        if (back !== undefined) expect(back <= amount).toBe(true)
+        if (back !== undefined && to >= from) expect(back).toBe(amount)
+        const up = ceilTo(amount, from, to)
+        const down = up === undefined ? undefined : ceilTo(up, to, from)
+        if (down !== undefined) expect(down >= amount).toBe(true)
+      }),
+      runs,
+    )
   })
 })
 

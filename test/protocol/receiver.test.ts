@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isLocalReceiver, localResourceId, parseReceiver } from '../../src/protocol/receiver.ts'
 import vectors from '../vectors/receiver-pattern.json' with { type: 'json' }
@@ -6,7 +7,10 @@ const server = 'https://wallet.example/op'
 const id = '0123456789abcdef0123456789abcdef'
 
 describe('receivers', () => {
-  it.each(vectors.accept)('accepts %s', (text) => expect(parseReceiver(text)?.url).toBe(text))
+  it.each(vectors.accept)('accepts %s', (text) => {
+    expect(text).toMatch(new RegExp(vectors.openapi))
+    expect(parseReceiver(text)?.url).toBe(text)
+  })
   it.each(vectors.reject)('refuses %s', (text) => expect(parseReceiver(text)).toBeUndefined())
 
   it('are taken apart', () => {
@@ -57,6 +61,36 @@ describe('receivers', () => {
     'javascript://x/incoming-payments/1',
   ])('refuses %j', (text) => expect(parseReceiver(text)).toBeUndefined())
 
+  it('T-24 accepts nothing that the published pattern refuses', () => {
+    const published = new RegExp(vectors.openapi)
+    const part = fc.constantFrom(
+      'http',
+      's',
+      ':',
+      '//',
+      '/',
+      'x.example',
+      'incoming-payments',
+      '1',
+      '..',
+      '?',
+      '#',
+      '@',
+    )
+    const text = fc.array(part, { maxLength: 10 }).map((parts) => parts.join(''))
+    const likely = text.map((tail) => `https://x.example/${tail}/incoming-payments/${tail}`)
+    fc.assert(
+      fc.property(fc.oneof(text, likely), (given) => {
+        const receiver = parseReceiver(given)
+        if (receiver === undefined) return
+        expect(given).toMatch(published)
+        expect(receiver.url).toBe(new URL(given).href)
+        expect(`${receiver.collection}/${receiver.id}`).toBe(receiver.url)
+      }),
+      { seed: 1, numRuns: 500 },
+    )
+  })
+
   it('T-24 accepts 2048 characters and refuses more', () => {
     const text = (length: number): string => 'https://x/incoming-payments/'.padEnd(length, '1')
     expect(parseReceiver(text(2048))?.url).toBe(text(2048))
@@ -65,11 +99,14 @@ describe('receivers', () => {
 
   it('T-24 refuses 1 MiB a thousand times, for which the published pattern would need hours', () => {
     const long = `https://${'/incoming-payments/'.repeat(1 << 16)}`.slice(0, 1 << 20)
+    const started = process.cpuUsage()
     let refused = 0
     for (let call = 0; call < 1000; call++) {
       if (parseReceiver(long) === undefined && localResourceId(long, server, 'quotes') === undefined) refused++
     }
     expect(refused).toBe(1000)
+    // Processor time, which a busy machine does not stretch.
+    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000)
   })
 })
 

@@ -3,10 +3,20 @@ import { describe, expect, it } from 'vitest'
 import { amountOf, MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import { chargeSpending, receivedIn, type Spending, spentAmountsOf } from '../../src/protocol/spent-amounts.ts'
 
+const runs = { seed: 9, numRuns: 300 }
 const usd = { assetCode: 'USD', assetScale: 2 }
 const eur = { assetCode: 'EUR', assetScale: 2 }
 const cents = { assetCode: 'EUR', assetScale: 3 }
-const fresh: Spending = { id: 'g:0:life', grantId: 'g', entry: 0, chargedAt: 0, debit: amountOf(usd, 0n), receive: [] }
+const fresh: Spending = {
+  id: 'g:0:life',
+  grantId: 'g',
+  entry: 0,
+  chargedAt: 0,
+  chargedBefore: 0,
+  payments: 0,
+  debit: amountOf(usd, 0n),
+  receive: [],
+}
 
 describe('spending', () => {
   it('LIM-1 adds payments up and takes failed ones out again', () => {
@@ -26,12 +36,48 @@ describe('spending', () => {
     expect(receivedIn(charged, usd)).toBe(0n)
   })
 
+  const charge = fc.record({
+    debit: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
+    asset: fc.constantFrom(usd, eur, cents),
+    receive: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
+    fails: fc.boolean(),
+  })
+
+  it('LIM-1 LIM-9 LIM-11 is that of the payments that are left, in whatever order others were taken out', () => {
+    fc.assert(
+      fc.property(fc.array(charge, { maxLength: 20 }), fc.boolean(), (charges, isLate) => {
+        let spending = fresh
+        const take = ({ debit, asset, receive }: { debit: bigint; asset: typeof usd; receive: bigint }): void => {
+          spending = chargeSpending(spending, -debit, asset, -receive)
+        }
+        for (const payment of charges) {
+          spending = chargeSpending(spending, payment.debit, payment.asset, payment.receive)
+          if (payment.fails && !isLate) take(payment)
+        }
+        for (const payment of charges.toReversed()) if (payment.fails && isLate) take(payment)
+        const left = charges.filter(({ fails }) => !fails)
+        const sums = [usd, eur, cents].flatMap((asset) => {
+          const paid = left.filter((payment) => payment.asset === asset)
+          const sum = paid.reduce((total, { receive }) => total + receive, 0n)
+          return sum === 0n ? [] : [{ value: sum.toString(), ...asset }]
+        })
+        const { spentDebitAmount, spentReceiveAmount } = spentAmountsOf(spending)
+        expect(spentDebitAmount).toStrictEqual({
+          value: left.reduce((total, { debit }) => total + debit, 0n).toString(),
+          ...usd,
+        })
+        if (sums.length > 1) expect(spentReceiveAmount).toBeNull()
+        else if (sums.length === 1) expect(spentReceiveAmount).toStrictEqual(sums[0])
+        else expect(spentReceiveAmount?.value ?? '0').toBe('0')
+        expect(new Set(spending.receive.map((sum) => `${sum.assetCode} ${sum.assetScale}`)).size).toBe(
+          spending.receive.length,
+        )
+      }),
+      runs,
+    )
+  })
+
   it('LIM-1 LIM-11 is the sum of what was charged, beyond 64 bits too', () => {
-    const charge = fc.record({
-      debit: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
-      asset: fc.constantFrom(usd, eur, cents),
-      receive: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
-    })
     fc.assert(
       fc.property(fc.array(charge, { maxLength: 20 }), (charges) => {
         const spending = charges.reduce(
@@ -44,6 +90,7 @@ describe('spending', () => {
           expect(receivedIn(spending, asset)).toBe(expected)
         }
       }),
+      runs,
     )
   })
 })

@@ -72,6 +72,9 @@ describe('canonical wallet addresses', () => {
     'https://wallet.example/a^b',
     'https://',
     'https:///',
+    'https://wallet.example:99999/alice',
+    'https://wallet example/alice',
+    'https://[::1/alice',
   ])('WAS-2 T-40 refuses %j', (text) => {
     expect(canonicalWalletAddress(text, strict)).toBeUndefined()
   })

@@ -1,0 +1,134 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { AccessList } from '../../src/protocol/access.ts'
+import { Amount } from '../../src/protocol/amount.ts'
+import { IdentifiedRequest } from '../../src/protocol/client.ts'
+import { GrantRequest } from '../../src/protocol/grant-request.ts'
+import { parsePublicKey } from '../../src/protocol/json-web-key.ts'
+import { Limits } from '../../src/protocol/limits.ts'
+import { Metadata } from '../../src/protocol/metadata.ts'
+import { CreateOutgoingPayment } from '../../src/protocol/outgoing-payment.ts'
+import { CreateQuote } from '../../src/protocol/quote.ts'
+
+/** The first thing that is wrong, as the client is told it. */
+function reasonOf(schema: v.GenericSchema<unknown, unknown>, value: unknown): string | undefined {
+  return v.safeParse(schema, value, { abortEarly: true }).issues?.[0].message
+}
+
+const walletAddress = 'https://wallet.example/alice'
+const receiver = 'https://other.example/incoming-payments/1'
+const amount = { value: '1', assetCode: 'USD', assetScale: 2 }
+const long = `https://wallet.example/${'x'.repeat(2048)}`
+const entry = { type: 'outgoing-payment', actions: ['create'], identifier: walletAddress }
+const finish = { method: 'redirect', uri: 'https://client.example/', nonce: 'n' }
+const asking = { client: walletAddress, access_token: { access: [entry] } }
+
+const withEntry = (change: object): unknown => [{ ...entry, ...change }]
+const withInteract = (interact: object): unknown => ({ ...asking, interact: { start: ['redirect'], ...interact } })
+const withFinish = (change: object): unknown => withInteract({ finish: { ...finish, ...change } })
+const withSubject = (identifier: object): unknown => ({ ...asking, subject: { sub_ids: [identifier] } })
+const subject = { id: walletAddress, format: 'uri' }
+
+describe('what a client is told of', () => {
+  it.each([
+    [{ ...amount, value: '01' }, 'invalid amount value'],
+    [{ ...amount, assetCode: '' }, 'invalid assetCode'],
+    [{ ...amount, assetScale: 1.5 }, 'invalid assetScale'],
+    [{ ...amount, assetScale: -1 }, 'invalid assetScale'],
+    [{ ...amount, assetScale: 256 }, 'invalid assetScale'],
+  ])('AMT-1 AMT-2 an amount: %#', (given, reason) => expect(reasonOf(Amount, given)).toBe(reason))
+
+  it.each([
+    [{ receiver: walletAddress }, 'limits.receiver is not the URL of an incoming payment'],
+    [{ interval: 'P1M' }, 'limits.interval is not a repeating interval with a period of at least 60 seconds'],
+    [{ debitAmount: amount, receiveAmount: amount }, 'only one access amount allowed'],
+  ])('GRT-10 limits: %#', (given, reason) => expect(reasonOf(Limits, given)).toBe(reason))
+
+  it.each([
+    ['all', 'access must be an array'],
+    [[{ type: 'card' }], 'unknown access type'],
+    [withEntry({ actions: ['pay'] }), 'unknown action'],
+    [withEntry({ actions: [] }), 'actions must not be empty'],
+    [withEntry({ actions: ['read', 'read'] }), 'repeated action'],
+    [withEntry({ identifier: long }), 'identifier too long'],
+    [[entry, entry], 'access repeats an entry'],
+    [[entry, entry, entry, entry], 'access has more than 3 entries'],
+  ])('GRT-3 access: %#', (given, reason) => expect(reasonOf(AccessList, given)).toBe(reason))
+
+  it.each([
+    [7, 'a grant request must be a JSON object'],
+    [{ ...asking, client: 7 }, 'client must be a wallet address, { walletAddress } or { jwk }'],
+    [{ client: walletAddress }, 'ask for access or for a subject'],
+    [withSubject({ ...subject, id: long }), 'subject identifier too long'],
+    [withSubject({ ...subject, format: 'email' }), 'subject format must be uri'],
+    [{ ...asking, subject: { sub_ids: walletAddress } }, 'sub_ids must hold exactly one identifier'],
+    [withInteract({ start: ['user_code'] }), 'interact.start must be redirect'],
+    [withInteract({ start: [] }), 'interact.start must be redirect'],
+    [withFinish({ method: 'push' }), 'finish.method must be redirect'],
+    [withFinish({ uri: long }), 'finish.uri too long'],
+    [withFinish({ nonce: '' }), 'finish.nonce must be 1 to 256 printable ASCII characters'],
+    [withFinish({ hash_method: 'sha-512' }), 'finish.hash_method must be sha-256'],
+  ])('GRT-2 GRT-11 a grant request: %#', (given, reason) => expect(reasonOf(GrantRequest, given)).toBe(reason))
+
+  it.each([
+    [undefined, 'client must be a wallet address, { walletAddress } or { jwk }'],
+    [{ walletAddress, jwk: {} }, 'client must be a wallet address, { walletAddress } or { jwk }'],
+  ])('KEY-5 a client: %#', (client, reason) => expect(reasonOf(IdentifiedRequest, { client })).toBe(reason))
+
+  it.each([
+    [{ walletAddress, receiver, method: 'card' }, 'method must be ilp'],
+    [
+      { walletAddress, receiver, method: 'ilp', debitAmount: amount, receiveAmount: amount },
+      'give debitAmount or receiveAmount, not both',
+    ],
+  ])('QUO-1 a quote: %#', (given, reason) => expect(reasonOf(CreateQuote, given)).toBe(reason))
+
+  it('OUT-1 an outgoing payment', () => {
+    const given = { walletAddress, incomingPayment: receiver }
+    expect(reasonOf(CreateOutgoingPayment, given)).toBe('give either quoteId, or incomingPayment and debitAmount')
+  })
+
+  it.each([
+    [[], 'metadata must be an object of at most 8 levels and finite numbers'],
+    [{ a: 'x'.repeat(8192) }, 'metadata is too large'],
+  ])('INC-11 metadata: %#', (given, reason) => expect(reasonOf(Metadata, given)).toBe(reason))
+})
+
+describe('what is told of a key', () => {
+  const key = {
+    kid: 'k',
+    alg: 'EdDSA',
+    kty: 'OKP',
+    crv: 'Ed25519',
+    x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo',
+  }
+  const { kid: _, ...unnamed } = key
+  const { x: __, ...pointless } = key
+
+  it.each([
+    [7, 'a key needs kid, alg, kty, crv and x'],
+    [unnamed, 'a key needs kid, alg, kty, crv and x'],
+    [{ ...key, kid: 7 }, 'kid is missing'],
+    [{ ...key, kid: '' }, 'kid is empty'],
+    [{ ...key, kid: 'k'.repeat(257) }, 'kid is longer than 256 characters'],
+    [{ ...key, kty: 'EC' }, 'kty must be OKP'],
+    [{ ...key, crv: 'X25519' }, 'crv must be Ed25519'],
+    [pointless, 'a key needs kid, alg, kty, crv and x'],
+    [{ ...key, x: 7 }, 'x is missing'],
+    [{ ...key, x: 'A' }, 'x is not a usable Ed25519 public key'],
+    [{ ...key, use: 'enc' }, 'use must be sig'],
+    [{ ...key, key_ops: 'verify' }, 'key_ops must be an array'],
+    [{ ...key, key_ops: ['sign'] }, 'key_ops must include verify'],
+    [{ ...key, d: 'x' }, 'a public key must not carry its private part'],
+    [{ ...key, alg: 'RS256' }, 'alg must be EdDSA'],
+  ])('KEY-1 KEY-4 what is wrong with it: %#', (given, reason) => {
+    expect(parsePublicKey(given, { requireAlg: true })).toStrictEqual({ ok: false, reason })
+  })
+
+  it('KEY-1 that a key of another key set needs no alg', () => {
+    expect(parsePublicKey(unnamed, { requireAlg: false })).toStrictEqual({
+      ok: false,
+      reason: 'a key needs kid, kty, crv and x',
+    })
+  })
+})
