@@ -192,18 +192,18 @@ describe('when the wallet itself fails', () => {
   })
 
   it('answers a fault with 500 and no detail, and tells the host what it was', async () => {
-    const pricing = {
-      price: async () => {
-        throw new Error('the secret rate')
-      },
-    }
+    const pricing = { price: async () => ({ rate: 'a secret, and no rate' }) }
     const { wallet, spending, incoming } = await shop({ overrides: { pricing } })
     const answer = await expectRefusal(wallet, [500, 'internal_error', 'internal server error'], () =>
       askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }),
     )
     expect(Object.keys(answer.body.error)).toEqual(['code', 'description'])
     expect(wallet.events).toContainEqual(
-      expect.objectContaining({ type: 'fault', operation: 'create-quote', message: 'the secret rate' }),
+      expect.objectContaining({
+        type: 'fault',
+        operation: 'create-quote',
+        message: 'Pricing.price gave a rate that is no positive decimal',
+      }),
     )
   })
 
