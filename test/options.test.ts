@@ -2,6 +2,7 @@ import { createOpenPayments, isConfigurationError, type OpenPaymentsOptions } fr
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { resolveSettings } from '../src/options.ts'
 
 const SECRET = 'a secret of the tests, long enough to be one'
 
@@ -253,5 +254,28 @@ describe('the options', () => {
     for (const value of ['', 'wallet', 'test.', 'test.a b', 'test..a']) {
       expect(refusalOf(policy('localIlpPrefix', value))).toContain('localIlpPrefix is not an ILP address prefix')
     }
+  })
+})
+
+describe('the settings', () => {
+  it('T-37 SIG-18 EMB-1 EMB-2 GRT-17 CON-3 INC-2 default to what their documentation says', () => {
+    const { lifetimes, limits } = resolveSettings(RIGHT)
+    expect(lifetimes).toEqual({
+      accessTokenSeconds: 600,
+      interactionSeconds: 600,
+      quoteSeconds: 300,
+      incomingPaymentSeconds: 30 * 24 * 3600,
+      continuationWaitSeconds: 5,
+      signatureAgeSeconds: 300,
+      signatureSkewSeconds: 60,
+    })
+    expect(limits).toEqual({
+      bodyBytes: 65_536,
+      bodySeconds: 10,
+      holdSeconds: 3,
+      commitSeconds: 3,
+      leaseSeconds: 30,
+      createdPerHour: 100_000,
+    })
   })
 })
