@@ -1,4 +1,5 @@
 import type {
+  Approver,
   DecidedInteraction,
   Decider,
   InteractionRefusal,
@@ -23,9 +24,7 @@ export function createInteractions(context: Context): Interactions {
   return {
     find: (reference, owner) => openInteraction(context, reference, owner),
     approve: (reference, approver) =>
-      decideInteraction(context, reference, approver, (grant, owned) =>
-        approveGrant(context, grant, owned, approver.access),
-      ),
+      decideInteraction(context, reference, approver, (grant, owned) => approveGrant(context, grant, owned, approver)),
     deny: (reference, decider) => decideInteraction(context, reference, decider, (grant) => denyGrant(context, grant)),
   }
 }
@@ -140,7 +139,7 @@ async function grantedAccess(
   context: Context,
   { access: asked, subject }: Grant,
   walletAddress: string,
-  given: readonly Access[],
+  given: unknown,
 ): Promise<readonly Access[] | undefined> {
   const granted = parseGrantedAccess(asked, given)
   if (granted === undefined || (granted.length === 0 && !subject)) return undefined
@@ -155,9 +154,11 @@ async function approveGrant(
   context: Context,
   asked: Grant,
   walletAddress: string,
-  given: readonly Access[] | undefined,
+  approver: Approver,
 ): Promise<DecidedGrant | undefined> {
-  const access = given === undefined ? asked.access : await grantedAccess(context, asked, walletAddress, given)
+  // A part that is named and is not there, as a broken form gives it, must not become all of it.
+  const isPart = 'access' in approver
+  const access = isPart ? await grantedAccess(context, asked, walletAddress, approver.access) : asked.access
   if (access === undefined) return undefined
   const grant: Grant = { ...asked, access }
   const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)

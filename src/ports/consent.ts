@@ -76,11 +76,11 @@ export interface Decider extends ResourceOwner {
 /** A resource owner who approves, all of what was asked or a part of it. */
 export interface Approver extends Decider {
   /**
-   * What is granted, where that is less than was asked; absent: all of it. Each entry narrows one that was asked, and
-   * no two the same one: type and identifier are the same; the actions are some of those (`read` of a `read-all`, too);
-   * an amount is not larger, a receiver and an interval stay as they are. A limit that was not asked for may be added,
-   * but no interval to an amount that was meant for good. Anything else is refused with `wider_access`. May be empty
-   * where the client also asked for the subject.
+   * What is granted, where that is less than was asked; absent: all of it (there and undefined: refused). Each entry
+   * narrows one that was asked, and no two the same one: type and identifier are the same; the actions are some of
+   * those (`read` of a `read-all`, too); an amount is not larger, a receiver and an interval stay as they are. A limit
+   * that was not asked for may be added, but no interval to an amount that was meant for good. Anything else is refused
+   * with `wider_access`. May be empty where the client also asked for the subject.
    * @spec GRT-13
    */
   readonly access?: readonly Access[]

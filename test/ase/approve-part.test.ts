@@ -23,6 +23,8 @@ interface Shown {
   readonly pending: Answer
   readonly consentHash: string
   approve(access?: readonly Access[]): Promise<DecidedInteraction>
+  /** Names a part, whatever that is. */
+  approvePart(access: readonly Access[]): Promise<DecidedInteraction>
 }
 
 async function shown(members: Readonly<Record<string, unknown>> = {}, wallet?: AuthWallet): Promise<Shown> {
@@ -37,6 +39,7 @@ async function shown(members: Readonly<Record<string, unknown>> = {}, wallet?: A
     wallet: opened,
     pending,
     consentHash: createHash('sha256').update(JSON.stringify(found.consent)).digest('hex'),
+    approvePart: (access) => interactions.approve(reference, { ...decider, access }),
     approve: (access) => interactions.approve(reference, access === undefined ? decider : { ...decider, access }),
   }
 }
@@ -119,6 +122,14 @@ describe('an approval of a part', () => {
     expect(await all.approve(access)).toEqual({ ok: false, reason: 'wider_access' })
     expect(await all.wallet.records()).toEqual(before)
     expect((await issue(all, await all.approve(LESS))).body.access_token.access).toEqual(LESS)
+  })
+
+  it('GRT-13 a part that is named and missing is refused, and is not all of it', async () => {
+    const all = await shown()
+    const access: readonly Access[] = JSON.parse('{}').access
+    const before = await all.wallet.records()
+    expect(await all.approvePart(access)).toEqual({ ok: false, reason: 'wider_access' })
+    expect(await all.wallet.records()).toEqual(before)
   })
 
   it.each([
