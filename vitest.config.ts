@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -17,6 +18,8 @@ export default defineConfig({
     exclude: ['test/runtimes/**'],
     // No module holds state (a test of the architecture sees to it), so files may share one module graph.
     isolate: false,
+    // Both cores of a small machine: the default leaves one of two idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Not the zone that most machines have: where local time slips in, a test fails.
     env: { TZ: 'America/New_York' },
     testTimeout: 20_000,
