@@ -35,12 +35,12 @@ export interface Ask<T> {
 /**
  * Holds what `load` answers, by key, for 60 seconds, or 10 where it is not good. Concurrent calls for one key share
  * one load. `isEnough` may find a held good answer wanting; then it is loaded again if the last load is 10 seconds ago.
- * A load that fails meanwhile does not displace a good answer. `load` is told whether the key was good before, and a
- * key that was is loaded whoever asks.
+ * A load that fails meanwhile does not displace a good answer. `load` is told whether the key is known: good before,
+ * or by the word of the one who asks.
  * @spec KEY-12 @spec T-4 @spec T-5
  */
 export function cacheDocuments<T>(clock: Clock, load: (key: string, isKnown: boolean) => Promise<Loaded<T>>) {
-  // Apart, so that naming strangers pushes nothing out that is known.
+  // Apart, so that names which lead nowhere push nothing out that is known.
   const known = new Map<string, Held<T>>()
   const strangers = new Map<string, Held<T>>()
   const loads = new Map<string, Promise<T>>()
@@ -60,12 +60,14 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, isKnown: boo
     const before = known.get(key)
     const isBeforeGood = before?.isGood === true && clock.now() - before.loadedAt < GOOD_MILLISECONDS
     const kept = loaded.isGood || !isBeforeGood ? { ...loaded, loadedAt: startedAt } : before
-    hold(key, { ...kept, triedAt: startedAt }, loaded.isGood || before !== undefined)
+    hold(key, { ...kept, triedAt: startedAt }, loaded.isGood || isKnown)
     return kept.value
   }
 
   return async (key: string, { isEnough = () => true, isKnown = known.has(key), refuse }: Ask<T> = {}): Promise<T> => {
-    const found = known.get(key) ?? strangers.get(key)
+    const asStranger = strangers.get(key)
+    // What failed for a stranger, who has a budget, says nothing to one who is known.
+    const found = known.get(key) ?? (isKnown && asStranger?.isGood === false ? undefined : asStranger)
     if (found !== undefined) {
       const now = clock.now()
       // What seems to come from the future was loaded before the clock stepped back.

@@ -162,11 +162,21 @@ describe('a source that names too many clients', () => {
     const here = await scene()
     const asker = { source: SOURCE, isHolder: true }
     for (let index = 0; index < 120; index++) await here.network.resolver.keySet(`https://shop.example/no${index}`)
-    expect(await here.network.resolver.keySet(SHOP)).toMatchObject({ ok: false })
-    here.network.clock.advance(10_000)
     await exhaust(here, SOURCE)
-    for (let index = 0; index < 120; index++) await here.network.resolver.keySet(`https://shop.example/new${index}`)
+    // Nor by naming that very client, for whom the budget of its host is used up.
+    expect(await here.network.resolver.keySet(SHOP)).toMatchObject({ ok: false })
     expect(await here.network.resolver.keySet(SHOP, undefined, asker)).toMatchObject({ ok: true })
+  })
+
+  it('T-5 T-4 a client that holds a grant and whose host fails is asked for once in 10 seconds', async () => {
+    const here = await scene()
+    here.network.documents = () => ({ ...jsonReply({}), status: 500 })
+    const asker = { isHolder: true }
+    for (let index = 0; index < 5; index++) await here.network.resolver.keySet(SHOP, undefined, asker)
+    expect(here.network.connections).toHaveLength(1)
+    here.network.clock.advance(10_000)
+    await here.network.resolver.keySet(SHOP, undefined, asker)
+    expect(here.network.connections).toHaveLength(2)
   })
 
   it('T-5 pays for the names of clients too, and a client without a name may ask all the same', async () => {
