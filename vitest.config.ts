@@ -15,6 +15,7 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/postgres-server.ts'],
     exclude: ['test/runtimes/**'],
     // No module holds state (a test of the architecture sees to it), so files may share one module graph.
     isolate: false,
