@@ -7,6 +7,7 @@ import { createHandler } from './http/handle.ts'
 import { findLocalWalletAddress } from './http/local-wallet-address.ts'
 import { createRouter, originFormPath } from './http/router.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
+import { createLateAnswers } from './payments/late-answers.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { recoverPayments, sweepRecords } from './payments/recover.ts'
 import type { Clock } from './ports/clock.ts'
@@ -150,6 +151,7 @@ function createContext(options: OpenPaymentsOptions): Context {
     walletAddressServer,
     storage: guardStorage(storage, () => clock.now(), emit),
     ledger,
+    lateAnswers: createLateAnswers(),
     walletAddresses,
     keyResolver,
     cryptography,

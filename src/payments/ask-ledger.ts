@@ -11,13 +11,31 @@ export type LedgerOutcome =
   | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
   | { readonly outcome: 'unknown' }
 
-/** Calls the ledger under a deadline. Never rejects; what went wrong is an event. */
-export async function askLedger(context: Context, call: () => Promise<LedgerResult>): Promise<LedgerOutcome> {
+/**
+ * Calls the ledger under a deadline. Never rejects; what went wrong is an event. `key` names the call and its id: where
+ * the same call was made before and is answered only now, that is the answer, so that a ledger which is slower than
+ * every deadline decides payments too.
+ */
+export async function askLedger(
+  context: Context,
+  key: string,
+  call: () => Promise<LedgerResult>,
+): Promise<LedgerOutcome> {
   try {
-    return readAnswer(context, await raceDeadline(context, call))
+    const answer = await raceDeadline(context, async () => {
+      const begun = call()
+      const earlier = context.lateAnswers.expect(key, begun)
+      return Promise.race([...earlier.map(untilAnswered), begun])
+    })
+    if (answer !== 'late') context.lateAnswers.forget(key)
+    return readAnswer(context, answer)
   } catch (cause) {
     return unknownOutcome(context, 'the ledger failed', cause)
   }
+}
+
+async function untilAnswered(call: Promise<LedgerResult>): Promise<LedgerResult> {
+  return call.catch(() => new Promise(() => undefined))
 }
 
 /** Only an answer that the port names is one: what a wallet's ledger says otherwise may have moved money or not. */

@@ -12,6 +12,9 @@ export type ReceivedPayment =
   | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
   | { readonly ok: false; readonly reason: 'unknown' | 'completed' | 'expired' | 'over_remainder' | 'conflict' }
 
+// Databases refuse a NUL, and store each half of a surrogate pair as the same replacement: two transfers would be one.
+const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
+
 /**
  * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
  * `transferId` is unique on this server and is counted once: an accepted transfer gets the same answer again, and
@@ -27,7 +30,7 @@ export async function receivePayment(
 ): Promise<ReceivedPayment> {
   if (amount <= 0n || amount > MAX_AMOUNT_VALUE)
     throw new RangeError('a received amount is a positive unsigned 64-bit integer')
-  if (transferId.length === 0 || transferId.length > 256) throw new RangeError('a transfer id has 1 to 256 characters')
+  if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
   const result = await context.serialize(`incoming:${id}`, () =>
     decide<ReceivedPayment>(context, async () => {
       const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)

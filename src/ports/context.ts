@@ -3,13 +3,24 @@ import type { Clock } from './clock.ts'
 import type { Cryptography } from './cryptography.ts'
 import type { MoneyEvent, ServiceEvent } from './events.ts'
 import type { KeyResolver } from './key-resolver.ts'
-import type { Ledger } from './ledger.ts'
+import type { Ledger, LedgerResult } from './ledger.ts'
 import type { PaymentMethod } from './payment-method.ts'
 import type { Pricing } from './pricing.ts'
 import type { Secrets } from './secrets.ts'
 import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
 import type { Storage } from './storage.ts'
 import type { WalletAddresses } from './wallet-addresses.ts'
+
+/** Calls of the ledger that nobody waits for any more: what they answer late is as good as what a repeat would be answered. */
+export interface LateAnswers {
+  /**
+   * Notes a call that was begun, and answers the same calls (`key`: what is called, and its id) begun before that have
+   * neither failed nor been forgotten.
+   */
+  expect(key: string, call: Promise<LedgerResult>): readonly Promise<LedgerResult>[]
+  /** For calls that were answered in time. */
+  forget(key: string): void
+}
 
 /** The parts and settings of one server, put together once by `createOpenPayments` and handed to every endpoint. */
 export interface Context {
@@ -19,6 +30,7 @@ export interface Context {
   readonly walletAddressServer: string
   readonly storage: Storage
   readonly ledger: Ledger
+  readonly lateAnswers: LateAnswers
   readonly walletAddresses: WalletAddresses
   readonly keyResolver: KeyResolver
   readonly cryptography: Cryptography

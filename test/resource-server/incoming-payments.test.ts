@@ -458,6 +458,18 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     )
     expect(await received(rig)).toEqual(['0', false, 1])
   })
+
+  it.each(['', 'a'.repeat(257), 'a\0b', '\ud800', 'a\udfff'])(
+    'T-26 INC-5 a transfer id that no database keeps apart from others is a fault of the caller (%j)',
+    async (transferId) => {
+      const rig = await ready('cap')
+      const { incomingPayments } = rig.wallet.openPayments
+      await expect(incomingPayments.received(idOf(rig.incoming), 1n, transferId)).rejects.toThrow(RangeError)
+      expect(await received(rig)).toEqual(['0', false, 1])
+      const longest = '\u{1f600}'.repeat(256)
+      expect(await incomingPayments.received(idOf(rig.incoming), 1n, longest)).toMatchObject({ ok: true })
+    },
+  )
 })
 
 describe('who pays and who is paid', () => {

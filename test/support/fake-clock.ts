@@ -8,13 +8,13 @@ export interface FakeClock extends Clock {
 
 /**
  * A clock for tests. A deadline (a sleep that can be aborted) fires when the time is moved past it; a pause (one that
- * cannot) moves the time on by itself, so that back-off costs no real time.
+ * cannot) moves the time on by itself, so that back-off costs no real time. It shows whole milliseconds, as clocks do.
  */
 export function fakeClock(start: number = Date.parse('2026-03-01T12:00:00Z')): FakeClock {
   let now = start
   const deadlines = new Set<{ readonly at: number; readonly fire: () => void }>()
   const advance = (milliseconds: number): void => {
-    now += milliseconds
+    now += Math.ceil(milliseconds)
     for (const deadline of deadlines) if (deadline.at <= now) deadline.fire()
   }
   return {
