@@ -17,13 +17,14 @@ function compareAge(a: ListPosition, b: ListPosition): number {
 }
 
 function recordOf(change: Change & { action: 'insert' | 'replace' }, version: number): StoredRecord {
-  const { kind, value, dueAt, isListed } = change
+  const { kind, value, dueAt, isListed, schemaVersion } = change
   return freezeDeep({
     kind,
     version,
     value: structuredClone(value),
     ...(dueAt !== undefined && { dueAt }),
     ...(isListed === true && { isListed }),
+    ...(schemaVersion !== undefined && { schemaVersion }),
   })
 }
 

@@ -6,7 +6,7 @@ import { isUsableToken } from '../protocol/access-token.ts'
 import { amountToWire, type WireAmount } from '../protocol/amount.ts'
 import { toBase64url } from '../protocol/identifiers.ts'
 import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
-import type { OutgoingPayment, OutgoingPaymentState } from '../protocol/outgoing-payment.ts'
+import type { OutgoingPayment, OutgoingPaymentState, StateEntry } from '../protocol/outgoing-payment.ts'
 import { lineOf, type SignedRequest, showToken } from '../protocol/signed-request.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 
@@ -49,6 +49,8 @@ export interface AuditedPayment {
   readonly walletAddress: string
   readonly client: string
   readonly state: OutgoingPaymentState
+  /** Every state that it entered, in order, with its moment in milliseconds. */
+  readonly states: readonly StateEntry[]
   readonly createdAt: number
   readonly receiver: string
   readonly debitAmount: WireAmount
@@ -60,9 +62,12 @@ export interface AuditedPayment {
   readonly quoteId?: string
   readonly grant: AuditedGrant
   readonly signedRequest: AuditedRequest
+  /** The accounts in the ledger: who pays, and who is paid. */
+  readonly account: string
+  readonly payeeAccount: string
   /** The id of its hold in the ledger, and of its settlement or release. */
   readonly holdId: string
-  /** The id of the credit to the receiver, where there was one. */
+  /** The id of the credit to the receiver, which the ledger has once the payment came so far. */
   readonly creditId: string
 }
 
@@ -109,12 +114,13 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
 function auditedPayment(
   payment: OutgoingPayment,
 ): Omit<AuditedPayment, 'grant' | 'signedRequest' | 'holdId' | 'creditId'> {
-  const { id, walletAddress, client, state, createdAt, receiver, quoteId, decision } = payment
+  const { id, walletAddress, client, state, states, createdAt, receiver, quoteId, decision } = payment
   return {
     id,
     walletAddress,
     client,
     state,
+    states,
     createdAt,
     receiver,
     debitAmount: amountToWire(payment.debitAmount),
@@ -123,6 +129,8 @@ function auditedPayment(
     sentAmount: amountToWire(payment.sentAmount),
     ...(decision?.action === 'release' && { failureReason: decision.reason }),
     ...(quoteId !== undefined && { quoteId }),
+    account: payment.account,
+    payeeAccount: payment.payeeAccount,
   }
 }
 

@@ -77,5 +77,5 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const outcome = await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
   if (outcome !== 'committed') return
   const at = context.clock.now()
-  context.emit({ type: 'payment_stalled', at, outgoingPayment: value.id, step: value.state, attempts })
+  context.emit({ type: 'payment_stalled', at, outgoingPayment: value.id, step: value.state, attempts, retryAt: dueAt })
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { enterState, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
@@ -34,7 +34,7 @@ export async function confirmHold(
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
   const payment = record.value
-  const held = await askLedger(context, () =>
+  const held = await askLedger(context, `hold ${payment.id}`, () =>
     context.ledger.hold({
       id: payment.id,
       account: payment.account,
@@ -52,8 +52,9 @@ async function startSending(context: Context, id: string): Promise<HeldPayment> 
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    const payment: OutgoingPayment = { ...record.value, state: 'sending', attempts: 0 }
-    const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+    const now = context.clock.now()
+    const payment: OutgoingPayment = { ...enterState(record.value, 'sending', now), attempts: 0 }
+    const dueAt = now + context.limits.leaseSeconds * 1000
     const events =
       record.isListed === true ? [] : recordEvents(context, [outgoingPaymentEvent(context, payment, 'created')])
     const used = await useQuote(context, payment)
@@ -88,7 +89,8 @@ async function refusePayment(
     const isTold = whenRefused === 'fail' && record.value.keyId === undefined
     const isShown = record.isListed === true || isTold
     const state = isShown ? 'failed' : 'refused'
-    const payment: OutgoingPayment = { ...record.value, state, decision: { action: 'release', reason } }
+    const ended = enterState(record.value, state, context.clock.now())
+    const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
     const { kind, version } = record
     const end: Change = { action: 'replace', kind, version, value: payment, ...(isShown && { isListed: true }) }
     const undone = [

@@ -154,6 +154,7 @@ function intendPayment(
     walletAddress: terms.walletAddress,
     client: token.client,
     state: 'created',
+    states: [{ state: 'created', at: createdAt }],
     createdAt,
     ...(terms.quote && { quoteId: terms.quote.value.id }),
     receiver: terms.receiver.url,

@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { toHex } from '../protocol/identifiers.ts'
 import { creditReceipt, dropReceipt, reserveReceipt } from '../protocol/incoming-payment.ts'
-import type { OutgoingPayment, Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
+import { enterState, type OutgoingPayment, type Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
@@ -24,7 +24,7 @@ export async function deliverLocally(context: Context, record: StoredRecord<'out
   const creditId = await creditIdOf(context, payment.id)
   const room = await reserveRoom(context, record, creditId)
   if (room !== 'reserved') return room
-  const credited = await askLedger(context, () =>
+  const credited = await askLedger(context, `credit ${creditId}`, () =>
     context.ledger.credit({
       id: creditId,
       account: payment.payeeAccount,
@@ -111,8 +111,9 @@ function decided(
   decision: PaymentDecision,
   others: readonly Change[],
 ): { readonly changes: readonly Change[]; readonly answer: Step } {
-  const value: OutgoingPayment = { ...record.value, state: 'decided', decision, attempts: 0 }
-  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+  const now = context.clock.now()
+  const value: OutgoingPayment = { ...enterState(record.value, 'decided', now), decision, attempts: 0 }
+  const dueAt = now + context.limits.leaseSeconds * 1000
   return {
     changes: [{ ...record, action: 'replace', value, dueAt }, ...others],
     answer: { progress: 'moved', record: { ...record, version: record.version + 1, value, dueAt } },

@@ -1,7 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
-import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { type Decision, enterState, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide, type Decision as WriteDecision } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
@@ -16,13 +16,12 @@ export async function finishPayment(context: Context, record: StoredRecord<'outg
   const payment = record.value
   const { decision } = payment
   if (decision === undefined) throw new Error('a decided payment has no decision')
-  const told = await askLedger(context, () => tellLedger(context, payment, decision))
+  const told = await askLedger(context, `end ${payment.id}`, () => tellLedger(context, payment, decision))
   if (told.outcome !== 'done') return { progress: 'stalled' }
   const isSettled = decision.action === 'settle'
-  const end: OutgoingPayment = isSettled
-    ? { ...payment, state: 'completed', sentAmount: amountOf(payment.debitAmount, decision.amount) }
-    : { ...payment, state: 'failed' }
-  return writeEnd(context, record, end)
+  const ended = enterState(payment, isSettled ? 'completed' : 'failed', context.clock.now())
+  const sentAmount = isSettled ? amountOf(payment.debitAmount, decision.amount) : payment.sentAmount
+  return writeEnd(context, record, { ...ended, sentAmount })
 }
 
 async function tellLedger(

@@ -26,7 +26,13 @@ export async function recoverPayments(context: Context): Promise<number> {
   const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
   const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
   await Promise.all([...told].map((paymentId) => deliverEvents(context, paymentId)))
-  return claimed.length + events.length
+  const count = claimed.length + events.length
+  const isFull = payments.length === BATCH || events.length === BATCH
+  if (count > 0) {
+    const at = context.clock.now()
+    context.emit({ type: 'recovered', at, payments: claimed.length, events: events.length, isFull })
+  }
+  return count
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
@@ -39,8 +45,11 @@ async function claim(
 ): Promise<StoredRecord<'outgoing-payment'> | undefined> {
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   try {
-    const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
-    return outcome === 'committed' ? { ...record, version: record.version + 1, dueAt } : undefined
+    if ((await context.storage.commit([{ ...record, action: 'replace', dueAt }])) !== 'committed') return undefined
+    const { id, state, attempts } = record.value
+    const at = context.clock.now()
+    context.emit({ type: 'payment_resumed', at, outgoingPayment: id, step: state, attempts })
+    return { ...record, version: record.version + 1, dueAt }
   } catch (cause) {
     // One that was not claimed keeps none of the others waiting; where it was, it is due again after its lease.
     const at = context.clock.now()
@@ -49,12 +58,14 @@ async function claim(
   }
 }
 
-const DELETED_WHEN_DUE: readonly RecordKind[] = [
+const SWEPT: readonly RecordKind[] = [
   'replay-claim',
   'idempotency-key',
   'quote',
   'access-token',
   'interaction',
+  'incoming-payment',
+  'grant',
 ]
 
 /**
@@ -64,24 +75,27 @@ const DELETED_WHEN_DUE: readonly RecordKind[] = [
  */
 export async function sweepRecords(context: Context): Promise<number> {
   const now = context.clock.now()
-  const { storage } = context
-  let swept = 0
-  for (const kind of DELETED_WHEN_DUE) {
-    for (const record of await storage.due(kind, now, BATCH)) {
-      if (await commitSwept(context, [deleteRecord(record)])) swept++
+  const records: Record<string, number> = {}
+  let isFull = false
+  for (const kind of SWEPT) {
+    const due = await context.storage.due(kind, now, BATCH)
+    isFull ||= due.length === BATCH
+    for (const record of due) {
+      if (await sweepRecord(context, record)) records[kind] = (records[kind] ?? 0) + 1
     }
   }
-  for (const record of recordsOfKind(await storage.due('incoming-payment', now, BATCH), 'incoming-payment')) {
-    if (await expireIncomingPayment(context, record)) swept++
-  }
-  for (const record of recordsOfKind(await storage.due('grant', now, BATCH), 'grant')) {
-    const isPending = record.value.state === 'pending' || record.value.state === 'approved'
-    const end = isPending
-      ? writeOverGrant(context, record, finaliseGrant(record.value, 'expired'))
-      : deleteRecord(record)
-    if (await commitSwept(context, [end])) swept++
-  }
-  return swept
+  const count = Object.values(records).reduce((sum, swept) => sum + swept, 0)
+  if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull })
+  return count
+}
+
+async function sweepRecord(context: Context, record: StoredRecord): Promise<boolean> {
+  const [incoming] = recordsOfKind([record], 'incoming-payment')
+  if (incoming !== undefined) return expireIncomingPayment(context, incoming)
+  const [grant] = recordsOfKind([record], 'grant')
+  const isPending = grant?.value.state === 'pending' || grant?.value.state === 'approved'
+  if (grant === undefined || !isPending) return commitSwept(context, [deleteRecord(record)])
+  return commitSwept(context, [writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))])
 }
 
 function deleteRecord({ kind, version, value }: StoredRecord): Change {

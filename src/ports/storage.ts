@@ -46,6 +46,8 @@ export interface RecordMarks {
   readonly dueAt?: number
   /** Whether `list` shows it; only for a listable kind. Default no. */
   readonly isListed?: boolean
+  /** The form that the value is in. The library names it with every write; a store only keeps it. Absent: 1. */
+  readonly schemaVersion?: number
 }
 
 /** A record as it is read back. `version` starts at 1 and grows by 1 with each write. */

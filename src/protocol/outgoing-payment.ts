@@ -11,6 +11,12 @@ import { Metadata } from './metadata.ts'
  */
 export type OutgoingPaymentState = 'created' | 'refused' | 'sending' | 'decided' | 'completed' | 'failed'
 
+/** A state that a payment entered, and when, in milliseconds. */
+export interface StateEntry {
+  readonly state: OutgoingPaymentState
+  readonly at: number
+}
+
 /** What was decided about the held money, before the ledger is told. */
 export type Decision =
   | { readonly action: 'settle'; readonly amount: bigint; readonly fee: bigint }
@@ -22,6 +28,8 @@ export interface OutgoingPayment {
   readonly walletAddress: string
   readonly client: ClientId
   readonly state: OutgoingPaymentState
+  /** Every state that it entered, in order; the last is `state`. */
+  readonly states: readonly StateEntry[]
   readonly createdAt: number
   readonly quoteId?: string
   readonly receiver: string
@@ -44,6 +52,11 @@ export interface OutgoingPayment {
   readonly attempts: number
   /** The record of the `Idempotency-Key` that the payment was ordered under; absent without one. @spec OUT-12 */
   readonly keyId?: string
+}
+
+/** The payment in its next state, entered at a moment. */
+export function enterState(payment: OutgoingPayment, state: OutgoingPaymentState, at: number): OutgoingPayment {
+  return { ...payment, state, states: [...payment.states, { state, at }] }
 }
 
 /** The body of `POST /outgoing-payments`: from a quote, or straight from an incoming payment. */

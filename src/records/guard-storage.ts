@@ -1,24 +1,45 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { ServiceEvent } from '../ports/events.ts'
-import type { Storage } from '../ports/storage.ts'
+import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
+
+/** The form in which this release writes values. It grows where an older release would misread what this one writes. */
+export const SCHEMA_VERSION = 1
 
 /**
  * The host's storage with its failures made ours: a read that fails is an event and "unavailable", since nothing is
  * known and nothing has happened. What a failed commit means is for `decide` to find out.
+ *
+ * Every write names the form of its value. A record that a newer release wrote, while both run, is not guessed at: it
+ * cannot be read, and background work leaves it to the newer one.
  */
 export function guardStorage(storage: Storage, now: () => number, emit: (event: ServiceEvent) => void): Storage {
+  const tell = (message: string, cause: unknown): void =>
+    emit({ type: 'fault', at: now(), operation: undefined, message, cause })
   const guard = async <T>(read: Promise<T>): Promise<T> => {
     try {
       return await read
     } catch (cause) {
-      emit({ type: 'fault', at: now(), operation: undefined, message: 'the storage could not be read', cause })
+      tell('the storage could not be read', cause)
       throw unavailable('the storage could not be read')
     }
   }
-  return {
-    get: (keys) => guard(storage.get(keys)),
-    list: (query) => guard(storage.list(query)),
-    due: (kind, at, limit) => guard(storage.due(kind, at, limit)),
-    commit: (changes) => storage.commit(changes),
+  const isReadable = (record: StoredRecord | undefined): boolean => {
+    if (record?.schemaVersion === undefined || record.schemaVersion <= SCHEMA_VERSION) return true
+    tell('a newer release wrote a record', { kind: record.kind, id: record.value.id })
+    return false
   }
+  const readable = <T extends StoredRecord | undefined>(records: readonly T[]): readonly T[] => {
+    if (!records.every(isReadable)) throw unavailable('a newer release wrote a record')
+    return records
+  }
+  return {
+    get: async (keys) => readable(await guard(storage.get(keys))),
+    list: async (query) => readable(await guard(storage.list(query))),
+    due: async (kind, at, limit) => (await guard(storage.due(kind, at, limit))).filter(isReadable),
+    commit: (changes) => storage.commit(changes.map(markSchema)),
+  }
+}
+
+function markSchema(change: Change): Change {
+  return 'value' in change ? { ...change, schemaVersion: SCHEMA_VERSION } : change
 }

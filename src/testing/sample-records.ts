@@ -84,7 +84,8 @@ export function sampleSpending(id: string, value: bigint): RecordTypes['spending
 const PINNED = [{ kid: 'key-1', thumbprint: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k' }] as const
 const KEY = { kid: 'key-1', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 
-const INTERACTION = {
+/** An interaction with the fewest members. */
+export const INTERACTION = {
   id: 'least',
   grantId: 'grant',
   state: 'created',
@@ -93,7 +94,8 @@ const INTERACTION = {
   client: CLIENT,
 } as const satisfies RecordTypes['interaction']
 
-const ACCESS_TOKEN = {
+/** An access token with the fewest members. */
+export const ACCESS_TOKEN = {
   id: 'least',
   manageId: 'manage',
   secretId: 'f00d',
@@ -106,7 +108,8 @@ const ACCESS_TOKEN = {
   expiresAt: MOMENT + 600_000,
 } as const satisfies RecordTypes['access-token']
 
-const QUOTE = {
+/** A quote with the fewest members. */
+export const QUOTE = {
   id: 'least',
   walletAddress: WALLET_ADDRESS,
   client: CLIENT,
@@ -119,11 +122,13 @@ const QUOTE = {
   fee: sampleAmount(0n),
 } as const satisfies RecordTypes['quote']
 
-const OUTGOING_PAYMENT = {
+/** An outgoing payment with the fewest members. */
+export const OUTGOING_PAYMENT = {
   id: 'least',
   walletAddress: WALLET_ADDRESS,
   client: CLIENT,
   state: 'created',
+  states: [{ state: 'created', at: MOMENT }],
   createdAt: MOMENT,
   receiver: 'https://wallet.example/incoming-payments/1',
   debitAmount: sampleAmount(MAX_AMOUNT_VALUE),
@@ -206,6 +211,11 @@ const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
   ...OUTGOING_PAYMENT,
   id: 'full',
   state: 'decided',
+  states: [
+    { state: 'created', at: MOMENT },
+    { state: 'sending', at: MOMENT + 1 },
+    { state: 'decided', at: MOMENT + 1 },
+  ],
   quoteId: 'quote',
   metadata: sampleMetadata(),
   spendingIds: ['grant:0:life', 'grant:0:1785000000000'],
@@ -221,7 +231,8 @@ const SPENDING: RecordTypes['spending'] = {
   receive: [{ value: '18446744073709551616', assetCode: 'EUR', assetScale: 9 }],
 }
 
-const SIGNED_REQUEST: RecordTypes['signed-request'] = {
+/** The signed request of a payment. */
+export const SIGNED_REQUEST: RecordTypes['signed-request'] = {
   id: 'payment',
   publicKey: KEY,
   signature: 'c2lnbmVk',

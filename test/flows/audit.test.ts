@@ -113,6 +113,7 @@ describe('an audit', () => {
       walletAddress: ALICE,
       client: wallet.client.client,
       state: 'completed',
+      states: ['created', 'sending', 'decided', 'completed'].map((state) => ({ state, at: createdAt })),
       createdAt,
       receiver: incoming.id,
       debitAmount: usd('5'),
@@ -137,6 +138,8 @@ describe('an audit', () => {
         thumbprint: expect.any(String),
         body: JSON.stringify(json),
       },
+      account: 'alice',
+      payeeAccount: 'bob',
       holdId: id,
       creditId,
     })

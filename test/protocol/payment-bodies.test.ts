@@ -85,6 +85,7 @@ describe('the JSON forms', () => {
     ...base,
     ...amounts,
     state: 'sending',
+    states: [{ state: 'created', at: 0 }],
     sentAmount: amountOf(usd, 0n),
     account: 'a',
     incomingPaymentId: 'i',

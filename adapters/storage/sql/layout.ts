@@ -111,6 +111,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     walletAddress: 'text',
     client: 'text',
     state: 'text',
+    states: 'json',
     createdAt: 'integer',
     quoteId: 'text?',
     receiver: 'text',

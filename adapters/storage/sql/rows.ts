@@ -67,12 +67,14 @@ function memberCells({ name, type, columns, isOptional }: Member, value: unknown
 export function encodeRecord(layout: TableLayout, value: object, marks: RecordMarks): readonly Cell[] {
   const cells = layout.members.flatMap((member) => memberCells(member, memberOf(value, member.name)))
   const dueAt = marks.dueAt === undefined ? null : integerCell(marks.dueAt, 'dueAt')
-  return [...cells, dueAt, ...(layout.isListable ? [Number(marks.isListed ?? false)] : [])]
+  const schemaVersion = integerCell(marks.schemaVersion ?? 1, 'schemaVersion')
+  return [...cells, dueAt, schemaVersion, ...(layout.isListable ? [Number(marks.isListed ?? false)] : [])]
 }
 
 /** The columns of a record but its version, in the order in which `encodeRecord` gives its cells. */
 export function columnsOfLayout(layout: TableLayout): readonly string[] {
-  return [...layout.members.flatMap(({ columns }) => columns), 'due_at', ...(layout.isListable ? ['is_listed'] : [])]
+  const marks = ['due_at', 'schema_version', ...(layout.isListable ? ['is_listed'] : [])]
+  return [...layout.members.flatMap(({ columns }) => columns), ...marks]
 }
 
 /** The text in a column; throws where there is none. */
@@ -140,6 +142,7 @@ export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout,
     kind,
     version: readInteger(row, 'version'),
     value,
+    schemaVersion: readInteger(row, 'schema_version'),
     ...(row['due_at'] !== null && { dueAt: readInteger(row, 'due_at') }),
     ...(layout.isListable && Number(row['is_listed']) === 1 && { isListed: true }),
   }

@@ -33,6 +33,7 @@ const initial: Migration = [
     consent_hash TEXT,
     decided_at BIGINT,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     is_listed INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
@@ -47,6 +48,7 @@ const initial: Migration = [
     session_hash TEXT,
     consent_hash TEXT,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_access_token (
@@ -64,6 +66,7 @@ const initial: Migration = [
     rotated_at BIGINT,
     successor_id TEXT,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_incoming_payment (
@@ -85,6 +88,7 @@ const initial: Migration = [
     metadata TEXT,
     secret_id TEXT NOT NULL,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     is_listed INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
@@ -107,6 +111,7 @@ const initial: Migration = [
     fee_asset_scale INTEGER NOT NULL,
     outgoing_payment_id TEXT,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_outgoing_payment (
@@ -114,6 +119,7 @@ const initial: Migration = [
     wallet_address TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
+    states TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     quote_id TEXT,
     receiver TEXT NOT NULL,
@@ -142,6 +148,7 @@ const initial: Migration = [
     attempts INTEGER NOT NULL,
     key_id TEXT,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     is_listed INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
@@ -157,6 +164,7 @@ const initial: Migration = [
     debit_asset_scale INTEGER NOT NULL,
     receive TEXT NOT NULL,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_receipt (
@@ -170,18 +178,21 @@ const initial: Migration = [
     outgoing_payment_id TEXT,
     excess TEXT,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_replay_claim (
     id TEXT NOT NULL PRIMARY KEY,
     expires_at BIGINT NOT NULL,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_event (
     id TEXT NOT NULL PRIMARY KEY,
     event TEXT NOT NULL,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_idempotency_key (
@@ -191,6 +202,7 @@ const initial: Migration = [
     answer TEXT NOT NULL,
     expires_at BIGINT NOT NULL,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   `CREATE TABLE op_signed_request (
@@ -202,6 +214,7 @@ const initial: Migration = [
     token_secret_id TEXT NOT NULL,
     token_manage_id TEXT NOT NULL,
     due_at BIGINT,
+    schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
   ...listIndexes('op_grant'),

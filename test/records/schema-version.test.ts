@@ -1,0 +1,74 @@
+import type { Storage, StoredRecord } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { describe, expect, it } from 'vitest'
+import { SCHEMA_VERSION } from '../../src/records/guard-storage.ts'
+import { recordedStorage } from '../support/recorded-storage.ts'
+import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+
+const LEASE = 30_000
+
+/** A wallet whose storage holds some records as a newer release would have written them. */
+async function walletAmongNewer() {
+  const base = memoryStorage()
+  const newer = new Set<string>()
+  const asNewer = <T extends StoredRecord | undefined>(record: T): T =>
+    record !== undefined && newer.has(record.value.id) ? { ...record, schemaVersion: SCHEMA_VERSION + 1 } : record
+  const storage: Storage = {
+    get: async (keys) => (await base.get(keys)).map(asNewer),
+    list: async (query) => (await base.list(query)).map(asNewer),
+    due: async (kind, now, limit) => (await base.due(kind, now, limit)).map(asNewer),
+    commit: (changes) => base.commit(changes),
+  }
+  const wallet = await testWallet({ storage, settings: { lifetimes: { accessTokenSeconds: 1e7 } } })
+  const newerRelease = (url: string): void => void newer.add(url.split('/').at(-1) ?? '')
+  return { wallet, newerRelease }
+}
+
+describe('the form in which a record was written', () => {
+  it('is named with every record', async () => {
+    const storage = recordedStorage()
+    const wallet = await testWallet({ storage })
+    const { payment } = await incomingPayment(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('5') }
+    const token = await spendingToken(wallet, { debitAmount: usd('5') })
+    expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
+    await wallet.openPayments.drain()
+    const records = await storage.records()
+    expect(new Set(records.map(({ kind }) => kind))).toContain('outgoing-payment')
+    expect(new Set(records.map(({ schemaVersion }) => schemaVersion))).toEqual(new Set([SCHEMA_VERSION]))
+  })
+
+  it('is not guessed at where a newer release wrote it: its requests are answered 503, the others as ever', async () => {
+    const { wallet, newerRelease } = await walletAmongNewer()
+    const { payment, token } = await incomingPayment(wallet)
+    const { payment: other } = await incomingPayment(wallet)
+    newerRelease(payment.id)
+    expect(await wallet.send('GET', payment.id, { token })).toMatchObject({
+      status: 503,
+      body: { error: { code: 'unavailable' } },
+    })
+    const completed = await wallet.send('POST', `${payment.id}/complete`, { token })
+    expect(completed.status).toBe(503)
+    expect((await wallet.send('GET', other.id, { token })).status).toBe(200)
+    const faults = wallet.events.filter((event) => event.type === 'fault')
+    expect(faults[0]).toMatchObject({
+      message: 'a newer release wrote a record',
+      cause: { kind: 'incoming-payment', id: payment.id.split('/').at(-1) },
+    })
+  })
+
+  it('keeps recover() and sweep() away from it, and from nothing else', async () => {
+    const { wallet, newerRelease } = await walletAmongNewer()
+    const expiresAt = new Date(wallet.clock.now() + LEASE).toISOString()
+    const { payment } = await incomingPayment(wallet, { expiresAt })
+    const { payment: other } = await incomingPayment(wallet, { expiresAt })
+    newerRelease(payment.id)
+    wallet.clock.advance(LEASE + 1)
+    expect(await wallet.openPayments.sweep()).toBe(1)
+    const stateOf = async (url: string) => {
+      const [record] = await wallet.storage.get([{ kind: 'incoming-payment', id: url.split('/').at(-1) ?? '' }])
+      return record?.kind === 'incoming-payment' && 'received' in record.value ? record.value.state : undefined
+    }
+    expect([await stateOf(payment.id), await stateOf(other.id)]).toEqual(['pending', 'expired'])
+  })
+})
