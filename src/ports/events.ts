@@ -1,5 +1,6 @@
 import type { WireAmount } from '../protocol/amount.ts'
 import type { OperationId } from '../protocol/operations.ts'
+import type { OutgoingPaymentState } from '../protocol/outgoing-payment.ts'
 
 /**
  * An event about money. Delivered at least once and in order per payment: `onEvent` is called again by `recover()`
@@ -53,13 +54,37 @@ export type ServiceEvent =
     }
   /** A client presented a known kid with other key material. @spec T-6 */
   | { readonly type: 'key_substituted'; readonly at: number; readonly client: string; readonly keyId: string }
-  /** A payment could not be moved on and is left for `recover()`. */
+  /** A payment could not be moved on and is left for `recover()`, which takes it up again from `retryAt` on. */
   | {
       readonly type: 'payment_stalled'
       readonly at: number
       readonly outgoingPayment: string
-      readonly step: string
+      readonly step: OutgoingPaymentState
       readonly attempts: number
+      readonly retryAt: number
+    }
+  /** `recover()` takes a payment up whose lease has lapsed. `attempts`: how often its step was left without an answer. */
+  | {
+      readonly type: 'payment_resumed'
+      readonly at: number
+      readonly outgoingPayment: string
+      readonly step: OutgoingPaymentState
+      readonly attempts: number
+    }
+  /** `recover()` had something to do. `isFull`: there may be more. */
+  | {
+      readonly type: 'recovered'
+      readonly at: number
+      readonly payments: number
+      readonly events: number
+      readonly isFull: boolean
+    }
+  /** `sweep()` had something to do: how many records of each kind it expired or deleted. `isFull`: there may be more. */
+  | {
+      readonly type: 'swept'
+      readonly at: number
+      readonly records: Readonly<Record<string, number>>
+      readonly isFull: boolean
     }
 
 /** Everything that the library tells its host. */

@@ -1,0 +1,131 @@
+import type { OpenPaymentsEvent } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { BASE, BOB, usd } from '../support/test-wallet.ts'
+import { faultAt } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
+import { grantTokens, moneyWorld, pay, preparePayment, recoverUntilQuiet, type World } from './money-world.ts'
+
+const LEASE = 30_000
+const HOUR = 3_600_000
+
+function told<T extends OpenPaymentsEvent['type']>(world: World, type: T) {
+  return world.wallet.events.filter((event): event is Extract<OpenPaymentsEvent, { type: T }> => event.type === type)
+}
+
+/** A payment whose process crashed at a step. */
+async function crashedAt(step: string): Promise<World> {
+  const world = await moneyWorld()
+  const process = world.start()
+  faultAt(process.ports, 1, 'crashes after', ({ name }) => name === step)
+  await pay(world, process, await preparePayment(world, await grantTokens(world)))
+  return world
+}
+
+describe('the events of recover()', () => {
+  it('say which payment is taken up, at which step, and how much there was', async () => {
+    const world = await crashedAt('credit')
+    await world.wallet.openPayments.recover()
+    expect(told(world, 'recovered')).toEqual([])
+    world.wallet.clock.advance(LEASE)
+    const at = world.wallet.clock.now()
+    const [payment] = await world.storage.all('outgoing-payment')
+    await world.wallet.openPayments.recover()
+    expect(told(world, 'payment_resumed')).toEqual([
+      { type: 'payment_resumed', at, outgoingPayment: payment?.value.id, step: 'sending', attempts: 0 },
+    ])
+    expect(told(world, 'recovered')).toMatchObject([{ payments: 1, events: 0, isFull: false }])
+    await world.wallet.openPayments.recover()
+    expect(told(world, 'recovered')).toHaveLength(1)
+  })
+
+  it('tell of each payment once, where two processes recover at once', async () => {
+    const world = await crashedAt('settle')
+    world.wallet.clock.advance(LEASE)
+    await Promise.all([world.start(), world.start()].map(({ openPayments }) => openPayments.recover()))
+    expect(told(world, 'payment_resumed')).toHaveLength(1)
+    expect(told(world, 'recovered').reduce((sum, { payments }) => sum + payments, 0)).toBe(1)
+  })
+
+  it('say that there is more, where the batch was full', async () => {
+    const heard: OpenPaymentsEvent[] = []
+    let isBusy = true
+    const onEvent = async (event: OpenPaymentsEvent): Promise<void> => {
+      heard.push(event)
+      if ('id' in event && isBusy) throw new Error('the host is busy')
+    }
+    const world = await moneyWorld({ onEvent })
+    const tokens = await grantTokens(world)
+    for (let count = 0; count < 101; count++) {
+      const json = { walletAddress: BOB, incomingAmount: usd('1') }
+      await world.wallet.send('POST', `${BASE}/incoming-payments`, { token: tokens.receiving, json })
+    }
+    await world.wallet.openPayments.drain()
+    world.wallet.clock.advance(LEASE)
+    isBusy = false
+    const counts = [await world.wallet.openPayments.recover(), await world.wallet.openPayments.recover()]
+    expect(counts).toEqual([100, 1])
+    expect(heard.filter(({ type }) => type === 'recovered')).toMatchObject([
+      { payments: 0, events: 100, isFull: true },
+      { payments: 0, events: 1, isFull: false },
+    ])
+  })
+
+  it('T-31 name a payment that cannot be decided, again and again, and leave it as it is', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const prepared = await preparePayment(world, tokens)
+    const process = world.start()
+    process.ports.plan = ({ name }) => (name === 'credit' ? 'hangs' : undefined)
+    const answer = await pay(world, process, prepared)
+    const pauses = []
+    for (let attempt = 1; attempt <= 8; attempt++) {
+      const [payment] = await world.storage.all('outgoing-payment')
+      expect(payment).toMatchObject({ value: { state: 'sending', attempts: attempt }, isListed: true })
+      const stalled = told(world, 'payment_stalled').at(-1)
+      expect(stalled).toMatchObject({ step: 'sending', attempts: attempt, retryAt: payment?.dueAt })
+      pauses.push((stalled?.retryAt ?? 0) - (stalled?.at ?? 0))
+      const read = await world.wallet.send('GET', answer?.body.id ?? '', { token: prepared.token })
+      expect(read).toMatchObject({ status: 200, body: { failed: false, sentAmount: usd('0') } })
+      world.wallet.clock.advance((stalled?.retryAt ?? 0) - world.wallet.clock.now())
+      await process.openPayments.recover()
+    }
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 120].map((leases) => leases * LEASE))
+    expect(await world.ledger.balance('alice')).toMatchObject({ held: 10n })
+    process.ports.plan = () => undefined
+    await recoverUntilQuiet(world)
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+    await checkMoney(world)
+  })
+})
+
+describe('the events of sweep()', () => {
+  it('say how many records of which kind are over', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const expiresAt = new Date(world.wallet.clock.now() + HOUR).toISOString()
+    await preparePayment(world, tokens, { incoming: { expiresAt } })
+    await world.wallet.openPayments.sweep()
+    expect(told(world, 'swept')).toEqual([])
+    world.wallet.clock.advance(48 * HOUR)
+    const count = await world.wallet.openPayments.sweep()
+    const [swept] = told(world, 'swept')
+    expect(swept).toMatchObject({ at: world.wallet.clock.now(), isFull: false })
+    expect(swept?.records).toMatchObject({ 'incoming-payment': 1, quote: 1, interaction: 1 })
+    expect(Object.values(swept?.records ?? {}).reduce((sum, records) => sum + records, 0)).toBe(count)
+  })
+
+  it('say that there is more, where a batch was full', async () => {
+    const world = await moneyWorld()
+    const { receiving } = await grantTokens(world)
+    const expiresAt = new Date(world.wallet.clock.now() + HOUR).toISOString()
+    for (let count = 0; count < 101; count++) {
+      const json = { walletAddress: BOB, expiresAt }
+      await world.wallet.send('POST', `${BASE}/incoming-payments`, { token: receiving, json })
+    }
+    world.wallet.clock.advance(2 * HOUR)
+    await world.wallet.openPayments.sweep()
+    expect(told(world, 'swept').at(-1)).toMatchObject({ records: { 'incoming-payment': 100 }, isFull: true })
+    await world.wallet.openPayments.sweep()
+    expect(told(world, 'swept').at(-1)).toMatchObject({ records: { 'incoming-payment': 1 } })
+  })
+})
