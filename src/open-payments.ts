@@ -68,9 +68,15 @@ export interface OpenPayments {
    * @spec T-42
    */
   audit(walletAddress: string): AsyncIterable<AuditedPayment>
-  /** Moves interrupted payments and unacknowledged events on: at start and on a timer. Resolves with how many; 100 or more: call again. */
+  /**
+   * Moves interrupted payments and unacknowledged events on: at start and on a timer, in any number of processes. Looks
+   * at 100 of each. Resolves with how many; 100 or more: call again. Rejects where the storage cannot be read.
+   */
   recover(): Promise<number>
-  /** Expires and deletes what is over: on a timer. Resolves with how many records changed. */
+  /**
+   * Expires and deletes what is over: on a timer, in any number of processes. Looks at 100 records of each kind.
+   * Resolves with how many changed; 100 or more: call again. Rejects where the storage cannot be read.
+   */
   sweep(): Promise<number>
   /** Resolves once everything that is running after responses has ended: before the host closes its storage. */
   drain(): Promise<void>
