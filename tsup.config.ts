@@ -9,6 +9,7 @@ const library = {
   deno: 'adapters/deno.ts',
   'storage/memory': 'adapters/storage/memory.ts',
   'storage/sqlite': 'adapters/storage/sqlite.ts',
+  'storage/postgres': 'adapters/storage/postgres.ts',
   'ledger/memory': 'adapters/ledger/memory.ts',
   'ledger/sql': 'adapters/ledger/sql.ts',
   consent: 'adapters/consent/index.ts',

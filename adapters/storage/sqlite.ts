@@ -1,40 +1,13 @@
-import type { Change, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { layoutOf, type TableLayout } from './sql/layout.ts'
-import { type Cell, decodeRecord, encodeRecord } from './sql/rows.ts'
+import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { type Cell, decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS } from './sql/schema.ts'
-import { type BoundStatement, type Statements, statementsOf } from './sql/statements.ts'
+import { bindChange, createTables } from './sql/statements.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
-import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
+import { atOneMoment, configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
 import { migrate } from './sqlite/migrate.ts'
 
 export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
 export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
-
-interface Table {
-  readonly layout: TableLayout
-  readonly statements: Statements
-}
-
-function createTable(kind: RecordKind): Table {
-  const layout = layoutOf(kind)
-  return { layout, statements: statementsOf(layout) }
-}
-
-function bindChange(change: Change, { layout, statements }: Table): BoundStatement {
-  switch (change.action) {
-    case 'insert':
-      return { sql: statements.insert, parameters: encodeRecord(layout, change.value, change) }
-    case 'replace':
-      return {
-        sql: statements.replace,
-        parameters: [...encodeRecord(layout, change.value, change), change.value.id, change.version],
-      }
-    case 'delete':
-      return { sql: statements.remove, parameters: [change.id, change.version] }
-    case 'check':
-      return { sql: statements.check, parameters: [change.id, change.version] }
-  }
-}
 
 /**
  * A storage on a SQLite connection that the host has open, in tables that begin with `op_`; they are created or
@@ -46,13 +19,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   migrate(handle, 'storage', STORAGE_MIGRATIONS)
   const runner = createRunner(handle)
   const transact = createGroupCommit(handle)
-  const tables = new Map<RecordKind, Table>()
-
-  const tableOf = (kind: RecordKind): Table => {
-    const table = tables.get(kind) ?? createTable(kind)
-    tables.set(kind, table)
-    return table
-  }
+  const tableOf = createTables()
 
   const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
     const { layout } = tableOf(kind)
@@ -61,11 +28,13 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
 
   return {
     async get(keys) {
-      return keys.map(({ kind, id }) => {
-        const { layout, statements } = tableOf(kind)
-        const row = runner.first(statements.read, [id])
-        return row && decodeRecord(kind, layout, row)
-      })
+      const read = (): readonly (StoredRecord | undefined)[] =>
+        keys.map(({ kind, id }) => {
+          const { layout, statements } = tableOf(kind)
+          const row = runner.first(statements.read, [id])
+          return row && decodeRecord(kind, layout, row)
+        })
+      return keys.length > 1 ? atOneMoment(handle, read) : read()
     },
     async list(query) {
       const { sql, parameters } = tableOf(query.kind).statements.list(query)

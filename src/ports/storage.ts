@@ -83,7 +83,10 @@ export type Change =
   | { readonly action: 'delete'; readonly kind: RecordKind; readonly id: string; readonly version: number }
   | { readonly action: 'check'; readonly kind: RecordKind; readonly id: string; readonly version: number }
 
-/** The outcome of a commit: all of it happened, or none of it; `conflicts` are the indexes of the changes that did not fit. */
+/**
+ * The outcome of a commit: all of it happened, or none of it; `conflicts` are indexes of changes that did not fit, at
+ * least one, and of none that did.
+ */
 export type CommitResult = 'committed' | { readonly conflicts: readonly number[] }
 
 /** A place in a list: the record that the page begins after. */
@@ -109,9 +112,12 @@ export interface ListQuery {
  * The library's storage: versioned records and one atomic commit. There is no begin and no rollback, so the same
  * contract holds on memory, SQL and every store with a conditional batch write.
  *
- * - `get`, `list` and `due` see every commit that resolved before they were called.
+ * - `get`, `list` and `due` see every commit that resolved before they were called; one `get` sees all its records at
+ *   one moment. Nobody ever sees part of a commit, or one that met a conflict.
  * - `commit` applies all changes or none, durably before it resolves. Of two commits that expect the same version, or
- *   insert the same id, exactly one succeeds. Changes name each record at most once.
+ *   insert the same id, exactly one succeeds. Changes name each record at most once; there are up to 100 of them. A
+ *   check changes nothing of its record.
+ * - Ids and wallet addresses compare exactly, letter by letter.
  * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself.
  */
 export interface Storage {

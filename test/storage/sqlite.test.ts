@@ -115,7 +115,7 @@ describe('the schema', () => {
   it('refuses a database of a newer release and leaves it alone', async () => {
     const handle = await open(':memory:')
     sqliteStorage(handle)
-    handle.exec('UPDATE op_meta SET version = 99')
+    handle.exec('UPDATE op_meta SET version = 99, readable_from = 99')
     expect(() => sqliteStorage(handle)).toThrow(
       'the storage schema of this database is version 99; this release knows 1',
     )

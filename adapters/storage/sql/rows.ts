@@ -20,8 +20,18 @@ function refuse(what: string, value: unknown): never {
   throw new TypeError(`cannot store ${what}: unexpected ${value === null ? 'null' : typeof value}`)
 }
 
+// PostgreSQL refuses a NUL, and half a surrogate pair has no form in UTF-8: it would come back as another character.
+const NO_TEXT = /[\0\p{Surrogate}]/u
+
+/** Whether a text column gives a text back as it was. */
+export function isStorable(text: string): boolean {
+  return !NO_TEXT.test(text)
+}
+
 function textCell(value: unknown, what: string): string {
-  return typeof value === 'string' ? value : refuse(what, value)
+  if (typeof value !== 'string') return refuse(what, value)
+  if (!isStorable(value)) throw new TypeError(`cannot store ${what}: it holds a NUL or half a surrogate pair`)
+  return value
 }
 
 function integerCell(value: unknown, what: string): number {

@@ -1,5 +1,35 @@
+import { type Row, readInteger } from './rows.ts'
+
 /** One step of a schema: statements that are run once, in order, in one transaction. */
 export type Migration = readonly string[]
+
+/** What a database says about a schema in it. */
+export interface SchemaState {
+  /** How many of its steps were taken. */
+  readonly version: number
+  /** How many steps a release has to know to work with it. */
+  readonly readableFrom: number
+}
+
+/** Where the states of the schemas of a database are kept, a row for each. */
+export const META_TABLE =
+  'CREATE TABLE IF NOT EXISTS op_meta (name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL, readable_from INTEGER NOT NULL)'
+
+/** Reads a row of that table. */
+export function readSchemaState(row: Row): SchemaState {
+  return { version: readInteger(row, 'version'), readableFrom: readInteger(row, 'readable_from') }
+}
+
+/**
+ * Whether a schema lacks none of the steps that this release knows. One that a newer release has taken further is left
+ * as it is where that only added to it; throws where this release cannot work with it any more.
+ */
+export function isComplete(name: string, { version, readableFrom }: SchemaState, known: number): boolean {
+  if (version > known && readableFrom > known) {
+    throw new Error(`the ${name} schema of this database is version ${version}; this release knows ${known}`)
+  }
+  return version >= known
+}
 
 const listIndexes = (table: string): Migration => [
   `CREATE INDEX ${table}_list ON ${table} (wallet_address, created_at DESC, id DESC) WHERE is_listed = 1`,
@@ -7,7 +37,7 @@ const listIndexes = (table: string): Migration => [
 ]
 
 const dueIndex = (table: string): string =>
-  `CREATE INDEX ${table}_due ON ${table} (due_at, id) WHERE due_at IS NOT NULL`
+  `CREATE INDEX ${table}_due ON ${table} (due_at ASC, id ASC) WHERE due_at IS NOT NULL`
 
 const initial: Migration = [
   `CREATE TABLE op_grant (
@@ -237,5 +267,11 @@ const initial: Migration = [
 /**
  * The schema of the storage, step by step: one table per kind of record, amounts as decimal text because numeric
  * columns lose digits, moments in milliseconds. A step that was released never changes; a new one is appended.
+ *
+ * A step only adds, so that a release can be rolled back: what earlier releases write and read stays valid, so a new
+ * column may be null or has a default.
  */
 export const STORAGE_MIGRATIONS: readonly Migration[] = [initial]
+
+/** The number of the last step that did more than add to the schema: no release that does not know it can work with it. */
+export const STORAGE_READABLE_FROM = 1

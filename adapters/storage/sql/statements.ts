@@ -1,6 +1,6 @@
-import type { ListQuery } from '../../../src/ports/storage.ts'
-import type { TableLayout } from './layout.ts'
-import { type Cell, columnsOfLayout } from './rows.ts'
+import type { Change, ListQuery, RecordKind } from '../../../src/ports/storage.ts'
+import { layoutOf, type TableLayout } from './layout.ts'
+import { type Cell, columnsOfLayout, encodeRecord } from './rows.ts'
 
 /** A statement with positional `?` parameters, and their values. */
 export interface BoundStatement {
@@ -10,7 +10,8 @@ export interface BoundStatement {
 
 /**
  * The statements of one table. `insert`, `replace`, `remove` and `check` change exactly one row where the change fits,
- * and none where it does not; `check` too, because an update is what locks a row on every database.
+ * and none where it does not; `check` too, because an update is what locks a row on every database. Each of the four
+ * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own.
  */
 export interface Statements {
   readonly read: string
@@ -47,19 +48,68 @@ function bindList(select: string, query: ListQuery): BoundStatement {
   }
 }
 
+/** The columns that `read`, `due` and `list` select, in order. */
+export function selectedColumns(layout: TableLayout): readonly string[] {
+  return [...columnsOfLayout(layout), 'version']
+}
+
 /** The statements of one table: static SQL that SQLite and PostgreSQL read alike. */
 export function statementsOf(layout: TableLayout): Statements {
   const { table } = layout
   const columns = columnsOfLayout(layout)
-  const select = `SELECT ${columns.join(', ')}, version FROM ${table}`
+  const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`
   const placeholders = columns.map(() => '?').join(', ')
+  const assignments = columns.map((column) => `${column} = ?`).join(', ')
+  const fits = 'WHERE TRUE AND id = ? AND version = ?'
   return {
     read: `${select} WHERE id = ?`,
-    insert: `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, 1) ON CONFLICT (id) DO NOTHING`,
-    replace: `UPDATE ${table} SET ${columns.map((column) => `${column} = ?`).join(', ')}, version = version + 1 WHERE id = ? AND version = ?`,
-    remove: `DELETE FROM ${table} WHERE id = ? AND version = ?`,
-    check: `UPDATE ${table} SET version = version WHERE id = ? AND version = ?`,
+    insert: `INSERT INTO ${table} (${columns.join(', ')}, version) SELECT ${placeholders}, 1 WHERE TRUE ON CONFLICT (id) DO NOTHING`,
+    replace: `UPDATE ${table} SET ${assignments}, version = version + 1 ${fits}`,
+    remove: `DELETE FROM ${table} ${fits}`,
+    check: `UPDATE ${table} SET version = version ${fits}`,
     due: `${select} WHERE due_at <= ? ORDER BY due_at, id LIMIT ?`,
     list: (query) => bindList(select, query),
+  }
+}
+
+/** The id of the record that a change is about. */
+export function idOfChange(change: Change): string {
+  return 'value' in change ? change.value.id : change.id
+}
+
+/** The table of a kind of record. */
+export interface Table {
+  readonly layout: TableLayout
+  readonly statements: Statements
+}
+
+/** Gives the table of a kind, made on its first use. */
+export function createTables(): (kind: RecordKind) => Table {
+  const tables = new Map<RecordKind, Table>()
+  return (kind) => {
+    const known = tables.get(kind)
+    if (known !== undefined) return known
+    const layout = layoutOf(kind)
+    const table = { layout, statements: statementsOf(layout) }
+    tables.set(kind, table)
+    return table
+  }
+}
+
+/** The statement that makes a change, with its values as they are now. Throws where a value cannot be stored. */
+export function bindChange(change: Change, { layout, statements }: Table): BoundStatement {
+  const id = idOfChange(change)
+  switch (change.action) {
+    case 'insert':
+      return { sql: statements.insert, parameters: encodeRecord(layout, change.value, change) }
+    case 'replace':
+      return {
+        sql: statements.replace,
+        parameters: [...encodeRecord(layout, change.value, change), id, change.version],
+      }
+    case 'delete':
+      return { sql: statements.remove, parameters: [id, change.version] }
+    case 'check':
+      return { sql: statements.check, parameters: [id, change.version] }
   }
 }

@@ -53,8 +53,17 @@ export function createRunner(handle: SqliteHandle): SqliteRunner {
  * writes. `work` must be synchronous: nothing else may touch the handle meanwhile. A throw undoes all of it.
  */
 export function inTransaction<T>(handle: SqliteHandle, work: () => T): T {
+  return transact(handle, 'BEGIN IMMEDIATE', work)
+}
+
+/** Runs reads that see one moment, whatever other processes commit meanwhile. `read` must be synchronous, too. */
+export function atOneMoment<T>(handle: SqliteHandle, read: () => T): T {
+  return transact(handle, 'BEGIN', read)
+}
+
+function transact<T>(handle: SqliteHandle, begin: string, work: () => T): T {
   // Outside the `try`: where a host left its own transaction open this throws, and that one is not ours to undo.
-  handle.exec('BEGIN IMMEDIATE')
+  handle.exec(begin)
   try {
     const result = work()
     handle.exec('COMMIT')
@@ -85,6 +94,24 @@ export interface SqliteOptions {
  */
 export function configureHandle(handle: SqliteHandle, { busyTimeoutSeconds = 5 }: SqliteOptions): void {
   handle.exec(`PRAGMA busy_timeout = ${Math.round(busyTimeoutSeconds * 1000)}`)
-  handle.exec('PRAGMA journal_mode = WAL')
+  keepLog(handle)
   handle.exec('PRAGMA synchronous = FULL')
+}
+
+const MOST_TRIES = 10
+
+/**
+ * Of two processes that turn one fresh file to a write-ahead log, SQLite lets one fail at once, whatever the timeout. A
+ * transaction does wait: afterwards the other one is done.
+ */
+function keepLog(handle: SqliteHandle): void {
+  for (let tries = 1; ; tries++) {
+    try {
+      handle.exec('PRAGMA journal_mode = WAL')
+      return
+    } catch (error) {
+      if (tries === MOST_TRIES) throw error
+    }
+    inTransaction(handle, () => undefined)
+  }
 }

@@ -1,0 +1,75 @@
+import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { connectionsOf, type Parameter, type PostgresDatabase, type PostgresOptions } from './postgres/database.ts'
+import { migrate } from './postgres/migrate.ts'
+import { retryUndone } from './postgres/retry.ts'
+import { bindCommit, bindGet, conflictsIn, type Statement, toStatement } from './postgres/statements.ts'
+import { decodeRecord, isStorable } from './sql/rows.ts'
+import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
+import { createTables, selectedColumns } from './sql/statements.ts'
+
+export type {
+  PgClient,
+  PgPool,
+  PgStatement,
+  PostgresDatabase,
+  PostgresOptions,
+  PostgresSql,
+} from './postgres/database.ts'
+
+/**
+ * A storage on PostgreSQL, through a pool of `pg` or an instance of `postgres` that the host has open, in tables that
+ * begin with `op_`; resolves once they are up to date, and rejects where that fails. Every call is one statement and
+ * one round trip, at any isolation level. Several processes may use one database.
+ *
+ * What the database has undone for the sake of others (a serialization failure, a deadlock) is tried again. After any
+ * other error a commit rejects and is not repeated: its outcome may be unknown.
+ */
+export async function postgresStorage(database: PostgresDatabase, options: PostgresOptions = {}): Promise<Storage> {
+  const connections = connectionsOf(database, options)
+  await migrate(connections, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
+  const tableOf = createTables()
+
+  const query = ({ text, parameters }: Statement): Promise<readonly (readonly Parameter[])[]> =>
+    retryUndone(() => connections.query(text, parameters))
+
+  const decode = <K extends RecordKind>(kind: K, cells: readonly Parameter[]): StoredRecord<K> => {
+    const { layout } = tableOf(kind)
+    return decodeRecord(kind, layout, Object.fromEntries(selectedColumns(layout).map((name, at) => [name, cells[at]])))
+  }
+
+  return {
+    async get(keys) {
+      const storable = keys.filter(({ id }) => isStorable(id))
+      if (storable.length === 0) return keys.map(() => undefined)
+      const statement = bindGet(storable, tableOf)
+      const found = new Map<string, StoredRecord>()
+      for (const [position, ...cells] of await query(statement)) {
+        const kind = statement.kinds[Number(position)]
+        if (kind === undefined) throw new TypeError('a row of no kind')
+        const record = decode(kind, cells)
+        found.set(`${kind} ${record.value.id}`, record)
+      }
+      return keys.map(({ kind, id }) => found.get(`${kind} ${id}`))
+    },
+    async list(listed) {
+      const rows = await query(toStatement(tableOf(listed.kind).statements.list(listed)))
+      return rows.map((cells) => decode(listed.kind, cells))
+    },
+    async due(kind, now, limit) {
+      const rows = await query(toStatement({ sql: tableOf(kind).statements.due, parameters: [now, limit] }))
+      return rows.map((cells) => decode(kind, cells))
+    },
+    async commit(changes) {
+      if (changes.length === 0) return 'committed'
+      const statement = bindCommit(changes, tableOf)
+      try {
+        await query(statement)
+        return 'committed'
+      } catch (error) {
+        const conflicts = conflictsIn(error, statement)
+        if (conflicts === undefined) throw error
+        return { conflicts }
+      }
+    },
+  }
+}

@@ -1,0 +1,157 @@
+import { inTime } from './in-time.ts'
+import { backOff, sqlState } from './retry.ts'
+
+/** The value of a parameter: everything travels as text. */
+export type Parameter = string | null
+
+/** One statement as a pool of `pg` takes it. */
+export interface PgStatement {
+  readonly text: string
+  readonly values: Parameter[]
+  readonly rowMode: 'array'
+  readonly types: { getTypeParser(): (value: unknown) => unknown }
+  /** Absent: the statement is not kept prepared. */
+  readonly name?: string
+}
+
+/** A connection of `pg`, as far as it is used here. */
+export interface PgClient {
+  query(statement: PgStatement): Promise<{ readonly rows: readonly (readonly unknown[])[] }>
+  on(event: 'error', listener: () => void): unknown
+  removeListener(event: 'error', listener: () => void): unknown
+  release(isBroken: boolean): void
+}
+
+/** A pool of `pg`, as far as it is used here. */
+export interface PgPool {
+  connect(): Promise<PgClient>
+}
+
+/** An instance of `postgres`, as far as it is used here. */
+export interface PostgresSql {
+  unsafe(
+    text: string,
+    parameters?: Parameter[],
+    options?: { readonly prepare: boolean },
+  ): { raw(): PromiseLike<readonly (readonly unknown[])[]> }
+}
+
+/** What a host hands in: a pool of `pg`, or an instance of `postgres`. */
+export type PostgresDatabase = PgPool | PostgresSql
+
+/** How a database is used. */
+export interface PostgresOptions {
+  /**
+   * Whether statements stay prepared on their connection, which halves their cost. Not behind a pooler that hands
+   * connections out by transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true.
+   */
+  readonly prepare?: boolean
+  /**
+   * How long a statement may stay unanswered. Then the call rejects, and its outcome is unknown. It is for a server that
+   * has gone without a word; what is merely slow ends sooner with a `statement_timeout` of the database. Default 30.
+   */
+  readonly answerSeconds?: number
+}
+
+/** Runs statements, each in a transaction and a round trip of its own. */
+export interface Connections {
+  /** Runs one statement with `$n` parameters. Rows hold text and `null`, whatever parsers the host has set. */
+  query(text: string, parameters: readonly Parameter[]): Promise<readonly (readonly Parameter[])[]>
+  /** Runs several statements without parameters in one transaction: all have an effect, or none. */
+  script(text: string): Promise<void>
+}
+
+function cellOf(value: unknown): Parameter {
+  if (value === null || typeof value === 'string') return value
+  throw new TypeError('a row holds something other than text')
+}
+
+function rowOf(row: unknown): readonly unknown[] {
+  if (Array.isArray(row)) return row
+  throw new TypeError('a row is no array: the host transforms rows')
+}
+
+const VERBATIM: PgStatement['types'] = { getTypeParser: () => (value) => value }
+
+// A conflict, a serialization failure and a deadlock are ordinary and leave a connection as good as it was.
+const UNHARMED: ReadonlySet<string | undefined> = new Set(['22P02', '40001', '40P01'])
+
+// The pool's own `query` would close the connection after any error.
+async function runOn<T>(pool: PgPool, run: (client: PgClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect()
+  // Whoever waits for an answer is told of a lost connection. An error that nobody listens to would end the process.
+  const ignore = (): void => undefined
+  client.on('error', ignore)
+  let isBroken = true
+  try {
+    const answer = await run(client)
+    isBroken = false
+    return answer
+  } catch (error) {
+    isBroken = !UNHARMED.has(sqlState(error))
+    throw error
+  } finally {
+    client.removeListener('error', ignore)
+    client.release(isBroken)
+  }
+}
+
+function pgConnections(pool: PgPool, prepare: boolean, answerSeconds: number): Connections {
+  // A name belongs to one statement for as long as a connection lives, and other storages may use the same pool.
+  const prefix = `op_${crypto.randomUUID()}`
+  const names = new Map<string, string>()
+  const nameOf = (text: string): string => {
+    const name = names.get(text) ?? `${prefix}_${names.size}`
+    names.set(text, name)
+    return name
+  }
+  return {
+    async query(text, parameters) {
+      const statement: PgStatement = { text, values: [...parameters], rowMode: 'array', types: VERBATIM }
+      const sent = prepare ? { ...statement, name: nameOf(text) } : statement
+      const { rows } = await runOn(pool, (client) => inTime(client.query(sent), answerSeconds))
+      return rows.map((row) => rowOf(row).map(cellOf))
+    },
+    async script(text) {
+      const statement: PgStatement = { text, values: [], rowMode: 'array', types: VERBATIM }
+      await runOn(pool, (client) => client.query(statement))
+    },
+  }
+}
+
+function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: number): Connections {
+  // A byte order mark is text like any other.
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  const decode = (value: unknown): Parameter => cellOf(value instanceof Uint8Array ? decoder.decode(value) : value)
+  // `postgres` 3.4 never answers what it is asked between the error of a connection and its end, which is about to come;
+  // and whoever lost a commit asks at once what became of it. So all wait a little.
+  let pause = Promise.resolve()
+  return {
+    async query(text, parameters) {
+      await pause
+      try {
+        const rows = await inTime(sql.unsafe(text, [...parameters], { prepare }).raw(), answerSeconds)
+        return Array.from(rows, (row) => rowOf(row).map(decode))
+      } catch (error) {
+        if (!UNHARMED.has(sqlState(error))) {
+          pause = backOff(0)
+          await pause
+        }
+        throw error
+      }
+    },
+    async script(text) {
+      await sql.unsafe(text).raw()
+    },
+  }
+}
+
+/** The connections of a host's database; `postgres` is known by its `unsafe`. */
+export function connectionsOf(
+  database: PostgresDatabase,
+  { prepare = true, answerSeconds = 30 }: PostgresOptions,
+): Connections {
+  return 'unsafe' in database
+    ? postgresConnections(database, prepare, answerSeconds)
+    : pgConnections(database, prepare, answerSeconds)
+}

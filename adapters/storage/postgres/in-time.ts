@@ -1,0 +1,12 @@
+/** Waits for an answer for so long. Rejects where none has come; what was asked may happen all the same. */
+export async function inTime<T>(answer: PromiseLike<T>, seconds: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error(`the database has not answered in ${seconds} s`)), seconds * 1000)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

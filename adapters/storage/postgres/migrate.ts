@@ -1,0 +1,78 @@
+import { isComplete, META_TABLE, type Migration, readSchemaState, type SchemaState } from '../sql/schema.ts'
+import type { Connections } from './database.ts'
+import { backOff, sqlState } from './retry.ts'
+
+/** Reads how far a schema is; `undefined` where there is none at all. */
+async function readState({ query }: Connections, name: string): Promise<SchemaState | undefined> {
+  try {
+    const [row] = await query('SELECT version, readable_from FROM op_meta WHERE name = $1', [name])
+    return row && readSchemaState({ version: row[0], readable_from: row[1] })
+  } catch (error) {
+    if (sqlState(error) === '42P01') return undefined
+    throw error
+  }
+}
+
+/** How a database names text that compares by bytes, whatever its own order is. */
+async function bytewiseText({ query }: Connections): Promise<string> {
+  const [row] = await query('SELECT version()', [])
+  // It compares by bytes unless told otherwise, and does not know the name of that order.
+  return row?.[0]?.startsWith('CockroachDB') ? ' TEXT' : ' TEXT COLLATE "C"'
+}
+
+/** The common schema as this database takes it. What is there already stays: some databases keep half a transaction of tables. */
+function toDialect(sql: string, text: string): string {
+  return sql
+    .replace(/^(CREATE TABLE|CREATE INDEX|ALTER TABLE \w+ ADD COLUMN) (?!IF)/, '$1 IF NOT EXISTS ')
+    .replaceAll(' TEXT', text)
+}
+
+function begin(name: string): readonly string[] {
+  return [META_TABLE, `INSERT INTO op_meta VALUES ('${name}', 0, 0) ON CONFLICT (name) DO NOTHING`]
+}
+
+/** Takes a step, in one transaction that holds the row of the schema from its first statement on. */
+function takeStep(name: string, version: number, step: Migration, readableFrom: number): readonly string[] {
+  const at = `WHERE name = '${name}' AND version = ${version}`
+  return [
+    // Where another process has taken the step it ends here, in a cast of what is no integer.
+    `WITH held AS (UPDATE op_meta SET version = version ${at} RETURNING 1)
+      SELECT CAST(CAST(NULLIF(count(*), 1) AS VARCHAR) || ' rows: op_meta has moved on' AS INTEGER) FROM held`,
+    ...step,
+    `UPDATE op_meta SET version = ${version + 1}, readable_from = ${readableFrom} ${at}`,
+  ]
+}
+
+// What comes of several processes that make the same tables at once: a name or a row of a catalogue is there already, a
+// serialization failure, a deadlock, and a step that another process has taken.
+const RACED: ReadonlySet<string | undefined> = new Set(['23505', '42P07', '42710', '40001', '40P01', '22P02'])
+
+const MOST_RACES = 20
+
+/**
+ * Brings the schema `name` to the newest of `migrations`, step by step, once, however many processes start at the same
+ * time. `readableFrom` is the number of the last step that did more than add. Where nothing is to be done it only
+ * reads. Where a newer release has taken the schema further it stays as it is, or it rejects where this one cannot
+ * work with that.
+ */
+export async function migrate(
+  connections: Connections,
+  name: string,
+  migrations: readonly Migration[],
+  readableFrom: number,
+): Promise<void> {
+  for (let races = 0; ; ) {
+    const state = await readState(connections, name)
+    if (state !== undefined && isComplete(name, state, migrations.length)) return
+    const text = await bytewiseText(connections)
+    const statements =
+      state === undefined ? begin(name) : takeStep(name, state.version, migrations[state.version] ?? [], readableFrom)
+    try {
+      await connections.script(statements.map((sql) => toDialect(sql, text)).join(';\n'))
+    } catch (error) {
+      races += 1
+      if (!RACED.has(sqlState(error)) || races === MOST_RACES) throw error
+      await backOff(races)
+    }
+  }
+}

@@ -1,0 +1,29 @@
+/** The SQLSTATE of an error that the database has answered; `undefined` for any other. */
+export function sqlState(error: unknown): string | undefined {
+  const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+/** Waits a random time that grows with the round, from 5 ms to 160 ms: those who collide drift apart. */
+export function backOff(round: number): Promise<void> {
+  const ceiling = 5 * 2 ** Math.min(round, 5)
+  return new Promise((resolve) => setTimeout(resolve, ceiling / 2 + (ceiling / 2) * Math.random()))
+}
+
+// A serialization failure and a deadlock: the database says that it has undone the whole transaction. After any other
+// error, 40003 and every loss of a connection among them, the outcome is unknown or the same again.
+const UNDONE: ReadonlySet<string | undefined> = new Set(['40001', '40P01'])
+
+const MOST_ROUNDS = 10
+
+/** Makes an attempt again, up to ten times in all, where for certain nothing has happened for the sake of others. */
+export async function retryUndone<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let round = 1; ; round++) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!UNDONE.has(sqlState(error)) || round === MOST_ROUNDS) throw error
+    }
+    await backOff(round)
+  }
+}

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest'
+import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { layoutOf } from '../../adapters/storage/sql/layout.ts'
+import type { Storage } from '../../src/ports/storage.ts'
+import { sampleInserts } from '../../src/testing/sample-records.ts'
+import { storageContract } from '../../src/testing/storage-contract.ts'
+import { useDatabases } from './postgres-databases.ts'
+
+const { newSchema, openPool, openSql } = useDatabases()
+
+const DATABASES: Readonly<Record<string, (schema: string) => readonly PostgresDatabase[]>> = {
+  pg: (schema) => [openPool(schema)],
+  'pg, serializable': (schema) => [openPool(schema, { default_transaction_isolation: 'serializable' })],
+  'pg, repeatable read': (schema) => [openPool(schema, { default_transaction_isolation: 'repeatable read' })],
+  postgres: (schema) => [openSql(schema)],
+  'two pools to one database': (schema) => [openPool(schema), openPool(schema)],
+}
+
+const TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]
+
+/** Spreads the calls over some stores, as the processes of one wallet would. */
+function alternate(stores: readonly Storage[]): Storage {
+  let calls = 0
+  const next = (): Storage => {
+    calls += 1
+    return stores[calls % stores.length] as Storage
+  }
+  return {
+    get: (keys) => next().get(keys),
+    list: (query) => next().list(query),
+    due: (kind, now, limit) => next().due(kind, now, limit),
+    commit: (changes) => next().commit(changes),
+  }
+}
+
+describe.each(Object.entries(DATABASES))('the storage contract on %s', (_name, open) => {
+  // Made once and emptied for each case: making the tables takes longer than most cases.
+  const made = newSchema().then(async (schema) => {
+    const stores = await Promise.all(open(schema).map((database) => postgresStorage(database)))
+    return { pool: openPool(schema, {}, { max: 1 }), storage: alternate(stores) }
+  })
+  const makeStorage = async (): Promise<Storage> => {
+    const { pool, storage } = await made
+    await pool.query(TABLES.map((table) => `DELETE FROM ${table}`).join(';'))
+    return storage
+  }
+
+  it.each(storageContract().map((contractCase) => [contractCase.name, contractCase] as const))('%s', (_case, { run }) =>
+    expect(run(makeStorage)).resolves.toBeUndefined(),
+  )
+})

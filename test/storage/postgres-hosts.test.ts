@@ -1,0 +1,102 @@
+import pg from 'pg'
+import postgres from 'postgres'
+import { describe, expect, it } from 'vitest'
+import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
+import type { Storage } from '../../src/ports/storage.ts'
+import { sampleInserts, WALLET_ADDRESS } from '../../src/testing/sample-records.ts'
+import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
+import { useDatabases } from './postgres-databases.ts'
+
+const { newSchema, openPool, openSql, run } = useDatabases()
+
+/** Writes each kind of record, and reads it back in every way. */
+async function expectRecordsKept(storage: Storage): Promise<void> {
+  const inserts = sampleInserts()
+  await mustCommit(storage, ...inserts)
+  const found = await storage.get(inserts.map(({ kind, value }) => ({ kind, id: value.id })))
+  expect(found.map((record) => record?.value)).toEqual(inserts.map(({ value }) => value))
+  const query = { kind: 'outgoing-payment', walletAddress: WALLET_ADDRESS, direction: 'older', limit: 5 } as const
+  expect(await storage.list(query)).toMatchObject([{ version: 1, value: { id: 'full', attempts: 7 }, dueAt: 0 }])
+  expect(await storage.due('outgoing-payment', 5, 5)).toEqual(await storage.list(query))
+  expect(await storage.commit([insertClaim('claim')])).toEqual({ conflicts: [0] })
+}
+
+const spoil = (): string => 'spoiled'
+
+describe('what a host has set up for itself does not matter', () => {
+  it.each<[string, (schema: string) => PostgresDatabase]>([
+    ['pg: parsers of a pool', (schema) => openPool(schema, {}, { types: { getTypeParser: () => spoil } })],
+    ['postgres: parsers and serializers', (schema) => openSql(schema, {}, { types: { bigint: postgres.BigInt } })],
+    ['postgres: names in camel case', (schema) => openSql(schema, {}, { transform: postgres.camel })],
+    ['postgres: transformed values', (schema) => openSql(schema, {}, { transform: { value: spoil, column: spoil } })],
+    ['postgres: no types fetched', (schema) => openSql(schema, {}, { fetch_types: false })],
+    ['a date style and a time zone', (schema) => openPool(schema, { datestyle: 'German', timezone: 'Asia/Kolkata' })],
+    ['quotes with backslashes', (schema) => openPool(schema, { bytea_output: 'escape', extra_float_digits: '0' })],
+  ])('%s', async (_name, open) => {
+    await expectRecordsKept(await postgresStorage(open(await newSchema())))
+  })
+
+  it('pg: parsers of every pool', async () => {
+    const INT8 = pg.types.builtins.INT8
+    const before = pg.types.getTypeParser(INT8)
+    pg.types.setTypeParser(INT8, () => Number.NaN)
+    try {
+      await expectRecordsKept(await postgresStorage(openPool(await newSchema())))
+    } finally {
+      pg.types.setTypeParser(INT8, before)
+    }
+  })
+
+  it('but for a transform that makes something else of a row, which is refused', async () => {
+    const schema = await newSchema()
+    await postgresStorage(openPool(schema))
+    const sql = openSql(schema, {}, { transform: { row: () => ({ spoiled: true }) } })
+    await expect(postgresStorage(sql)).rejects.toThrow('a row is no array: the host transforms rows')
+  })
+
+  it('but for rows in the binary format, which are refused', async () => {
+    const schema = await newSchema()
+    await postgresStorage(openPool(schema))
+    const pool = openPool(schema, {}, { max: 1, ...{ binary: true } })
+    await expect(postgresStorage(pool)).rejects.toThrow('holds no integer')
+  })
+})
+
+describe('prepared statements', () => {
+  const prepared = (schema: string): string =>
+    `SELECT count(*)::integer AS count FROM pg_prepared_statements WHERE statement LIKE '%op\\_%' -- ${schema}`
+
+  it.each([
+    [true, 2],
+    [false, 0],
+  ])('stay on a connection of pg: %s', async (prepare, count) => {
+    const schema = await newSchema()
+    const pool = openPool(schema, {}, { max: 1 })
+    const storage = await postgresStorage(pool, { prepare })
+    for (const id of ['a', 'b', 'c']) await mustCommit(storage, insertClaim(id))
+    expect((await pool.query(prepared(schema))).rows).toEqual([{ count }])
+    await expectRecordsKept(storage)
+  })
+
+  it.each([
+    [true, 2],
+    [false, 0],
+  ])('stay on a connection of postgres: %s', async (prepare, count) => {
+    const schema = await newSchema()
+    const sql = openSql(schema, {}, { max: 1 })
+    const storage = await postgresStorage(sql, { prepare })
+    for (const id of ['a', 'b', 'c']) await mustCommit(storage, insertClaim(id))
+    expect(Array.from(await sql.unsafe(prepared(schema)))).toEqual([{ count }])
+    await expectRecordsKept(storage)
+  })
+
+  it('do not stand in the way of each other where two storages share a pool', async () => {
+    const schema = await newSchema()
+    const pool = openPool(schema, {}, { max: 1 })
+    const storages = [await postgresStorage(pool), await postgresStorage(pool)] as const
+    await mustCommit(storages[0], insertClaim('a'))
+    await mustCommit(storages[1], replaceClaim('a', 1, 5))
+    expect(await storages[0].get([claim('a')])).toEqual(await storages[1].get([claim('a')]))
+    expect(await run(schema, 'SELECT version FROM op_replay_claim')).toEqual([{ version: '2' }])
+  })
+})
