@@ -16,9 +16,14 @@ export function isSameData(a: unknown, b: unknown): boolean {
   )
 }
 
+const LONGEST = 2000
+
 function describe(value: unknown): string {
-  const text = JSON.stringify(value, (_name, member: unknown) => (typeof member === 'bigint' ? `${member}n` : member))
-  return text ?? String(value)
+  const text = JSON.stringify(value, (_name, member: unknown) => {
+    if (typeof member === 'bigint') return `${member}n`
+    return member === undefined ? 'undefined' : member
+  })
+  return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text
 }
 
 /** Throws an `Error` that says `what` was expected and what came instead, unless the two are the same data. */

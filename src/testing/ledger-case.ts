@@ -83,13 +83,27 @@ export async function mustRefuse(
   assertSame(await answer, { ok: false, reason }, what)
 }
 
+/** How often the same call is made at the same time. */
+export const FIFTY = 50
+
+/** Makes a call so many times at once; rejects unless every one of them gives the same answer, and that one. */
+export async function mustAgree(
+  times: number,
+  call: () => Promise<LedgerResult>,
+  expected: LedgerResult,
+  what: string,
+): Promise<void> {
+  const answers = await Promise.all(Array.from({ length: times }, call))
+  for (const answer of answers) assertSame(answer, expected, what)
+}
+
 /** For calls that the library never makes: a ledger may refuse or reject, but must do nothing. */
 export async function mustNotSucceed(answer: Promise<LedgerResult>, what: string): Promise<void> {
   const isOk = await answer.then(
     ({ ok }) => ok,
     () => false,
   )
-  if (isOk) throw new Error(`${what}: succeeded`)
+  if (isOk) throw new Error(`${what}: expected a refusal, got {"ok":true}`)
 }
 
 /** Rejects unless alice and bob may spend just that. */

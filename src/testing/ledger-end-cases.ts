@@ -2,11 +2,14 @@ import { amountOf } from '../protocol/amount.ts'
 import { assertSame } from './assertions.ts'
 import {
   assertAvailable,
+  creditOf,
   EUR,
+  FIFTY,
   holdOf,
   idOf,
   type LedgerCase,
   makeWallet,
+  mustAgree,
   mustNotSucceed,
   mustRefuse,
   mustSucceed,
@@ -23,7 +26,7 @@ export const END_CASES: readonly LedgerCase[] = [
       const { ledger } = wallet
       await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold')
       const settle = () => ledger.settle(settlementOf(1, 300n))
-      for (const answer of await Promise.all([settle(), settle(), settle()])) assertSame(answer, { ok: true }, 'settle')
+      await mustAgree(FIFTY, settle, { ok: true }, 'a repeated settlement')
       await mustSucceed(settle(), 'the settlement again')
       await assertAvailable(wallet, 700n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
@@ -76,7 +79,7 @@ export const END_CASES: readonly LedgerCase[] = [
       const { ledger } = wallet
       await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold')
       await mustSucceed(ledger.hold(holdOf(2, 100n)), 'another hold')
-      await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
+      await mustAgree(FIFTY, () => ledger.release({ id: idOf(1) }), { ok: true }, 'a repeated release')
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release again')
       await mustRefuse(ledger.settle(settlementOf(1, 400n)), 'conflict', 'a settlement after the release')
       await assertAvailable(wallet, 900n)
@@ -93,29 +96,20 @@ export const END_CASES: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'of a settlement and a release at the same time exactly one succeeds',
-    async run(makeLedger) {
-      const wallet = await makeWallet(makeLedger)
-      let expected = 1000n
-      for (let round = 0; round < 10; round++) {
-        await mustSucceed(wallet.ledger.hold(holdOf(round, 10n)), 'the hold')
-        const settle = () => wallet.ledger.settle(settlementOf(round, 10n))
-        const release = () => wallet.ledger.release({ id: idOf(round) })
-        const calls = round % 2 === 0 ? [settle, release] : [release, settle]
-        const answers = await Promise.all(calls.map((call) => call()))
-        assertSame(answers.filter(({ ok }) => ok).length, 1, 'how many succeeded')
-        if ((await settle()).ok) expected -= 10n
-      }
-      await assertAvailable(wallet, expected)
-      assertSame(await wallet.total(USD), 1600n, 'the total')
-    },
-  },
-  {
+    // Whether a hold may still come under an id that was released in vain is the ledger's choice: the library releases
+    // nothing before it has been told that it is held.
     name: 'what was never held is neither settled nor released',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       await mustNotSucceed(wallet.ledger.settle(settlementOf(1, 10n)), 'a settlement')
       await mustNotSucceed(wallet.ledger.release({ id: idOf(1) }), 'a release')
+      await mustRefuse(wallet.ledger.hold(holdOf(2, 1001n)), 'insufficient_funds', 'a hold of too much')
+      await mustNotSucceed(wallet.ledger.settle(settlementOf(2, 10n)), 'a settlement of the refused hold')
+      await mustNotSucceed(wallet.ledger.release({ id: idOf(2) }), 'a release of the refused hold')
+      await mustSucceed(wallet.ledger.credit(creditOf(3, 10n, { account: 'carol' })), 'a credit')
+      await mustNotSucceed(wallet.ledger.settle(settlementOf(3, 10n)), 'a settlement of the credit')
+      await mustNotSucceed(wallet.ledger.release({ id: idOf(3) }), 'a release of the credit')
+      assertSame(await wallet.available('carol'), 110n, 'available to carol')
       await assertAvailable(wallet, 1000n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },

@@ -31,9 +31,12 @@ export async function mustCommit(storage: Storage, ...changes: readonly Change[]
 
 /** Asserts a refusal that names at least one conflict, and none that fits. */
 export function assertConflicts(result: CommitResult, conflicts: readonly number[], what: string): void {
-  if (result === 'committed') throw new Error(`${what}: committed`)
-  const isExact = result.conflicts.length > 0 && result.conflicts.every((index) => conflicts.includes(index))
-  if (!isExact) throw new Error(`${what}: conflicts of ${conflicts.join()} expected, got ${result.conflicts.join()}`)
+  const found = result === 'committed' ? [] : result.conflicts
+  const isExact = found.length > 0 && found.every((index) => conflicts.includes(index))
+  if (!isExact) {
+    const answer = result === 'committed' ? result : `conflicts of ${found.join()}`
+    throw new Error(`${what}: expected conflicts of ${conflicts.join()}, got ${answer}`)
+  }
 }
 
 /** The versions of some records. */

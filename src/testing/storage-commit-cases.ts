@@ -1,18 +1,18 @@
-import type { Change, Storage } from '../ports/storage.ts'
+import type { Change } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
-import { MOMENT, sampleGrant, sampleSpending } from './sample-records.ts'
+import { MOMENT, sampleGrant, sampleInserts } from './sample-records.ts'
 import {
   assertConflicts,
   claim,
   insertClaim,
   mustCommit,
-  race,
   readVersions,
   replaceClaim,
   type StorageCase,
 } from './storage-case.ts'
 
-const COMMITS: readonly StorageCase[] = [
+/** What the store promises of `commit`, where nobody else commits. */
+export const COMMIT_CASES: readonly StorageCase[] = [
   {
     name: 'versions start at 1 and grow by 1 with each write, and a check is none',
     async run(makeStorage) {
@@ -94,6 +94,51 @@ const COMMITS: readonly StorageCase[] = [
     },
   },
   {
+    name: 'all changes of a commit happen or none, whatever kind of record the conflict is in',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const inserts = sampleInserts()
+      await mustCommit(storage, ...inserts)
+      const keys = inserts.map(({ kind, value }) => ({ kind, id: value.id }))
+      // Each kind of change on each kind of record; `conflict` is made at a version that its record does not have.
+      const changesWith = (conflict?: number): readonly Change[] =>
+        inserts.map((insert, index): Change => {
+          const version = index === conflict ? 2 : 1
+          const { kind, value } = insert
+          if (index % 3 === 0) return { ...insert, action: 'replace', version }
+          return { action: index % 3 === 1 ? 'delete' : 'check', kind, id: value.id, version }
+        })
+      for (const [index, { kind }] of inserts.entries()) {
+        assertConflicts(await storage.commit(changesWith(index)), [index], `a conflict in ${kind} at ${index}`)
+      }
+      const before = inserts.map(() => 1)
+      assertSame(await readVersions(storage, ...keys), before, 'the versions')
+      await mustCommit(storage, ...changesWith())
+      const after = inserts.map((_insert, index) => [2, undefined, 1][index % 3])
+      assertSame(await readVersions(storage, ...keys), after, 'the versions after a commit that fits')
+    },
+  },
+  {
+    name: 'a commit of a hundred changes happens or not, and names conflicts where they are',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const ids = Array.from({ length: 100 }, (_, index) => `a${index}`)
+      await mustCommit(storage, ...ids.map((id) => insertClaim(id)))
+      const conflicting = [17, 64, 99]
+      const changes = ids.map((id, index) => replaceClaim(id, conflicting.includes(index) ? 3 : 1, index))
+      assertConflicts(await storage.commit(changes), conflicting, 'a commit with three conflicts')
+      const one = ids.map((id, index) => (index === 99 ? insertClaim('a0') : replaceClaim(id, 1, index)))
+      assertConflicts(await storage.commit(one.slice(1)), [98], 'a commit whose last change conflicts')
+      const keys = ids.map(claim)
+      const before = ids.map(() => 1)
+      assertSame(await readVersions(storage, ...keys), before, 'the versions')
+      await mustCommit(storage, ...ids.map((id, index) => replaceClaim(id, 1, index)))
+      const values = (await storage.get(keys)).map((record) => record?.value)
+      const expected = ids.map((id, index) => ({ id, expiresAt: index }))
+      assertSame(values, expected, 'the values')
+    },
+  },
+  {
     name: 'a deleted id can be inserted again, at version 1',
     async run(makeStorage) {
       const storage = await makeStorage()
@@ -105,95 +150,3 @@ const COMMITS: readonly StorageCase[] = [
     },
   },
 ]
-
-const RACES: readonly StorageCase[] = [
-  {
-    name: 'of two writers of one version exactly one succeeds',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      for (let round = 0; round < 20; round++) {
-        const id = `a${round}`
-        await mustCommit(storage, insertClaim(id))
-        const won = await race(storage, [replaceClaim(id, 1, 1)], [replaceClaim(id, 1, 2)])
-        assertSame([...won].sort(), [false, true], 'who succeeded')
-        assertSame((await storage.get([claim(id)]))[0]?.value, { id, expiresAt: won[0] ? 1 : 2 }, 'the value')
-      }
-    },
-  },
-  {
-    name: 'of two inserts of one id exactly one succeeds',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      for (let round = 0; round < 20; round++) {
-        const id = `a${round}`
-        const won = await race(
-          storage,
-          [insertClaim(id), insertClaim(`${id}-0`)],
-          [insertClaim(id), insertClaim(`${id}-1`)],
-        )
-        assertSame([...won].sort(), [false, true], 'who succeeded')
-        const expected = [1, won[0] ? 1 : undefined, won[1] ? 1 : undefined]
-        assertSame(await readVersions(storage, claim(id), claim(`${id}-0`), claim(`${id}-1`)), expected, 'the versions')
-      }
-    },
-  },
-  {
-    name: 'of two commits that each check what the other replaces at most one succeeds',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      for (let round = 0; round < 20; round++) {
-        const [a, b] = [`a${round}`, `b${round}`]
-        await mustCommit(storage, insertClaim(a), insertClaim(b))
-        const won = await race(
-          storage,
-          [{ action: 'check', kind: 'replay-claim', id: a, version: 1 }, replaceClaim(b, 1, 5)],
-          [{ action: 'check', kind: 'replay-claim', id: b, version: 1 }, replaceClaim(a, 1, 5)],
-        )
-        assertSame([...won].sort(), [false, true], 'who succeeded')
-      }
-    },
-  },
-  {
-    name: 'a commit that conflicts does not touch those made at the same time',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      await mustCommit(storage, insertClaim('taken'))
-      const won = await race(
-        storage,
-        [insertClaim('a')],
-        [insertClaim('lost'), insertClaim('taken')],
-        [insertClaim('b')],
-        [replaceClaim('none', 1, 5)],
-        [replaceClaim('taken', 1, 5)],
-      )
-      assertSame(won, [true, false, true, false, true], 'who succeeded')
-      const versions = await readVersions(storage, claim('a'), claim('lost'), claim('b'), claim('taken'))
-      assertSame(versions, [1, undefined, 1, 2], 'the versions')
-    },
-  },
-  {
-    name: 'fifty writers that read, add one and try again lose no addition',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      await mustCommit(storage, { action: 'insert', kind: 'spending', value: sampleSpending('sum', 2n ** 64n) })
-      await Promise.all(Array.from({ length: 50 }, () => addOne(storage)))
-      const [record] = await storage.get([{ kind: 'spending', id: 'sum' }])
-      assertSame([record?.version, record?.value], [51, sampleSpending('sum', 2n ** 64n + 50n)], 'the sum')
-    },
-  },
-]
-
-async function addOne(storage: Storage): Promise<void> {
-  // Of the writers in one round at least one succeeds, so the fiftieth try of the unluckiest one does.
-  for (let attempt = 0; attempt < 50; attempt++) {
-    const [record] = await storage.get([{ kind: 'spending', id: 'sum' }])
-    if (record === undefined || !('debit' in record.value)) throw new Error('the sum: there is no record')
-    const value = sampleSpending('sum', record.value.debit.value + 1n)
-    const result = await storage.commit([{ action: 'replace', kind: 'spending', version: record.version, value }])
-    if (result === 'committed') return
-  }
-  throw new Error('the sum: no writer came through')
-}
-
-/** What the store promises of `commit`, alone and against others. */
-export const COMMIT_CASES: readonly StorageCase[] = [...COMMITS, ...RACES]

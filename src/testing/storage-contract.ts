@@ -1,6 +1,11 @@
 import type { StorageCase } from './storage-case.ts'
 import { COMMIT_CASES } from './storage-commit-cases.ts'
+import { PAYMENT_CASES } from './storage-payment-cases.ts'
+import { RACE_CASES } from './storage-race-cases.ts'
 import { READ_CASES } from './storage-read-cases.ts'
+import { READER_CASES } from './storage-reader-cases.ts'
+import { TOKEN_CASES } from './storage-token-cases.ts'
+import { VALUE_CASES } from './storage-value-cases.ts'
 
 export type { StorageCase } from './storage-case.ts'
 
@@ -10,5 +15,13 @@ export type { StorageCase } from './storage-case.ts'
  * `for (const { name, run } of storageContract()) test(name, () => run(makeStorage))`
  */
 export function storageContract(): readonly StorageCase[] {
-  return [...READ_CASES, ...COMMIT_CASES]
+  return [
+    ...VALUE_CASES,
+    ...READ_CASES,
+    ...COMMIT_CASES,
+    ...RACE_CASES,
+    ...PAYMENT_CASES,
+    ...TOKEN_CASES,
+    ...READER_CASES,
+  ]
 }

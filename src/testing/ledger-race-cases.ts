@@ -1,0 +1,147 @@
+import type { Ledger, LedgerResult } from '../ports/ledger.ts'
+import { assertSame } from './assertions.ts'
+import {
+  assertAvailable,
+  creditOf,
+  FIFTY,
+  holdOf,
+  idOf,
+  type LedgerCase,
+  makeWallet,
+  mustSucceed,
+  settlementOf,
+  USD,
+} from './ledger-case.ts'
+
+const AMOUNTS: readonly bigint[] = Array.from({ length: FIFTY }, (_, index) => BigInt(index + 1))
+
+/** Makes calls of one id, each for another amount, at the same time; answers the amount of the one that succeeded. */
+async function raceForOne(call: (value: bigint) => Promise<LedgerResult>, what: string): Promise<bigint> {
+  const answers = await Promise.all(AMOUNTS.map(call))
+  const winners = AMOUNTS.filter((_value, index) => answers[index]?.ok)
+  assertSame(winners.length, 1, `how many of fifty ${what} of one id succeeded`)
+  const [winner = 0n] = winners
+  for (const [index, value] of AMOUNTS.entries()) {
+    const expected = value === winner ? { ok: true } : { ok: false, reason: 'conflict' }
+    assertSame(answers[index], expected, `the one of ${value}`)
+    assertSame(await call(value), expected, `the one of ${value}, again`)
+  }
+  return winner
+}
+
+/** Whether a call that the library never makes succeeds; it may be refused or reject. */
+async function succeeds(answer: Promise<LedgerResult>): Promise<boolean> {
+  return answer.then(
+    ({ ok }) => ok,
+    () => false,
+  )
+}
+
+/** A payment of 10 with a fee of 1. */
+async function pay(ledger: Ledger, number: number, from: string, to: string): Promise<void> {
+  await mustSucceed(ledger.hold(holdOf(number, 10n, { account: from })), `a hold for ${to}`)
+  await mustSucceed(ledger.credit(creditOf(number + 1000, 9n, { account: to })), `a credit from ${from}`)
+  await mustSucceed(ledger.settle(settlementOf(number, 10n, 1n)), `a settlement for ${to}`)
+}
+
+/** What the ledger promises of different calls that are made at the same time. */
+export const RACE_CASES: readonly LedgerCase[] = [
+  {
+    name: 'of a settlement and a release at the same time exactly one succeeds, and both are answered so for ever',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      let expected = 1000n
+      for (let round = 0; round < 10; round++) {
+        await mustSucceed(wallet.ledger.hold(holdOf(round, 10n)), 'the hold')
+        const settle = () => wallet.ledger.settle(settlementOf(round, 10n))
+        const release = () => wallet.ledger.release({ id: idOf(round) })
+        const calls = round % 2 === 0 ? [settle, release] : [release, settle]
+        const answers = await Promise.all([...calls, ...calls, ...calls].map((call) => call()))
+        const [first, second] = answers
+        const isFirst = first?.ok === true
+        const [done, conflict] = [{ ok: true }, { ok: false, reason: 'conflict' }]
+        const outcome = isFirst ? [done, conflict] : [conflict, done]
+        assertSame([first, second], outcome, 'the answers to both')
+        assertSame(answers, [...outcome, ...outcome, ...outcome], 'the answers to both, three times each')
+        for (const [index, call] of calls.entries()) assertSame(await call(), outcome[index], 'the answer afterwards')
+        if (isFirst === (round % 2 === 0)) expected -= 10n
+      }
+      await assertAvailable(wallet, expected)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
+    },
+  },
+  {
+    name: 'of fifty calls of one id with different arguments at the same time exactly one has an effect',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      const held = await raceForOne((value) => ledger.hold(holdOf(1, value)), 'holds')
+      await assertAvailable(wallet, 1000n - held)
+      const credited = await raceForOne((value) => ledger.credit(creditOf(2, value)), 'credits')
+      await assertAvailable(wallet, 1000n - held, 500n + credited)
+      await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
+      await mustSucceed(ledger.hold(holdOf(3, BigInt(FIFTY))), 'another hold')
+      const settled = await raceForOne((value) => ledger.settle(settlementOf(3, value)), 'settlements')
+      await assertAvailable(wallet, 1000n - settled, 500n + credited)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
+    },
+  },
+  {
+    name: 'a hold that is asked for again while money comes in has one answer for all who ask',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (let round = 1; round <= 5; round++) {
+        const available = await wallet.available('alice')
+        const hold = () => ledger.hold(holdOf(round, available + 10n))
+        const before = Array.from({ length: FIFTY / 2 }, hold)
+        const money = ledger.credit(creditOf(round + 1000, 10n, { account: 'alice' }))
+        const answers = await Promise.all([...before, ...Array.from({ length: FIFTY / 2 }, hold)])
+        await mustSucceed(money, 'money for alice')
+        const [first] = answers
+        const expected = first?.ok ? { ok: true } : { ok: false, reason: 'insufficient_funds' }
+        for (const answer of [...answers, await hold()]) assertSame(answer, expected, 'an answer to the hold')
+        await assertAvailable(wallet, first?.ok ? 0n : available + 10n)
+        if (first?.ok) await mustSucceed(ledger.release({ id: idOf(round) }), 'the release')
+      }
+    },
+  },
+  {
+    name: 'payments in both directions, and of an account to itself, at the same time all come through',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      await Promise.all(
+        Array.from({ length: 15 }, async (_, number) => {
+          const there = pay(ledger, number, 'alice', 'bob')
+          const back = pay(ledger, number + 100, 'bob', 'alice')
+          await Promise.all([there, back, pay(ledger, number + 200, 'alice', 'alice')])
+        }),
+      )
+      // Each of them costs its payer 10 and gives its payee 9.
+      await assertAvailable(wallet, 1000n - 15n * (10n - 9n + 1n), 500n - 15n)
+      assertSame([await wallet.fees(USD), await wallet.total(USD)], [45n, 1600n], 'the fees and the total')
+    },
+  },
+  {
+    // The library gives every hold and every credit an id of its own, so whether both may have one is the ledger's
+    // choice; but an answer must be true.
+    name: 'a hold and a credit of one id do not pass for one another',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      await mustSucceed(ledger.hold(holdOf(1, 70n)), 'the hold')
+      const credit = () => ledger.credit(creditOf(1, 70n))
+      const isCredited = await succeeds(credit())
+      await assertAvailable(wallet, 930n, isCredited ? 570n : 500n)
+      assertSame(await succeeds(credit()), isCredited, 'whether the credit succeeds again')
+      await mustSucceed(ledger.settle(settlementOf(1, 70n)), 'the settlement')
+      const bob = isCredited ? 570n : 500n
+      await assertAvailable(wallet, 930n, bob)
+      await mustSucceed(ledger.credit(creditOf(2, 30n)), 'a credit')
+      const isHeld = await succeeds(ledger.hold(holdOf(2, 30n)))
+      await assertAvailable(wallet, isHeld ? 900n : 930n, bob + 30n)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
+    },
+  },
+]

@@ -1,0 +1,137 @@
+import type { Storage } from '../ports/storage.ts'
+import { assertSame } from './assertions.ts'
+import { sampleSpending } from './sample-records.ts'
+import { claim, insertClaim, mustCommit, race, readVersions, replaceClaim, type StorageCase } from './storage-case.ts'
+
+const ROUNDS = 10
+
+/** What the store promises of commits that are made at the same time. */
+export const RACE_CASES: readonly StorageCase[] = [
+  {
+    name: 'of two writers of one version exactly one succeeds',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      for (let round = 0; round < ROUNDS; round++) {
+        const id = `a${round}`
+        await mustCommit(storage, insertClaim(id))
+        const won = await race(storage, [replaceClaim(id, 1, 1)], [replaceClaim(id, 1, 2)])
+        assertSame([...won].sort(), [false, true], 'who succeeded')
+        assertSame((await storage.get([claim(id)]))[0]?.value, { id, expiresAt: won[0] ? 1 : 2 }, 'the value')
+      }
+    },
+  },
+  {
+    name: 'of two inserts of one id exactly one succeeds',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      for (let round = 0; round < ROUNDS; round++) {
+        const id = `a${round}`
+        const won = await race(
+          storage,
+          [insertClaim(id), insertClaim(`${id}-0`)],
+          [insertClaim(id), insertClaim(`${id}-1`)],
+        )
+        assertSame([...won].sort(), [false, true], 'who succeeded')
+        const expected = [1, won[0] ? 1 : undefined, won[1] ? 1 : undefined]
+        assertSame(await readVersions(storage, claim(id), claim(`${id}-0`), claim(`${id}-1`)), expected, 'the versions')
+      }
+    },
+  },
+  {
+    name: 'of two commits that each check what the other replaces at most one succeeds',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      for (let round = 0; round < ROUNDS; round++) {
+        const [a, b] = [`a${round}`, `b${round}`]
+        await mustCommit(storage, insertClaim(a), insertClaim(b))
+        const won = await race(
+          storage,
+          [{ action: 'check', kind: 'replay-claim', id: a, version: 1 }, replaceClaim(b, 1, 5)],
+          [{ action: 'check', kind: 'replay-claim', id: b, version: 1 }, replaceClaim(a, 1, 5)],
+        )
+        assertSame([...won].sort(), [false, true], 'who succeeded')
+      }
+    },
+  },
+  {
+    name: 'of commits that name the same records in opposite orders exactly one succeeds, and none waits for ever',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      for (let round = 0; round < ROUNDS; round++) {
+        const ids = ['a', 'b', 'c', 'd'].map((name) => `${name}${round}`)
+        await mustCommit(storage, ...ids.map((id) => insertClaim(id)))
+        const replacements = (value: number) => ids.map((id) => replaceClaim(id, 1, value))
+        const won = await race(storage, replacements(0), replacements(1).reverse(), replacements(2))
+        assertSame([...won].sort(), [false, false, true], 'who succeeded')
+        const values = (await storage.get(ids.map(claim))).map((record) => record?.value)
+        const expected = ids.map((id) => ({ id, expiresAt: won.indexOf(true) }))
+        assertSame(values, expected, 'the values')
+      }
+    },
+  },
+  {
+    name: 'a commit that half fails leaves nothing, while one that took its record from it stays whole',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      for (let round = 0; round < ROUNDS; round++) {
+        const id = (name: string): string => `${name}${round}`
+        await mustCommit(storage, insertClaim(id('contested')), insertClaim(id('mine')), insertClaim(id('yours')))
+        const commits = [
+          [insertClaim(id('p')), replaceClaim(id('mine'), 1, 1), replaceClaim(id('contested'), 1, 1)],
+          [
+            insertClaim(id('q')),
+            { action: 'delete', kind: 'replay-claim', id: id('yours'), version: 1 },
+            { action: 'delete', kind: 'replay-claim', id: id('contested'), version: 1 },
+          ],
+        ] as const
+        const [first, second] = round % 2 === 0 ? commits : [commits[1], commits[0]]
+        const won = await race(storage, first, second)
+        assertSame([...won].sort(), [false, true], 'who succeeded')
+        const isReplaced = won[0] === (round % 2 === 0)
+        const expected = isReplaced ? [2, 1, 2, undefined, 1] : [undefined, undefined, 1, 1, undefined]
+        const keys = ['contested', 'p', 'mine', 'q', 'yours'].map((name) => claim(id(name)))
+        assertSame(await readVersions(storage, ...keys), expected, 'the versions')
+      }
+    },
+  },
+  {
+    name: 'a commit that conflicts does not touch those made at the same time',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      await mustCommit(storage, insertClaim('taken'))
+      const won = await race(
+        storage,
+        [insertClaim('a')],
+        [insertClaim('lost'), insertClaim('taken')],
+        [insertClaim('b')],
+        [replaceClaim('none', 1, 5)],
+        [replaceClaim('taken', 1, 5)],
+      )
+      assertSame(won, [true, false, true, false, true], 'who succeeded')
+      const versions = await readVersions(storage, claim('a'), claim('lost'), claim('b'), claim('taken'))
+      assertSame(versions, [1, undefined, 1, 2], 'the versions')
+    },
+  },
+  {
+    name: 'fifty writers that read, add one and try again lose no addition',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      await mustCommit(storage, { action: 'insert', kind: 'spending', value: sampleSpending('sum', 2n ** 64n) })
+      await Promise.all(Array.from({ length: 50 }, () => addOne(storage)))
+      const [record] = await storage.get([{ kind: 'spending', id: 'sum' }])
+      assertSame([record?.version, record?.value], [51, sampleSpending('sum', 2n ** 64n + 50n)], 'the sum')
+    },
+  },
+]
+
+async function addOne(storage: Storage): Promise<void> {
+  // Of the writers in one round at least one succeeds, so the fiftieth try of the unluckiest one does.
+  for (let attempt = 0; attempt < 50; attempt++) {
+    const [record] = await storage.get([{ kind: 'spending', id: 'sum' }])
+    if (record === undefined || !('debit' in record.value)) throw new Error('the sum: there is no record')
+    const value = sampleSpending('sum', record.value.debit.value + 1n)
+    const result = await storage.commit([{ action: 'replace', kind: 'spending', version: record.version, value }])
+    if (result === 'committed') return
+  }
+  throw new Error('the sum: no writer came through')
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { type DoubleEntryLedger, memoryLedger } from '../../adapters/ledger/memory.ts'
+import type { Ledger } from '../../src/ports/ledger.ts'
+import { ledgerContract } from '../../src/testing/ledger-contract.ts'
+import type { BrokenLedger } from './contract-broken.ts'
+import { BROKEN_CREDITS, BROKEN_ENDS } from './contract-broken-ends.ts'
+import { BROKEN_HOLDS } from './contract-broken-holds.ts'
+import { BROKEN_RACES, BROKEN_REPEATS } from './contract-broken-races.ts'
+import { walletOf } from './contract-wallet.ts'
+
+const BROKEN: readonly BrokenLedger[] = [
+  ...BROKEN_HOLDS,
+  ...BROKEN_ENDS,
+  ...BROKEN_CREDITS,
+  ...BROKEN_REPEATS,
+  ...BROKEN_RACES,
+]
+
+/** What a case says of a ledger: nothing where it keeps its promise. */
+async function verdictOf(name: string, breakLedger: (ledger: DoubleEntryLedger) => Partial<Ledger>): Promise<unknown> {
+  const found = ledgerContract().find((one) => one.name === name)
+  if (found === undefined) throw new TypeError(`there is no case "${name}"`)
+  const books = memoryLedger()
+  const makeLedger = async () => walletOf(books, { ...books, ...breakLedger(books) })
+  return found.run(makeLedger).catch((error: unknown) => error)
+}
+
+describe('the ledger contract finds a ledger that', () => {
+  it.each(BROKEN.flatMap((ledger) => ledger.breaks.map((name) => [ledger.does, name, ledger] as const)))(
+    '%s: %s',
+    async (_does, name, { breakLedger }) => {
+      const verdict = await verdictOf(name, breakLedger)
+      expect(verdict).toBeInstanceOf(Error)
+      // A case that stumbles over what a broken ledger answers says nothing of it.
+      expect(verdict).not.toBeInstanceOf(TypeError)
+    },
+  )
+})
+
+describe('the ledger contract', () => {
+  it('has no case that no broken ledger breaks', () => {
+    const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
+    expect(ledgerContract().filter(({ name }) => !proved.has(name))).toEqual([])
+  })
+
+  it('has no two cases of one name', () => {
+    const names = ledgerContract().map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it.each(ledgerContract().map(({ name }) => name))(
+    'is sound itself, on a ledger that is only wrapped: %s',
+    async (name) => {
+      expect(await verdictOf(name, (ledger) => ({ ...ledger }))).toBeUndefined()
+    },
+  )
+})

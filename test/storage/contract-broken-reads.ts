@@ -1,0 +1,132 @@
+import type { Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { type BrokenStore, keyOf, writing } from './contract-broken.ts'
+
+const NEWEST_FIRST = 'a list is newest first, by id where the moment is the same, and shows nothing hidden or foreign'
+const ONE_ANOTHER =
+  'wallet addresses and clients that differ in one letter, or in its case, are not taken for one another'
+
+/** A store that finds the wallet address and the client of a list by a comparison of its own. */
+function listingBy(storage: Storage, isSame: (text: string, wanted: string) => boolean): Storage {
+  const known = new Set<string>()
+  return {
+    ...writing(storage, (change) => {
+      if (change.kind === 'incoming-payment') known.add(change.value.walletAddress)
+      return change
+    }),
+    async list({ client, ...query }) {
+      const alike = [...known].filter((walletAddress) => isSame(walletAddress, query.walletAddress))
+      const found = await Promise.all(
+        alike.map((walletAddress) => storage.list({ ...query, walletAddress, limit: 100 })),
+      )
+      return found
+        .flat()
+        .filter(({ value }) => client === undefined || ('client' in value && isSame(value.client, client)))
+        .slice(0, query.limit)
+    },
+  }
+}
+
+/** Stores that answer `get`, `list` or `due` wrongly. */
+export const BROKEN_READS: readonly BrokenStore[] = [
+  {
+    does: 'answers only the records that there are',
+    breaks: ['get answers in the order of the keys, and undefined where there is no record'],
+    breakStore: (storage) => ({
+      ...storage,
+      get: async (keys) => (await storage.get(keys)).filter((record) => record !== undefined),
+    }),
+  },
+  {
+    does: 'answers in the order of its index',
+    breaks: ['get answers in the order of the keys, and undefined where there is no record'],
+    breakStore: (storage) => ({
+      ...storage,
+      get: (keys) => storage.get(keys.toSorted((a, b) => (a.id < b.id ? -1 : 1))),
+    }),
+  },
+  {
+    does: 'shows hidden records',
+    breaks: [NEWEST_FIRST],
+    breakStore: (storage) => writing(storage, (change) => ({ ...change, isListed: true })),
+  },
+  {
+    does: 'lists the oldest first, whoever asks',
+    breaks: [NEWEST_FIRST],
+    breakStore: (storage) => ({ ...storage, list: (query) => storage.list({ ...query, direction: 'newer' }) }),
+  },
+  {
+    does: 'skips the records of one moment when it turns a page',
+    breaks: ['pages of any size, in both directions, show every record once'],
+    breakStore: (storage) => ({
+      ...storage,
+      list: async (query) => {
+        const records = await storage.list({ ...query, limit: 100 })
+        const { after } = query
+        return records
+          .filter(({ value }) => after === undefined || ('createdAt' in value && value.createdAt !== after.createdAt))
+          .slice(0, query.limit)
+      },
+    }),
+  },
+  {
+    does: 'lists the records of all clients',
+    breaks: ['a list of one client shows only its records'],
+    breakStore: (storage) => ({ ...storage, list: ({ client: _, ...query }) => storage.list(query) }),
+  },
+  {
+    does: 'compares text without regard to case',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => listingBy(storage, (text, wanted) => text.toLowerCase() === wanted.toLowerCase()),
+  },
+  {
+    does: 'compares text as a pattern',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) =>
+      listingBy(storage, (text, wanted) =>
+        new RegExp(`^${wanted.replaceAll(/[./]/g, '\\$&').replaceAll('%', '.*').replaceAll('_', '.')}$`).test(text),
+      ),
+  },
+  {
+    does: 'looks up the record after which a page begins',
+    breaks: ['a page may begin after a record that is gone'],
+    breakStore: (storage) => ({
+      ...storage,
+      async list(query) {
+        const { after, kind } = query
+        const [found] = after === undefined ? [] : await storage.get([{ kind, id: after.id }])
+        return after !== undefined && found === undefined ? [] : storage.list(query)
+      },
+    }),
+  },
+  {
+    does: 'keeps the oldest work for last',
+    breaks: ['due finds what is due at a moment or before it, the longest due first, up to the limit'],
+    breakStore: (storage) => ({
+      ...storage,
+      due: async (kind, now, limit) => (await storage.due(kind, now, 100)).toReversed().slice(0, limit),
+    }),
+  },
+  {
+    does: 'finds what is due a moment late',
+    breaks: ['due finds what is due at a moment or before it, the longest due first, up to the limit'],
+    breakStore: (storage) => ({ ...storage, due: (kind, now, limit) => storage.due(kind, now - 1, limit) }),
+  },
+  {
+    does: 'finds work that is done',
+    breaks: ['a replacement and a deletion end what was due'],
+    breakStore(storage) {
+      const found = new Map<string, StoredRecord>()
+      return {
+        ...storage,
+        async commit(changes) {
+          const result = await storage.commit(changes)
+          for (const record of await storage.get(changes.map(keyOf))) {
+            if (record?.dueAt !== undefined) found.set(record.value.id, record)
+          }
+          return result
+        },
+        due: async () => [...found.values()],
+      }
+    },
+  },
+]

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest'
+import { memoryStorage } from '../../adapters/storage/memory.ts'
+import type { Storage } from '../../src/ports/storage.ts'
+import { storageContract } from '../../src/testing/storage-contract.ts'
+import type { BrokenStore } from './contract-broken.ts'
+import { BROKEN_COMMITS } from './contract-broken-commits.ts'
+import { BROKEN_RACES, BROKEN_READERS } from './contract-broken-races.ts'
+import { BROKEN_READS } from './contract-broken-reads.ts'
+import { BROKEN_VALUES } from './contract-broken-values.ts'
+
+const BROKEN: readonly BrokenStore[] = [
+  ...BROKEN_VALUES,
+  ...BROKEN_READS,
+  ...BROKEN_COMMITS,
+  ...BROKEN_RACES,
+  ...BROKEN_READERS,
+]
+
+/** What a case says of a store: nothing where it keeps its promise. */
+async function verdictOf(name: string, makeStorage: () => Storage): Promise<unknown> {
+  const found = storageContract().find((one) => one.name === name)
+  if (found === undefined) throw new TypeError(`there is no case "${name}"`)
+  return found.run(async () => makeStorage()).catch((error: unknown) => error)
+}
+
+describe('the storage contract finds a store that', () => {
+  it.each(BROKEN.flatMap((store) => store.breaks.map((name) => [store.does, name, store] as const)))(
+    '%s: %s',
+    async (_does, name, { breakStore }) => {
+      const verdict = await verdictOf(name, () => breakStore(memoryStorage()))
+      expect(verdict).toBeInstanceOf(Error)
+      // A case that stumbles over what a broken store answers says nothing of it.
+      expect(verdict).not.toBeInstanceOf(TypeError)
+    },
+  )
+})
+
+describe('the storage contract', () => {
+  it('has no case that no broken store breaks', () => {
+    const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
+    expect(storageContract().filter(({ name }) => !proved.has(name))).toEqual([])
+  })
+
+  it('has no two cases of one name', () => {
+    const names = storageContract().map(({ name }) => name)
+    expect(new Set(names).size).toBe(names.length)
+  })
+
+  it.each(storageContract().map(({ name }) => name))(
+    'is sound itself, on a store that is only wrapped: %s',
+    async (name) => {
+      expect(await verdictOf(name, () => ({ ...memoryStorage() }))).toBeUndefined()
+    },
+  )
+})
