@@ -1,0 +1,142 @@
+import { type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
+import type { DoubleEntryLedger } from '../../../adapters/ledger/memory.ts'
+import type { HttpResponse, OpenPayments, Storage } from '../../../src/index.ts'
+import {
+  type Answer,
+  AUTH,
+  BASE,
+  cryptography,
+  SECRET,
+  type Sending,
+  type TestWallet,
+  testWallet,
+} from '../../support/test-wallet.ts'
+import type { BundledProgram } from './bundled-program.ts'
+import type { Place } from './places.ts'
+import { callerOf } from './remote-process.ts'
+import type { SentRequest, ServerCall, ServerOptions } from './server-process.ts'
+
+/** Several servers of one wallet. */
+export interface RaceWorld {
+  /** Prepares the races and looks at what came of them. */
+  readonly wallet: TestWallet
+  readonly ledger: DoubleEntryLedger
+  /** Hands requests to the servers in turn, all at once, and lets everything run out that they begin. */
+  fire(requests: readonly InMemoryRequest[]): Promise<readonly Answer[]>
+  close(): Promise<void>
+}
+
+/** A server, in this process or in another. */
+interface Server {
+  handle(requests: readonly InMemoryRequest[]): Promise<readonly HttpResponse[]>
+  drain(): Promise<unknown>
+  stop(): Promise<void>
+}
+
+// However busy the machine: these tests show who comes through, and not how soon.
+const SETTINGS = { limits: { commitSeconds: 60, holdSeconds: 60, leaseSeconds: 180 } }
+
+/** Signs a request of the wallet's client. */
+export function sign(
+  { client, clock }: TestWallet,
+  method: string,
+  url: string,
+  sending: Sending,
+): Promise<InMemoryRequest> {
+  const created = Math.floor(clock.now() / 1000)
+  return signedRequest({ method, url, key: client.key, cryptography, created, ...sending })
+}
+
+function worldOf(wallet: TestWallet, ledger: DoubleEntryLedger, servers: readonly Server[]): RaceWorld {
+  return {
+    wallet,
+    ledger,
+    async fire(requests) {
+      const shares = servers.map((_, at) => requests.filter((_request, index) => index % servers.length === at))
+      const answers = await Promise.all(servers.map((server, at) => server.handle(shares[at] ?? [])))
+      await Promise.all(servers.map((server) => server.drain()))
+      // In the order of the requests again.
+      return requests.map((_, index) =>
+        readAnswer(answers[index % servers.length]?.[Math.floor(index / servers.length)]),
+      )
+    },
+    async close() {
+      for (const server of servers) await server.stop()
+    },
+  }
+}
+
+function readAnswer(response: HttpResponse | undefined): Answer {
+  if (response === undefined) throw new Error('a request was not answered')
+  const { status, headers, body: text } = response
+  return { status, headers, text, body: text === undefined ? undefined : JSON.parse(text) }
+}
+
+async function preparingWallet(storage: Storage, ledger: DoubleEntryLedger): Promise<TestWallet> {
+  await ledger.createAccount({ account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100_000n })
+  await ledger.createAccount({ account: 'bob', assetCode: 'USD', assetScale: 2 })
+  return testWallet({ storage, ledger, settings: SETTINGS })
+}
+
+function serverHere(openPayments: OpenPayments): Server {
+  return {
+    handle: (requests) => Promise.all(requests.map((request) => openPayments.handle(request))),
+    drain: () => openPayments.drain(),
+    stop: async () => undefined,
+  }
+}
+
+/** A server for each of some storages on one place, all of them in this process. */
+export async function worldInProcess(storages: readonly Storage[], ledger: DoubleEntryLedger): Promise<RaceWorld> {
+  const [first, ...others] = storages
+  if (first === undefined) throw new TypeError('a world has a storage')
+  const wallet = await preparingWallet(first, ledger)
+  const { clock, directory } = wallet
+  const walletAddresses = { find: async (url: string) => directory.get(url) }
+  const twins = await Promise.all(
+    others.map((storage) => testWallet({ storage, ledger, clock, walletAddresses, settings: SETTINGS })),
+  )
+  const servers = [wallet, ...twins].map(({ openPayments }) => serverHere(openPayments))
+  return worldOf(wallet, ledger, servers)
+}
+
+/** Where the processes of a wallet find its records and its money. */
+export interface ProcessPlaces {
+  readonly places: readonly Place[]
+  readonly ledgerFile: string
+}
+
+/** A server for each place, each in a process of its own; `storage` and `ledger` are this process's view of them. */
+export async function worldOfProcesses(
+  program: BundledProgram,
+  { places, ledgerFile }: ProcessPlaces,
+  storage: Storage,
+  ledger: DoubleEntryLedger,
+): Promise<RaceWorld> {
+  const wallet = await preparingWallet(storage, ledger)
+  const start = (place: Place): Server => {
+    const options: ServerOptions = {
+      place,
+      ledgerFile,
+      authServer: AUTH,
+      resourceServer: BASE,
+      secrets: [SECRET],
+      settings: SETTINGS,
+      directory: [...wallet.directory],
+    }
+    const server = callerOf<ServerCall, readonly HttpResponse[]>(program.start(options))
+    return {
+      handle: (requests) => server.ask({ requests: requests.map(sentRequest), now: wallet.clock.now() }),
+      drain: () => server.ask('drain'),
+      stop: () => server.stop(),
+    }
+  }
+  const servers = places.map(start)
+  // A process that is still starting would come too late to a race.
+  await Promise.all(servers.map((server) => server.drain()))
+  return worldOf(wallet, ledger, servers)
+}
+
+function sentRequest({ method, target, headers, body }: InMemoryRequest): SentRequest {
+  return { method, target, headers, body }
+}

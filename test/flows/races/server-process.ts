@@ -1,0 +1,60 @@
+import process from 'node:process'
+import { sqlLedger } from '../../../adapters/ledger/sql.ts'
+import { openSqlite } from '../../../adapters/storage/sqlite.ts'
+import {
+  createOpenPayments,
+  type HttpResponse,
+  type OpenPaymentsOptions,
+  systemClock,
+  type WalletAddress,
+} from '../../../src/index.ts'
+import { openStorage, type Place } from './places.ts'
+import { answerCalls } from './remote-process.ts'
+
+/** A signed request as it travels to a process. */
+export interface SentRequest {
+  readonly method: string
+  readonly target: string
+  readonly headers: Readonly<Record<string, readonly string[]>>
+  readonly body: Uint8Array
+}
+
+/** What a server is told: to take these requests, all at once, at a moment, or to let its work run out. */
+export type ServerCall = { readonly requests: readonly SentRequest[]; readonly now: number } | 'drain'
+
+/** Another process of the same wallet. */
+export interface ServerOptions extends Pick<OpenPaymentsOptions, 'authServer' | 'resourceServer' | 'secrets'> {
+  readonly place: Place
+  readonly ledgerFile: string
+  readonly settings: NonNullable<OpenPaymentsOptions['settings']>
+  readonly directory: readonly (readonly [string, WalletAddress])[]
+}
+
+const { place, ledgerFile, directory, ...options }: ServerOptions = JSON.parse(process.argv[2] ?? '')
+const { storage } = await openStorage(place)
+const walletAddresses = new Map(directory)
+const system = systemClock()
+/** How far the clock of the wallet that signs is ahead of this machine's. */
+let ahead = 0
+const openPayments = createOpenPayments({
+  ...options,
+  storage,
+  ledger: sqlLedger(await openSqlite(ledgerFile)),
+  walletAddresses: { find: async (url) => walletAddresses.get(url) },
+  consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+  clock: { ...system, now: () => system.now() + ahead },
+})
+
+answerCalls(async (call: ServerCall): Promise<readonly HttpResponse[]> => {
+  if (call === 'drain') {
+    await openPayments.drain()
+    return []
+  }
+  ahead = call.now - system.now()
+  return Promise.all(call.requests.map(handle))
+})
+
+function handle({ method, target, headers, body }: SentRequest): Promise<HttpResponse> {
+  const headerLines = (name: string): readonly string[] => headers[name] ?? []
+  return openPayments.handle({ method, target, headerLines, bytes: async () => body })
+}
