@@ -1,0 +1,82 @@
+import {
+  createOpenPayments,
+  type MoneyEvent,
+  type RecordKind,
+  type Storage,
+  type StoredRecord,
+} from 'open-payments-server'
+import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { type OpenedSqlite, openSqlite } from 'open-payments-server/storage/sqlite'
+import { createSigningKey } from 'open-payments-server/testing'
+import { faultyPorts } from '../payments/faulty-ports.ts'
+import type { World } from '../payments/money-world.ts'
+import { seededCryptography } from '../properties/seeded-cryptography.ts'
+import { AUTH, BASE, CLIENT, cryptography, SECRET, testWallet } from '../support/test-wallet.ts'
+
+/** Reads every row of a query. */
+export type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
+
+const SETTINGS = { lifetimes: { accessTokenSeconds: 1e7, interactionSeconds: 3600 } }
+
+/**
+ * A wallet whose storage and ledger are in databases, and whose client has the same key whenever it is made: so it goes
+ * on where a wallet of another release has stopped.
+ */
+export async function walletOnDisk(storage: Storage, query: Query, books: OpenedSqlite, now?: number): Promise<World> {
+  const ledger = sqlLedger(books)
+  const made = await testWallet({ storage, ledger, settings: SETTINGS })
+  made.clock.advance((now ?? made.clock.now()) - made.clock.now())
+  const key = await createSigningKey(seededCryptography('the client of every release'), 'client-key')
+  made.directory.set(CLIENT, { account: 'bob', assetCode: 'USD', assetScale: 2, publicName: 'A Shop', keys: [key.jwk] })
+  const client = { key, client: CLIENT }
+  const wallet = {
+    ...made,
+    client,
+    ledger,
+    send: ((method, url, sending = {}) =>
+      made.send(method, url, { as: client, ...sending })) satisfies typeof made.send,
+  }
+  const all = async <K extends RecordKind>(kind: K) => {
+    const rows = await query(`SELECT id FROM op_${kind.replaceAll('-', '_')} ORDER BY id`)
+    const records = await storage.get(rows.map(({ id }) => ({ kind, id: String(id) })))
+    return records.filter((record) => record !== undefined) as unknown as readonly StoredRecord<K>[]
+  }
+  return {
+    wallet,
+    storage: { ...storage, all },
+    ledger,
+    told: () =>
+      wallet.events.filter((event): event is MoneyEvent => /^(?:incoming|outgoing)_payment\./.test(event.type)),
+    start: (more = {}) => {
+      const ports = faultyPorts({ storage, ledger, clock: wallet.clock })
+      const openPayments = createOpenPayments({
+        authServer: AUTH,
+        resourceServer: BASE,
+        secrets: [SECRET],
+        storage: ports.storage,
+        ledger: ports.ledger,
+        walletAddresses: { find: async (url) => wallet.directory.get(url) },
+        consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+        keyResolver: {
+          keySet: async () => ({ ok: false, reason: 'unreachable' }),
+          publicName: async () => undefined,
+        },
+        cryptography,
+        clock: wallet.clock,
+        onEvent: (event) => {
+          wallet.events.push(event)
+        },
+        settings: SETTINGS,
+        ...more,
+      })
+      return { openPayments, ports }
+    },
+  }
+}
+
+/** A SQLite database in memory, after some SQL. */
+export async function databaseOf(sql = ''): Promise<{ readonly handle: OpenedSqlite; readonly query: Query }> {
+  const handle = await openSqlite(':memory:')
+  handle.exec(sql)
+  return { handle, query: async (text) => handle.prepare(text).all() as Readonly<Record<string, unknown>>[] }
+}
