@@ -1,0 +1,19 @@
+import type { OpenPayments } from 'open-payments-server'
+import type { Pool } from 'pg'
+import { readBooks } from './read-books.ts'
+import { reconcile } from './reconcile.ts'
+
+/** Answers what somebody has to explain: what was found in two runs. */
+export async function reconcileAll(
+  openPayments: OpenPayments,
+  walletAddresses: readonly string[],
+  pool: Pool,
+  now: () => number = Date.now,
+): Promise<readonly string[]> {
+  async function* payments() {
+    for (const walletAddress of walletAddresses) yield* openPayments.audit(walletAddress)
+  }
+  const run = () => reconcile(payments(), () => readBooks(pool), now())
+  const first = new Set(await run())
+  return first.size === 0 ? [] : (await run()).filter((difference) => first.has(difference))
+}

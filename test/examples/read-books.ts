@@ -1,0 +1,15 @@
+import type { Pool } from 'pg'
+import type { Books } from './reconcile.ts'
+
+/** Reads what `examples/postgres-ledger.ts` has booked, in one statement and so at one moment. */
+export async function readBooks(pool: Pool): Promise<Books> {
+  const { rows } = await pool.query<{ id: string; account: string | null; amount: string; at: Date }>(
+    `SELECT id, posting.account, posting.amount, posting.at FROM posting JOIN transfer ON transfer.id = posting.transfer
+     UNION ALL SELECT id, NULL, amount, at FROM transfer WHERE state = 'held'`,
+  )
+  const read = rows.map(({ account, amount, at, id }) => ({ id, account, amount: BigInt(amount), at: at.getTime() }))
+  return {
+    lines: read.flatMap(({ account, ...line }) => (account === null ? [] : [{ ...line, account }])),
+    openHolds: read.filter(({ account }) => account === null),
+  }
+}
