@@ -7,6 +7,7 @@ import { toHex } from '../protocol/identifiers.ts'
 import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
+import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import { type ClientKey, findClientKey, type KeyHolder } from './client-key.ts'
 import type { Exchange, Proof } from './exchange.ts'
 
@@ -126,7 +127,8 @@ async function claimsOf(
   const claim = async (what: Claim['what'], used: string): Promise<Claim> => {
     const text = new TextEncoder().encode(`${what}\n${key.thumbprint}\n${used}`)
     const id = toHex(await cryptography.sha256(text))
-    return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt: expiresAt } }
+    const dueAt = expiresAt + CLOCK_ERROR_MILLISECONDS
+    return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt } }
   }
   const claims: Claim[] = []
   // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25

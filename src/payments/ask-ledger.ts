@@ -23,7 +23,7 @@ export async function askLedger(
 ): Promise<LedgerOutcome> {
   try {
     const answer = await raceDeadline(context, async () => {
-      const begun = call()
+      const begun = Promise.resolve(call()) // in JavaScript a ledger may answer with a plain value
       const earlier = context.lateAnswers.expect(key, begun)
       return Promise.race([...earlier.map(untilAnswered), begun])
     })

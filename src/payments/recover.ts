@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
+import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
@@ -14,7 +14,7 @@ const BATCH = 100
 /**
  * Moves on what was interrupted: payments whose lease has lapsed, and money events that nobody acknowledged. Safe to
  * run in several processes at once: a payment is claimed by a commit that only one of them wins.
- * Resolves with how many it took on; a full batch of 100 means that there may be more.
+ * Resolves with how many were due; 100 or more means that there may be more.
  */
 export async function recoverPayments(context: Context): Promise<number> {
   const now = context.clock.now()
@@ -26,13 +26,12 @@ export async function recoverPayments(context: Context): Promise<number> {
   const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
   const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
   await Promise.all([...told].map((paymentId) => deliverEvents(context, paymentId)))
-  const count = claimed.length + events.length
   const isFull = payments.length === BATCH || events.length === BATCH
-  if (count > 0) {
+  if (claimed.length + events.length > 0) {
     const at = context.clock.now()
     context.emit({ type: 'recovered', at, payments: claimed.length, events: events.length, isFull })
   }
-  return count
+  return payments.length + events.length
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
@@ -80,36 +79,65 @@ export async function sweepRecords(context: Context): Promise<number> {
   for (const kind of SWEPT) {
     const due = await context.storage.due(kind, now, BATCH)
     isFull ||= due.length === BATCH
+    const forgotten = due.filter((record) => !isEndedFirst(record))
+    let swept = await forgetRecords(context, forgotten)
     for (const record of due) {
-      if (await sweepRecord(context, record)) records[kind] = (records[kind] ?? 0) + 1
+      if (isEndedFirst(record) && (await endRecord(context, record))) swept++
     }
+    if (swept > 0) records[kind] = swept
   }
   const count = Object.values(records).reduce((sum, swept) => sum + swept, 0)
   if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull })
   return count
 }
 
-async function sweepRecord(context: Context, record: StoredRecord): Promise<boolean> {
+/** What is not deleted but ended: an incoming payment expires, a grant that nobody continued is finalised. */
+function isEndedFirst(record: StoredRecord): boolean {
+  const [grant] = recordsOfKind([record], 'grant')
+  const isPending = grant?.value.state === 'pending' || grant?.value.state === 'approved'
+  return isPending || record.kind === 'incoming-payment'
+}
+
+async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
   const [incoming] = recordsOfKind([record], 'incoming-payment')
   if (incoming !== undefined) return expireIncomingPayment(context, incoming)
   const [grant] = recordsOfKind([record], 'grant')
-  const isPending = grant?.value.state === 'pending' || grant?.value.state === 'approved'
-  if (grant === undefined || !isPending) return commitSwept(context, [deleteRecord(record)])
-  return commitSwept(context, [writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))])
+  if (grant === undefined) return false
+  const end = writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))
+  return (await commitSwept(context, [end])) === 'committed'
+}
+
+/** Deletes records in one commit; without those that another process was faster with. Answers how many. */
+async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
+  let left = records
+  while (left.length > 0) {
+    const outcome = await commitSwept(context, left.map(deleteRecord))
+    if (outcome === 'committed') return left.length
+    if (outcome === undefined) return forgetOneByOne(context, left)
+    left = left.filter((_record, index) => !outcome.conflicts.includes(index))
+  }
+  return 0
+}
+
+/** Where the whole commit fails: one record that cannot be deleted keeps no other. */
+async function forgetOneByOne(context: Context, records: readonly StoredRecord[]): Promise<number> {
+  let count = 0
+  for (const record of records.length > 1 ? records : []) count += await forgetRecords(context, [record])
+  return count
 }
 
 function deleteRecord({ kind, version, value }: StoredRecord): Change {
   return { action: 'delete', kind, id: value.id, version }
 }
 
-/** Commits one record's end; one that cannot be committed keeps no other waiting. */
-async function commitSwept(context: Context, changes: readonly Change[]): Promise<boolean> {
+/** Commits what is over; what cannot be committed keeps nothing else waiting. */
+async function commitSwept(context: Context, changes: readonly Change[]): Promise<CommitResult | undefined> {
   try {
-    return (await context.storage.commit(changes)) === 'committed'
+    return await context.storage.commit(changes)
   } catch (cause) {
     const at = context.clock.now()
     context.emit({ type: 'fault', at, operation: undefined, message: 'a record could not be swept', cause })
-    return false
+    return undefined
   }
 }
 
@@ -122,7 +150,7 @@ async function expireIncomingPayment(context: Context, record: StoredRecord<'inc
   }
   const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = recordEvents(context, [incomingPaymentEvent(context, value, 'expired')])
-  if (!(await commitSwept(context, [replaceIncoming(record, value), ...events]))) return false
+  if ((await commitSwept(context, [replaceIncoming(record, value), ...events])) !== 'committed') return false
   await deliverEvents(context, value.id)
   return true
 }

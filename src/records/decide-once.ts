@@ -5,7 +5,7 @@ import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idemp
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from './decide.ts'
 import { readRecord } from './read-record.ts'
-import { IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
+import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
 /** What a request uses up: its signature, and the key that it names. */
 export interface SingleUse {
@@ -82,7 +82,8 @@ function keepAnswer(
   stale: StoredRecord<'idempotency-key'> | undefined,
 ): Change {
   const expiresAt = context.clock.now() + IDEMPOTENCY_KEPT_MILLISECONDS
-  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt: expiresAt } as const
+  const dueAt = expiresAt + CLOCK_ERROR_MILLISECONDS
+  const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt } as const
   return stale === undefined ? { ...kept, action: 'insert' } : { ...kept, action: 'replace', version: stale.version }
 }
 

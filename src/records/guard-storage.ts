@@ -1,9 +1,9 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { ServiceEvent } from '../ports/events.ts'
-import type { Change, Storage, StoredRecord } from '../ports/storage.ts'
+import type { Change, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
+import { SCHEMA_VERSIONS } from '../protocol/schema-version.ts'
 
-/** The form in which this release writes values. It grows where an older release would misread what this one writes. */
-export const SCHEMA_VERSION = 1
+const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 
 /**
  * The host's storage with its failures made ours: a read that fails is an event and "unavailable", since nothing is
@@ -24,7 +24,7 @@ export function guardStorage(storage: Storage, now: () => number, emit: (event: 
     }
   }
   const isReadable = (record: StoredRecord | undefined): boolean => {
-    if (record?.schemaVersion === undefined || record.schemaVersion <= SCHEMA_VERSION) return true
+    if (record === undefined || isWritten(record)) return true
     tell('a newer release wrote a record', { kind: record.kind, id: record.value.id })
     return false
   }
@@ -35,11 +35,22 @@ export function guardStorage(storage: Storage, now: () => number, emit: (event: 
   return {
     get: async (keys) => readable(await guard(storage.get(keys))),
     list: async (query) => readable(await guard(storage.list(query))),
-    due: async (kind, at, limit) => (await guard(storage.due(kind, at, limit))).filter(isReadable),
+    due: async (kind, at, limit) => {
+      // Those of a newer release stay due, and must not hide what is behind them.
+      for (let asked = limit; ; asked *= 2) {
+        const found = await guard(storage.due(kind, at, asked))
+        const own = found.filter(isWritten)
+        if (own.length >= limit || found.length < asked) return own.slice(0, limit)
+      }
+    },
     commit: (changes) => storage.commit(changes.map(markSchema)),
   }
 }
 
+function isWritten({ kind, schemaVersion = 1 }: StoredRecord): boolean {
+  return schemaVersion <= WRITTEN[kind]
+}
+
 function markSchema(change: Change): Change {
-  return 'value' in change ? { ...change, schemaVersion: SCHEMA_VERSION } : change
+  return 'value' in change ? { ...change, schemaVersion: WRITTEN[change.kind] } : change
 }

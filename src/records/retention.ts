@@ -8,3 +8,9 @@ export const IDEMPOTENCY_KEPT_MILLISECONDS = DAY_MILLISECONDS
 
 /** How long an expired quote or interaction is kept, so that whoever comes late is told what happened. */
 export const EXPIRED_KEPT_MILLISECONDS = DAY_MILLISECONDS
+
+/**
+ * How much longer than it can matter a record is kept that refuses a repeat: a clock that ran ahead and was put right
+ * must not have let it be forgotten.
+ */
+export const CLOCK_ERROR_MILLISECONDS = DAY_MILLISECONDS

@@ -12,7 +12,17 @@ import {
 } from '../support/test-wallet.ts'
 import { type Call, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
-import { grantTokens, keyed, moneyWorld, pay, preparePayment, recoverUntilQuiet, type World } from './money-world.ts'
+import {
+  ask,
+  grantTokens,
+  keyed,
+  moneyWorld,
+  pay,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+  type World,
+} from './money-world.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -159,10 +169,10 @@ describe('sweep() and what nobody can use any more', () => {
     expect(await world.storage.all('quote')).toMatchObject([{ value: { state: 'used' } }])
   })
 
-  it('SIG-26 deletes a replay claim only once its signature is too old to be repeated', async () => {
+  it('SIG-26 deletes a replay claim a day after its signature was too old to be repeated', async () => {
     const world = await moneyWorld()
     await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
-    world.wallet.clock.advance(360_000)
+    world.wallet.clock.advance(DAY + 360_000)
     await world.wallet.openPayments.sweep()
     expect(await world.storage.all('replay-claim')).toHaveLength(1)
     world.wallet.clock.advance(1000)
@@ -170,16 +180,79 @@ describe('sweep() and what nobody can use any more', () => {
     expect(await world.storage.all('replay-claim')).toEqual([])
   })
 
-  it('OUT-12 deletes a key once its 24 hours are over, and keeps the signed request of its payment', async () => {
+  it('OUT-12 deletes a key a day after its 24 hours, and keeps the signed request of its payment', async () => {
     const world = await moneyWorld()
     await pay(world, world.start(), await preparePayment(world, await grantTokens(world)), keyed('k'))
-    world.wallet.clock.advance(DAY - 1)
+    world.wallet.clock.advance(2 * DAY - 1)
     await world.wallet.openPayments.sweep()
     expect(await world.storage.all('idempotency-key')).toHaveLength(1)
     world.wallet.clock.advance(1)
     await world.wallet.openPayments.sweep()
     expect(await world.storage.all('idempotency-key')).toEqual([])
     expect(await world.storage.all('signed-request')).toHaveLength(1)
+  })
+
+  it.each([
+    ['under its key', keyed('order-7'), 201],
+    ['without a key', {}, 401],
+  ])(
+    'T-32 T-33 a clock that ran ahead for less than a day lets nothing be paid twice: %s',
+    async (_how, more, status) => {
+      const world = await moneyWorld()
+      const prepared = await preparePayment(world, await grantTokens(world), { from: 'incoming payment', incoming: {} })
+      const { token, body } = prepared
+      const captured = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body, more)
+      const first = await ask(world.start(), captured)
+      await recoverUntilQuiet(world)
+      world.wallet.clock.advance(DAY)
+      await world.wallet.openPayments.sweep()
+      world.wallet.clock.advance(-DAY)
+      const again = await ask(world.start(), captured)
+      expect(again?.status).toBe(status)
+      if (status === 201) expect(again?.body).toEqual(first?.body)
+      await recoverUntilQuiet(world)
+      expect(await world.storage.all('outgoing-payment')).toHaveLength(1)
+      await checkMoney(world)
+    },
+  )
+
+  it('deletes what is over in one commit, and goes on one by one where that fails', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    for (let count = 0; count < 5; count++) await pay(world, world.start(), await preparePayment(world, tokens))
+    world.wallet.clock.advance(2 * DAY)
+    const process = world.start()
+    const isDeletion = ({ name, arguments: [changes] }: Call): boolean =>
+      name === 'commit' && (changes as { kind: string }[]).every(({ kind }) => kind === 'replay-claim')
+    const [stuck] = await world.storage.all('replay-claim')
+    process.ports.plan = (call) =>
+      isDeletion(call) && JSON.stringify(call.arguments).includes(stuck?.value.id ?? 'none') ? 'throws' : undefined
+    await process.openPayments.sweep()
+    expect(await world.storage.all('replay-claim')).toEqual([stuck])
+    process.ports.plan = () => undefined
+    const before = process.ports.calls.filter(isDeletion).length
+    await process.openPayments.sweep()
+    expect(process.ports.calls.filter(isDeletion)).toHaveLength(before + 1)
+    expect(await world.storage.all('replay-claim')).toEqual([])
+  })
+
+  it('deletes the others where another process was faster with some', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    for (let count = 0; count < 6; count++) await pay(world, world.start(), await preparePayment(world, tokens))
+    world.wallet.clock.advance(2 * DAY)
+    const process = world.start()
+    let taken = 0
+    process.ports.plan = async ({ name, arguments: [changes] }) => {
+      const [change] = name === 'commit' ? (changes as { kind: string; id: string; version: number }[]) : []
+      if (change?.kind !== 'replay-claim' || taken > 0) return undefined
+      taken += 1
+      await world.storage.commit([{ action: 'delete', kind: 'replay-claim', id: change.id, version: change.version }])
+      return undefined
+    }
+    await process.openPayments.sweep()
+    expect(taken).toBe(1)
+    expect(await world.storage.all('replay-claim')).toEqual([])
   })
 
   it('TOK-5 deletes an access token thirty days after it expired', async () => {
@@ -223,7 +296,7 @@ describe('sweep() and what nobody can use any more', () => {
       )
     expect(await counted()).toEqual([102, 101, 1, 3, 3, 3])
     for (const [milliseconds, left] of [
-      [HOUR, [102, 101, 1, 3, 0, 3]],
+      [HOUR, [102, 101, 1, 3, 3, 3]],
       [DAY, [102, 0, 1, 0, 0, 3]],
       [30 * DAY, [0, 0, 0, 0, 0, 3]],
     ] as const) {

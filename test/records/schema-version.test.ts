@@ -1,9 +1,9 @@
 import type { Storage, StoredRecord } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { SCHEMA_VERSION } from '../../src/records/guard-storage.ts'
+import { SCHEMA_VERSIONS } from '../../src/protocol/schema-version.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
-import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 
 const LEASE = 30_000
 
@@ -12,7 +12,9 @@ async function walletAmongNewer() {
   const base = memoryStorage()
   const newer = new Set<string>()
   const asNewer = <T extends StoredRecord | undefined>(record: T): T =>
-    record !== undefined && newer.has(record.value.id) ? { ...record, schemaVersion: SCHEMA_VERSION + 1 } : record
+    record !== undefined && newer.has(record.value.id)
+      ? { ...record, schemaVersion: SCHEMA_VERSIONS[record.kind] + 1 }
+      : record
   const storage: Storage = {
     get: async (keys) => (await base.get(keys)).map(asNewer),
     list: async (query) => (await base.list(query)).map(asNewer),
@@ -35,7 +37,7 @@ describe('the form in which a record was written', () => {
     await wallet.openPayments.drain()
     const records = await storage.records()
     expect(new Set(records.map(({ kind }) => kind))).toContain('outgoing-payment')
-    expect(new Set(records.map(({ schemaVersion }) => schemaVersion))).toEqual(new Set([SCHEMA_VERSION]))
+    for (const { kind, schemaVersion } of records) expect(schemaVersion, kind).toBe(SCHEMA_VERSIONS[kind])
   })
 
   it('is not guessed at where a newer release wrote it: its requests are answered 503, the others as ever', async () => {
@@ -70,5 +72,21 @@ describe('the form in which a record was written', () => {
       return record?.kind === 'incoming-payment' && 'received' in record.value ? record.value.state : undefined
     }
     expect([await stateOf(payment.id), await stateOf(other.id)]).toEqual(['pending', 'expired'])
+  })
+
+  it('does not keep recover() and sweep() from what is due behind many of them', async () => {
+    const { wallet, newerRelease } = await walletAmongNewer()
+    const expiresAt = new Date(wallet.clock.now() + LEASE).toISOString()
+    const { token } = await incomingPayment(wallet, { expiresAt })
+    for (let count = 0; count < 250; count++) {
+      const json = { walletAddress: BOB, expiresAt }
+      const created = await wallet.send('POST', `${BASE}/incoming-payments`, { token, json })
+      newerRelease(created.body.id)
+    }
+    const later = new Date(wallet.clock.now() + 2 * LEASE).toISOString()
+    await incomingPayment(wallet, { expiresAt: later })
+    wallet.clock.advance(2 * LEASE + 1)
+    expect(await wallet.openPayments.sweep()).toBe(2)
+    expect(await wallet.openPayments.sweep()).toBe(0)
   })
 })
