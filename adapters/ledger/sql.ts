@@ -44,6 +44,9 @@ const MIGRATIONS: readonly Migration[] = [
   ],
 ]
 
+/** The number of the last step that did more than add. */
+const READABLE_FROM = 1
+
 const SAVE_ACCOUNT = `INSERT INTO ledger_account (account, asset_code, asset_scale, can_send, can_receive, balance, held)
   VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (account) DO UPDATE SET can_send = excluded.can_send, can_receive = excluded.can_receive,
@@ -145,6 +148,6 @@ function sqlBooks(handle: SqliteHandle): Books {
  */
 export function sqlLedger(handle: SqliteHandle, options: SqliteOptions = {}): DoubleEntryLedger {
   configureHandle(handle, options)
-  migrate(handle, 'ledger', MIGRATIONS)
+  migrate(handle, 'ledger', MIGRATIONS, READABLE_FROM)
   return createDoubleEntryLedger(sqlBooks(handle))
 }

@@ -1,6 +1,6 @@
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { type Cell, decodeRecord } from './sql/rows.ts'
-import { STORAGE_MIGRATIONS } from './sql/schema.ts'
+import { type Cell, decodeRecord, isStorable } from './sql/rows.ts'
+import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { bindChange, createTables } from './sql/statements.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
 import { atOneMoment, configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
@@ -16,7 +16,7 @@ export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
  */
 export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {}): Storage {
   configureHandle(handle, options)
-  migrate(handle, 'storage', STORAGE_MIGRATIONS)
+  migrate(handle, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const runner = createRunner(handle)
   const transact = createGroupCommit(handle)
   const tableOf = createTables()
@@ -31,7 +31,8 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
       const read = (): readonly (StoredRecord | undefined)[] =>
         keys.map(({ kind, id }) => {
           const { layout, statements } = tableOf(kind)
-          const row = runner.first(statements.read, [id])
+          // Some handles replace what UTF-8 has no form for: another record would be found.
+          const row = isStorable(id) ? runner.first(statements.read, [id]) : undefined
           return row && decodeRecord(kind, layout, row)
         })
       return keys.length > 1 ? atOneMoment(handle, read) : read()

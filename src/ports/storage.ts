@@ -125,7 +125,10 @@ export interface Storage {
   get(keys: readonly Key[]): Promise<readonly (StoredRecord | undefined)[]>
   /** Lists records with `isListed`. */
   list(query: ListQuery): Promise<readonly StoredRecord[]>
-  /** Records whose `dueAt` is at or before `now`, the longest due first. */
+  /**
+   * Records whose `dueAt` is at or before `now`, the longest due first. May leave out those whose `schemaVersion` is
+   * above the one that this release writes.
+   */
   due(kind: RecordKind, now: number, limit: number): Promise<readonly StoredRecord[]>
   commit(changes: readonly Change[]): Promise<CommitResult>
 }

@@ -4,6 +4,7 @@ import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
+import { inTurns } from '../support/turns.ts'
 import { useDatabases } from './postgres-databases.ts'
 
 const { newSchema, openPool, openSql } = useDatabases()
@@ -18,26 +19,11 @@ const DATABASES: Readonly<Record<string, (schema: string) => readonly PostgresDa
 
 const TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]
 
-/** Spreads the calls over some stores, as the processes of one wallet would. */
-function alternate(stores: readonly Storage[]): Storage {
-  let calls = 0
-  const next = (): Storage => {
-    calls += 1
-    return stores[calls % stores.length] as Storage
-  }
-  return {
-    get: (keys) => next().get(keys),
-    list: (query) => next().list(query),
-    due: (kind, now, limit) => next().due(kind, now, limit),
-    commit: (changes) => next().commit(changes),
-  }
-}
-
 describe.each(Object.entries(DATABASES))('the storage contract on %s', (_name, open) => {
   // Made once and emptied for each case: making the tables takes longer than most cases.
   const made = newSchema().then(async (schema) => {
     const stores = await Promise.all(open(schema).map((database) => postgresStorage(database)))
-    return { pool: openPool(schema, {}, { max: 1 }), storage: alternate(stores) }
+    return { pool: openPool(schema, {}, { max: 1 }), storage: inTurns(stores) }
   })
   const makeStorage = async (): Promise<Storage> => {
     const { pool, storage } = await made

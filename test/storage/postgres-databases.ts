@@ -70,7 +70,7 @@ export function useDatabases(): Databases {
       pid = (await run('public', text))[0]?.['pid']
       return pid
     }
-    await expect.poll(look, { interval: 2 }).toBeDefined()
+    await expect.poll(look, { interval: 2, timeout: 10_000 }).toBeDefined()
     return Number(pid)
   }
   return {
@@ -86,7 +86,8 @@ export function useDatabases(): Databases {
       const connection = { application_name: schema, search_path: schema, ...settings }
       const quiet = { onnotice: () => undefined }
       const sql = postgres({ host: inject('postgresSocket'), ...ACCESS, connection, ...quiet, ...more })
-      closings.push(() => sql.end())
+      // It would wait for ever for a connection that never came about.
+      closings.push(() => sql.end({ timeout: 0 }))
       return sql
     },
     whileLocked: async (schema, text, act, end = async () => undefined) => {

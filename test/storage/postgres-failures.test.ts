@@ -5,7 +5,7 @@ import type { Storage } from '../../src/ports/storage.ts'
 import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
 import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 import { isCommit, useDatabases, watchStatements } from './postgres-databases.ts'
-import { type PostgresProxy, startProxy } from './postgres-proxy.ts'
+import { type PostgresProxy, startProxy, startSilentServer } from './postgres-proxy.ts'
 
 const { newSchema, openPool, openSql, run, waitingIn, whileLocked } = useDatabases()
 
@@ -87,7 +87,7 @@ describe.each(DRIVERS)('a connection through %s that is lost', (_name, open) => 
     await expect(commit).rejects.toThrow()
     // `postgres` gives the first call after that the error of the lost one.
     const read = () => storage.get([claim('a'), claim('0')]).catch(() => 'still lost')
-    await expect.poll(read, { interval: 2 }).toMatchObject([{ version: 1 }, undefined])
+    await expect.poll(read, { interval: 2, timeout: 10_000 }).toMatchObject([{ version: 1 }, undefined])
     expect(commits()).toBe(2)
     await mustCommit(storage, insertClaim('0'), replaceClaim('a', 1, 5))
   })
@@ -197,7 +197,7 @@ describe('a timeout', () => {
     ['statement_timeout', '57014', 'postgres'],
   ])('of the database, %s, rejects at once with %s through %s, and the storage goes on', async (name, code, driver) => {
     const { schema, unlock } = await lockedSchema()
-    const settings = { [name]: '200ms' }
+    const settings = { [name]: '500ms' }
     const storage = await postgresStorage(driver === 'pg' ? openPool(schema, settings) : openSql(schema, settings))
     await expect(storage.commit([insertClaim('0'), replaceClaim('a', 1, 5)])).rejects.toMatchObject({ code })
     await unlock()
@@ -223,22 +223,37 @@ describe('a timeout', () => {
     ['postgres', (schema: string) => openSql(schema)],
   ])('of the storage itself rejects at once, through %s, and the storage goes on', async (_name, open) => {
     const { schema, unlock } = await lockedSchema()
-    const storage = await postgresStorage(open(schema), { answerSeconds: 0.3 })
-    await expect(storage.commit([replaceClaim('a', 1, 5)])).rejects.toThrow('the database has not answered in 0.3 s')
+    const storage = await postgresStorage(open(schema), { answerSeconds: 1 })
+    await expect(storage.commit([replaceClaim('a', 1, 5)])).rejects.toThrow('the database has not answered in 1 s')
     expect(await storage.get([claim('0')])).toEqual([undefined])
     await unlock()
-    await expect.poll(async () => (await storage.get([claim('a')]))[0]?.version, { interval: 5 }).toBe(2)
+    await expect
+      .poll(async () => (await storage.get([claim('a')]))[0]?.version, { interval: 5, timeout: 10_000 })
+      .toBe(2)
+  })
+
+  it('of the storage itself ends the wait for a connection, and one that comes later goes back to the pool', async () => {
+    const pool = openPool(await newSchema(), {}, { max: 1 })
+    const storage = await postgresStorage(pool, { answerSeconds: 1 })
+    const client = await pool.connect()
+    const calls = [storage.commit([insertClaim('a')]), storage.get([claim('a')])]
+    for (const { status } of await Promise.allSettled(calls)) expect(status).toBe('rejected')
+    client.release()
+    expect(await storage.get([claim('a')])).toEqual([undefined])
+    await mustCommit(storage, insertClaim('a'))
   })
 
   it('of the client rejects at once, and nobody is handed the connection that goes on in the database', async () => {
     const { schema, unlock } = await lockedSchema()
-    const storage = await postgresStorage(openPool(schema, {}, { max: 1, query_timeout: 300 }))
+    const storage = await postgresStorage(openPool(schema, {}, { max: 1, query_timeout: 1000 }))
     await expect(storage.commit([replaceClaim('a', 1, 5)])).rejects.toThrow('timeout')
     await waitingIn(schema)
     expect(await storage.get([claim('0')])).toEqual([undefined])
     await unlock()
     // Nobody has told the database to stop: the outcome was unknown indeed.
-    await expect.poll(async () => (await storage.get([claim('a')]))[0]?.version, { interval: 5 }).toBe(2)
+    await expect
+      .poll(async () => (await storage.get([claim('a')]))[0]?.version, { interval: 5, timeout: 10_000 })
+      .toBe(2)
   })
 })
 
@@ -264,5 +279,18 @@ describe('a database that is not there', () => {
   it('rejects', async () => {
     await expect(postgresStorage(openPool('none', {}, { host: '/nowhere' }))).rejects.toThrow('ENOENT')
     await expect(postgresStorage(openSql('none', {}, { host: '/nowhere' }))).rejects.toThrow('ENOENT')
+  })
+
+  it.each<[string, (access: { host: string; port: number }) => PostgresDatabase]>([
+    ['pg', (access) => openPool('none', {}, access)],
+    ['postgres', (access) => openSql('none', {}, access)],
+  ])('but accepts connections and says nothing rejects, through %s', async (_name, open) => {
+    const silent = await startSilentServer()
+    try {
+      const storage = postgresStorage(open(silent), { answerSeconds: 0.2 })
+      await expect(storage).rejects.toThrow('the database has not answered in 0.2 s')
+    } finally {
+      await silent.close()
+    }
   })
 })

@@ -90,6 +90,32 @@ describe('prepared statements', () => {
     await expectRecordsKept(storage)
   })
 
+  it.each<[string, (schema: string) => readonly [PostgresDatabase, (text: string) => Promise<unknown>]]>([
+    [
+      'pg',
+      (schema) => {
+        const pool = openPool(schema, {}, { max: 1 })
+        return [pool, async (text) => (await pool.query(text)).rows[0]]
+      },
+    ],
+    [
+      'postgres',
+      (schema) => {
+        const sql = openSql(schema, {}, { max: 1 })
+        return [sql, async (text) => (await sql.unsafe(text))[0]]
+      },
+    ],
+  ])('are 64 on a connection of %s at most, however many there are to prepare', async (_name, open) => {
+    const [database, query] = open(await newSchema())
+    const storage = await postgresStorage(database)
+    const keys = [...new Set(sampleInserts().map(({ kind }) => kind))].map((kind) => ({ kind, id: 'none' }))
+    const pairs = keys.flatMap((one, index) => keys.slice(index + 1).map((other) => [one, other]))
+    expect(pairs.length).toBeGreaterThan(64)
+    for (const pair of pairs) expect(await storage.get(pair)).toEqual([undefined, undefined])
+    expect(await query('SELECT count(*)::integer AS count FROM pg_prepared_statements')).toEqual({ count: 64 })
+    await expectRecordsKept(storage)
+  })
+
   it('do not stand in the way of each other where two storages share a pool', async () => {
     const schema = await newSchema()
     const pool = openPool(schema, {}, { max: 1 })

@@ -1,19 +1,23 @@
 import { once } from 'node:events'
-import { createConnection, createServer, type Socket } from 'node:net'
+import { createConnection, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 
-/** What stands between a client and the server of the tests, and can come between them. */
-export interface PostgresProxy {
+/** A server on a port of its own. */
+export interface Listener {
   readonly host: string
   readonly port: number
+  close(): Promise<void>
+}
+
+/** What stands between a client and the server of the tests, and can come between them. */
+export interface PostgresProxy extends Listener {
   /** How often the server has answered what clients sent: round trips. */
   readonly roundTrips: () => number
   /** Withholds the server's next answer that says it is done, once it has come, and resets the connection. */
   loseNextReply(): void
   /** Cuts the connection instead of passing on what its client sends next. */
   cutNextRequest(): void
-  close(): Promise<void>
 }
 
 const SOCKET = '.s.PGSQL.5432'
@@ -23,7 +27,6 @@ const READY = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
 
 /** Starts a proxy on a port of its own. */
 export async function startProxy(): Promise<PostgresProxy> {
-  const host = '127.0.0.1'
   const sockets = new Set<Socket>()
   let isReplyLost = false
   let isRequestCut = false
@@ -59,12 +62,8 @@ export async function startProxy(): Promise<PostgresProxy> {
       })
     }
   })
-  server.listen(0, host)
-  await once(server, 'listening')
-  const address = server.address()
   return {
-    host,
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    ...(await listen(server, sockets)),
     roundTrips: () => roundTrips,
     loseNextReply: () => {
       isReplyLost = true
@@ -72,6 +71,26 @@ export async function startProxy(): Promise<PostgresProxy> {
     cutNextRequest: () => {
       isRequestCut = true
     },
+  }
+}
+
+/** Starts a server that accepts connections and never says a word. */
+export function startSilentServer(): Promise<Listener> {
+  const sockets = new Set<Socket>()
+  return listen(
+    createServer((socket) => void sockets.add(socket)),
+    sockets,
+  )
+}
+
+async function listen(server: Server, sockets: ReadonlySet<Socket>): Promise<Listener> {
+  const host = '127.0.0.1'
+  server.listen(0, host)
+  await once(server, 'listening')
+  const address = server.address()
+  return {
+    host,
+    port: typeof address === 'object' && address !== null ? address.port : 0,
     close: async () => {
       for (const socket of sockets) socket.destroy()
       server.close()

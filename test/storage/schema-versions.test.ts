@@ -11,8 +11,9 @@ import {
 import { migrate as migrateSqlite } from '../../adapters/storage/sqlite/migrate.ts'
 import { type OpenedSqlite, openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
-import { sampleInserts } from '../../src/testing/sample-records.ts'
-import { claim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
+import { SCHEMA_VERSIONS } from '../../src/protocol/schema-version.ts'
+import { OUTGOING_PAYMENT, sampleInserts } from '../../src/testing/sample-records.ts'
+import { claim, idsOf, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
 import { useDatabases } from './postgres-databases.ts'
 
 const { newSchema, openPool, run } = useDatabases()
@@ -116,6 +117,21 @@ describe.each(Object.entries(DATABASES))('the schema of %s', (_name, make) => {
     )
     const state = { name: 'storage', version: KNOWN + 1, readable_from: KNOWN + 1 }
     expect(await database.query(STATE)).toMatchObject([state])
+  })
+
+  it('may hold records that a newer release wrote: what is due is told without them, however many and strange', async () => {
+    const database = await make()
+    const storage = await database.open()
+    const insertDue = (id: string, dueAt: number) =>
+      mustCommit(storage, { action: 'insert', kind: 'outgoing-payment', value: { ...OUTGOING_PAYMENT, id }, dueAt })
+    await insertDue('interrupted', 200)
+    await Promise.all(Array.from({ length: 100 }, (_, index) => insertDue(`newer ${index}`, index)))
+    const newer = SCHEMA_VERSIONS['outgoing-payment'] + 1
+    await database.query(
+      `UPDATE op_outgoing_payment SET schema_version = ${newer}, debit_amount_value = '0x', states = '['
+        WHERE id LIKE 'newer %'`,
+    )
+    expect(idsOf(await storage.due('outgoing-payment', 200, 100))).toEqual(['interrupted'])
   })
 
   it('is one of several in a database', async () => {

@@ -101,7 +101,7 @@ describe('the schema', () => {
   it('is brought up to date where it is of an earlier release, and loses nothing', async () => {
     for (let version = 0; version < STORAGE_MIGRATIONS.length; version++) {
       const handle = await open(':memory:')
-      migrate(handle, 'storage', STORAGE_MIGRATIONS.slice(0, version))
+      migrate(handle, 'storage', STORAGE_MIGRATIONS.slice(0, version), version)
       if (version > 0) handle.exec(`INSERT INTO op_replay_claim (id, expires_at, version) VALUES ('a', 5, 3)`)
       const storage = sqliteStorage(handle)
       expect(await storage.commit(sampleInserts())).toBe('committed')

@@ -43,12 +43,14 @@ export type PostgresDatabase = PgPool | PostgresSql
 export interface PostgresOptions {
   /**
    * Whether statements stay prepared on their connection, which halves their cost. Not behind a pooler that hands
-   * connections out by transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true.
+   * connections out by transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true,
+   * for the first 64 statements.
    */
   readonly prepare?: boolean
   /**
-   * How long a statement may stay unanswered. Then the call rejects, and its outcome is unknown. It is for a server that
-   * has gone without a word; what is merely slow ends sooner with a `statement_timeout` of the database. Default 30.
+   * How long a connection may not come, and a statement stay unanswered. Then the call rejects, and its outcome is
+   * unknown. It is for a server that has gone without a word; what is merely slow ends sooner with a
+   * `statement_timeout` of the database. Default 30.
    */
   readonly answerSeconds?: number
 }
@@ -76,9 +78,39 @@ const VERBATIM: PgStatement['types'] = { getTypeParser: () => (value) => value }
 // A conflict, a serialization failure and a deadlock are ordinary and leave a connection as good as it was.
 const UNHARMED: ReadonlySet<string | undefined> = new Set(['22P02', '40001', '40P01'])
 
+const MOST_PREPARED = 64
+
+/**
+ * Names the statements that stay prepared. Requests decide how many different ones there are, and each may take some
+ * 0.4 MB of every connection: so only the first ones have a name.
+ */
+function createNames(prepare: boolean): (text: string) => string | undefined {
+  // A name belongs to one statement for as long as a connection lives, and other storages may use the same pool.
+  const prefix = `op_${crypto.randomUUID()}`
+  const names = new Map<string, string>()
+  return (text) => {
+    if (prepare && !names.has(text) && names.size < MOST_PREPARED) names.set(text, `${prefix}_${names.size}`)
+    return names.get(text)
+  }
+}
+
+/** Takes a connection of a pool; one that comes too late goes back. */
+async function takeClient(pool: PgPool, seconds: number): Promise<PgClient> {
+  const coming = pool.connect()
+  try {
+    return await inTime(coming, seconds)
+  } catch (error) {
+    coming.then(
+      (client) => client.release(false),
+      () => undefined,
+    )
+    throw error
+  }
+}
+
 // The pool's own `query` would close the connection after any error.
-async function runOn<T>(pool: PgPool, run: (client: PgClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect()
+async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) => Promise<T>): Promise<T> {
+  const client = await takeClient(pool, seconds)
   // Whoever waits for an answer is told of a lost connection. An error that nobody listens to would end the process.
   const ignore = (): void => undefined
   client.on('error', ignore)
@@ -97,29 +129,24 @@ async function runOn<T>(pool: PgPool, run: (client: PgClient) => Promise<T>): Pr
 }
 
 function pgConnections(pool: PgPool, prepare: boolean, answerSeconds: number): Connections {
-  // A name belongs to one statement for as long as a connection lives, and other storages may use the same pool.
-  const prefix = `op_${crypto.randomUUID()}`
-  const names = new Map<string, string>()
-  const nameOf = (text: string): string => {
-    const name = names.get(text) ?? `${prefix}_${names.size}`
-    names.set(text, name)
-    return name
-  }
+  const nameOf = createNames(prepare)
   return {
     async query(text, parameters) {
+      const name = nameOf(text)
       const statement: PgStatement = { text, values: [...parameters], rowMode: 'array', types: VERBATIM }
-      const sent = prepare ? { ...statement, name: nameOf(text) } : statement
-      const { rows } = await runOn(pool, (client) => inTime(client.query(sent), answerSeconds))
+      const sent = name === undefined ? statement : { ...statement, name }
+      const { rows } = await runOn(pool, answerSeconds, (client) => inTime(client.query(sent), answerSeconds))
       return rows.map((row) => rowOf(row).map(cellOf))
     },
     async script(text) {
       const statement: PgStatement = { text, values: [], rowMode: 'array', types: VERBATIM }
-      await runOn(pool, (client) => client.query(statement))
+      await runOn(pool, answerSeconds, (client) => client.query(statement))
     },
   }
 }
 
 function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: number): Connections {
+  const nameOf = createNames(prepare)
   // A byte order mark is text like any other.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const decode = (value: unknown): Parameter => cellOf(value instanceof Uint8Array ? decoder.decode(value) : value)
@@ -130,7 +157,9 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
     async query(text, parameters) {
       await pause
       try {
-        const rows = await inTime(sql.unsafe(text, [...parameters], { prepare }).raw(), answerSeconds)
+        // It gives names of its own.
+        const options = { prepare: nameOf(text) !== undefined }
+        const rows = await inTime(sql.unsafe(text, [...parameters], options).raw(), answerSeconds)
         return Array.from(rows, (row) => rowOf(row).map(decode))
       } catch (error) {
         if (!UNHARMED.has(sqlState(error))) {

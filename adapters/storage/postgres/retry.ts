@@ -1,4 +1,4 @@
-/** The SQLSTATE of an error that the database has answered; `undefined` for any other. */
+/** The code of an error: a SQLSTATE where the database has answered it. */
 export function sqlState(error: unknown): string | undefined {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
   return typeof code === 'string' ? code : undefined

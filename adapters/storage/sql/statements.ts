@@ -1,4 +1,5 @@
 import type { Change, ListQuery, RecordKind } from '../../../src/ports/storage.ts'
+import { SCHEMA_VERSIONS } from '../../../src/protocol/schema-version.ts'
 import { layoutOf, type TableLayout } from './layout.ts'
 import { type Cell, columnsOfLayout, encodeRecord } from './rows.ts'
 
@@ -23,7 +24,7 @@ export interface Statements {
   readonly remove: string
   /** Parameters: id, version. */
   readonly check: string
-  /** Parameters: moment, limit. */
+  /** Parameters: moment, limit. Leaves out what a newer release wrote: this one may not even be able to read it. */
   readonly due: string
   list(query: ListQuery): BoundStatement
 }
@@ -53,8 +54,8 @@ export function selectedColumns(layout: TableLayout): readonly string[] {
   return [...columnsOfLayout(layout), 'version']
 }
 
-/** The statements of one table: static SQL that SQLite and PostgreSQL read alike. */
-export function statementsOf(layout: TableLayout): Statements {
+/** The statements of the table of a kind: static SQL that SQLite and PostgreSQL read alike. */
+export function statementsOf(kind: RecordKind, layout: TableLayout): Statements {
   const { table } = layout
   const columns = columnsOfLayout(layout)
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`
@@ -67,7 +68,7 @@ export function statementsOf(layout: TableLayout): Statements {
     replace: `UPDATE ${table} SET ${assignments}, version = version + 1 ${fits}`,
     remove: `DELETE FROM ${table} ${fits}`,
     check: `UPDATE ${table} SET version = version ${fits}`,
-    due: `${select} WHERE due_at <= ? ORDER BY due_at, id LIMIT ?`,
+    due: `${select} WHERE due_at <= ? AND schema_version <= ${SCHEMA_VERSIONS[kind]} ORDER BY due_at, id LIMIT ?`,
     list: (query) => bindList(select, query),
   }
 }
@@ -90,7 +91,7 @@ export function createTables(): (kind: RecordKind) => Table {
     const known = tables.get(kind)
     if (known !== undefined) return known
     const layout = layoutOf(kind)
-    const table = { layout, statements: statementsOf(layout) }
+    const table = { layout, statements: statementsOf(kind, layout) }
     tables.set(kind, table)
     return table
   }

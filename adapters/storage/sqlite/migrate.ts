@@ -10,7 +10,7 @@ export function migrate(
   handle: SqliteHandle,
   name: string,
   migrations: readonly Migration[],
-  readableFrom: number = 1,
+  readableFrom: number,
 ): void {
   const { run, first } = createRunner(handle)
   inTransaction(handle, () => {

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest'
+import { type PostgresSql, postgresStorage } from '../../adapters/storage/postgres.ts'
+import type { Change } from '../../src/ports/storage.ts'
+import { sampleSpending } from '../../src/testing/sample-records.ts'
+import { insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
+import { isCommit, useDatabases } from './postgres-databases.ts'
+
+const { newSchema, openSql, run, whileLocked } = useDatabases()
+
+/** Has the database ask for the last part of a commit first: it promises no order in which it runs the parts. */
+function lastPartFirst(sql: PostgresSql): PostgresSql {
+  const turn = (text: string): string => {
+    const [parts = '', ...outcome] = text.split(' SELECT CAST(')
+    const last = parts.match(/c\d+(?= AS \()/g)?.at(-1)
+    expect([last, outcome.length]).toEqual([expect.any(String), 1])
+    return `${parts} SELECT CAST((SELECT count(*) FROM ${last}) AS TEXT), CAST(${outcome}`
+  }
+  return { unsafe: (text, ...rest) => sql.unsafe(isCommit(text) ? turn(text) : text, ...rest) }
+}
+
+/** A change of each kind, in the order of their rows: by table, then by id. */
+const CHANGES: readonly Change[] = [
+  replaceClaim('a', 1, 5),
+  { action: 'check', kind: 'replay-claim', id: 'b', version: 1 },
+  { action: 'delete', kind: 'replay-claim', id: 'c', version: 1 },
+  insertClaim('n'),
+  { action: 'replace', kind: 'spending', version: 1, value: sampleSpending('A', 1n) },
+]
+
+/** The rows that no transaction holds; one that is being inserted would have to be waited for. */
+async function freeRows(schema: string): Promise<readonly unknown[]> {
+  const claims = await run(schema, 'SELECT id FROM op_replay_claim ORDER BY id FOR UPDATE SKIP LOCKED')
+  const spendings = await run(schema, 'SELECT id FROM op_spending FOR UPDATE SKIP LOCKED')
+  const insert = `INSERT INTO op_replay_claim VALUES ('n', 1, NULL, 1, 1)`
+  await run(schema, `BEGIN; SET LOCAL lock_timeout = '5s'; ${insert}; ROLLBACK`)
+  return [...claims, ...spendings].map(({ id }) => id)
+}
+
+describe.each([
+  ['as they come', (sql: PostgresSql) => sql],
+  ['the last one first', lastPartFirst],
+])('a commit of which PostgreSQL runs the parts %s', (_name, evaluate) => {
+  const made = newSchema().then(async (schema) => {
+    return { schema, storage: await postgresStorage(evaluate(openSql(schema))) }
+  })
+
+  it.each([
+    ['a', ['b', 'c', 'A']],
+    ['b', ['c', 'A']],
+    ['c', ['A']],
+  ])('holds no row behind the row %s that it waits for, in whatever order its changes stand', async (held, free) => {
+    const { schema, storage } = await made
+    for (const changes of [CHANGES, CHANGES.toReversed()]) {
+      await run(schema, 'DELETE FROM op_replay_claim; DELETE FROM op_spending')
+      const spending: Change = { action: 'insert', kind: 'spending', value: sampleSpending('A', 0n) }
+      await mustCommit(storage, ...['a', 'b', 'c'].map((id) => insertClaim(id)), spending)
+      let found: readonly unknown[] = []
+      const result = await whileLocked(
+        schema,
+        `SELECT FROM op_replay_claim WHERE id = '${held}' FOR UPDATE`,
+        () => storage.commit(changes),
+        async () => {
+          found = await freeRows(schema)
+        },
+      )
+      expect(found).toEqual(free)
+      expect(result).toBe('committed')
+    }
+  })
+})
