@@ -16,6 +16,11 @@ export function isSameData(a: unknown, b: unknown): boolean {
   )
 }
 
+/** What a case throws where a promise is broken; whatever else it throws comes from the store or the ledger. */
+export class AssertionError extends Error {
+  override readonly name = 'AssertionError'
+}
+
 const LONGEST = 2000
 
 function describe(value: unknown): string {
@@ -26,9 +31,9 @@ function describe(value: unknown): string {
   return text.length > LONGEST ? `${text.slice(0, LONGEST)}… (${text.length} characters)` : text
 }
 
-/** Throws an `Error` that says `what` was expected and what came instead, unless the two are the same data. */
+/** Throws an `AssertionError` that says `what` was expected and what came instead, unless the two are the same data. */
 export function assertSame(actual: unknown, expected: unknown, what: string): void {
   if (!isSameData(actual, expected)) {
-    throw new Error(`${what}: expected ${describe(expected)}, got ${describe(actual)}`)
+    throw new AssertionError(`${what}: expected ${describe(expected)}, got ${describe(actual)}`)
   }
 }

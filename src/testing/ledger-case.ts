@@ -1,6 +1,6 @@
 import type { Counterparty, Credit, Hold, Ledger, LedgerResult, Settlement } from '../ports/ledger.ts'
 import { type Asset, amountOf } from '../protocol/amount.ts'
-import { assertSame } from './assertions.ts'
+import { AssertionError, assertSame } from './assertions.ts'
 
 /** A ledger and what its cases need of the wallet around it. */
 export interface LedgerUnderTest {
@@ -103,7 +103,7 @@ export async function mustNotSucceed(answer: Promise<LedgerResult>, what: string
     ({ ok }) => ok,
     () => false,
   )
-  if (isOk) throw new Error(`${what}: expected a refusal, got {"ok":true}`)
+  if (isOk) throw new AssertionError(`${what}: expected a refusal, got {"ok":true}`)
 }
 
 /** Rejects unless alice and bob may spend just that. */

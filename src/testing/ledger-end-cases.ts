@@ -5,6 +5,7 @@ import {
   creditOf,
   EUR,
   FIFTY,
+  FINER_USD,
   holdOf,
   idOf,
   type LedgerCase,
@@ -70,6 +71,30 @@ export const END_CASES: readonly LedgerCase[] = [
       await assertAvailable(wallet, 600n)
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
       await assertAvailable(wallet, 1000n)
+    },
+  },
+  {
+    name: 'a fee in another asset than its amount is a conflict and moves nothing',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      await wallet.openAccount('erin', EUR, 70n)
+      await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold')
+      const settlement = settlementOf(1, 300n, 25n)
+      for (const asset of [EUR, FINER_USD]) {
+        const what = `a fee in ${asset.assetCode} at scale ${asset.assetScale}`
+        await mustRefuse(ledger.settle({ ...settlement, fee: amountOf(asset, 25n) }), 'conflict', what)
+      }
+      assertSame([await wallet.fees(USD), await wallet.fees(EUR)], [0n, 0n], 'the fees before the settlement')
+      await assertAvailable(wallet, 600n)
+      await mustSucceed(ledger.settle(settlement), 'the settlement with its fee in the asset of the amount')
+      for (const asset of [EUR, FINER_USD]) {
+        const again = ledger.settle({ ...settlement, fee: amountOf(asset, 25n) })
+        await mustRefuse(again, 'conflict', 'a fee in another asset after the settlement')
+      }
+      await assertAvailable(wallet, 700n)
+      assertSame([await wallet.fees(USD), await wallet.fees(EUR)], [25n, 0n], 'the fees')
+      assertSame([await wallet.total(USD), await wallet.total(EUR)], [1600n, 70n], 'the totals')
     },
   },
   {

@@ -1,5 +1,5 @@
 import type { Change, CommitResult, Key, RecordMarks, Storage, StoredRecord } from '../ports/storage.ts'
-import { assertSame } from './assertions.ts'
+import { AssertionError, assertSame } from './assertions.ts'
 import { MOMENT } from './sample-records.ts'
 
 /** One promise of the `Storage` port. */
@@ -35,7 +35,7 @@ export function assertConflicts(result: CommitResult, conflicts: readonly number
   const isExact = found.length > 0 && found.every((index) => conflicts.includes(index))
   if (!isExact) {
     const answer = result === 'committed' ? result : `conflicts of ${found.join()}`
-    throw new Error(`${what}: expected conflicts of ${conflicts.join()}, got ${answer}`)
+    throw new AssertionError(`${what}: expected conflicts of ${conflicts.join()}, got ${answer}`)
   }
 }
 

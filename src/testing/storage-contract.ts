@@ -1,9 +1,11 @@
 import type { StorageCase } from './storage-case.ts'
 import { COMMIT_CASES } from './storage-commit-cases.ts'
+import { ID_CASES } from './storage-id-cases.ts'
 import { PAYMENT_CASES } from './storage-payment-cases.ts'
 import { RACE_CASES } from './storage-race-cases.ts'
 import { READ_CASES } from './storage-read-cases.ts'
 import { READER_CASES } from './storage-reader-cases.ts'
+import { RECEIPT_CASES } from './storage-receipt-cases.ts'
 import { TOKEN_CASES } from './storage-token-cases.ts'
 import { VALUE_CASES } from './storage-value-cases.ts'
 
@@ -17,10 +19,12 @@ export type { StorageCase } from './storage-case.ts'
 export function storageContract(): readonly StorageCase[] {
   return [
     ...VALUE_CASES,
+    ...ID_CASES,
     ...READ_CASES,
     ...COMMIT_CASES,
     ...RACE_CASES,
     ...PAYMENT_CASES,
+    ...RECEIPT_CASES,
     ...TOKEN_CASES,
     ...READER_CASES,
   ]

@@ -1,5 +1,5 @@
 import type { Change, CommitResult, Key, Storage } from '../ports/storage.ts'
-import { assertSame } from './assertions.ts'
+import { AssertionError, assertSame } from './assertions.ts'
 import { ACCESS_TOKEN, MOMENT, OUTGOING_PAYMENT, QUOTE, SIGNED_REQUEST, sampleSpending } from './sample-records.ts'
 import { assertConflicts, claim, insertClaim, mustCommit, readVersions, type StorageCase } from './storage-case.ts'
 
@@ -65,7 +65,7 @@ async function pay(storage: Storage, number: number): Promise<boolean> {
     if (result === 'committed') return true
     assertConflicts(result, [USED], 'a payment that met another one')
   }
-  throw new Error(`payment ${number}: expected at most ten conflicts, got eleven`)
+  throw new AssertionError(`payment ${number}: expected at most ten conflicts, got eleven`)
 }
 
 /** What the store promises of the commits that payments are made of. */

@@ -1,5 +1,5 @@
 import type { Storage } from '../ports/storage.ts'
-import { assertSame } from './assertions.ts'
+import { AssertionError, assertSame } from './assertions.ts'
 import { sampleSpending } from './sample-records.ts'
 import { claim, insertClaim, mustCommit, race, readVersions, replaceClaim, type StorageCase } from './storage-case.ts'
 
@@ -128,10 +128,10 @@ async function addOne(storage: Storage): Promise<void> {
   // Of the writers in one round at least one succeeds, so the fiftieth try of the unluckiest one does.
   for (let attempt = 0; attempt < 50; attempt++) {
     const [record] = await storage.get([{ kind: 'spending', id: 'sum' }])
-    if (record === undefined || !('debit' in record.value)) throw new Error('the sum: there is no record')
+    if (record === undefined || !('debit' in record.value)) throw new AssertionError('the sum: there is no record')
     const value = sampleSpending('sum', record.value.debit.value + 1n)
     const result = await storage.commit([{ action: 'replace', kind: 'spending', version: record.version, value }])
     if (result === 'committed') return
   }
-  throw new Error('the sum: no writer came through')
+  throw new AssertionError('the sum: no writer came through')
 }

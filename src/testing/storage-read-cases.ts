@@ -1,5 +1,5 @@
 import type { ListQuery, Storage } from '../ports/storage.ts'
-import { assertSame } from './assertions.ts'
+import { AssertionError, assertSame } from './assertions.ts'
 import { CLIENT, MOMENT, sampleGrant, sampleIncomingPayment, sampleSpending, WALLET_ADDRESS } from './sample-records.ts'
 import { claim, idsOf, insertClaim, mustCommit, replaceClaim, type StorageCase } from './storage-case.ts'
 
@@ -54,14 +54,15 @@ async function readPages(storage: Storage, query: Omit<ListQuery, 'after'>): Pro
   let after: ListQuery['after']
   for (let page = 0; page < 10; page++) {
     const records = await storage.list({ ...query, ...(after && { after }) })
-    if (records.length > query.limit) throw new Error(`a page of ${query.limit} holds ${records.length} records`)
+    if (records.length > query.limit)
+      throw new AssertionError(`a page of ${query.limit} holds ${records.length} records`)
     ids.push(...idsOf(records))
     const last = records.at(-1)?.value
     if (last === undefined) return ids
-    if (!('createdAt' in last)) throw new Error('a page holds a record that has no createdAt')
+    if (!('createdAt' in last)) throw new AssertionError('a page holds a record that has no createdAt')
     after = { createdAt: last.createdAt, id: last.id }
   }
-  throw new Error(`the pages do not end: ${ids.join()}`)
+  throw new AssertionError(`the pages do not end: ${ids.join()}`)
 }
 
 const LISTS: readonly StorageCase[] = [
@@ -106,12 +107,14 @@ const LISTS: readonly StorageCase[] = [
     },
   },
   {
-    name: 'wallet addresses and clients that differ in one letter, or in its case, are not taken for one another',
+    name: 'wallet addresses and clients that differ in one letter, its case, a space or late are not taken for one another',
     async run(makeStorage) {
       const storage = await makeStorage()
-      const names = ['alice', 'Alice', 'alic_', 'alic%', 'alice2', 'alice/2', 'al%C3%AFce', '%'].map(
-        (name) => `https://wallet.example/${name}`,
-      )
+      const long = 'x'.repeat(240)
+      const names = [
+        ...['alice', 'Alice', 'alice ', 'alic_', 'alic%', 'alice2', 'alice/2', 'al%C3%AFce', '%'],
+        ...[`${long}/a`, `${long}/b`],
+      ].map((name) => `https://wallet.example/${name}`)
       const kind = 'incoming-payment'
       for (const [index, name] of names.entries()) {
         const owned = sampleIncomingPayment(`a${index}`, { walletAddress: name })
@@ -120,7 +123,7 @@ const LISTS: readonly StorageCase[] = [
         await mustCommit(storage, { action: 'insert', kind, value: made, isListed: true })
       }
       for (const [index, name] of names.entries()) {
-        const query = { kind, direction: 'older', limit: 10 } as const
+        const query = { kind, direction: 'older', limit: 100 } as const
         const own = await storage.list({ ...query, walletAddress: name })
         // The wallet address of the samples is the first of the names: what the clients made is in its list.
         const ids = idsOf(own).filter((id) => id.startsWith('a'))

@@ -1,5 +1,5 @@
 import type { Change, Key, Storage, StoredRecord } from '../ports/storage.ts'
-import { assertSame } from './assertions.ts'
+import { AssertionError, assertSame } from './assertions.ts'
 import { MOMENT, sampleAmount, sampleIncomingPayment, sampleSpending, WALLET_ADDRESS } from './sample-records.ts'
 import {
   assertConflicts,
@@ -130,7 +130,8 @@ export const READER_CASES: readonly StorageCase[] = [
         const first = await seen[turn % seen.length]?.()
         const later = await seen[Math.floor(turn / seen.length) % seen.length]?.()
         const [least, found] = [versionOf(first?.[0]), versionOf(later?.[0])]
-        if (found < least) throw new Error(`a later read: expected version ${least} or newer, got version ${found}`)
+        if (found < least)
+          throw new AssertionError(`a later read: expected version ${least} or newer, got version ${found}`)
       }
       await readDuring(storage, writesTogether(storage), read)
     },

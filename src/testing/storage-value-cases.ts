@@ -94,7 +94,7 @@ const VALUES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       const value = sampleIncomingPayment('a', { metadata: sampleMetadata(), expiresAt: MOMENT })
-      const marks = { dueAt: MOMENT, isListed: true, schemaVersion: 2 }
+      const marks = { dueAt: MOMENT, isListed: true, schemaVersion: 0 }
       await mustCommit(storage, { action: 'insert', kind: INCOMING, value: sampleIncomingPayment('a'), ...marks })
       await mustCommit(storage, { action: 'replace', kind: INCOMING, version: 1, value, ...marks })
       const query = { kind: INCOMING, walletAddress: WALLET_ADDRESS, direction: 'older', limit: 10 } as const

@@ -59,6 +59,21 @@ export const BROKEN_ENDS: readonly BrokenLedger[] = [
     }),
   },
   {
+    does: 'takes a fee in any asset for one in that of the amount',
+    breaks: ['a fee in another asset than its amount is a conflict and moves nothing'],
+    breakLedger: (ledger) => ({
+      settle: ({ id, amount, fee }) => ledger.settle({ id, amount, fee: { ...amount, value: fee.value } }),
+    }),
+  },
+  {
+    does: 'ignores the scale of a fee',
+    breaks: ['a fee in another asset than its amount is a conflict and moves nothing'],
+    breakLedger: (ledger) => ({
+      settle: (settlement) =>
+        ledger.settle({ ...settlement, fee: { ...settlement.fee, assetScale: settlement.amount.assetScale } }),
+    }),
+  },
+  {
     does: 'knows a settlement by its id alone',
     breaks: ['a settlement with other arguments is a conflict without effect'],
     breakLedger(ledger) {

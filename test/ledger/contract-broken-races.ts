@@ -1,5 +1,6 @@
 import type { Hold, LedgerResult } from '../../src/ports/ledger.ts'
-import { type BrokenLedger, randomId, turn } from './contract-broken.ts'
+import { turn } from '../support/turns.ts'
+import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const OK = { ok: true } as const
 const MEANWHILE = 'a call that nobody waited for is answered the same when it is made again, meanwhile and afterwards'
@@ -193,6 +194,7 @@ export const BROKEN_RACES: readonly BrokenLedger[] = [
   {
     does: 'locks accounts in the order of its entries, and gives up where two wait for each other',
     breaks: [BOTH_WAYS],
+    rejects: 'deadlock detected',
     breakLedger(ledger) {
       const lock = locks()
       return {

@@ -6,6 +6,8 @@ export interface BrokenLedger {
   /** What it does, after "finds a ledger that". */
   readonly does: string
   readonly breaks: readonly string[]
+  /** What it rejects with by itself, where that is how it is found. */
+  readonly rejects?: string
   /** The calls of a sound ledger that are wrong in this one. */
   breakLedger(ledger: DoubleEntryLedger): Partial<Ledger>
 }
@@ -13,9 +15,4 @@ export interface BrokenLedger {
 /** An id that nobody uses. */
 export function randomId(): string {
   return crypto.randomUUID().replaceAll('-', '')
-}
-
-/** Lets everybody else go on: what waits for it takes a while, like a call to a database. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -5,8 +5,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { memoryLedger } from '../../adapters/ledger/memory.ts'
 import { sqlLedger } from '../../adapters/ledger/sql.ts'
 import { type OpenedSqlite, openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
-import type { Ledger } from '../../src/ports/ledger.ts'
 import { type LedgerUnderTest, ledgerContract } from '../../src/testing/ledger-contract.ts'
+import { inTurns } from '../support/turns.ts'
 import { walletOf } from './contract-wallet.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ledger-'))
@@ -32,19 +32,7 @@ afterAll(() => {
 /** Spreads the calls over two connections to one file, as two processes of one wallet would. */
 async function onTwoHandles(): Promise<LedgerUnderTest> {
   const path = newFile()
-  const ledgers = [sqlLedger(await open(path)), sqlLedger(await open(path))] as const
-  let calls = 0
-  const next = (): Ledger => {
-    calls += 1
-    return calls % 2 === 0 ? ledgers[0] : ledgers[1]
-  }
-  return walletOf(ledgers[0], {
-    account: (account) => next().account(account),
-    hold: (hold) => next().hold(hold),
-    settle: (settlement) => next().settle(settlement),
-    release: (release) => next().release(release),
-    credit: (credit) => next().credit(credit),
-  })
+  return walletOf(inTurns([sqlLedger(await open(path)), sqlLedger(await open(path))]))
 }
 
 const LEDGERS: Readonly<Record<string, () => Promise<LedgerUnderTest>>> = {

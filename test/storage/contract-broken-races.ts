@@ -1,5 +1,6 @@
 import type { Change, CommitResult, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { type BrokenStore, changeOf, conflictsOf, idOf, keyOf, turn } from './contract-broken.ts'
+import { turn } from '../support/turns.ts'
+import { type BrokenStore, changeOf, conflictsOf, idOf, keyOf } from './contract-broken.ts'
 
 /** Forces changes in, whatever the versions are by now. */
 async function force(storage: Storage, changes: readonly Change[]): Promise<void> {
@@ -75,6 +76,7 @@ export const BROKEN_RACES: readonly BrokenStore[] = [
       'of fifty payments that spend one limit, which admits ten, exactly ten succeed',
       'of fifty payments with one quote exactly one succeeds, and the quote names it',
       'of two continuations of one grant one gives a token, and the grant names it',
+      'of fifty transfers to one incoming payment that asks for ten exactly ten are counted, and the last completes it',
       'of two rotations of one token one succeeds, and token and grant name its successor',
       'of a rotation and a cancellation one succeeds, and no token outlives its grant',
     ],
@@ -85,6 +87,7 @@ export const BROKEN_RACES: readonly BrokenStore[] = [
     breaks: [
       'of two inserts of one id exactly one succeeds',
       'of fifty payments with one signed request and one key exactly one succeeds, and the key names it',
+      'of fifty reports of one transfer, to either of two incoming payments, exactly one is counted',
     ],
     breakStore: (storage) => checkingFirst(storage, ({ action }) => action === 'insert'),
   },
@@ -96,6 +99,7 @@ export const BROKEN_RACES: readonly BrokenStore[] = [
   {
     does: 'lets the last writer win',
     breaks: [
+      'of two transfers that each complete an incoming payment one is counted, and it is completed once',
       'of two writers of one version exactly one succeeds',
       'fifty writers that read, add one and try again lose no addition',
     ],
@@ -110,6 +114,7 @@ export const BROKEN_RACES: readonly BrokenStore[] = [
   {
     does: 'locks records in the order in which they are named, and gives up where two wait for each other',
     breaks: ['of commits that name the same records in opposite orders exactly one succeeds, and none waits for ever'],
+    rejects: 'deadlock detected',
     breakStore(storage) {
       const locked = new Map<string, object>()
       return {
@@ -136,7 +141,10 @@ export const BROKEN_RACES: readonly BrokenStore[] = [
   },
   {
     does: 'compares all versions first and then writes change by change, as long as they fit',
-    breaks: ['a commit that half fails leaves nothing, while one that took its record from it stays whole'],
+    breaks: [
+      'a commit that half fails leaves nothing, while one that took its record from it stays whole',
+      'of two transfers that each complete an incoming payment one is counted, and it is completed once',
+    ],
     breakStore: (storage) => ({
       ...storage,
       async commit(changes) {

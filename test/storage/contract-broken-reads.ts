@@ -3,7 +3,7 @@ import { type BrokenStore, keyOf, writing } from './contract-broken.ts'
 
 const NEWEST_FIRST = 'a list is newest first, by id where the moment is the same, and shows nothing hidden or foreign'
 const ONE_ANOTHER =
-  'wallet addresses and clients that differ in one letter, or in its case, are not taken for one another'
+  'wallet addresses and clients that differ in one letter, its case, a space or late are not taken for one another'
 
 /** A store that finds the wallet address and the client of a list by a comparison of its own. */
 function listingBy(storage: Storage, isSame: (text: string, wanted: string) => boolean): Storage {
@@ -77,6 +77,16 @@ export const BROKEN_READS: readonly BrokenStore[] = [
     does: 'compares text without regard to case',
     breaks: [ONE_ANOTHER],
     breakStore: (storage) => listingBy(storage, (text, wanted) => text.toLowerCase() === wanted.toLowerCase()),
+  },
+  {
+    does: 'compares text without regard to spaces at its end',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => listingBy(storage, (text, wanted) => text.trimEnd() === wanted.trimEnd()),
+  },
+  {
+    does: 'compares the first 255 characters of text',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => listingBy(storage, (text, wanted) => text.slice(0, 255) === wanted.slice(0, 255)),
   },
   {
     does: 'compares text as a pattern',

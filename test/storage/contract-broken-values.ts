@@ -170,6 +170,7 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
   {
     does: 'takes no NUL in JSON',
     breaks: [STRANGERS_NAMES],
+    rejects: 'unsupported Unicode escape sequence',
     breakStore: (storage) =>
       writing(storage, (change) => {
         const hasNul = 'metadata' in change.value && JSON.stringify(change.value.metadata).includes('NUL \\u0000')

@@ -5,6 +5,8 @@ export interface BrokenStore {
   /** What it does, after "finds a store that". */
   readonly does: string
   readonly breaks: readonly string[]
+  /** What it rejects with by itself, where that is how it is found. */
+  readonly rejects?: string
   /** Puts the fault into a sound store. */
   breakStore(storage: Storage): Storage
 }
@@ -17,11 +19,6 @@ export function idOf(change: Change): string {
 /** The key of the record that a change names. */
 export function keyOf(change: Change): Key {
   return { kind: change.kind, id: idOf(change) }
-}
-
-/** Lets everybody else go on: what waits for it takes a while, like a call to a database. */
-export function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 function fits(change: Change, record: StoredRecord | undefined): boolean {

@@ -4,6 +4,7 @@ import type { CommitResult, Storage, StoredRecord } from '../../src/ports/storag
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { type BundledProgram, bundleProgram } from '../flows/races/bundled-program.ts'
 import { callerOf, type RemoteProcess } from '../flows/races/remote-process.ts'
+import { inTurns } from '../support/turns.ts'
 import type { StorageCall } from './contract-process.ts'
 
 let program: BundledProgram
@@ -23,11 +24,13 @@ afterAll(async () => {
 /** A storage whose calls two processes take in turn, both on one SQLite file. */
 async function onTwoProcesses(): Promise<Storage> {
   const file = join(program.folder, `${++files}.db`)
-  let calls = 0
-  const ask = async <T>(call: Omit<StorageCall, 'file'>): Promise<T> => {
-    const answer = await processes[calls++ % processes.length]?.ask({ file, ...call } as StorageCall)
-    return answer as T
-  }
+  return inTurns(processes.map((one) => storageIn(one, file)))
+}
+
+/** A storage whose calls a process takes. */
+function storageIn(process: RemoteProcess<StorageCall>, file: string): Storage {
+  const ask = async <T>(call: Omit<StorageCall, 'file'>): Promise<T> =>
+    (await process.ask({ file, ...call } as StorageCall)) as T
   return {
     get: (...parameters) => ask<readonly (StoredRecord | undefined)[]>({ method: 'get', parameters }),
     list: (...parameters) => ask<readonly StoredRecord[]>({ method: 'list', parameters }),

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import type { Storage } from '../../src/ports/storage.ts'
+import { AssertionError } from '../../src/testing/assertions.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import type { BrokenStore } from './contract-broken.ts'
 import { BROKEN_COMMITS } from './contract-broken-commits.ts'
+import { BROKEN_IDS } from './contract-broken-ids.ts'
 import { BROKEN_RACES, BROKEN_READERS } from './contract-broken-races.ts'
 import { BROKEN_READS } from './contract-broken-reads.ts'
 import { BROKEN_VALUES } from './contract-broken-values.ts'
 
 const BROKEN: readonly BrokenStore[] = [
   ...BROKEN_VALUES,
+  ...BROKEN_IDS,
   ...BROKEN_READS,
   ...BROKEN_COMMITS,
   ...BROKEN_RACES,
@@ -26,11 +29,11 @@ async function verdictOf(name: string, makeStorage: () => Storage): Promise<unkn
 describe('the storage contract finds a store that', () => {
   it.each(BROKEN.flatMap((store) => store.breaks.map((name) => [store.does, name, store] as const)))(
     '%s: %s',
-    async (_does, name, { breakStore }) => {
+    async (_does, name, { breakStore, rejects }) => {
       const verdict = await verdictOf(name, () => breakStore(memoryStorage()))
-      expect(verdict).toBeInstanceOf(Error)
       // A case that stumbles over what a broken store answers says nothing of it.
-      expect(verdict).not.toBeInstanceOf(TypeError)
+      if (rejects === undefined) expect(verdict).toBeInstanceOf(AssertionError)
+      else expect(verdict).toEqual(new Error(rejects))
     },
   )
 })

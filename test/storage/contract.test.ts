@@ -7,6 +7,7 @@ import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
+import { inTurns } from '../support/turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'storage-'))
 const opened: OpenedSqlite[] = []
@@ -31,18 +32,7 @@ afterAll(() => {
 /** Spreads the calls over two connections to one file, as two processes of one wallet would. */
 async function onTwoHandles(): Promise<Storage> {
   const path = newFile()
-  const stores = [sqliteStorage(await open(path)), sqliteStorage(await open(path))]
-  let calls = 0
-  const next = (): Storage => {
-    calls += 1
-    return stores[calls % 2] as Storage
-  }
-  return {
-    get: (keys) => next().get(keys),
-    list: (query) => next().list(query),
-    due: (kind, now, limit) => next().due(kind, now, limit),
-    commit: (changes) => next().commit(changes),
-  }
+  return inTurns([sqliteStorage(await open(path)), sqliteStorage(await open(path))])
 }
 
 const STORES: Readonly<Record<string, () => Promise<Storage>>> = {

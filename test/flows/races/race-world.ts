@@ -1,6 +1,6 @@
 import { type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
 import type { DoubleEntryLedger } from '../../../adapters/ledger/memory.ts'
-import type { HttpResponse, OpenPayments, Storage } from '../../../src/index.ts'
+import type { HttpResponse, OpenPaymentsEvent, ReceivedPayment, Storage } from '../../../src/index.ts'
 import {
   type Answer,
   AUTH,
@@ -14,7 +14,10 @@ import {
 import type { BundledProgram } from './bundled-program.ts'
 import type { Place } from './places.ts'
 import { callerOf } from './remote-process.ts'
-import type { SentRequest, ServerCall, ServerOptions } from './server-process.ts'
+import type { Report, SentRequest, ServerAnswer, ServerCall, ServerOptions } from './server-process.ts'
+
+/** The event of an incoming payment that is completed. */
+export type Completion = Extract<OpenPaymentsEvent, { readonly incomingPayment: string }>
 
 /** Several servers of one wallet. */
 export interface RaceWorld {
@@ -23,13 +26,19 @@ export interface RaceWorld {
   readonly ledger: DoubleEntryLedger
   /** Hands requests to the servers in turn, all at once, and lets everything run out that they begin. */
   fire(requests: readonly InMemoryRequest[]): Promise<readonly Answer[]>
+  /** The same with what rails report. */
+  report(reports: readonly Report[]): Promise<readonly ReceivedPayment[]>
+  /** What the servers have told their hosts of completed incoming payments. */
+  completions(): Promise<readonly Completion[]>
   close(): Promise<void>
 }
 
 /** A server, in this process or in another. */
 interface Server {
   handle(requests: readonly InMemoryRequest[]): Promise<readonly HttpResponse[]>
-  drain(): Promise<unknown>
+  receive(reports: readonly Report[]): Promise<readonly ReceivedPayment[]>
+  /** Lets its work run out; resolves with what it has told its host. */
+  drain(): Promise<readonly OpenPaymentsEvent[]>
   stop(): Promise<void>
 }
 
@@ -48,27 +57,35 @@ export function sign(
 }
 
 function worldOf(wallet: TestWallet, ledger: DoubleEntryLedger, servers: readonly Server[]): RaceWorld {
+  const drain = async () => (await Promise.all(servers.map((server) => server.drain()))).flat()
+  const spread = async <T, A>(
+    all: readonly T[],
+    take: (server: Server, share: readonly T[]) => Promise<readonly A[]>,
+  ): Promise<readonly A[]> => {
+    const shares = servers.map((_, at) => all.filter((_one, index) => index % servers.length === at))
+    const answers = await Promise.all(servers.map((server, at) => take(server, shares[at] ?? [])))
+    await drain()
+    // In their order again.
+    return all.map((_, index) => {
+      const answer = answers[index % servers.length]?.[Math.floor(index / servers.length)]
+      if (answer === undefined) throw new Error('a server has not answered')
+      return answer
+    })
+  }
   return {
     wallet,
     ledger,
-    async fire(requests) {
-      const shares = servers.map((_, at) => requests.filter((_request, index) => index % servers.length === at))
-      const answers = await Promise.all(servers.map((server, at) => server.handle(shares[at] ?? [])))
-      await Promise.all(servers.map((server) => server.drain()))
-      // In the order of the requests again.
-      return requests.map((_, index) =>
-        readAnswer(answers[index % servers.length]?.[Math.floor(index / servers.length)]),
-      )
-    },
+    fire: async (requests) => (await spread(requests, (server, share) => server.handle(share))).map(readAnswer),
+    report: (reports) => spread(reports, (server, share) => server.receive(share)),
+    completions: async () =>
+      (await drain()).flatMap((event) => (event.type === 'incoming_payment.completed' ? [event] : [])),
     async close() {
       for (const server of servers) await server.stop()
     },
   }
 }
 
-function readAnswer(response: HttpResponse | undefined): Answer {
-  if (response === undefined) throw new Error('a request was not answered')
-  const { status, headers, body: text } = response
+function readAnswer({ status, headers, body: text }: HttpResponse): Answer {
   return { status, headers, text, body: text === undefined ? undefined : JSON.parse(text) }
 }
 
@@ -78,10 +95,14 @@ async function preparingWallet(storage: Storage, ledger: DoubleEntryLedger): Pro
   return testWallet({ storage, ledger, settings: SETTINGS })
 }
 
-function serverHere(openPayments: OpenPayments): Server {
+function serverHere({ openPayments, events }: TestWallet): Server {
   return {
     handle: (requests) => Promise.all(requests.map((request) => openPayments.handle(request))),
-    drain: () => openPayments.drain(),
+    receive: (reports) => Promise.all(reports.map((report) => openPayments.incomingPayments.received(...report))),
+    drain: async () => {
+      await openPayments.drain()
+      return events
+    },
     stop: async () => undefined,
   }
 }
@@ -96,8 +117,7 @@ export async function worldInProcess(storages: readonly Storage[], ledger: Doubl
   const twins = await Promise.all(
     others.map((storage) => testWallet({ storage, ledger, clock, walletAddresses, settings: SETTINGS })),
   )
-  const servers = [wallet, ...twins].map(({ openPayments }) => serverHere(openPayments))
-  return worldOf(wallet, ledger, servers)
+  return worldOf(wallet, ledger, [wallet, ...twins].map(serverHere))
 }
 
 /** Where the processes of a wallet find its records and its money. */
@@ -124,10 +144,13 @@ export async function worldOfProcesses(
       settings: SETTINGS,
       directory: [...wallet.directory],
     }
-    const server = callerOf<ServerCall, readonly HttpResponse[]>(program.start(options))
+    const server = callerOf<ServerCall, ServerAnswer>(program.start(options))
+    const now = () => wallet.clock.now()
+    const ask = async <A extends ServerAnswer>(call: ServerCall): Promise<A> => (await server.ask(call)) as A
     return {
-      handle: (requests) => server.ask({ requests: requests.map(sentRequest), now: wallet.clock.now() }),
-      drain: () => server.ask('drain'),
+      handle: (requests) => ask({ requests: requests.map(sentRequest), now: now() }),
+      receive: (reports) => ask({ reports, now: now() }),
+      drain: () => ask('drain'),
       stop: () => server.stop(),
     }
   }

@@ -9,6 +9,7 @@ import {
 } from '../../resource-server/observed-wallet.ts'
 import { ALICE, type Answer, BASE, decideAs, requestConsent, type Sending, usd } from '../../support/test-wallet.ts'
 import { type RaceWorld, sign } from './race-world.ts'
+import { raceReceipts } from './receipt-races.ts'
 
 const FIFTY = Array.from({ length: 50 }, (_, order) => order)
 const OPENING = 100_000n
@@ -192,5 +193,9 @@ export function describeRaces(name: string, openWorld: () => Promise<RaceWorld>)
       // Nobody has paid anything meanwhile.
       await expectPaid(0)
     })
+
+    raceReceipts(() => world)
+
+    it('INC-5 what a rail reports moves nothing in the ledger', () => expectPaid(0))
   })
 }

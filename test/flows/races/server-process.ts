@@ -4,7 +4,10 @@ import { openSqlite } from '../../../adapters/storage/sqlite.ts'
 import {
   createOpenPayments,
   type HttpResponse,
+  type OpenPayments,
+  type OpenPaymentsEvent,
   type OpenPaymentsOptions,
+  type ReceivedPayment,
   systemClock,
   type WalletAddress,
 } from '../../../src/index.ts'
@@ -19,8 +22,17 @@ export interface SentRequest {
   readonly body: Uint8Array
 }
 
-/** What a server is told: to take these requests, all at once, at a moment, or to let its work run out. */
-export type ServerCall = { readonly requests: readonly SentRequest[]; readonly now: number } | 'drain'
+/** A transfer that a rail reports: incoming payment, amount, id of the transfer. */
+export type Report = Parameters<OpenPayments['incomingPayments']['received']>
+
+/** What a server is told: to take these requests or reports, all at once, at a moment, or to let its work run out. */
+export type ServerCall =
+  | { readonly requests: readonly SentRequest[]; readonly now: number }
+  | { readonly reports: readonly Report[]; readonly now: number }
+  | 'drain'
+
+/** What it answers: to each request or report, and once its work has run out what it has told its host. */
+export type ServerAnswer = readonly HttpResponse[] | readonly ReceivedPayment[] | readonly OpenPaymentsEvent[]
 
 /** Another process of the same wallet. */
 export interface ServerOptions extends Pick<OpenPaymentsOptions, 'authServer' | 'resourceServer' | 'secrets'> {
@@ -36,6 +48,7 @@ const walletAddresses = new Map(directory)
 const system = systemClock()
 /** How far the clock of the wallet that signs is ahead of this machine's. */
 let ahead = 0
+const told: OpenPaymentsEvent[] = []
 const openPayments = createOpenPayments({
   ...options,
   storage,
@@ -43,14 +56,20 @@ const openPayments = createOpenPayments({
   walletAddresses: { find: async (url) => walletAddresses.get(url) },
   consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
   clock: { ...system, now: () => system.now() + ahead },
+  onEvent: (event) => {
+    if (event.type === 'incoming_payment.completed') told.push(event)
+  },
 })
 
-answerCalls(async (call: ServerCall): Promise<readonly HttpResponse[]> => {
+answerCalls(async (call: ServerCall): Promise<ServerAnswer> => {
   if (call === 'drain') {
     await openPayments.drain()
-    return []
+    return told
   }
   ahead = call.now - system.now()
+  if ('reports' in call) {
+    return Promise.all(call.reports.map((report) => openPayments.incomingPayments.received(...report)))
+  }
   return Promise.all(call.requests.map(handle))
 })
 

@@ -1,0 +1,48 @@
+import { assertSame } from './assertions.ts'
+import { claim, insertClaim, mustCommit, readVersions, replaceClaim, type StorageCase } from './storage-case.ts'
+
+/** A text of so many characters that ends in something. */
+function longText(length: number, end: string): string {
+  return `rail:${'x'.repeat(length)}`.slice(0, length - end.length) + end
+}
+
+// What folds case, trims, normalises, compares patterns or stops at 64 or 255 characters takes some of them for one.
+const ALIKE: readonly string[] = [
+  ...['rail:Order', 'rail:order', 'RAIL:ORDER', 'rail:order ', ' rail:order', 'rail:order\t', 'rail:orde_', 'rail:%'],
+  ...['rail:\u00e9', 'rail:e\u0301', 'rail:e', 'rail:\u00df', 'rail:ss', 'rail:k', 'rail:\u212a', 'rail:1', 'rail:01'],
+  ...[longText(64, 'a'), longText(65, 'ab'), longText(65, 'ac'), longText(66, 'abd'), longText(66, 'abe')],
+  ...[longText(261, 'a'), longText(261, 'b'), longText(261, 'B'), longText(260, '')],
+]
+
+/** What the store promises of ids: one that it does not have is never taken for another one. */
+export const ID_CASES: readonly StorageCase[] = [
+  {
+    name: 'ids that differ in one letter, in its case, in a space or late in a long text are not taken for one another',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      for (const [index, id] of ALIKE.entries()) {
+        const what = `id ${index}, ${JSON.stringify(id)}`
+        assertSame(await readVersions(storage, claim(id)), [undefined], `the version of ${what}, before it is there`)
+        assertSame(await storage.commit([insertClaim(id)]), 'committed', `the insert of ${what}`)
+      }
+      await mustCommit(storage, ...ALIKE.map((id, index) => replaceClaim(id, 1, index)))
+      const values = (await storage.get(ALIKE.map(claim))).map((record) => record?.value)
+      const expected = ALIKE.map((id, index) => ({ id, expiresAt: index }))
+      assertSame(values, expected, 'the records')
+    },
+  },
+  {
+    name: 'an id that is no text finds nothing, and no record whose id it might be turned into',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      await mustCommit(storage, ...['rail:\ufffd', 'rail:?', 'rail:', 'a'].map((id) => insertClaim(id)))
+      const ids = ['rail:\ud83d', 'rail:\udc00', 'rail:\ud83d\ud83d', 'a\u0000', 'a\u0000b', '\u0000a']
+      assertSame(
+        await readVersions(storage, ...ids.map(claim), claim('a')),
+        [...ids.map(() => undefined), 1],
+        'the versions of records that are not there, and of one that is',
+      )
+      for (const id of ids) assertSame(await readVersions(storage, claim(id)), [undefined], `the version of one alone`)
+    },
+  },
+]

@@ -1,0 +1,55 @@
+import type { Storage } from '../../src/ports/storage.ts'
+import { type BrokenStore, withMember } from './contract-broken.ts'
+
+const ONE_ANOTHER =
+  'ids that differ in one letter, in its case, in a space or late in a long text are not taken for one another'
+
+/** A store that takes what it makes of an id for the id. */
+function naming(storage: Storage, nameOf: (id: string) => string): Storage {
+  const renamed = <T extends object>(named: T): T => withMember(named, 'id', (id) => nameOf(String(id)))
+  return {
+    ...storage,
+    get: (keys) => storage.get(keys.map(renamed)),
+    commit: (changes) =>
+      storage.commit(changes.map((change) => withMember(renamed(change), 'value', (value) => renamed(Object(value))))),
+  }
+}
+
+/** Stores that take one id for another. */
+export const BROKEN_IDS: readonly BrokenStore[] = [
+  {
+    does: 'folds the case of ids',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.toLowerCase()),
+  },
+  {
+    does: 'drops spaces at the end of ids',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.replace(/ +$/, '')),
+  },
+  {
+    does: 'cuts ids at 64 characters',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.slice(0, 64)),
+  },
+  {
+    does: 'cuts ids at 255 characters',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.slice(0, 255)),
+  },
+  {
+    does: 'normalises ids',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id) => id.normalize('NFC')),
+  },
+  {
+    does: 'asks for what UTF-8 makes of an id',
+    breaks: ['an id that is no text finds nothing, and no record whose id it might be turned into'],
+    breakStore: (storage) => naming(storage, (id) => Buffer.from(id).toString()),
+  },
+  {
+    does: 'ends an id at a NUL',
+    breaks: ['an id that is no text finds nothing, and no record whose id it might be turned into'],
+    breakStore: (storage) => naming(storage, (id) => id.replace(/\0.*$/s, '')),
+  },
+]
