@@ -5,7 +5,7 @@ import { decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
-import { askLedger } from './ask-ledger.ts'
+import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 
@@ -20,12 +20,7 @@ export type HeldPayment =
   | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
 
 /**
- * Asks the ledger to hold the money of a `created` payment, under the payment's own id: asking again is the same
- * call.
- *
- * `whenRefused`: the request that creates a payment can still say no, so there a refusal undoes it, and frees the key
- * that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without a
- * key may have been told that it exists, so there it fails.
+ * Asks the ledger to hold the money of a `created` payment, and writes down what it answers.
  * @spec OUT-6
  */
 export async function confirmHold(
@@ -33,8 +28,12 @@ export async function confirmHold(
   record: StoredRecord<'outgoing-payment'>,
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
-  const payment = record.value
-  const held = await askLedger(context, `hold ${payment.id}`, () =>
+  return writeHold(context, record, await askHold(context, record.value), whenRefused)
+}
+
+/** Asks for the hold of a payment, under the payment's own id: asking again is the same call. Never rejects. */
+export async function askHold(context: Context, payment: OutgoingPayment): Promise<LedgerOutcome> {
+  return askLedger(context, `hold ${payment.id}`, () =>
     context.ledger.hold({
       id: payment.id,
       account: payment.account,
@@ -42,9 +41,24 @@ export async function confirmHold(
       counterparty: { kind: 'local', account: payment.payeeAccount, incomingPayment: payment.incomingPaymentId },
     }),
   )
+}
+
+/**
+ * Writes down what became of a hold.
+ *
+ * `whenRefused`: the request that creates a payment can still say no, so there a refusal undoes it, and frees the key
+ * that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without a
+ * key may have been told that it exists, so there it fails.
+ */
+export async function writeHold(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  held: LedgerOutcome,
+  whenRefused: 'undo' | 'fail',
+): Promise<HeldPayment> {
   if (held.outcome === 'unknown') return { outcome: 'unknown', record }
-  if (held.outcome === 'done') return startSending(context, payment.id)
-  return refusePayment(context, payment.id, held.reason, whenRefused)
+  if (held.outcome === 'done') return startSending(context, record.value.id)
+  return refusePayment(context, record.value.id, held.reason, whenRefused)
 }
 
 async function startSending(context: Context, id: string): Promise<HeldPayment> {

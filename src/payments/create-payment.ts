@@ -1,4 +1,4 @@
-import { grantLimitExceeded, invalidToken, ledgerRefused, unavailable } from '../errors/conditions.ts'
+import { grantLimitExceeded, invalidSignature, invalidToken, ledgerRefused, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
@@ -14,7 +14,7 @@ import { decide } from '../records/decide.ts'
 import { decideOnce, type Effect, type SingleUse } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
-import { confirmHold, type HeldPayment } from './confirm-hold.ts'
+import { askHold, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import type { LocalReceiver } from './resolve-receiver.ts'
 
@@ -70,6 +70,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const attempt = async (): Promise<Effect<Intent>> => {
     const terms = await readTerms()
     const now = context.clock.now()
+    if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('it is too old by now')
     // Read again, and checked by the commit: a grant that was revoked while this waited its turn pays nothing. @spec TOK-9
     const presented = await readRecord(context.storage, 'access-token', token.id)
     if (presented === undefined || !isUsableToken(presented.value, now)) throw invalidToken()
@@ -94,6 +95,11 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const { record, spent } = once.made
   const held = await beginPayment(context, record)
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
+}
+
+/** A claim that may be swept by now keeps nobody out: the request may have been sent again meanwhile, and carried out. @spec SIG-26 */
+function isSpentClaim(claim: Change, now: number): boolean {
+  return claim.action === 'insert' && claim.kind === 'replay-claim' && claim.value.expiresAt <= now
 }
 
 /**
@@ -131,13 +137,16 @@ async function beginPayment(
 }
 
 async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+  const asked = await askHold(context, record.value)
   try {
-    const held = await confirmHold(context, record, 'undo')
+    const held = await writeHold(context, record, asked, 'undo')
     return held.outcome === 'unknown' ? await showPayment(context, held.record.value.id) : held
   } catch (cause) {
     const at = context.clock.now()
     context.emit({ type: 'fault', at, operation: undefined, message: 'a payment is left to recovery', cause })
-    if (record.value.keyId !== undefined) throw unavailable('the outcome of a hold is not known')
+    // After a refusal there is nothing to pay twice, and the payment may be undone after all: it must not count as created.
+    const isRepeatable = record.value.keyId !== undefined || asked.outcome === 'refused'
+    if (isRepeatable) throw unavailable('what became of an order is not known')
     return { outcome: 'lost', record }
   }
 }

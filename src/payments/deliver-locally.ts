@@ -90,11 +90,12 @@ async function decideWithReceipt(
 ): Promise<Step> {
   const isCredited = decision.action === 'settle'
   return decideAtReceiver(context, record, async () => {
+    // Read before the receipt: while that is still reserved, it is counted in what was read here.
+    const incoming = await readIncoming(context, record.value)
     const receipt = await readRecord(context.storage, 'receipt', creditId)
     if (receipt === undefined) throw new Error('the receipt of a payment has vanished')
     // The receipt is decided in the commit that decides the payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }
-    const incoming = await readIncoming(context, record.value)
     const amount = receipt.value.amount.value
     const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
     return decided(context, record, decision, [

@@ -33,9 +33,10 @@ export async function receivePayment(
   if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
   const result = await context.serialize(`incoming:${id}`, () =>
     decide<ReceivedPayment>(context, async () => {
+      // Read before the receipt: where this very transfer has just completed the payment, that is found, and no refusal.
+      const record = await readRecord(context.storage, 'incoming-payment', id)
       const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)
       if (known !== undefined) return { answer: answerAgain(known.value, id, amount) }
-      const record = await readRecord(context.storage, 'incoming-payment', id)
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       const accepted = acceptedOf(context, record.value, amount)
       if (typeof accepted !== 'bigint') return { answer: { ok: false, reason: accepted } }

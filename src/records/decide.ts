@@ -97,10 +97,12 @@ async function hasHappened(context: Context, changes: readonly Change[], cause: 
   return written === fresh || isThisWrite(record, written)
 }
 
-// What has no fresh id was written where the next version holds the very value that was to be written.
+// What has no fresh id was written where the next version holds the very value that was to be written, and its marks:
+// a worker that claims a payment changes nothing else.
 function isThisWrite(record: StoredRecord, written: Exclude<Change, { readonly id: string }>): boolean {
   const version = written.action === 'insert' ? 1 : written.version + 1
-  return record.version === version && isEqualValue(record.value, written.value)
+  const isMarkedSo = record.dueAt === written.dueAt && (record.isListed === true) === (written.isListed === true)
+  return record.version === version && isMarkedSo && isEqualValue(record.value, written.value)
 }
 
 function isEqualValue(a: unknown, b: unknown): boolean {

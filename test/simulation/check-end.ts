@@ -1,0 +1,133 @@
+import type { RecordTypes } from 'open-payments-server'
+import { isExchanged, sendExactly } from '../properties/model/prices.ts'
+import { type Order, paymentsOf } from './orders.ts'
+import { creditIdOf, isOver } from './payment-facts.ts'
+import type { World } from './world.ts'
+
+type OutgoingPayment = RecordTypes['outgoing-payment']
+
+/** What must be so once all faults have stopped and everything has been recovered. */
+export async function checkEnd(world: World, orders: readonly Order[]): Promise<void> {
+  const payments = world.storage.all('outgoing-payment').map(({ value }) => value)
+  for (const { value, dueAt, isListed } of world.storage.all('outgoing-payment')) {
+    if (!isOver(value)) world.violate(`8: payment ${value.id} is still ${value.state}`)
+    if (dueAt !== undefined) world.violate(`8: payment ${value.id} is over and due`)
+    if ((isListed === true) !== (value.state !== 'refused'))
+      world.violate(`payment ${value.id} is ${value.state} and listed: ${isListed}`)
+  }
+  checkPrices(world, payments)
+  await checkBooks(world, payments)
+  checkReceipts(world, payments)
+  checkQuotes(world, payments)
+  checkOrders(world, orders)
+  checkEvents(world)
+}
+
+/** Nobody is charged more than the price, and the receiver gets no more than it pays for. */
+function checkPrices(world: World, payments: readonly OutgoingPayment[]): void {
+  for (const { id, debitAmount, receiveAmount, fee } of payments) {
+    const price = sendExactly(debitAmount, receiveAmount, debitAmount.value)
+    const isFair =
+      receiveAmount.value <= price.receive && fee.value <= price.fee && isExchanged(debitAmount, receiveAmount)
+    if (!isFair) world.violate(`1: payment ${id} is not what its price says`)
+  }
+}
+
+/** The ledger matches the records line by line, and holds nothing. */
+async function checkBooks(world: World, payments: readonly OutgoingPayment[]): Promise<void> {
+  const { ledger, violate } = world
+  const completed = payments.filter(({ state }) => state === 'completed')
+  for (const account of ['alice', 'bob', 'carol']) {
+    const held = (await ledger.balance(account))?.held
+    if (held !== 0n) violate(`8: ${held} of ${account} are still held`)
+    const found = (await ledger.entries(account)).filter(({ transfer }) => !transfer.startsWith('opening:'))
+    const expected = completed.flatMap((one) => [
+      ...(one.account === account ? [`${one.id} ${-one.debitAmount.value}`] : []),
+      ...(one.payeeAccount === account ? [`${creditIdOf(one.id)} ${one.receiveAmount.value}`] : []),
+    ])
+    compare(
+      world,
+      `the lines of ${account}`,
+      found.map(({ transfer, amount }) => `${transfer} ${amount}`),
+      expected,
+    )
+  }
+  for (const asset of ['USD:2', 'EUR:4']) {
+    const own = completed.filter(({ debitAmount }) => `${debitAmount.assetCode}:${debitAmount.assetScale}` === asset)
+    const fees = own.reduce((sum, { fee }) => sum + fee.value, 0n)
+    const found = (await ledger.balance(`fees:${asset}`))?.total ?? 0n
+    if (found !== fees) violate(`1: the fees in ${asset} are ${found}, not ${fees}`)
+  }
+}
+
+function compare(world: World, what: string, found: readonly string[], expected: readonly string[]): void {
+  const [have, want] = [found.toSorted().join(', '), expected.toSorted().join(', ')]
+  if (have !== want) world.violate(`8: ${what} are ${have}, not ${want}`)
+}
+
+function checkReceipts({ storage, violate }: World, payments: readonly OutgoingPayment[]): void {
+  for (const { value } of storage.all('receipt')) {
+    if (value.state === 'reserved') violate(`8: receipt ${value.id} is still reserved`)
+    if (value.outgoingPaymentId === undefined) continue
+    const payment = payments.find(({ id }) => id === value.outgoingPaymentId)
+    if ((payment?.state === 'completed') !== (value.state === 'credited'))
+      violate(`8: receipt ${value.id} is ${value.state}, its payment ${payment?.state}`)
+  }
+}
+
+/** A quote is open exactly where it backs no payment. */
+function checkQuotes({ storage, violate }: World, payments: readonly OutgoingPayment[]): void {
+  for (const { value } of storage.all('quote')) {
+    const backed = payments.filter(({ quoteId, state }) => quoteId === value.id && state !== 'refused')
+    const isRight = value.state === (backed.length === 0 ? 'open' : 'used') && value.outgoingPaymentId === backed[0]?.id
+    if (!isRight || backed.length > 1)
+      violate(`3: quote ${value.id} is ${value.state} and backs ${backed.length} payments`)
+  }
+}
+
+/** Every answer that a client got was true; and what was made was made once. */
+function checkOrders(world: World, orders: readonly Order[]): void {
+  const { violate } = world
+  const byKey = new Map<string, string[]>()
+  for (const order of orders.filter(({ kind }) => kind === 'outgoing-payment')) {
+    const name = `order ${order.number}`
+    const made = paymentsOf(world, order.number).map(({ id }) => id)
+    if (made.length > 1) violate(`3: ${name} was paid ${made.length} times`)
+    for (const id of order.made)
+      if (made[0] !== id) violate(`${name} was answered with ${id}, which is not what was made`)
+    const isRefused = order.exchanges.every(
+      ({ answer }) => answer !== undefined && answer.status >= 400 && answer.status < 500,
+    )
+    if (isRefused && made.length > 0) violate(`${name} was refused each time, and paid`)
+    const { key, client } = order.asked
+    if (key === undefined) continue
+    const together = [...(byKey.get(`${client.id} ${key}`) ?? []), ...made]
+    byKey.set(`${client.id} ${key}`, together)
+    if (together.length > 1) violate(`${key} was paid under ${together.length} times`)
+  }
+}
+
+/** The host has heard of everything that happened, and of nothing else. */
+function checkEvents({ storage, host, violate }: World): void {
+  const left = storage.all('event')
+  if (left.length > 0) violate(`events: ${left[0]?.value.id} was never acknowledged`)
+  for (const { value } of storage.all('outgoing-payment')) {
+    const { id, state, debitAmount } = value
+    const expected = state === 'refused' ? [] : ['outgoing_payment.created', `outgoing_payment.${state}`]
+    const heard = host.heardOf(id)
+    if (heard.map(({ type }) => type).join() !== expected.join())
+      violate(`events: of ${id} was told ${heard.map(({ type }) => type)}`)
+    for (const event of heard) {
+      if (!('outgoingPayment' in event)) continue
+      const sent = event.type === 'outgoing_payment.completed' ? debitAmount.value : 0n
+      if (BigInt(event.sentAmount.value) !== sent) violate(`events: ${event.id} tells ${event.sentAmount.value} sent`)
+    }
+  }
+  for (const { value } of storage.all('incoming-payment')) {
+    const { id, state } = value
+    const isEnded = state === 'completed' || state === 'expired'
+    const expected = ['incoming_payment.created', ...(isEnded ? [`incoming_payment.${state}`] : [])]
+    const heard = host.heardOf(id).map(({ type }) => type)
+    if (heard.join() !== expected.join()) violate(`events: of ${id} was told ${heard}`)
+  }
+}

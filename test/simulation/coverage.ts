@@ -1,0 +1,66 @@
+/** What the runs of every test run must meet, and how often at least: a third or so of how often they do. */
+export const LEAST: Readonly<Record<string, number>> = {
+  // What becomes of payments.
+  'a payment ends completed': 250,
+  'a payment ends failed': 40,
+  'a payment ends refused': 40,
+  'a hold is refused: insufficient_funds': 50,
+  'a hold is refused: account_closed': 5,
+  'a credit is refused: account_closed': 5,
+  'a release happens': 40,
+  'create-outgoing-payment grant_limit_exceeded': 60,
+  'create-outgoing-payment invalid_quote': 40,
+  'create-outgoing-payment idempotency_conflict': 2,
+  'create-outgoing-payment unavailable': 50,
+
+  // Calls that are repeated, or arrive where nobody waits for them any more.
+  'a hold is asked for again': 150,
+  'a credit is asked for again': 80,
+  'a settle is asked for again': 70,
+  'a release is asked for again': 15,
+  'a hold arrives again, after it was refused': 40,
+  'a credit arrives again, after it was refused': 8,
+  'fault: the ledger did not answer in time': 150,
+  'ledger.hold isOvertaken': 10,
+  'ledger.hold isRepeated': 8,
+  'ledger.credit losesReply': 6,
+  'ledger.settle losesReply': 2,
+  'storage.commit fails': 60,
+  'storage.commit losesReply': 60,
+  'storage.commit isOvertaken': 60,
+
+  // Processes that end, and others that take over.
+  'a crash': 120,
+  'a crash before the effect of storage.commit': 8,
+  'a crash before the reply of storage.commit': 8,
+  'a crash before the effect of ledger.hold': 3,
+  'a crash before the reply of ledger.hold': 3,
+  'a crash before the reply of ledger.credit': 1,
+  payment_resumed: 60,
+  payment_stalled: 20,
+  'two processes are at one payment': 30,
+  'a commit meets a conflict': 200,
+  'clocks are set backwards': 25,
+  'clocks are set forwards': 60,
+
+  // What clients, owners and rails do.
+  'an order is given again': 250,
+  'an order that is given again is answered 201': 100,
+  'a request is replayed': 80,
+  'create-outgoing-payment invalid_signature': 15,
+  'somebody hears no answer': 150,
+  'two rotations give one token': 5,
+  'post-token 200': 30,
+  'delete-token 204': 4,
+  'delete-continue 204': 3,
+  'complete-incoming-payment 200': 30,
+  'a transfer: counted': 50,
+  'a transfer: completed': 6,
+  'a transfer: expired': 3,
+  'a transfer: conflict': 4,
+
+  // Events.
+  'an event is told again': 80,
+  'event incoming_payment.expired': 8,
+  'event incoming_payment.completed': 30,
+}

@@ -1,0 +1,46 @@
+import type { MoneyEvent, StoredRecord } from 'open-payments-server'
+import type { SigningKey } from 'open-payments-server/testing'
+import type { Granted } from './grants.ts'
+import { idOf } from './orders.ts'
+import { CALM } from './shape.ts'
+import { createIncoming, getReceivingGrant, getSpendingGrant, type Knowledge, newKnowledge, SPENDING } from './users.ts'
+import { type CreateOpenPayments, createWorld } from './world.ts'
+
+/** What was made before a run begins: grants and incoming payments, with the records that they left. */
+export interface Prepared {
+  readonly records: readonly StoredRecord[]
+  /** What the host has heard of them. */
+  readonly heard: readonly MoneyEvent[]
+  readonly incomings: Knowledge['incomings']
+  readonly spending: readonly Granted[]
+  readonly receiving: readonly Granted[]
+}
+
+/** Asks for grants of every kind and some incoming payments, while nothing goes wrong; the same ones each time. */
+export async function prepareRecords(
+  createOpenPayments: CreateOpenPayments,
+  keys: readonly SigningKey[],
+  accessTokenSeconds: number,
+): Promise<Prepared> {
+  const shape = { ...CALM, settings: { lifetimes: { accessTokenSeconds } } }
+  const startsAt = Date.parse('2026-03-01T12:00:00Z')
+  const world = createWorld({ seed: 0, shape, createOpenPayments, keys, isTraced: false, startsAt })
+  world.start()
+  const asked = Promise.all([
+    Promise.all(SPENDING.map((wanted) => getSpendingGrant(world, wanted))),
+    Promise.all([1, 2, 3].map(() => getReceivingGrant(world))),
+  ])
+  while (await world.scheduler.step());
+  const [spending, receiving] = await asked
+  const given = <T>(list: readonly (T | undefined)[]): readonly T[] => list.filter((one) => one !== undefined)
+  const known = newKnowledge({ spending: [], receiving: given(receiving), incomings: [] })
+  const created = Promise.all([0, 1, 2, 3, 4, 5].map(() => createIncoming(world, known)))
+  while (await world.scheduler.step());
+  await created
+  const isGiven = given(spending).length === SPENDING.length && known.incomings.length > 3
+  const heard = known.incomings.flatMap(({ url }) => world.host.heardOf(idOf(url)))
+  if (world.violations.length > 0 || !isGiven)
+    throw new Error(`the simulation could not be prepared: ${world.violations}`)
+  const { incomings, receiving: receivers } = known
+  return { records: world.storage.dump(), heard, incomings, spending: given(spending), receiving: receivers }
+}

@@ -1,0 +1,97 @@
+import type { Scenario } from './scenario.ts'
+import { commitsState, LEASE, named } from './stage.ts'
+
+const FIRST = "const first = await readRecord(context.storage, 'event', `$" + '{paymentId}:1`)\n'
+const LAST = "const last = await readRecord(context.storage, 'event', `$" + '{paymentId}:2`)\n'
+
+/** What the host is told, and when. */
+export const OF_EVENTS: readonly Scenario[] = [
+  {
+    name: 'a process ends before it tells what has happened',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      stage.keepBack(one, 'reply', commitsState('completed'))
+      stage.place(stage.order({ receiver }), one)
+      await stage.runOut()
+      stage.world.crash(one)
+      stage.world.scheduler.pass(LEASE)
+      other.openPayments.recover()
+    },
+    without: [
+      {
+        what: 'the event in the commit',
+        edits: [{ file: 'src/payments/finish-payment.ts', find: '...recordEvents(context, [event])', put: '' }],
+        finds: /events: /,
+      },
+    ],
+  },
+  {
+    name: 'a host crashes while it hears of an event',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const hears = stage.keepBack(one, 'effect', named('outgoing_payment.completed'))
+      stage.place(stage.order({ receiver }), one)
+      await stage.untilCalled(named('outgoing_payment.completed'))
+      hears.letGo()
+      stage.world.plan = undefined
+      stage.world.scheduler.take(({ call }) => call?.port === 'onEvent')
+      stage.world.crash(one)
+      stage.world.scheduler.pass(LEASE)
+      other.openPayments.recover()
+    },
+    without: [
+      {
+        what: 'that an event is forgotten after it was heard',
+        edits: [
+          {
+            file: 'src/payments/notify.ts',
+            find: "await deliverEvent(record.value.event)\n        const { kind, version, value } = record\n        await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])",
+            put: "const { kind, version, value } = record\n        await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])\n        await deliverEvent(record.value.event)",
+          },
+        ],
+        finds: /events: of/,
+      },
+    ],
+  },
+  {
+    name: 'events are looked for while the payment moves on',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      stage.keepBack(one, 'effect', named('hold'))
+      stage.place(stage.order({ receiver }), one)
+      await stage.untilCalled(named('hold'))
+      stage.world.crash(one)
+      stage.world.scheduler.take(({ call }) => call?.process === one.id)
+      stage.world.scheduler.pass(LEASE)
+      const looks = stage.keepBack(
+        other,
+        'effect',
+        ({ name, arguments: [keys] }) => name === 'get' && JSON.stringify(keys).includes(':2"'),
+      )
+      other.openPayments.recover()
+      await stage.runOut()
+      looks.letGo()
+    },
+    without: [
+      {
+        what: 'that the last event is looked for first',
+        edits: [
+          {
+            file: 'src/payments/notify.ts',
+            find: LAST,
+            put: '',
+          },
+          {
+            file: 'src/payments/notify.ts',
+            find: FIRST,
+            put: FIRST + LAST,
+          },
+        ],
+        finds: /told before the one before it/,
+      },
+    ],
+  },
+]

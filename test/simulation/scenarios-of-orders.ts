@@ -1,0 +1,213 @@
+import type { Scenario } from './scenario.ts'
+import { CLOSED, commitsState, named, OPEN, readsKind } from './stage.ts'
+
+const HOLD = 'src/payments/confirm-hold.ts'
+const CREATE = 'src/payments/create-payment.ts'
+const DECIDE = 'src/records/decide.ts'
+const ONCE = 'src/records/decide-once.ts'
+const NO_KEY = {
+  file: ONCE,
+  find: 'const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]',
+  put: 'const kept: Change[] = []',
+}
+
+/** Orders that are given twice, by their client or by somebody else. */
+export const OF_ORDERS: readonly Scenario[] = [
+  {
+    name: 'a request is sent once more while it is answered',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver })
+      const commits = [one, other].map((process) => stage.keepBack(process, 'effect', commitsState('created')))
+      stage.place(order, one)
+      await stage.runOut()
+      stage.replay(order, other)
+      await stage.runOut()
+      for (const { letGo } of commits) letGo()
+      await stage.end()
+      stage.expect(stage.payments().length === 1, `it is paid once: ${stage.payments().length}`)
+    },
+    without: [
+      {
+        what: 'the replay claim in the commit of the order',
+        edits: [
+          {
+            file: DECIDE,
+            find: "...('changes' in decision ? decision.changes : []), ...claims]",
+            put: "...('changes' in decision ? decision.changes : [])]",
+          },
+        ],
+        finds: /claims no signature|paid/,
+      },
+    ],
+  },
+  {
+    name: 'a request that was sent once more is held up until its claim is swept',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver })
+      const reads = [one, other].map((process) => stage.keepBack(process, 'effect', readsKind('incoming-payment')))
+      stage.place(order, one)
+      await stage.runOut()
+      const second = stage.replay(order, other)
+      await stage.runOut()
+      reads[0]?.letGo()
+      await stage.runOut()
+      stage.world.scheduler.pass(90_000_000)
+      await stage.until(one.openPayments.sweep())
+      reads[1]?.letGo()
+      const told = await stage.until(second)
+      stage.expect(told?.status === 401, `it is too old by now: ${told?.status}`)
+    },
+    without: [
+      {
+        what: 'the second look at its age',
+        edits: [{ file: CREATE, find: 'order.claims.some((claim) => isSpentClaim(claim, now))', put: 'now < 0' }],
+        finds: /answered with/,
+      },
+    ],
+  },
+  {
+    name: 'a repeat under a key finds its request still waiting for the ledger',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver, key: 'key' })
+      const held = stage.keepBack(one, 'reply', named('hold'))
+      const first = stage.place(order, one)
+      await stage.untilCalled(named('hold'))
+      const second = await stage.until(stage.place(order, other))
+      held.letGo()
+      const answers = [await stage.until(first), second]
+      stage.expect(
+        answers.every((answer) => answer?.status === 201),
+        `both are told of it: ${answers.map((one) => one?.status)}`,
+      )
+    },
+    without: [{ what: 'the key in the commit of the order', edits: [NO_KEY], finds: /not one commit|paid/ }],
+  },
+  {
+    name: 'a repeat finds its quote used by the request that it repeats',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver, quote: await stage.quote(receiver, 40), key: 'key' })
+      const reads = stage.keepBack(other, 'effect', readsKind('quote'))
+      const second = stage.place(order, other)
+      await stage.runOut()
+      const first = await stage.until(stage.place(order, one))
+      reads.letGo()
+      const again = await stage.until(second)
+      stage.expect(
+        again?.status === 201 && again.text === first?.text,
+        `the repeat is answered as the request was: ${again?.status}`,
+      )
+    },
+    without: [
+      {
+        what: 'the second look for the key',
+        edits: [
+          {
+            file: DECIDE,
+            find: '      const known = await earlier?.()\n      if (known !== undefined) return known\n      throw refusal',
+            put: '      throw refusal',
+          },
+        ],
+        finds: /answered as the request was/,
+      },
+    ],
+  },
+  {
+    name: 'an order is refused, and given again under its key',
+    async play(stage) {
+      const one = stage.start()
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver, quote: await stage.quote(receiver, 40), key: 'key' })
+      const first = stage.place(order, one)
+      await stage.untilCalled(named('hold'))
+      await stage.world.ledger.setPermissions('alice', CLOSED)
+      const refused = await stage.until(first)
+      stage.expect(refused?.status === 403, `the account is closed: ${refused?.status}`)
+      await stage.world.ledger.setPermissions('alice', OPEN)
+      // In another second, or it would be the same request.
+      stage.world.scheduler.pass(1_000)
+      const again = await stage.until(stage.place(order, one))
+      stage.expect(again?.status === 201, `the key and the quote are free: ${again?.status}`)
+      const last = await stage.until(stage.replay(order, one))
+      stage.expect(last?.text === again?.text, `the identical request is answered as before: ${last?.text}`)
+    },
+    without: [
+      {
+        what: 'the key that a refusal frees',
+        edits: [{ file: HOLD, find: '...(await freeKey(context, payment))', put: '' }],
+        finds: /keeps its key/,
+      },
+      {
+        what: 'the quote that a refusal frees',
+        edits: [{ file: HOLD, find: '...(await reopenQuote(context, payment)), ', put: '' }],
+        finds: /keeps its quote/,
+      },
+      {
+        what: 'the budget that a refusal gives back',
+        edits: [{ file: HOLD, find: '...(await releaseSpending(context, payment)),', put: '' }],
+        finds: /2: .* says/,
+      },
+    ],
+  },
+  {
+    name: 'a repeat finds its key, and then its payment undone',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver, key: 'key' })
+      const held = stage.keepBack(one, 'effect', named('hold'))
+      const first = stage.place(order, one)
+      await stage.untilCalled(named('hold'))
+      await stage.world.ledger.setPermissions('alice', CLOSED)
+      const reads = stage.keepBack(other, 'effect', readsKind('outgoing-payment'))
+      const second = stage.place(order, other)
+      await stage.untilKept(reads)
+      held.letGo()
+      await stage.until(first)
+      reads.letGo()
+      const told = await stage.until(second)
+      stage.expect(told?.status === 403, `the repeat is refused, too: ${told?.status}`)
+    },
+    without: [
+      {
+        what: 'the look at what became of the payment',
+        edits: [{ file: CREATE, find: "if (state === 'refused') throw ledgerRefused(refusalOf(decision))\n", put: '' }],
+        finds: /refused, too|answered with/,
+      },
+    ],
+  },
+  {
+    name: 'a repeat that was refused with its request is sent again by somebody else',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver, key: 'key' })
+      const held = stage.keepBack(one, 'effect', named('hold'))
+      const first = stage.place(order, one)
+      await stage.untilCalled(named('hold'))
+      await stage.world.ledger.setPermissions('alice', CLOSED)
+      // In another second, or it would be the same request.
+      stage.world.scheduler.pass(1_000)
+      await stage.until(stage.place(order, other))
+      held.letGo()
+      await stage.until(first)
+      await stage.world.ledger.setPermissions('alice', OPEN)
+      const again = await stage.until(stage.replay(order, other))
+      stage.expect(again?.status === 401, `the signature is used up: ${again?.status}`)
+    },
+    without: [
+      {
+        what: 'the signature that a repeat uses up',
+        edits: [{ file: ONCE, find: 'if (once.isRepeat) await useSignature(context, claims, nonceClaims)\n', put: '' }],
+        finds: /captured|used up/,
+      },
+    ],
+  },
+]

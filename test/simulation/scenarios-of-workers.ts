@@ -1,0 +1,228 @@
+import { send } from './exchange.ts'
+import { idOf } from './orders.ts'
+import type { Scenario } from './scenario.ts'
+import type { Call } from './scheduler.ts'
+import { CLOSED, commitsKind, commitsState, LEASE, named, once, readsKind } from './stage.ts'
+
+const DELIVER = 'src/payments/deliver-locally.ts'
+const FINISH = 'src/payments/finish-payment.ts'
+const HOLD = 'src/payments/confirm-hold.ts'
+/** A commit is tried for longer than a lease. */
+const PATIENT = { settings: { lifetimes: { accessTokenSeconds: 10_000_000 }, limits: { commitSeconds: 600 } } } as const
+
+/** Two processes that have one payment in hand, or one that ends with it. */
+export const OF_WORKERS: readonly Scenario[] = [
+  {
+    name: 'a worker whose lease has lapsed ends a payment that another one has ended',
+    shape: PATIENT,
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const ends = stage.keepBack(one, 'effect', commitsState('completed'))
+      stage.place(stage.order({ receiver }), one)
+      await stage.runOut()
+      stage.world.scheduler.pass(LEASE)
+      other.openPayments.recover()
+      await stage.runOut()
+      stage.expect(stage.payments()[0]?.state === 'completed', 'the other worker ends it')
+      ends.letGo()
+    },
+    without: [
+      {
+        what: 'the version that a worker expects at the end',
+        edits: [
+          {
+            file: FINISH,
+            find: "const write: Change = { action: 'replace', kind, version, value: end, isListed: true }",
+            put: `const now = await context.storage.get([{ kind, id: end.id }])
+              const write: Change = { action: 'replace', kind, version: now[0]?.version ?? version, value: end, isListed: true }`,
+          },
+          { file: FINISH, find: 'decide(context, attempt, [], { lost })', put: 'decide(context, attempt)' },
+        ],
+        finds: /went from completed to completed/,
+      },
+    ],
+  },
+  {
+    name: 'a worker whose lease has lapsed decides a payment that another one has decided',
+    shape: PATIENT,
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const decides = stage.keepBack(one, 'effect', commitsState('decided'))
+      stage.place(stage.order({ receiver }), one)
+      await stage.runOut()
+      stage.world.scheduler.pass(LEASE)
+      const ended = stage.keepBack(other, 'effect', commitsState('completed'))
+      other.openPayments.recover()
+      await stage.runOut()
+      decides.letGo()
+      await stage.runOut()
+      ended.letGo()
+    },
+    without: [
+      {
+        what: 'the receipt that is decided once, and the worker that stops',
+        edits: [
+          { file: DELIVER, find: 'decide(context, attempt, [], { lost })', put: 'decide(context, attempt)' },
+          {
+            file: DELIVER,
+            find: "if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }",
+            put: `const [now] = await context.storage.get([{ kind: 'outgoing-payment', id: record.value.id }])
+              record = { ...record, version: now?.version ?? 0 }`,
+          },
+        ],
+        finds: /RangeError|went from/,
+      },
+    ],
+  },
+  {
+    name: 'a worker reads on both sides of the decision of another one',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const readsEither = (call: Call): boolean => readsKind('receipt')(call) || readsKind('incoming-payment')(call)
+      const reads = stage.keepBack(one, 'reply', (call) => stage.calls.some(named('credit')) && readsEither(call))
+      stage.place(stage.order({ receiver }), one)
+      await stage.runOut()
+      stage.world.scheduler.pass(LEASE)
+      other.openPayments.recover()
+      await stage.runOut()
+      reads.letGo()
+    },
+    without: [
+      {
+        what: 'the order of the two reads',
+        edits: [
+          {
+            file: DELIVER,
+            find: 'const incoming = await readIncoming(context, record.value)\n    const receipt = await',
+            put: 'const receipt = await',
+          },
+          {
+            file: DELIVER,
+            find: "if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }",
+            put: `if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }
+              const incoming = await readIncoming(context, record.value)`,
+          },
+        ],
+        finds: /RangeError/,
+      },
+    ],
+  },
+  {
+    name: 'two workers hear of one refusal',
+    shape: PATIENT,
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      stage.plan = once(named('hold'), 'isLost')
+      const refused = stage.keepBack(one, 'effect', commitsState('failed'))
+      stage.place(stage.order({ receiver }), one)
+      await stage.untilCalled(named('hold'))
+      await stage.world.ledger.setPermissions('alice', CLOSED)
+      await stage.runOut()
+      stage.world.scheduler.pass(LEASE)
+      other.openPayments.recover()
+      await stage.runOut()
+      refused.letGo()
+    },
+    without: [
+      {
+        what: 'that only a created payment is refused',
+        edits: [
+          {
+            file: HOLD,
+            find: "if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }\n    // Nobody",
+            put: '// Nobody',
+          },
+        ],
+        finds: /went from failed to failed/,
+      },
+    ],
+  },
+  {
+    name: 'two workers hold one version of a payment, and the receiver closes between them',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming({})
+      const order = stage.order({ receiver, key: 'key' })
+      // The commit of one happens; the other one's does not, and would have written the very same.
+      stage.plan = once((call) => call.process === other.id && commitsState('sending')(call), 'fails')
+      const writes = stage.keepBack(one, 'effect', commitsState('sending'))
+      const fails = stage.keepBack(other, 'reply', commitsState('sending'))
+      stage.place(order, one)
+      await stage.untilCalled(commitsState('sending'))
+      stage.place(order, other)
+      await stage.untilCalled(commitsState('sending'), 2)
+      const reserves = stage.keepBack(one, 'effect', commitsKind('receipt'))
+      const credits = stage.keepBack(one, 'effect', named('credit'))
+      const looks = stage.keepBack(
+        other,
+        'effect',
+        (call) => stage.calls.some(commitsKind('receipt')) && readsKind('incoming-payment')(call),
+      )
+      writes.letGo()
+      await stage.untilCalled(commitsKind('receipt'))
+      fails.letGo()
+      await stage.untilCalled((call) => call.process === other.id && readsKind('receipt')(call))
+      await stage.untilKept(looks)
+      reserves.letGo()
+      await stage.untilKept(credits)
+      stage.world.commits.completedByCall.add(idOf(receiver))
+      const { client, token } = stage.receiving()
+      const completed = await stage.until(
+        send(stage.world, { client, method: 'POST', url: `${receiver}/complete`, token: token.value, via: one }),
+      )
+      stage.expect(completed?.status === 200, `it is completed: ${completed?.text}`)
+      looks.letGo()
+      await stage.runOut()
+      credits.letGo()
+    },
+    without: [
+      {
+        what: 'the receipt that giving up inserts, too',
+        edits: [{ file: DELIVER, find: 'reason: reserved.reason }, [insert])', put: 'reason: reserved.reason }, [])' }],
+        finds: /8: |ledger: credit/,
+      },
+    ],
+  },
+  {
+    name: 'a process ends between the decision and what it tells the ledger',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      stage.keepBack(one, 'reply', commitsState('decided'))
+      stage.place(stage.order({ receiver }), one)
+      await stage.runOut()
+      stage.world.crash(one)
+      stage.world.scheduler.pass(LEASE)
+      other.openPayments.recover()
+    },
+    without: [
+      {
+        what: 'the decision before the settlement',
+        edits: [
+          {
+            file: DELIVER,
+            find: 'return decideWithReceipt(context, record, creditId, decision)',
+            put: `await context.ledger.settle({ id: payment.id, amount: payment.debitAmount, fee: payment.fee })
+              return decideWithReceipt(context, record, creditId, decision)`,
+          },
+        ],
+        finds: /not what is committed/,
+      },
+      {
+        what: 'the lease that makes it due again',
+        edits: [
+          {
+            file: DELIVER,
+            find: "changes: [{ ...record, action: 'replace', value, dueAt }, ...others],",
+            put: "changes: [{ action: 'replace', kind: record.kind, version: record.version, isListed: true, value }, ...others],",
+          },
+        ],
+        finds: /is still decided/,
+      },
+    ],
+  },
+]

@@ -1,0 +1,286 @@
+import type { Access, OutgoingPaymentAccess } from 'open-payments-server'
+import { ALICE, BOB, CAROL } from '../support/test-wallet.ts'
+import { setPermissions } from './accounts.ts'
+import { pause, send } from './exchange.ts'
+import { askWallet, continueGrant, type Granted, getConsented, getGrantedAtOnce, rotate } from './grants.ts'
+import { idOf, newOrder, type Order, place } from './orders.ts'
+import { checkList, checkRead } from './reads.ts'
+import { reportAgain, reportTransfer, type Transfer } from './transfers.ts'
+import type { SimulatedClient, World } from './world.ts'
+
+/** What the clients of a run know: what was made, and with which tokens. */
+export interface Knowledge {
+  readonly receiving: Granted[]
+  readonly spending: Granted[]
+  readonly incomings: { readonly url: string; readonly walletAddress: string; readonly granted: Granted }[]
+  readonly quotes: { readonly url: string; readonly walletAddress: string; readonly client: SimulatedClient }[]
+  readonly orders: Order[]
+  readonly transfers: Transfer[]
+  keys: number
+}
+
+/** What is there from the start; it is not shared with another run. */
+export const newKnowledge = ({
+  spending,
+  receiving,
+  incomings,
+}: {
+  readonly [Name in 'spending' | 'receiving' | 'incomings']: readonly Knowledge[Name][number][]
+}): Knowledge => ({
+  receiving: receiving.map((granted) => ({ ...granted })),
+  spending: spending.map((granted) => ({ ...granted })),
+  incomings: [...incomings],
+  quotes: [],
+  orders: [],
+  transfers: [],
+  keys: 0,
+})
+
+const usd = (value: number) => ({ value: String(value), assetCode: 'USD', assetScale: 2 })
+const eur = (value: number) => ({ value: String(value), assetCode: 'EUR', assetScale: 4 })
+const amountFor = (walletAddress: string, value: number) => (walletAddress === CAROL ? eur(value * 100) : usd(value))
+
+const RECEIVING: readonly Access[] = [
+  { type: 'incoming-payment', actions: ['create', 'complete', 'read', 'list'] },
+  { type: 'quote', actions: ['create', 'read'] },
+]
+
+/** As long as a key is kept, and a little less. */
+const KEPT_MILLISECONDS = 20 * 3600 * 1000
+
+const PAYEES = [BOB, BOB, CAROL, ALICE] as const
+
+const entryOf = (owner: string, limits?: OutgoingPaymentAccess['limits']): Access => ({
+  type: 'outgoing-payment',
+  actions: ['create', 'read', 'list'],
+  identifier: owner,
+  ...(limits && { limits }),
+})
+
+/** What owners are asked for; budgets that a few payments use up, and some that none does. */
+export const SPENDING: readonly (readonly [owner: string, ...access: Access[]])[] = [
+  [ALICE, entryOf(ALICE)],
+  [ALICE, entryOf(ALICE, { debitAmount: usd(150) })],
+  [ALICE, entryOf(ALICE, { debitAmount: usd(1_000) })],
+  [ALICE, entryOf(ALICE, { receiveAmount: usd(250) })],
+  [ALICE, entryOf(ALICE, { receiveAmount: eur(20_000) })],
+  [ALICE, entryOf(ALICE, { debitAmount: usd(200), interval: 'R/2026-03-01T12:00:00Z/PT10M' })],
+  [ALICE, entryOf(ALICE, { receiveAmount: usd(200), interval: 'R1/2026-03-01T12:00:00Z/PT5M' })],
+  [ALICE, entryOf(ALICE, { debitAmount: usd(100) }), entryOf(ALICE, { debitAmount: usd(300) })],
+  [BOB, entryOf(BOB, { debitAmount: usd(400) })],
+  [BOB, entryOf(BOB)],
+  [CAROL, entryOf(CAROL, { debitAmount: eur(30_000) })],
+]
+
+/** A grant to pay from one account. */
+export async function getSpendingGrant(
+  world: World,
+  [owner, ...access]: (typeof SPENDING)[number],
+): Promise<Granted | undefined> {
+  const { random, clients } = world
+  const isFinished = random.chance(0.6)
+  const isApproved = world.isFaulty ? random.chance(0.9) : true
+  const asked: Access[] = [...access, { type: 'quote', actions: ['create', 'read'] }]
+  return getConsented(world, random.pick(clients), owner, asked, { isFinished, isApproved })
+}
+
+export async function getReceivingGrant(world: World): Promise<Granted | undefined> {
+  return getGrantedAtOnce(world, world.random.pick(world.clients), RECEIVING)
+}
+
+async function getGrant(world: World, known: Knowledge): Promise<void> {
+  const isSpending = world.random.chance(0.7)
+  const granted = await (isSpending ? getSpendingGrant(world, world.random.pick(SPENDING)) : getReceivingGrant(world))
+  if (granted !== undefined) known[isSpending ? 'spending' : 'receiving'].push(granted)
+}
+
+/** One that would take this much now, as far as the records say; now and then any. */
+function someReceiver(world: World, known: Knowledge, payer: string): Knowledge['incomings'][number] | undefined {
+  const { random, storage } = world
+  const isApt = ({ url, walletAddress }: Knowledge['incomings'][number]): boolean => {
+    const payment = storage.find('incoming-payment', idOf(url))?.value
+    if (payment === undefined || (payer === CAROL && walletAddress !== CAROL)) return false
+    const left =
+      payment.incomingAmount && payment.incomingAmount.value - payment.received.value - payment.reserved.value
+    const isOpen = payment.state === 'pending' || payment.state === 'processing'
+    return isOpen && (payment.expiresAt ?? 0) > world.now() && (left === undefined || left > 20n)
+  }
+  return latest(world, random.chance(0.85) ? known.incomings.filter(isApt) : known.incomings)
+}
+
+/** A grant that seems to be alive; now and then any. */
+function someGrant(world: World, known: Knowledge): Granted | undefined {
+  const isAlive = ({ continueUri }: Granted): boolean =>
+    world.storage.find('grant', idOf(continueUri))?.value.state === 'issued'
+  return latest(world, world.random.chance(0.9) ? known.spending.filter(isAlive) : known.spending)
+}
+
+const latest = <T>({ random }: World, list: readonly T[]): T | undefined =>
+  list.length === 0 ? undefined : random.chance(0.6) ? list.at(-1) : random.pick(list)
+
+function keyFor({ random, shape }: World, known: Knowledge): { readonly key?: string } {
+  if (!random.chance(shape.keyed)) return {}
+  // Now and then a key that was used before, for something else.
+  const reused = random.chance(0.05) ? latest({ random } as World, known.orders)?.asked.key : undefined
+  return { key: reused ?? `key-${known.keys++}` }
+}
+
+export async function createIncoming(world: World, known: Knowledge): Promise<void> {
+  const { random } = world
+  const granted = latest(world, known.receiving)
+  if (granted === undefined) return
+  const walletAddress = random.pick(PAYEES)
+  const amount = random.chance(0.5) ? { incomingAmount: amountFor(walletAddress, random.between(20, 900)) } : {}
+  const expiry = random.chance(0.2)
+    ? { expiresAt: new Date(world.now() + random.pick([2_000, 20_000, 120_000])).toISOString() }
+    : {}
+  const { client, token } = granted
+  const number = known.orders.length
+  const json = { walletAddress, ...amount, ...expiry, metadata: { order: number } }
+  const order = newOrder(world, number, 'incoming-payment', {
+    client,
+    token: token.value,
+    json,
+    ...keyFor(world, known),
+  })
+  known.orders.push(order)
+  const answer = await place(world, order)
+  if (answer?.status === 201) known.incomings.push({ url: answer.body.id, walletAddress, granted })
+}
+
+export async function createQuote(world: World, known: Knowledge): Promise<void> {
+  const { random } = world
+  const granted = someGrant(world, known)
+  const receiver = granted?.owner && someReceiver(world, known, granted.owner)
+  if (granted?.owner === undefined || !receiver) return
+  const walletAddress = granted.owner
+  const amount = random.weigh<object>([
+    [5, { debitAmount: amountFor(walletAddress, random.between(2, random.pick([20, 60, 300]))) }],
+    [3, { receiveAmount: amountFor(receiver.walletAddress, random.between(1, random.pick([20, 200]))) }],
+    [2, {}],
+  ])
+  const { client, token } = granted
+  const number = known.orders.length
+  const json = { walletAddress, receiver: receiver.url, method: 'ilp', ...amount }
+  const order = newOrder(world, number, 'quote', { client, token: token.value, json, ...keyFor(world, known) })
+  known.orders.push(order)
+  const answer = await place(world, order)
+  if (answer?.status === 201) known.quotes.push({ url: answer.body.id, walletAddress, client })
+}
+
+/** Orders one payment or several at once: from a quote, which several may want, or straight from an incoming payment. */
+export async function pay(world: World, known: Knowledge): Promise<void> {
+  const count = world.random.chance(0.25) ? world.random.between(2, 4) : 1
+  const granted = someGrant(world, known)
+  if (granted?.owner === undefined) return
+  const { owner, client, token } = granted
+  const quote = someQuote(world, known, granted)
+  const receiver = someReceiver(world, known, owner)
+  if ((quote ?? receiver) === undefined) return
+  await Promise.all(
+    Array.from({ length: count }, async () => {
+      const number = known.orders.length
+      const debitAmount = amountFor(owner, world.random.between(2, world.random.pick([20, 60, 300])))
+      const from = quote === undefined ? { incomingPayment: receiver?.url, debitAmount } : { quoteId: quote.url }
+      const json = { walletAddress: owner, ...from, metadata: { order: number } }
+      const order = newOrder(world, number, 'outgoing-payment', {
+        client,
+        token: token.value,
+        json,
+        ...keyFor(world, known),
+      })
+      known.orders.push(order)
+      const answer = await place(world, order)
+      if ((answer === undefined || answer.status >= 500) && order.asked.key !== undefined) await place(world, order)
+      if (answer?.status === 401 && world.random.chance(0.5)) await rotate(world, granted)
+    }),
+  )
+}
+
+/** A quote that is open; now and then one that was used, or none. */
+function someQuote(world: World, known: Knowledge, { owner }: Granted): Knowledge['quotes'][number] | undefined {
+  const { random, storage } = world
+  if (random.chance(0.35)) return undefined
+  const owned = known.quotes.filter(({ walletAddress }) => walletAddress === owner)
+  const isApt = ({ url }: { readonly url: string }): boolean => {
+    const quote = storage.find('quote', idOf(url))?.value
+    return quote?.state === 'open' && quote.expiresAt > world.now()
+  }
+  return latest(world, random.chance(0.85) ? owned.filter(isApt) : owned)
+}
+
+/** Gives an order again under its key, or sends again what somebody has captured. */
+async function orderAgain(world: World, known: Knowledge): Promise<void> {
+  const order = latest(world, known.orders)
+  if (order === undefined || world.now() - order.sentAt > KEPT_MILLISECONDS) return
+  const captured = latest(world, order.exchanges)
+  const isReplay = order.asked.key === undefined || world.random.chance(0.3)
+  // Without a key what is no payment may be made again and again.
+  if (captured === undefined || (order.kind !== 'outgoing-payment' && order.asked.key === undefined)) return
+  await place(world, order, isReplay ? captured : undefined)
+}
+
+async function complete(world: World, known: Knowledge): Promise<void> {
+  const incoming = latest(world, known.incomings)
+  if (incoming === undefined) return
+  const { url, granted } = incoming
+  world.commits.completedByCall.add(idOf(url))
+  await send(
+    world,
+    { client: granted.client, method: 'POST', url: `${url}/complete`, token: granted.token.value },
+    ({ status }) => {
+      const state = world.storage.find('incoming-payment', idOf(url))?.value.state
+      if (status === 200 && state !== 'completed') world.violate(`4: ${url} was completed and is ${state}`)
+    },
+  )
+}
+
+async function endGrant(world: World, known: Knowledge): Promise<void> {
+  const granted = someGrant(world, known)
+  if (granted?.owner === undefined) return
+  const { client, owner, continueUri, continueToken, token } = granted
+  await world.random.weigh<() => Promise<unknown>>([
+    [1, () => send(world, { client, method: 'DELETE', url: token.manage, token: token.value })],
+    [1, () => send(world, { client, method: 'DELETE', url: continueUri, token: continueToken })],
+    [1, () => askWallet(world, ({ grants }) => grants.revoke(owner, idOf(continueUri)))],
+    [1, () => askWallet(world, ({ grants }) => grants.list(owner))],
+    [3, () => continueGrant(world, granted)],
+    [4, () => rotate(world, granted)],
+  ])()
+}
+
+/** A last repeat of something that was ordered under a key, and of a transfer that was counted. */
+export function askOnceMore(world: World, known: Knowledge): void {
+  const { random, now } = world
+  const isKept = ({ sentAt }: Order): boolean => now() - sentAt < KEPT_MILLISECONDS
+  const keyed = known.orders.filter((order) => order.asked.key !== undefined && order.made.size > 0 && isKept(order))
+  if (keyed.length > 0) place(world, random.pick(keyed))
+  const counted = known.transfers.filter(({ accepted }) => accepted !== undefined)
+  if (counted.length > 0) reportAgain(world, random.pick(counted))
+}
+
+const WEIGHTS: readonly (readonly [number, (world: World, known: Knowledge) => Promise<unknown>])[] = [
+  [9, createIncoming],
+  [14, createQuote],
+  [38, pay],
+  [14, orderAgain],
+  [4, complete],
+  [7, (world, known) => reportTransfer(world, known.transfers, latest(world, known.incomings)?.url)],
+  [4, checkRead],
+  [2, checkList],
+  [4, endGrant],
+  [1, getGrant],
+  [4, setPermissions],
+  [1, (world) => askWallet(world, (wallet) => wallet.sweep())],
+  [1, (world) => askWallet(world, (wallet) => wallet.recover())],
+]
+
+/** One person or program that goes on until the run has had enough actions. */
+export async function actUntil(world: World, known: Knowledge, isEnough: () => boolean): Promise<void> {
+  const { random, shape } = world
+  while (!isEnough()) {
+    await pause(world, shape.thinking === 0 ? 0 : random.between(0, shape.thinking))
+    while (!world.processes.some(({ isAlive }) => isAlive)) await pause(world, 500)
+    await random.weigh(WEIGHTS)(world, known)
+  }
+}

@@ -1,0 +1,164 @@
+import type { RecordKind, RecordTypes, StoredRecord } from 'open-payments-server'
+import type { OutgoingPayment } from './payment-facts.ts'
+import { createRecordBook, insertedOf } from './record-book.ts'
+import type { SimulatedStorage, Write } from './simulated-storage.ts'
+import { watchPayments } from './watch-payments.ts'
+
+/** What every commit must leave true. */
+export interface CommitWatch {
+  onCommit(writes: readonly Write[]): void
+  /** Takes note of a record that is there from the start. */
+  learn(record: StoredRecord): void
+  /** The payment whose credit has this id. */
+  paymentOfCredit(creditId: string): OutgoingPayment | undefined
+  /** What the grant had spent, with the payment, in the commit that created it. */
+  spentWith(paymentId: string): RecordTypes['spending'] | undefined
+  /** Incoming payments for which a client has ever asked for completion. */
+  readonly completedByCall: Set<string>
+}
+
+const NEXT_QUOTE_STATES: Readonly<Record<RecordTypes['quote']['state'], readonly string[]>> = {
+  open: ['open', 'reserved'],
+  reserved: ['reserved', 'open', 'used'],
+  used: [],
+}
+
+/** Kinds that are the wallet's books: nothing deletes them. */
+const KEPT: readonly RecordKind[] = ['outgoing-payment', 'incoming-payment', 'receipt', 'spending']
+
+export interface CommitWatching {
+  readonly storage: () => SimulatedStorage
+  /** Whether a rail may pay in more than was asked for. */
+  readonly mayExceed: boolean
+  violate(text: string): void
+}
+
+export function watchCommits({ storage, mayExceed, violate }: CommitWatching): CommitWatch {
+  const book = createRecordBook(storage)
+  const { find, learn } = book
+  const payments = watchPayments(book, violate)
+  const completedByCall = new Set<string>()
+  const must = (isTrue: boolean, text: () => string): void => {
+    if (!isTrue) violate(text())
+  }
+
+  function checkIncoming(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
+    const payment = after.value as RecordTypes['incoming-payment']
+    const from = before?.value as RecordTypes['incoming-payment'] | undefined
+    const name = `incoming payment ${payment.id}`
+    checkSums(payment)
+    const { received, state, incomingAmount } = payment
+    must(received.value >= (from?.received.value ?? 0n), () => `4: ${name} received less than before`)
+    const isReached = incomingAmount !== undefined && received.value >= incomingAmount.value
+    const room = mayExceed || incomingAmount === undefined ? undefined : incomingAmount.value
+    const taken = received.value + payment.reserved.value
+    must(room === undefined || taken <= room, () => `4: ${name} takes ${taken} of ${room}`)
+    const isCompleted = state === 'completed'
+    must(!isReached || isCompleted, () => `4: ${name} is reached and ${state}`)
+    must(!isCompleted || isReached || completedByCall.has(payment.id), () => `4: ${name} is completed by nobody`)
+    const was = from?.state
+    must(!(was === 'completed' || was === 'expired') || state === was, () => `7: ${name} went from ${was} to ${state}`)
+    const events = insertedOf(writes, 'event').map(({ id }) => id)
+    must(events.includes(`${payment.id}:1`) === (from === undefined), () => `events: ${name} without its first`)
+    const isNewlyOver = (isCompleted || state === 'expired') && state !== was && was !== 'expired'
+    must(events.includes(`${payment.id}:2`) === isNewlyOver, () => `events: ${name} became ${state} without its last`)
+    const fresh = insertedOf(writes, 'receipt').filter((one) => one.incomingPaymentId === payment.id)
+    for (const { id, createdAt, state: receiptState } of fresh) {
+      const isInTime = (was === 'pending' || was === 'processing') && createdAt <= (from?.expiresAt ?? createdAt)
+      must(receiptState === 'dropped' || isInTime, () => `4: ${name} was ${was} when ${id} came`)
+    }
+  }
+
+  /** What was received, and what is reserved, are the sums of the receipts. */
+  function checkSums({ id, received, reserved }: RecordTypes['incoming-payment']): void {
+    const receipts = book.receiptsOf(id)
+    const sumOf = (state: string): bigint =>
+      receipts.filter((one) => one.state === state).reduce((sum, { amount }) => sum + amount.value, 0n)
+    const [credited, kept] = [sumOf('credited'), sumOf('reserved')]
+    must(received.value === credited, () => `4: incoming payment ${id} received ${received.value}, not ${credited}`)
+    must(reserved.value === kept, () => `4: incoming payment ${id} reserves ${reserved.value}, not ${kept}`)
+  }
+
+  function checkReceipt(before: StoredRecord | undefined, after: StoredRecord): void {
+    const receipt = after.value as RecordTypes['receipt']
+    const was = (before?.value as RecordTypes['receipt'] | undefined)?.state
+    must(
+      was === undefined || was === 'reserved',
+      () => `4: receipt ${receipt.id} was ${was} and became ${receipt.state}`,
+    )
+    const incoming = find('incoming-payment', receipt.incomingPaymentId)
+    if (incoming === undefined) {
+      violate(`4: receipt ${receipt.id} is for nothing`)
+      return
+    }
+    checkSums(incoming)
+    const payment =
+      receipt.outgoingPaymentId === undefined ? undefined : find('outgoing-payment', receipt.outgoingPaymentId)
+    if (payment === undefined || receipt.state === 'reserved') return
+    const action = receipt.state === 'credited' ? 'settle' : 'release'
+    must(payment.decision?.action === action, () => `8: receipt ${receipt.id} is ${receipt.state} without the decision`)
+  }
+
+  function checkToken(after: StoredRecord): void {
+    const token = after.value as RecordTypes['access-token']
+    const active = book.tokensOfGrant(token.grantId).filter((one) => one.state === 'active')
+    must(active.length <= 1, () => `6: grant ${token.grantId} has ${active.length} usable tokens`)
+    const isLive = find('grant', token.grantId)?.state === 'issued'
+    must(token.state !== 'active' || isLive, () => `6: a token is active under a grant that is over`)
+  }
+
+  function checkGrant(before: StoredRecord | undefined, after: StoredRecord): void {
+    const { id, state } = after.value as RecordTypes['grant']
+    const isFinal = (before?.value as RecordTypes['grant'] | undefined)?.state === 'finalised'
+    must(!isFinal, () => `7: the finalised grant ${id} changed`)
+    const isUsable = book.tokensOfGrant(id).some((token) => token.state === 'active')
+    must(state === 'issued' || !isUsable, () => `6: grant ${id} is ${state} and has a usable token`)
+  }
+
+  function checkQuote(before: StoredRecord | undefined, after: StoredRecord): void {
+    const from = (before?.value as RecordTypes['quote'] | undefined)?.state
+    const { id, state } = after.value as RecordTypes['quote']
+    const isNext = from === undefined ? state === 'open' : NEXT_QUOTE_STATES[from].includes(state)
+    must(isNext, () => `7: quote ${id} went from ${from} to ${state}`)
+  }
+
+  function checkKey(writes: readonly Write[], after: StoredRecord): void {
+    const { id, resourceId } = after.value as RecordTypes['idempotency-key']
+    const isMade = writes.some((one) => one.before === undefined && one.after?.value.id === resourceId)
+    must(isMade, () => `key ${id} was written without what was made under it`)
+  }
+
+  function checkWrite(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
+    const { kind, value } = after
+    if (kind === 'outgoing-payment') payments.checkPayment(writes, before, after)
+    if (kind === 'spending') payments.checkSpending(value.id)
+    if (kind === 'incoming-payment') checkIncoming(writes, before, after)
+    if (kind === 'receipt') checkReceipt(before, after)
+    if (kind === 'access-token') checkToken(after)
+    if (kind === 'grant') checkGrant(before, after)
+    if (kind === 'quote') checkQuote(before, after)
+    if (kind === 'idempotency-key') checkKey(writes, after)
+    if (kind === 'signed-request') must(before === undefined, () => `7: the signed request ${value.id} changed`)
+  }
+
+  function checkDeletion({ kind, value }: StoredRecord): void {
+    must(!KEPT.includes(kind), () => `${kind} ${value.id} was deleted`)
+    const isUndone = kind !== 'signed-request' || find('outgoing-payment', value.id)?.state === 'refused'
+    must(isUndone, () => `the order of ${value.id} was forgotten`)
+  }
+
+  return {
+    learn,
+    onCommit(writes) {
+      // Everything that the checks look up must be known before the first of them.
+      for (const { before, after } of writes) if (before === undefined && after !== undefined) learn(after)
+      for (const { before, after } of writes) {
+        if (after !== undefined && after !== before) checkWrite(writes, before, after)
+        if (after === undefined && before !== undefined) checkDeletion(before)
+      }
+    },
+    paymentOfCredit: book.paymentOfCredit,
+    spentWith: payments.spentWith,
+    completedByCall,
+  }
+}
