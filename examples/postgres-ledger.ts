@@ -92,8 +92,8 @@ async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
   } catch (cause) {
     const undone = await db.query('ROLLBACK').catch(() => undefined)
     db.off('error', ignore).release(undone === undefined)
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-    if (code !== '40001' && code !== '40P01') throw cause
+    if (!(cause instanceof Error && 'code' in cause && /^40(001|P01)$/.test(String(cause.code)))) throw cause
   }
+  await new Promise((resolve) => setTimeout(resolve, 20 * Math.random())) // those who collide drift apart
   return transact(pool, work)
 }

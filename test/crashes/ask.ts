@@ -62,6 +62,8 @@ export async function askUnderKey(
   if (answer.status === 201) {
     world.notebook.keyed.push({ request, signer: client.signer, answer })
     if (random.oneIn(4)) await repeatKeyed(lane, { request, signer: client.signer, answer })
+  } else if (!mayBeRefused) {
+    noteRefusal(lane, request, answer)
   }
   return answer
 }
@@ -96,29 +98,33 @@ export async function orderPayment(lane: Lane, { token, json, isKeyed, ...fate }
   world.notebook.orders.push(order)
   const url = `${BASE}/outgoing-payments`
   const request = { method: 'POST', url, token, json: { ...json, metadata: { order: order.name } } } as const
-  const { answer, tries } = isKeyed
-    ? { answer: await askUnderKey(lane, request, { mayBeRefused: fate.fate !== 'paid' }), tries: 1 }
-    : await orderOnce(lane, request)
+  const mayBeRefused = fate.fate !== 'paid'
+  const answer = isKeyed
+    ? await askUnderKey(lane, request, { mayBeRefused })
+    : await orderOnce(lane, request, fate.fate)
   if (answer.status === 201 && answer.body.id !== undefined) order.url = answer.body.id
-  // Without a key the same bytes are refused once they have paid, and the client cannot tell the answer it missed.
-  const mayBeReplay = !isKeyed && tries > 1
-  if (fate.fate === 'paid' && answer.status !== 201 && !mayBeReplay) {
-    world.notebook.violations.push(`the order ${order.name} was answered ${JSON.stringify(answer)}`)
-  }
   return answer
 }
 
-/** Sends the very same bytes until there is an answer, and again at times: they pay once. */
-async function orderOnce(
-  lane: Lane,
-  request: ClientRequest,
-): Promise<{ readonly answer: Answer; readonly tries: number }> {
+/**
+ * Sends the very same bytes until there is an answer, and again at times: they pay once. Where an answer was missed a
+ * refusal may mean that they have paid: what became of the order shows in the end.
+ */
+async function orderOnce(lane: Lane, request: ClientRequest, fate: PaymentOrder['fate']): Promise<Answer> {
   const { world, random, client } = lane
   const bytes = await sign(client.signer, request, world.now())
-  const outcome = await askUntilAnswered(lane, async () => bytes)
+  const { answer, tries } = await askUntilAnswered(lane, async () => bytes)
+  if (fate === 'paid' && answer.status !== 201 && tries === 1) noteRefusal(lane, request, answer)
+  // What a budget or a receiver refuses today it may admit tomorrow.
+  if (answer.status !== 201 && fate === 'open') return answer
   world.notebook.captured.push(bytes)
   if (random.oneIn(4)) await replayCaptured(lane, bytes)
-  return outcome
+  return answer
+}
+
+/** Notes a refusal that nothing justifies. */
+function noteRefusal({ world }: Lane, { url, json }: ClientRequest, answer: Answer): void {
+  world.notebook.violations.push(`${url} ${JSON.stringify(json)} was answered ${JSON.stringify(answer)}`)
 }
 
 /** Sends a payment again that has had its outcome: it is refused. */

@@ -14,7 +14,7 @@ function sumBy<T>(list: readonly T[], value: (item: T) => bigint): bigint {
   return list.reduce((sum, item) => sum + value(item), 0n)
 }
 
-/** Per asset the sum over all accounts is what it was at first. @spec architecture: conservation */
+/** Per asset the sum over all accounts is what it was at first. */
 function checkSums(balances: readonly AccountBalance[]): readonly string[] {
   return ASSETS.flatMap(({ assetCode }) => {
     const own = balances.filter((balance) => balance.assetCode === assetCode)

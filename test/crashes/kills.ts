@@ -21,9 +21,9 @@ export type KillKind =
 /** What was killed, and what was under way. */
 export interface Tally {
   readonly kills: Map<KillKind, number>
-  /** In how many of the killed processes something was under way. */
+  /** In how many of the killed processes something was under way; `a write`: anything that moves a payment on. */
   readonly underWay: Map<Noted | 'a write', number>
-  /** Outgoing payments that were not at their end when a world was found after a kill. */
+  /** Payments that had begun and not ended, summed over all kills. */
   interrupted: number
   payments: number
   orders: number
@@ -74,8 +74,8 @@ export function noteDeath(tally: Tally, kind: KillKind, server: WalletServer): v
   if (found.some((name) => WRITES.includes(name))) count(tally.underWay, 'a write')
 }
 
-/** What changes something, or is about to. */
-const WRITES: readonly Noted[] = ['commit', 'hold', 'settle', 'release', 'credit', 'event', 'transaction', 'order']
+/** What moves a payment on, or is about to. */
+const WRITES: readonly Noted[] = ['commit', 'hold', 'settle', 'release', 'credit', 'transaction', 'order']
 
 /** What befalls the processes of a wallet; the first more often than the last. */
 export const PROCESS_KILLS: readonly KillKind[] = [

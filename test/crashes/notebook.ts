@@ -15,7 +15,7 @@ export interface PaymentOrder {
   readonly signer: SigningKey
   /** The payment that a client was told of. */
   url?: string
-  /** Of two orders of one name for one incoming payment with room for one, exactly one is paid. */
+  /** An incoming payment with room for one: of all orders that name it here, exactly one is paid. */
   readonly rivals?: string
 }
 

@@ -67,10 +67,10 @@ export async function reconcile(
 
 /** Whether just this was booked, nothing, or something else. */
 function compare(lines: readonly Line[] = [], expected: Sums): 'yes' | 'no' | 'other' {
-  const missing = { ...expected }
-  for (const { account, amount } of lines) missing[account] = (missing[account] ?? 0n) - amount
+  const missing = new Map(Object.entries(expected))
+  for (const { account, amount } of lines) missing.set(account, (missing.get(account) ?? 0n) - amount)
   if (lines.length === 0) return 'no'
-  return Object.values(missing).every((amount) => amount === 0n) ? 'yes' : 'other'
+  return [...missing.values()].every((amount) => amount === 0n) ? 'yes' : 'other'
 }
 
 function creditOf({ payeeAccount, receiveAmount }: AuditedPayment): Sums {

@@ -62,6 +62,14 @@ describe('what a host has set up for itself does not matter', () => {
   })
 })
 
+it.each(['postgres://wallet:secret@localhost/wallet', {}, undefined, null, 7])(
+  'what is neither a pool nor an instance is refused, and not told (%s)',
+  async (database) => {
+    const opened = postgresStorage(database as PostgresDatabase)
+    await expect(opened).rejects.toThrow('the database of postgresStorage is a Pool of pg or an instance of postgres')
+  },
+)
+
 describe('prepared statements', () => {
   const prepared = (schema: string): string =>
     `SELECT count(*)::integer AS count FROM pg_prepared_statements WHERE statement LIKE '%op\\_%' -- ${schema}`

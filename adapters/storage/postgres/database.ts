@@ -175,11 +175,18 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
   }
 }
 
-/** The connections of a host's database; `postgres` is known by its `unsafe`. */
+/**
+ * The connections of a host's database; `postgres` is known by its `unsafe`. Throws where it is neither, without telling
+ * what it is: a connection string holds a password.
+ */
 export function connectionsOf(
   database: PostgresDatabase,
   { prepare = true, answerSeconds = 30 }: PostgresOptions,
 ): Connections {
+  const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
+  if (!isInstance || !('unsafe' in database || 'connect' in database)) {
+    throw new TypeError('the database of postgresStorage is a Pool of pg or an instance of postgres')
+  }
   return 'unsafe' in database
     ? postgresConnections(database, prepare, answerSeconds)
     : pgConnections(database, prepare, answerSeconds)

@@ -17,8 +17,8 @@ describe('a wallet whose PostgreSQL is killed under load', () => {
     program = await openProgram()
   }, 60_000)
   afterAll(async () => {
-    program.end()
-    await database.stop()
+    program?.end()
+    await database?.stop()
     printTally('a PostgreSQL of its own', tally)
   })
 
