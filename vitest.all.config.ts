@@ -1,22 +1,23 @@
 import { defineConfig } from 'vitest/config'
-import config from './vitest.config.ts'
+import config, { EXHAUSTIVE } from './vitest.config.ts'
 
 const {
   CRASH_KILLS = '20',
   CRASH_SEED = '2',
   FUZZ_RUNS = '10000',
   FUZZ_SEED = '2',
+  PROPERTY_RUNS = '1',
   SIMULATION_RUNS = '1000',
   SIMULATION_SEED = '1000',
 } = process.env
 
-// What `npm test` leaves out: the hosts in runtimes other than this one, a database server that is killed, packages that
-// are broken on purpose; and more of what goes by a seed, with another one.
+// What `npm test` leaves out: every runtime and framework, the packed package, a real browser, a database server that is
+// killed, whatever is tried at every place; and more of what goes by a seed, with another one.
 export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: ['runtimes', 'fuzz', 'simulation', 'crashes'].map((folder) => `test/${folder}/**/*.test.ts`),
+    include: ['test/{runtimes,hosts,package,browser,fuzz,properties,simulation,crashes}/**/*.test.ts', ...EXHAUSTIVE],
     exclude: [],
     env: {
       ...config.test?.env,
@@ -24,6 +25,7 @@ export default defineConfig({
       CRASH_SEED,
       FUZZ_RUNS,
       FUZZ_SEED,
+      PROPERTY_RUNS,
       SIMULATION_RUNS,
       SIMULATION_SEED,
     },

@@ -4,6 +4,15 @@ import { defineConfig } from 'vitest/config'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
+// Every fault at every call and every odd value at every place: minutes, so `npm run test:all` has them.
+export const EXHAUSTIVE = [
+  'test/fuzz/every-place.test.ts',
+  'test/payments/interleavings.test.ts',
+  'test/payments/one-fault.test.ts',
+  'test/payments/repeats.test.ts',
+  'test/simulation/protections.test.ts',
+]
+
 export default defineConfig({
   resolve: {
     alias: [
@@ -16,13 +25,13 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
-    exclude: ['test/runtimes/**', 'test/crashes/long/**'],
+    exclude: ['test/{browser,hosts,package,runtimes}/**', 'test/crashes/long/**', ...EXHAUSTIVE],
     // No module holds state (a test of the architecture sees to it), so files may share one module graph.
     isolate: false,
     // Both cores of a small machine: the default leaves one of two idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Not the zone that most machines have: where local time slips in, a test fails.
-    env: { TZ: 'America/New_York' },
+    env: { TZ: 'America/New_York', PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '0.5' },
     testTimeout: 20_000,
   },
 })

@@ -28,7 +28,15 @@ async function createRunner(): Promise<Runner> {
   const start = (): Promise<Vitest> =>
     createVitest(
       'test',
-      { root, config: `${root}vitest.config.ts`, watch: false, isolate: true, pool: 'forks', reporters: [{}] },
+      {
+        root,
+        config: `${root}vitest.config.ts`,
+        exclude: [],
+        watch: false,
+        isolate: true,
+        pool: 'forks',
+        reporters: [{}],
+      },
       {
         plugins: [
           {
