@@ -3,23 +3,7 @@ import type { LedgerUnderTest } from 'open-payments-server/testing'
 import type { Pool } from 'pg'
 import { type Account, AccountFlags, type Client, CreateAccountStatus, CreateTransferStatus } from 'tigerbeetle-node'
 import { type Book, tigerBeetleLedger } from '../../examples/tigerbeetle-ledger.ts'
-
-/** Spreads calls over ledgers in turn, as a balancer spreads requests over the processes of a wallet. */
-export function inTurns(ledgers: readonly Ledger[]): Ledger {
-  let calls = 0
-  const next = (): Ledger => {
-    const ledger = ledgers[calls++ % ledgers.length]
-    if (ledger === undefined) throw new Error('there is no ledger')
-    return ledger
-  }
-  return {
-    account: (account) => next().account(account),
-    hold: (hold) => next().hold(hold),
-    settle: (settlement) => next().settle(settlement),
-    release: (release) => next().release(release),
-    credit: (credit) => next().credit(credit),
-  }
-}
+import { inTurns } from '../support/turns.ts'
 
 /** The wallet of the contract around the tables of the PostgreSQL example. */
 export function postgresWallet(pool: Pool, ledger: Ledger): LedgerUnderTest {

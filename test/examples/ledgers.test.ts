@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
 import { type Settings, useDatabases } from '../storage/postgres-databases.ts'
 import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
-import { inTurns, postgresWallet, tigerBeetleWallet } from './ledger-wallets.ts'
+import { inTurns } from '../support/turns.ts'
+import { postgresWallet, tigerBeetleWallet } from './ledger-wallets.ts'
 import { fakeTigerBeetle } from './tigerbeetle-fake.ts'
 
 const databases = useDatabases()
