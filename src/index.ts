@@ -1,9 +1,15 @@
+/**
+ * The server, its ports and everything that they name.
+ *
+ * @module open-payments-server
+ */
+
 export type { AuditedGrant, AuditedPayment, AuditedRequest } from './ase/audit.ts'
 export type { Grants, LiveGrant } from './ase/grants.ts'
 export { ConfigurationError, isConfigurationError } from './errors/configuration-error.ts'
 export { createOpenPayments, type FetchOptions, type HandleOptions, type OpenPayments } from './open-payments.ts'
 export type { OpenPaymentsOptions } from './options.ts'
-export type { ReceivedPayment } from './payments/receive-payment.ts'
+export type { ReceiptRefusal, ReceivedPayment } from './payments/receive-payment.ts'
 export type * from './ports/clock.ts'
 export type * from './ports/consent.ts'
 export type * from './ports/cryptography.ts'
@@ -24,20 +30,20 @@ export type {
   OutgoingPaymentAccess,
   QuoteAccess,
 } from './protocol/access.ts'
-export type { AccessToken } from './protocol/access-token.ts'
+export type { AccessToken, AccessTokenState } from './protocol/access-token.ts'
 export type { Amount, Asset, WireAmount } from './protocol/amount.ts'
-export type { Finish, Grant, PinnedKey } from './protocol/grant.ts'
+export type { Finalisation, Finish, Grant, GrantState, PinnedKey } from './protocol/grant.ts'
 export type { IdempotencyKey, KeptAnswer } from './protocol/idempotency-key.ts'
-export type { IncomingPayment } from './protocol/incoming-payment.ts'
-export type { Interaction } from './protocol/interaction.ts'
+export type { IncomingPayment, IncomingPaymentState } from './protocol/incoming-payment.ts'
+export type { Interaction, InteractionState } from './protocol/interaction.ts'
 export type { JsonWebKey, PublicKey } from './protocol/json-web-key.ts'
 export type { WireLimits } from './protocol/limits.ts'
 export type { Metadata } from './protocol/metadata.ts'
 export type { OperationId } from './protocol/operations.ts'
 export type { Decision, OutgoingPayment, OutgoingPaymentState, StateEntry } from './protocol/outgoing-payment.ts'
 export type { IlpPaymentMethod } from './protocol/payment-method.ts'
-export type { Quote } from './protocol/quote.ts'
-export type { Receipt } from './protocol/receipt.ts'
+export type { Quote, QuoteState } from './protocol/quote.ts'
+export type { Receipt, ReceiptState } from './protocol/receipt.ts'
 export type { ReplayClaim } from './protocol/replay-claim.ts'
 export type { SignedRequest } from './protocol/signed-request.ts'
 export type { Spending, SpentAmounts } from './protocol/spent-amounts.ts'

@@ -16,7 +16,7 @@ import type { Context } from './ports/context.ts'
 import type { MoneyEvent, OnEvent, ServiceEvent } from './ports/events.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Pricing } from './ports/pricing.ts'
-import { isSameAsset } from './protocol/amount.ts'
+import { type Amount, isSameAsset } from './protocol/amount.ts'
 import { clientWalletAddress } from './protocol/client.ts'
 import { guardStorage } from './records/guard-storage.ts'
 import { createSerializer } from './records/serializer.ts'
@@ -59,8 +59,12 @@ export interface OpenPayments {
   readonly grants: Grants
   /** For money that reaches the wallet on a rail of its own. */
   readonly incomingPayments: {
-    /** Counts a transfer, once per `transferId`. `id` is the last segment of the incoming payment's URL; `amount` is in its smallest unit. */
-    received(id: string, amount: bigint, transferId: string): Promise<ReceivedPayment>
+    /**
+     * Counts a transfer, once per `transferId`: the same call gets the same answer, a refusal too. `id` is the last segment
+     * of the incoming payment's URL. Rejects with `TypeError` or `RangeError` where an argument is none; otherwise
+     * where the storage fails, and then the same call finds out.
+     */
+    received(id: string, amount: Amount, transferId: string): Promise<ReceivedPayment>
   }
   /**
    * The outgoing payments of a wallet address (its canonical URL), newest first, each with the client's signed request,

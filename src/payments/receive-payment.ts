@@ -1,35 +1,46 @@
 import type { Context } from '../ports/context.ts'
-import { amountOf, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
-import { type IncomingPayment, isActive, roomOf, stateAfterReceipt } from '../protocol/incoming-payment.ts'
+import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
+import { assetOf, type IncomingPayment, isActive, roomOf, stateAfterReceipt } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { deliverEvents } from './notify.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 
-/** What became of money that a rail of the wallet's own reported. Amounts are in the smallest unit of the payment's asset. */
+/**
+ * What became of money that a rail of the wallet's own reported. `accepted` is counted, `excess` is not, in the smallest
+ * unit of the payment's asset; where another transfer was faster, `accepted` may be zero. Of a refusal, `conflict` alone
+ * says nothing about the transfer itself: it is known with other arguments.
+ */
 export type ReceivedPayment =
   | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
-  | { readonly ok: false; readonly reason: 'unknown' | 'completed' | 'expired' | 'over_remainder' | 'conflict' }
+  | { readonly ok: false; readonly reason: ReceiptRefusal | 'conflict' }
+
+/** Why reported money is not counted: it is not the payment's, which is not there, of another asset, over or full. */
+export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'completed' | 'expired' | 'over_remainder'
 
 // Databases refuse a NUL, and store each half of a surrogate pair as the same replacement: two transfers would be one.
 const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
 
 /**
  * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
- * `transferId` is unique on this server and is counted once: an accepted transfer gets the same answer again, and
- * `conflict` with other arguments. A refusal is not kept: the same transfer may be accepted later. What exceeds the remainder is treated by the policy `excessReceipt`.
+ * `transferId` is unique on this server and is counted once: the same transfer gets the same answer again, also a
+ * refusal, so that money which was sent back is never counted later; with other arguments it gets `conflict`. What
+ * exceeds the remainder is treated by the policy `excessReceipt`.
  * @spec INC-5 @spec INC-7 @spec INC-8
  */
 export async function receivePayment(
   context: Context,
   id: string,
-  amount: bigint,
+  amount: Amount,
   transferId: string,
   keep: (work: Promise<unknown>) => void,
 ): Promise<ReceivedPayment> {
-  if (amount <= 0n || amount > MAX_AMOUNT_VALUE)
-    throw new RangeError('a received amount is a positive unsigned 64-bit integer')
+  // A number, or the text that a database gives for one, would be compared as if it were an amount.
+  if (typeof amount?.value !== 'bigint')
+    throw new TypeError('a received amount has a value, a bigint, an assetCode and an assetScale')
+  if (amount.value <= 0n || amount.value > MAX_AMOUNT_VALUE)
+    throw new RangeError('the value of a received amount is a positive unsigned 64-bit integer')
   if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
   const result = await context.serialize(`incoming:${id}`, () =>
     decide<ReceivedPayment>(context, async () => {
@@ -38,29 +49,31 @@ export async function receivePayment(
       const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)
       if (known !== undefined) return { answer: answerAgain(known.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
-      const accepted = acceptedOf(context, record.value, amount)
-      if (typeof accepted !== 'bigint') return { answer: { ok: false, reason: accepted } }
+      if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
+      const outcome = acceptedOf(context, record.value, amount.value)
+      if (outcome === 'completed' || outcome === 'expired') return { answer: { ok: false, reason: outcome } }
+      const isRefused = outcome === 'over_remainder'
+      const accepted = isRefused ? 0n : outcome
+      const receipt: Receipt = {
+        id: `rail:${transferId}`,
+        incomingPaymentId: id,
+        state: isRefused ? 'dropped' : 'credited',
+        amount: amountOf(amount, accepted),
+        createdAt: context.clock.now(),
+        excess: amount.value - accepted,
+      }
+      const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
+      // Room may come back, where a payment that had reserved it fails; the other refusals are for ever.
+      if (isRefused) return { changes: [insert], answer: { ok: false, reason: outcome } }
       const received = record.value.received.value + accepted
       const value: IncomingPayment = {
         ...record.value,
         received: amountOf(record.value.received, received),
         state: stateAfterReceipt(record.value, received),
       }
-      const receipt: Receipt = {
-        id: `rail:${transferId}`,
-        incomingPaymentId: id,
-        state: 'credited',
-        amount: amountOf(record.value.received, accepted),
-        createdAt: context.clock.now(),
-        excess: amount - accepted,
-      }
       return {
-        changes: [
-          replaceIncoming(record, value),
-          { action: 'insert', kind: 'receipt', value: receipt },
-          ...completionEvents(context, record.value, value),
-        ],
-        answer: { ok: true, accepted, excess: amount - accepted },
+        changes: [replaceIncoming(record, value), insert, ...completionEvents(context, record.value, value)],
+        answer: { ok: true, accepted, excess: amount.value - accepted },
       }
     }),
   )
@@ -69,10 +82,12 @@ export async function receivePayment(
   return result
 }
 
-function answerAgain(receipt: Receipt, id: string, amount: bigint): ReceivedPayment {
+function answerAgain(receipt: Receipt, id: string, amount: Amount): ReceivedPayment {
   const excess = receipt.excess ?? 0n
-  const isSame = receipt.incomingPaymentId === id && receipt.amount.value + excess === amount
-  return isSame ? { ok: true, accepted: receipt.amount.value, excess } : { ok: false, reason: 'conflict' }
+  const isSame = isSameAsset(receipt.amount, amount) && receipt.amount.value + excess === amount.value
+  if (receipt.incomingPaymentId !== id || !isSame) return { ok: false, reason: 'conflict' }
+  if (receipt.state === 'dropped') return { ok: false, reason: 'over_remainder' }
+  return { ok: true, accepted: receipt.amount.value, excess }
 }
 
 function acceptedOf(

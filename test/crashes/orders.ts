@@ -152,11 +152,11 @@ async function receiveByRail(lane: Lane): Promise<void> {
   await Promise.all([reportTransfer(lane, idOf(incoming)), reportTransfer(lane, idOf(incoming))])
 }
 
-/** Has the rail report some money, until the wallet answers. */
+/** Has the rail report some money for Bob, until the wallet answers. */
 export async function reportTransfer(lane: Lane, incomingPaymentId: string): Promise<void> {
   const { world, random } = lane
   const transferId = lane.freshName()
-  const json = { id: incomingPaymentId, amount: 100 + random.below(400), transferId }
+  const json = { id: incomingPaymentId, amount: amountOf('bob', 100 + random.below(400)), transferId }
   const body = new TextEncoder().encode(JSON.stringify(json))
   const request = { method: 'POST', target: '/rail', headers: {}, body }
   for (;;) {

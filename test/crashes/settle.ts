@@ -53,12 +53,13 @@ export async function recoverToRest(world: World): Promise<readonly string[]> {
 
 /** A transfer counts once: again it is answered the same, and with another amount it is refused. */
 async function repeatTransfers({ notebook, send }: World, { random }: Lane): Promise<void> {
-  // A refusal is not kept, and what it said may have changed since.
+  // A payment that took no more since may refuse in other words.
   const accepted = notebook.transfers.filter(({ answer }) => answer.body['ok'] === true)
   for (const { transferId, request, answer } of accepted) {
     const again = await send(request, random)
     const report = JSON.parse(new TextDecoder().decode(request.body))
-    const body = new TextEncoder().encode(JSON.stringify({ ...report, amount: report.amount + 1 }))
+    const more = { ...report.amount, value: String(Number(report.amount.value) + 1) }
+    const body = new TextEncoder().encode(JSON.stringify({ ...report, amount: more }))
     const other = await send({ ...request, body }, random)
     if (JSON.stringify(again) === JSON.stringify(answer) && other?.body['reason'] === 'conflict') continue
     notebook.violations.push(`the transfer ${transferId} was answered ${JSON.stringify([answer, again, other])}`)

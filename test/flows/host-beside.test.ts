@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { keyRegistry, remoteClient } from '../support/key-registry.ts'
-import { ALICE, BASE, grantAtOnce, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  BASE,
+  grantAtOnce,
+  incomingPayment,
+  spendingToken,
+  testWallet,
+  usd,
+  usdAmount,
+} from '../support/test-wallet.ts'
 
 describe('owns()', () => {
   it('leaves the wallet its own pages, beside the endpoints on the same paths', async () => {
@@ -41,7 +50,11 @@ describe('onEvent', () => {
     const wallet = await testWallet({
       onEvent: async (event) => {
         if (event.type !== 'incoming_payment.created') return
-        await wallet.openPayments.incomingPayments.received(event.incomingPayment, 5n, `for ${event.incomingPayment}`)
+        await wallet.openPayments.incomingPayments.received(
+          event.incomingPayment,
+          usdAmount(5n),
+          `for ${event.incomingPayment}`,
+        )
       },
     })
     const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('5') })

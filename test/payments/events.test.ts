@@ -1,6 +1,6 @@
 import type { MoneyEvent, OpenPaymentsEvent, OpenPaymentsOptions } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { BASE, BOB, usd } from '../support/test-wallet.ts'
+import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import { ask, grantTokens, idOf, moneyWorld, pay, preparePayment, recoverUntilQuiet, signedBy } from './money-world.ts'
@@ -147,7 +147,7 @@ describe('events about money', () => {
     for (let index = 0; index < 51; index++) {
       const { openPayments } = world.start()
       const { incomingUrl } = await preparePayment(world, tokens, { from: 'incoming payment' })
-      await openPayments.incomingPayments.received(idOf(incomingUrl), 10n, `transfer ${index}`)
+      await openPayments.incomingPayments.received(idOf(incomingUrl), usdAmount(10n), `transfer ${index}`)
     }
     expect(await world.storage.all('event')).toHaveLength(102)
     world.wallet.clock.advance(LEASE)

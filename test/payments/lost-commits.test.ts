@@ -1,7 +1,17 @@
 import type { HttpRequest, OperationId, RecordKind } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { violations } from '../support/open-api.ts'
-import { ALICE, AUTH, BASE, BOB, decideAs, grantAtOnce, requestConsent, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  AUTH,
+  BASE,
+  BOB,
+  decideAs,
+  grantAtOnce,
+  requestConsent,
+  usd,
+  usdAmount,
+} from '../support/test-wallet.ts'
 import { type Fault, faultAt } from './faulty-ports.ts'
 import { ask, grantTokens, moneyWorld, type Process, preparePayment, signedBy, type World } from './money-world.ts'
 
@@ -233,7 +243,7 @@ describe('received() over a store that fails', () => {
       isMet = true
       return fault
     }
-    const call = () => process.openPayments.incomingPayments.received(incomingId, 4n, 'transfer')
+    const call = () => process.openPayments.incomingPayments.received(incomingId, usdAmount(4n), 'transfer')
     const first = await call().catch(() => 'rejected')
     process.ports.plan = () => undefined
     const second = await call()
@@ -260,11 +270,11 @@ describe('received() over a store that fails', () => {
     const { plan } = process.ports
     process.ports.plan = async (call) => {
       const fault = await plan(call)
-      if (fault !== undefined) await other.openPayments.incomingPayments.received(incomingId, 4n, 'theirs')
+      if (fault !== undefined) await other.openPayments.incomingPayments.received(incomingId, usdAmount(4n), 'theirs')
       return fault
     }
-    await expect(process.openPayments.incomingPayments.received(incomingId, 4n, 'ours')).rejects.toThrow()
-    expect(await process.openPayments.incomingPayments.received(incomingId, 4n, 'ours')).toEqual(counted)
+    await expect(process.openPayments.incomingPayments.received(incomingId, usdAmount(4n), 'ours')).rejects.toThrow()
+    expect(await process.openPayments.incomingPayments.received(incomingId, usdAmount(4n), 'ours')).toEqual(counted)
     expect((await world.storage.all('incoming-payment'))[0]?.value.received.value).toBe(8n)
   })
 })

@@ -1,6 +1,6 @@
 import type { MoneyEvent } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { BASE, usd } from '../support/test-wallet.ts'
+import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { type Call, type Fault, type FaultyPorts, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
@@ -224,7 +224,9 @@ describe('payments that race', () => {
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 30n })
     const { incomingPayments } = world.wallet.openPayments
     const rest = await Promise.all(
-      Array.from({ length: 4 }, (_, index) => incomingPayments.received(first.incomingId, 2n, `transfer ${index}`)),
+      Array.from({ length: 4 }, (_, index) =>
+        incomingPayments.received(first.incomingId, usdAmount(2n), `transfer ${index}`),
+      ),
     )
     expect(rest.filter((one) => one.ok).reduce((sum, one) => sum + (one.ok ? one.accepted : 0n), 0n)).toBe(5n)
     const told = world.told().filter(({ type }: MoneyEvent) => type === 'incoming_payment.completed')

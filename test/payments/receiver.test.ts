@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BASE, usd } from '../support/test-wallet.ts'
+import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
@@ -86,7 +86,7 @@ describe('a receiver that changes between creation and delivery', () => {
 
   it('INC-8 filled in part from outside: a payment that does not fit whole fails', async () => {
     const { world, incomingId } = await undelivered()
-    const received = await world.wallet.openPayments.incomingPayments.received(incomingId, 1n, 'transfer')
+    const received = await world.wallet.openPayments.incomingPayments.received(incomingId, usdAmount(1n), 'transfer')
     expect(received).toEqual({ ok: true, accepted: 1n, excess: 0n })
     await recoverUntilQuiet(world)
     await expectFailed(world, 'over_remainder')

@@ -1,6 +1,8 @@
+import type { Ledger } from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/test-wallet.ts'
-import { ALICE, addClient, BASE, BOB, CAROL, usd } from '../support/test-wallet.ts'
+import { ALICE, addClient, BASE, BOB, CAROL, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -344,10 +346,13 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     const other = await createIncoming(rig.wallet, rig.receiving)
     const { incomingPayments } = rig.wallet.openPayments
     const id = idOf(rig.incoming)
-    expect(await incomingPayments.received(id, 60n, 't1')).toEqual({ ok: true, accepted: 60n, excess: 0n })
-    expect(await incomingPayments.received(id, 60n, 't1')).toEqual({ ok: true, accepted: 60n, excess: 0n })
-    expect(await incomingPayments.received(id, 61n, 't1')).toEqual({ ok: false, reason: 'conflict' })
-    expect(await incomingPayments.received(idOf(other), 60n, 't1')).toEqual({ ok: false, reason: 'conflict' })
+    expect(await incomingPayments.received(id, usdAmount(60n), 't1')).toEqual({ ok: true, accepted: 60n, excess: 0n })
+    expect(await incomingPayments.received(id, usdAmount(60n), 't1')).toEqual({ ok: true, accepted: 60n, excess: 0n })
+    expect(await incomingPayments.received(id, usdAmount(61n), 't1')).toEqual({ ok: false, reason: 'conflict' })
+    expect(await incomingPayments.received(idOf(other), usdAmount(60n), 't1')).toEqual({
+      ok: false,
+      reason: 'conflict',
+    })
     expect(await received(rig)).toEqual(['60', false, 1])
     expect(await rig.wallet.ledger.balance('bob')).toMatchObject({ total: 0n })
   })
@@ -356,20 +361,20 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     const rig = await ready('cap')
     const { incomingPayments } = rig.wallet.openPayments
     const id = idOf(rig.incoming)
-    expect(await incomingPayments.received(id, 70n, 't1')).toEqual({ ok: true, accepted: 70n, excess: 0n })
+    expect(await incomingPayments.received(id, usdAmount(70n), 't1')).toEqual({ ok: true, accepted: 70n, excess: 0n })
     const capped = { ok: true, accepted: 30n, excess: 20n }
-    expect(await incomingPayments.received(id, 50n, 't2')).toEqual(capped)
-    expect(await incomingPayments.received(id, 50n, 't2')).toEqual(capped)
-    expect(await incomingPayments.received(id, 30n, 't2')).toEqual({ ok: false, reason: 'conflict' })
+    expect(await incomingPayments.received(id, usdAmount(50n), 't2')).toEqual(capped)
+    expect(await incomingPayments.received(id, usdAmount(50n), 't2')).toEqual(capped)
+    expect(await incomingPayments.received(id, usdAmount(30n), 't2')).toEqual({ ok: false, reason: 'conflict' })
     expect(await received(rig)).toEqual(['100', true, 0])
-    expect(await incomingPayments.received(id, 1n, 't3')).toEqual({ ok: false, reason: 'completed' })
+    expect(await incomingPayments.received(id, usdAmount(1n), 't3')).toEqual({ ok: false, reason: 'completed' })
     expect(rig.wallet.events.filter(({ type }) => type === 'incoming_payment.completed')).toHaveLength(1)
   })
 
   it('INC-8 accepts it whole where the wallet says so', async () => {
     const rig = await ready('accept')
     const { incomingPayments } = rig.wallet.openPayments
-    expect(await incomingPayments.received(idOf(rig.incoming), 150n, 't1')).toEqual({
+    expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(150n), 't1')).toEqual({
       ok: true,
       accepted: 150n,
       excess: 0n,
@@ -381,11 +386,74 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     const rig = await ready('refuse')
     const { incomingPayments } = rig.wallet.openPayments
     const id = idOf(rig.incoming)
-    expect(await incomingPayments.received(id, 101n, 't1')).toEqual({ ok: false, reason: 'over_remainder' })
+    expect(await incomingPayments.received(id, usdAmount(101n), 't1')).toEqual({ ok: false, reason: 'over_remainder' })
     expect(await received(rig)).toEqual(['0', false, 1])
-    expect(await incomingPayments.received(id, 100n, 't2')).toEqual({ ok: true, accepted: 100n, excess: 0n })
+    expect(await incomingPayments.received(id, usdAmount(100n), 't2')).toEqual({ ok: true, accepted: 100n, excess: 0n })
     expect(await received(rig)).toEqual(['100', true, 0])
   })
+
+  it('INC-5 INC-8 never counts a transfer that it has refused, though there may be room again', async () => {
+    const asset = { assetCode: 'USD', assetScale: 2 }
+    const bob = { ...asset, account: 'bob' }
+    const ledger = memoryLedger({ accounts: [{ ...asset, account: 'alice', balance: 100n }, bob] })
+    const away = async (): Promise<never> => {
+      throw new Error('the ledger is away')
+    }
+    let credit: Ledger['credit'] = away
+    const rig = await shop({
+      overrides: {
+        ledger: { ...ledger, credit: (one) => credit(one) },
+        settings: { policies: { excessReceipt: 'refuse' } },
+      },
+      incoming: { incomingAmount: usd('100') },
+    })
+    const { wallet, spending, incoming } = rig
+    const { incomingPayments } = wallet.openPayments
+    const id = idOf(incoming)
+    await askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('60') })
+    await wallet.openPayments.drain()
+    const refused = { ok: false, reason: 'over_remainder' }
+    expect(await incomingPayments.received(id, usdAmount(50n), 't1')).toEqual(refused)
+    credit = async () => ({ ok: false, reason: 'not_allowed' })
+    wallet.clock.advance(120_000)
+    await wallet.openPayments.recover()
+    await wallet.openPayments.drain()
+    expect(await incomingPayments.received(id, usdAmount(50n), 't1')).toEqual(refused)
+    expect(await incomingPayments.received(id, usdAmount(49n), 't1')).toEqual({ ok: false, reason: 'conflict' })
+    expect(await incomingPayments.received(id, usdAmount(50n), 't2')).toEqual({ ok: true, accepted: 50n, excess: 0n })
+    expect(await received(rig)).toEqual(['50', false, 1])
+  })
+
+  it.each([
+    { assetCode: 'EUR', assetScale: 2 },
+    { assetCode: 'USD', assetScale: 3 },
+  ])('INC-5 refuses money of another asset: %o', async (asset) => {
+    const rig = await ready('cap')
+    const { incomingPayments } = rig.wallet.openPayments
+    const id = idOf(rig.incoming)
+    const refused = { ok: false, reason: 'wrong_asset' }
+    expect(await incomingPayments.received(id, { ...asset, value: 10n }, 't1')).toEqual(refused)
+    expect(await received(rig)).toEqual(['0', false, 1])
+    expect(await incomingPayments.received(id, usdAmount(10n), 't1')).toMatchObject({ ok: true })
+    expect(await incomingPayments.received(id, { ...asset, value: 10n }, 't1')).toEqual({
+      ok: false,
+      reason: 'conflict',
+    })
+  })
+
+  it.each([10n, 10, '10', undefined, { value: '10', assetCode: 'USD', assetScale: 2 }])(
+    'INC-5 what is no amount is a fault of the caller: %o',
+    async (amount) => {
+      const rig = await ready('cap')
+      const call = Reflect.apply(rig.wallet.openPayments.incomingPayments.received, undefined, [
+        idOf(rig.incoming),
+        amount,
+        't',
+      ])
+      await expect(call).rejects.toThrow(TypeError)
+      expect(await received(rig)).toEqual(['0', false, 1])
+    },
+  )
 
   it('INC-7 refuses what comes after completion or expiry, and for a payment that does not exist', async () => {
     const rig = await shop({
@@ -394,15 +462,18 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     })
     const { incomingPayments } = rig.wallet.openPayments
     const id = idOf(rig.incoming)
-    expect(await incomingPayments.received('0'.repeat(32), 1n, 't0')).toEqual({ ok: false, reason: 'unknown' })
+    expect(await incomingPayments.received('0'.repeat(32), usdAmount(1n), 't0')).toEqual({
+      ok: false,
+      reason: 'unknown',
+    })
     const done = await createIncoming(rig.wallet, rig.receiving)
     await rig.wallet.send('POST', `${done.id}/complete`, { token: rig.receiving })
-    expect(await incomingPayments.received(idOf(done), 1n, 't1')).toEqual({ ok: false, reason: 'completed' })
+    expect(await incomingPayments.received(idOf(done), usdAmount(1n), 't1')).toEqual({ ok: false, reason: 'completed' })
     rig.wallet.clock.advance(Date.parse('2026-03-02T00:00:00Z') - rig.wallet.clock.now())
-    expect(await incomingPayments.received(id, 1n, 't2')).toMatchObject({ ok: true })
+    expect(await incomingPayments.received(id, usdAmount(1n), 't2')).toMatchObject({ ok: true })
     rig.wallet.clock.advance(1)
-    expect(await incomingPayments.received(id, 1n, 't3')).toEqual({ ok: false, reason: 'expired' })
-    expect(await incomingPayments.received(id, 1n, 't2')).toMatchObject({ ok: true })
+    expect(await incomingPayments.received(id, usdAmount(1n), 't3')).toEqual({ ok: false, reason: 'expired' })
+    expect(await incomingPayments.received(id, usdAmount(1n), 't2')).toMatchObject({ ok: true })
     expect(await received(rig)).toEqual(['1', false, 0])
   })
 
@@ -411,7 +482,7 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     const { incomingPayments } = rig.wallet.openPayments
     const id = idOf(rig.incoming)
     const results = await Promise.all(
-      Array.from({ length: 50 }, (_, index) => incomingPayments.received(id, 7n, `t${index % 25}`)),
+      Array.from({ length: 50 }, (_, index) => incomingPayments.received(id, usdAmount(7n), `t${index % 25}`)),
     )
     const accepted = new Map<number, bigint>()
     for (const [index, result] of results.entries()) if (result.ok) accepted.set(index % 25, result.accepted)
@@ -429,7 +500,7 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     const counts = [0, 1, 2, 3, 4]
     await Promise.all([
       ...counts.map(pay),
-      ...counts.map((count) => wallet.openPayments.incomingPayments.received(id, 30n, `t${count}`)),
+      ...counts.map((count) => wallet.openPayments.incomingPayments.received(id, usdAmount(30n), `t${count}`)),
     ])
     await wallet.openPayments.drain()
     expect((await received(rig))[0]).toBe('90')
@@ -445,17 +516,17 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
       const rig = await shop({ overrides: { settings: { policies: { excessReceipt: policy } } } })
       const { incomingPayments } = rig.wallet.openPayments
       const id = idOf(rig.incoming)
-      expect(await incomingPayments.received(id, max, 't1')).toEqual({ ok: true, accepted: max, excess: 0n })
-      expect(await incomingPayments.received(id, 1n, 't2')).toEqual({ ok: false, reason: 'over_remainder' })
+      expect(await incomingPayments.received(id, usdAmount(max), 't1')).toEqual({ ok: true, accepted: max, excess: 0n })
+      expect(await incomingPayments.received(id, usdAmount(1n), 't2')).toEqual({ ok: false, reason: 'over_remainder' })
       expect(await received(rig)).toEqual([max.toString(), false, 1])
     },
   )
 
   it.each([0n, -1n, 2n ** 64n])('INC-5 an amount of %d is a fault of the caller', async (amount) => {
     const rig = await ready('cap')
-    await expect(rig.wallet.openPayments.incomingPayments.received(idOf(rig.incoming), amount, 't')).rejects.toThrow(
-      RangeError,
-    )
+    await expect(
+      rig.wallet.openPayments.incomingPayments.received(idOf(rig.incoming), usdAmount(amount), 't'),
+    ).rejects.toThrow(RangeError)
     expect(await received(rig)).toEqual(['0', false, 1])
   })
 
@@ -464,10 +535,10 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     async (transferId) => {
       const rig = await ready('cap')
       const { incomingPayments } = rig.wallet.openPayments
-      await expect(incomingPayments.received(idOf(rig.incoming), 1n, transferId)).rejects.toThrow(RangeError)
+      await expect(incomingPayments.received(idOf(rig.incoming), usdAmount(1n), transferId)).rejects.toThrow(RangeError)
       expect(await received(rig)).toEqual(['0', false, 1])
       const longest = '\u{1f600}'.repeat(256)
-      expect(await incomingPayments.received(idOf(rig.incoming), 1n, longest)).toMatchObject({ ok: true })
+      expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(1n), longest)).toMatchObject({ ok: true })
     },
   )
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALICE, addClient, BASE, usd } from '../support/test-wallet.ts'
+import { ALICE, addClient, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -74,7 +74,7 @@ describe('create-quote', () => {
     const { wallet, spending, incoming } = await shop({ incoming: { incomingAmount: usd('100') } })
     await askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('30') })
     await wallet.openPayments.drain()
-    await wallet.openPayments.incomingPayments.received(idOf(incoming), 20n, 't1')
+    await wallet.openPayments.incomingPayments.received(idOf(incoming), usdAmount(20n), 't1')
     const { body } = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id }))
     expect(body.receiveAmount).toEqual(usd('50'))
   })

@@ -1,6 +1,6 @@
 import type { KeyResolver, PaymentMethod } from 'open-payments-server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { BOB, usd } from '../support/test-wallet.ts'
+import { BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -92,7 +92,7 @@ const CHANGES: readonly (readonly [string, (rig: Shop) => Promise<unknown>])[] =
   ],
   [
     'left with less than was quoted by a rail of the wallet',
-    ({ wallet, incoming }) => wallet.openPayments.incomingPayments.received(idOf(incoming), 41n, 't1'),
+    ({ wallet, incoming }) => wallet.openPayments.incomingPayments.received(idOf(incoming), usdAmount(41n), 't1'),
   ],
   [
     'in another asset',

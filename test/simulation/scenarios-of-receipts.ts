@@ -1,3 +1,4 @@
+import { usdAmount } from '../support/test-wallet.ts'
 import { idOf } from './orders.ts'
 import type { Scenario } from './scenario.ts'
 import { commitsKind, LEASE, named, once, readsKind, type Stage, usd } from './stage.ts'
@@ -9,7 +10,7 @@ const RECEIVE = 'src/payments/receive-payment.ts'
 /** What a process says to a transfer on the wallet's own rail, in a few words; that it does not know is `nothing`. */
 async function report(via: SimulatedProcess, incoming: string, amount: bigint, transfer: string): Promise<string> {
   try {
-    const received = await via.openPayments.incomingPayments.received(idOf(incoming), amount, transfer)
+    const received = await via.openPayments.incomingPayments.received(idOf(incoming), usdAmount(amount), transfer)
     return received.ok ? `${received.accepted} and ${received.excess}` : received.reason
   } catch {
     return 'nothing'

@@ -1,4 +1,5 @@
-import type { ReceivedPayment } from 'open-payments-server'
+import type { Amount, ReceivedPayment } from 'open-payments-server'
+import { CAROL } from '../support/test-wallet.ts'
 import { askWallet } from './grants.ts'
 import { idOf } from './orders.ts'
 import type { World } from './world.ts'
@@ -7,26 +8,32 @@ import type { World } from './world.ts'
 export interface Transfer {
   readonly id: string
   readonly incoming: string
-  readonly amount: bigint
+  readonly amount: Amount
   accepted: string | undefined
 }
 
 /** Reports a transfer: a new one, or one that was reported before, with the same arguments or with others. */
-export async function reportTransfer(world: World, transfers: Transfer[], url: string | undefined): Promise<void> {
+export async function reportTransfer(
+  world: World,
+  transfers: Transfer[],
+  receiver: { readonly url: string; readonly walletAddress: string } | undefined,
+): Promise<void> {
   const { random } = world
-  if (url === undefined) return
+  if (receiver === undefined) return
+  const { url, walletAddress } = receiver
+  const asset = walletAddress === CAROL ? { assetCode: 'EUR', assetScale: 4 } : { assetCode: 'USD', assetScale: 2 }
   const old = transfers.length > 0 && random.chance(0.4) ? random.pick(transfers) : undefined
   const fresh: Transfer = {
     id: `transfer-${transfers.length}`,
     incoming: idOf(url),
-    amount: BigInt(random.between(1, 300)),
+    amount: { ...asset, value: BigInt(random.between(1, 300)) },
     accepted: undefined,
   }
   if (old === undefined) transfers.push(fresh)
   const transfer = old ?? fresh
   const isOther = old !== undefined && random.chance(0.3)
   const incoming = isOther && random.chance(0.5) ? idOf(url) : transfer.incoming
-  const amount = isOther ? transfer.amount + 1n : transfer.amount
+  const amount = isOther ? { ...transfer.amount, value: transfer.amount.value + 1n } : transfer.amount
   const answer = await askWallet(world, async ({ incomingPayments }) => {
     const received = await incomingPayments.received(incoming, amount, transfer.id)
     judge(world, transfer, isOther, received)

@@ -265,7 +265,7 @@ const WEIGHTS: readonly (readonly [number, (world: World, known: Knowledge) => P
   [38, pay],
   [14, orderAgain],
   [4, complete],
-  [7, (world, known) => reportTransfer(world, known.transfers, latest(world, known.incomings)?.url)],
+  [7, (world, known) => reportTransfer(world, known.transfers, latest(world, known.incomings))],
   [4, checkRead],
   [2, checkList],
   [4, endGrant],

@@ -1,4 +1,5 @@
 import {
+  type Amount,
   createOpenPayments,
   type HttpRequest,
   type KeyResolver,
@@ -280,6 +281,11 @@ export function usd(value: string): {
   readonly assetCode: string
   readonly assetScale: number
 } {
+  return { value, assetCode: 'USD', assetScale: 2 }
+}
+
+/** What a rail reports in the asset of Alice and Bob. */
+export function usdAmount(value: bigint): Amount {
   return { value, assetCode: 'USD', assetScale: 2 }
 }
 

@@ -6,7 +6,7 @@ import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { ask, idOf, keyed, OPENING, recoverUntilQuiet, signedBy, type World } from '../payments/money-world.ts'
 import { useDatabases, watchStatements } from '../storage/postgres-databases.ts'
-import { ALICE, BASE, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { dumpRows, dumpSchema } from './dump.ts'
 import { liveHalfALife, type Midlife } from './wallet-in-midlife.ts'
 import { databaseOf, type Query, walletOnDisk } from './wallet-on-disk.ts'
@@ -99,8 +99,15 @@ async function goOn(world: World, midlife: Midlife): Promise<void> {
 
   const { incomingPayments } = wallet.openPayments
   const partly = idOf(midlife.partlyReceived)
-  expect(await incomingPayments.received(partly, 3n, 'transfer 1')).toEqual({ ok: true, accepted: 3n, excess: 0n })
-  expect(await incomingPayments.received(partly, 4n, 'transfer 1')).toEqual({ ok: false, reason: 'conflict' })
+  expect(await incomingPayments.received(partly, usdAmount(3n), 'transfer 1')).toEqual({
+    ok: true,
+    accepted: 3n,
+    excess: 0n,
+  })
+  expect(await incomingPayments.received(partly, usdAmount(4n), 'transfer 1')).toEqual({
+    ok: false,
+    reason: 'conflict',
+  })
   const read = await send(world, 'GET', midlife.partlyReceived, midlife.receiving)
   expect(read).toMatchObject({ status: 200, body: { receivedAmount: usd('3') } })
 

@@ -9,6 +9,7 @@ import {
   grantWithConsent,
   requestConsent,
   usd,
+  usdAmount,
 } from '../support/test-wallet.ts'
 
 /** What the clients and owners of a wallet know when a release stops: all that they need to go on with another one. */
@@ -78,7 +79,7 @@ export async function liveHalfALife(world: World): Promise<Midlife> {
   }
 
   const partly = await preparePayment(world, tokens)
-  await wallet.openPayments.incomingPayments.received(partly.incomingId, 3n, 'transfer 1')
+  await wallet.openPayments.incomingPayments.received(partly.incomingId, usdAmount(3n), 'transfer 1')
   const open = await preparePayment(world, tokens, { incoming: {}, from: 'incoming payment' })
   const quote = await prepare()
   const pending = await requestConsent(wallet, [outgoing, quotes])

@@ -140,7 +140,7 @@ async function railListener(request: IncomingMessage, response: ServerResponse):
   let text = ''
   for await (const chunk of request) text += chunk
   const { id, amount, transferId } = JSON.parse(text)
-  const received = openPayments.incomingPayments.received(id, BigInt(amount), transferId)
+  const received = openPayments.incomingPayments.received(id, { ...amount, value: BigInt(amount.value) }, transferId)
   const [status, answer] = await received.then(
     (result) => [200, result],
     () => [503, {}],

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ReceivedPayment } from '../../../src/index.ts'
 import { createIncoming, idOf, RECEIVING_ACCESS, tokenFor } from '../../resource-server/observed-wallet.ts'
-import { type AnswerBody, usd } from '../../support/test-wallet.ts'
+import { type AnswerBody, usd, usdAmount } from '../../support/test-wallet.ts'
 import type { RaceWorld } from './race-world.ts'
 import type { Report } from './server-process.ts'
 
@@ -42,7 +42,7 @@ export function raceReceipts(worldNow: () => RaceWorld): void {
     const world = worldNow()
     const { open, received } = await prepareReceipts(world, { incomingAmount: usd('100') })
     const incoming = await open()
-    const answers = await world.report(FIFTY.map((): Report => [idOf(incoming), 100n, 'one-transfer']))
+    const answers = await world.report(FIFTY.map((): Report => [idOf(incoming), usdAmount(100n), 'one-transfer']))
     expect(answers).toEqual(FIFTY.map(() => accepted(100n)))
     expect(await received(incoming)).toEqual(['100', true])
     expect(await receiptsOf(world, ['one-transfer'])).toEqual({ 'one-transfer': 100n })
@@ -57,7 +57,7 @@ export function raceReceipts(worldNow: () => RaceWorld): void {
     const reports = FIFTY.map((number): Report => {
       const { payment, amount } = kindOf(number) ?? {}
       if (payment === undefined || amount === undefined) throw new Error('there are four kinds')
-      return [idOf(payment), amount, 'odd-transfer']
+      return [idOf(payment), usdAmount(amount), 'odd-transfer']
     })
     const answers = await world.report(reports)
     const winner = kindOf(answers.findIndex(({ ok }) => ok))
@@ -74,7 +74,7 @@ export function raceReceipts(worldNow: () => RaceWorld): void {
     const { open, received } = await prepareReceipts(world, { incomingAmount: usd('1000') })
     const incoming = await open()
     const transfers = FIFTY.map((number) => `transfer-${number}`)
-    const answers = await world.report(transfers.map((transfer): Report => [idOf(incoming), 70n, transfer]))
+    const answers = await world.report(transfers.map((transfer): Report => [idOf(incoming), usdAmount(70n), transfer]))
     const took = new Map(answers.flatMap((answer, at) => (answer.ok ? [[transfers[at] ?? '', answer] as const] : [])))
     expect([...took.values()].toSorted((a, b) => Number(b.accepted - a.accepted))).toEqual([
       ...Array.from({ length: 14 }, () => accepted(70n)),

@@ -1,7 +1,7 @@
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect, it } from 'vitest'
 import { idOf } from '../../resource-server/observed-wallet.ts'
-import { incomingPayment, testWallet, usd } from '../../support/test-wallet.ts'
+import { incomingPayment, testWallet, usd, usdAmount } from '../../support/test-wallet.ts'
 
 // The first attempt reads the incoming payment, then the receipt, and commits.
 it.each([1, 2, 3])(
@@ -10,7 +10,7 @@ it.each([1, 2, 3])(
     const storage = memoryStorage()
     const first = await testWallet({ storage })
     const { payment } = await incomingPayment(first, { incomingAmount: usd('100') })
-    const report = [idOf(payment), 100n, 'transfer'] as const
+    const report = [idOf(payment), usdAmount(100n), 'transfer'] as const
     const answer = { ok: true, accepted: 100n, excess: 0n }
     let calls = 0
     const call = async (): Promise<void> => {

@@ -119,8 +119,9 @@ export async function reportTransfer(world: ModelWorld, command: CommandOf<'rece
   const incoming = await incomingFor(world, command.incoming)
   const transfer = `transfer ${command.transfer}`
   const id = urlOf(incoming, 'incoming-payments').split('/').at(-1) ?? ''
-  const received = await wallet.openPayments.incomingPayments.received(id, BigInt(command.amount), transfer)
-  expect(received).toEqual(receiveTransfer(model, nowOf(world), incoming, BigInt(command.amount), transfer))
+  const amount = { ...(incoming?.walletAddress === CAROL ? EUR : USD), value: BigInt(command.amount) }
+  const received = await wallet.openPayments.incomingPayments.received(id, amount, transfer)
+  expect(received).toEqual(receiveTransfer(model, nowOf(world), incoming, amount.value, transfer))
   await wallet.openPayments.drain()
 }
 
