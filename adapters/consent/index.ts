@@ -1,4 +1,10 @@
-import type { Consent, ConsentData, InteractionRefusal, ResourceOwner } from '../../src/ports/consent.ts'
+/**
+ * A consent page that is ready to use.
+ *
+ * @module open-payments-server/consent
+ */
+
+import type { Consent, ConsentData, DecidedInteraction, ResourceOwner } from '../../src/ports/consent.ts'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
 import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
 import { type Frame, type Notice, REFUSALS, renderNotice, renderQuestion } from './page.ts'
@@ -21,6 +27,11 @@ export interface ConsentPageOptions {
   ) => Promise<AuthenticatedUser | { readonly redirect: string } | undefined>
   /** The wallet's name, as its customers know it. */
   readonly walletName: string
+  /**
+   * Where the wallet's own pages begin. Every page of the consent page leads there, so that nobody is left on one that
+   * asks nothing. Default: nothing does.
+   */
+  readonly homeUrl?: string
 }
 
 /** The largest form: a decision and an anti-CSRF value. */
@@ -29,21 +40,37 @@ const FORM_BYTES = 8192
 const UNAUTHENTICATED: Notice = {
   status: 401,
   heading: 'Please log in',
-  text: 'Log in to your wallet, then open this request again.',
+  text: 'Log in to your wallet, then open this link again.',
 }
 const WRONG_TYPE: Notice = {
   status: 415,
   heading: 'This is not a form',
-  text: 'An answer comes as application/x-www-form-urlencoded.',
+  text: 'An answer comes as application/x-www-form-urlencoded. Nothing was approved.',
+  isOpen: true,
 }
-const TOO_LARGE: Notice = { status: 413, heading: 'This form is too large', text: 'Nothing was approved.' }
+const TOO_LARGE: Notice = {
+  status: 413,
+  heading: 'This form is too large',
+  text: 'Nothing was approved. Please open the request again and answer it there.',
+  isOpen: true,
+}
 const NO_DECISION: Notice = {
   status: 400,
   heading: 'There was no answer',
-  text: 'Nothing was approved. Open the request again and answer it there.',
+  text: 'Nothing was approved. Please open the request again and answer it there.',
+  isOpen: true,
 }
-const APPROVED: Notice = { status: 200, heading: 'Approved', text: 'You can close this window.' }
-const DENIED: Notice = { status: 200, heading: 'Denied', text: 'Nothing was approved. You can close this window.' }
+const APPROVED: Notice = {
+  status: 200,
+  heading: 'You approved the request',
+  text: 'Whoever asked will learn of it. You can close this window.',
+  isDone: true,
+}
+const DENIED: Notice = {
+  status: 200,
+  heading: 'You denied the request',
+  text: 'Nothing was approved. You can close this window.',
+}
 
 async function digestStyle(): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(STYLE))
@@ -70,13 +97,17 @@ async function securityPolicy(consent?: ConsentData): Promise<string> {
 async function respondPage(status: number, body: string, consent?: ConsentData): Promise<HttpResponse> {
   return {
     status,
-    headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': await securityPolicy(consent) },
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': await securityPolicy(consent),
+      'x-content-type-options': 'nosniff',
+    },
     body,
   }
 }
 
-function respondNotice(frame: Frame, notice: Notice): Promise<HttpResponse> {
-  return respondPage(notice.status, renderNotice(frame, notice))
+function respondNotice(frame: Frame, notice: Notice, url: string): Promise<HttpResponse> {
+  return respondPage(notice.status, renderNotice(frame, notice, url))
 }
 
 function redirectTo(location: string): HttpResponse {
@@ -101,20 +132,41 @@ async function readAnswer(request: HttpRequest): Promise<Answer | Notice> {
 }
 
 type Exchange = Parameters<Consent['respond']>[0]
+type Decisions = Map<string, Promise<DecidedInteraction>>
+
+/**
+ * Takes a decision, or waits for the very same one that is being taken: of two presses of a button a browser shows only
+ * what the second is answered, and the way back to the client must be in that.
+ */
+function takeOnce(
+  underWay: Decisions,
+  key: string,
+  take: () => Promise<DecidedInteraction>,
+): Promise<DecidedInteraction> {
+  const known = underWay.get(key)
+  if (known !== undefined) return known
+  const taken = take().finally(() => underWay.delete(key))
+  underWay.set(key, taken)
+  return taken
+}
 
 async function answerInteraction(
+  underWay: Decisions,
   frame: Frame,
-  { request, reference, interactions }: Exchange,
+  { request, reference, url, interactions }: Exchange,
   user: AuthenticatedUser,
 ): Promise<HttpResponse> {
-  const refuse = (reason: InteractionRefusal): Promise<HttpResponse> => respondNotice(frame, REFUSALS[reason])
   const answer = await readAnswer(request)
-  if ('status' in answer) return respondNotice(frame, answer)
+  if ('status' in answer) return respondNotice(frame, answer, url)
   const { session, walletAddresses } = user
-  const decided = await interactions[answer.decision](reference, { session, walletAddresses, csrf: answer.csrf })
-  if (!decided.ok) return refuse(decided.reason)
+  const { decision, csrf } = answer
+  const key = JSON.stringify([reference, decision, csrf, session, walletAddresses])
+  const decided = await takeOnce(underWay, key, () =>
+    interactions[decision](reference, { session, walletAddresses, csrf }),
+  )
+  if (!decided.ok) return respondNotice(frame, REFUSALS[decided.reason], url)
   if (decided.redirect !== undefined) return redirectTo(decided.redirect)
-  return respondNotice(frame, answer.decision === 'approve' ? APPROVED : DENIED)
+  return respondNotice(frame, decision === 'approve' ? APPROVED : DENIED, url)
 }
 
 async function showInteraction(
@@ -124,7 +176,7 @@ async function showInteraction(
 ): Promise<HttpResponse> {
   const { session, walletAddresses } = user
   const opened = await interactions.find(reference, { session, walletAddresses })
-  if (!opened.ok) return respondNotice(frame, REFUSALS[opened.reason])
+  if (!opened.ok) return respondNotice(frame, REFUSALS[opened.reason], url)
   const { consent, csrf } = opened
   return respondPage(200, renderQuestion(frame, consent, { url, csrf }), consent)
 }
@@ -135,15 +187,16 @@ async function showInteraction(
  * (`approve` or `deny`) are all that a program needs to fill it in too.
  * @spec INT-9 @spec INT-10 @spec INT-11
  */
-export function consentPage({ authenticate, walletName }: ConsentPageOptions): Consent {
+export function consentPage({ authenticate, walletName, homeUrl }: ConsentPageOptions): Consent {
+  const underWay: Decisions = new Map()
   return {
     async respond(exchange) {
       const user = await authenticate(exchange.request)
-      if (user === undefined) return respondNotice({ walletName }, UNAUTHENTICATED)
+      if (user === undefined) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED, exchange.url)
       if ('redirect' in user) return redirectTo(user.redirect)
-      const frame = { walletName, userName: user.name }
+      const frame = { walletName, homeUrl, userName: user.name }
       return exchange.request.method === 'POST'
-        ? answerInteraction(frame, exchange, user)
+        ? answerInteraction(underWay, frame, exchange, user)
         : showInteraction(frame, exchange, user)
     },
   }

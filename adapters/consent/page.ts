@@ -1,11 +1,13 @@
 import type { ConsentData, InteractionRefusal } from '../../src/ports/consent.ts'
 import { html, type Markup } from './markup.ts'
-import { momentInWords, type RightInWords, rightsInWords } from './sentences.ts'
+import { momentInWords, type RightInWords, requestInWords, rightsInWords } from './sentences.ts'
 import { STYLE } from './style.ts'
 
 /** Whose page it is, and who looks at it. */
 export interface Frame {
   readonly walletName: string
+  /** Where the wallet's own pages begin, where it gave that. */
+  readonly homeUrl?: string | undefined
   /** The person who is logged in, where the wallet gave a name. */
   readonly userName?: string | undefined
 }
@@ -15,18 +17,30 @@ export interface Notice {
   readonly status: number
   readonly heading: string
   readonly text: string
+  /** Whether something was done, rather than not. */
+  readonly isDone?: true
+  /** Whether the request still waits for an answer, so that the page leads back to it. */
+  readonly isOpen?: true
 }
 
 const START_AGAIN = 'Go back to where you came from and start again.'
 
 /** What to say where an interaction cannot be shown or decided. None of these redirects. @spec INT-3 @spec INT-4 */
 export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
-  unknown: { status: 404, heading: 'We do not know this request', text: `Check the address. ${START_AGAIN}` },
-  expired: { status: 410, heading: 'This request has expired', text: `Nothing was approved. ${START_AGAIN}` },
+  unknown: {
+    status: 404,
+    heading: 'We do not know this request',
+    text: `Perhaps the link is incomplete, or too old. Nothing was approved. ${START_AGAIN}`,
+  },
+  expired: {
+    status: 410,
+    heading: 'This request has expired',
+    text: `It was not answered in time. Nothing was approved. ${START_AGAIN}`,
+  },
   used: {
     status: 410,
     heading: 'This request was already answered',
-    text: 'It can be answered once only. You can close this window.',
+    text: 'Only the first answer counts. Go back to where you came from to see what became of it, or close this window.',
   },
   other_session: {
     status: 403,
@@ -36,23 +50,31 @@ export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
   bad_csrf: {
     status: 403,
     heading: 'We could not check your answer',
-    text: 'Nothing was approved. Open the request again and answer it there.',
+    text: 'Nothing was approved. Please open the request again and answer it there.',
+    isOpen: true,
   },
   not_owner: {
     status: 403,
     heading: 'This request is about an account that is not yours',
-    text: 'Only its owner can answer it. Nothing was approved.',
+    text: 'Only its owner can answer it. Nothing was approved. If it is yours under another login, log in with that one and open the link again.',
   },
   wider_access: {
     status: 400,
     heading: 'This is more than was asked for',
-    text: 'Nothing was approved. Open the request again and answer it there.',
+    text: 'Nothing was approved. Please open the request again and answer it there.',
+    isOpen: true,
   },
+}
+
+function renderHeader({ walletName, homeUrl, userName }: Frame): Markup {
+  const name =
+    homeUrl === undefined ? html`<strong>${walletName}</strong>` : html`<a href="${homeUrl}">${walletName}</a>`
+  const user = userName === undefined ? undefined : html`<p>Signed in as <bdi>${userName}</bdi></p>`
+  return html`<header><p>${name}</p>${user}</header>`
 }
 
 /** A whole document. */
 export function renderDocument(frame: Frame, title: string, main: Markup): string {
-  const user = frame.userName === undefined ? undefined : html`<p>Signed in as <bdi>${frame.userName}</bdi></p>`
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -63,7 +85,7 @@ export function renderDocument(frame: Frame, title: string, main: Markup): strin
 <style>${{ markup: STYLE }}</style>
 </head>
 <body>
-<header><p><strong>${frame.walletName}</strong></p>${user}</header>
+${renderHeader(frame)}
 <main>
 ${main}
 </main>
@@ -72,21 +94,44 @@ ${main}
 `.markup
 }
 
-/** A page with a heading and one paragraph. */
-export function renderNotice(frame: Frame, notice: Omit<Notice, 'status'>): string {
-  return renderDocument(frame, notice.heading, html`<h1>${notice.heading}</h1>\n<p>${notice.text}</p>`)
+function renderMark(isDone: boolean): Markup {
+  const sign = isDone ? html`<path d="m15 25 6 6 12-13"/>` : html`<path d="M24 23v11M24 15v.1"/>`
+  return html`<svg class="mark" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/>${sign}</svg>`
 }
 
-function renderRight(right: RightInWords, index: number): Markup {
-  const details = right.details.map(
-    ({ label, value, isAmount }) =>
-      html`<dt>${label}</dt><dd${isAmount ? html` class="amount"` : undefined}><bdi>${value}</bdi></dd>\n`,
+/** A page with a heading, one paragraph and the ways on: to the request at `url` where it is still open, and to the wallet. */
+export function renderNotice(frame: Frame, { heading, text, isDone, isOpen }: Notice, url: string): string {
+  const { walletName, homeUrl } = frame
+  const links = [
+    ...(isOpen ? [html`<a class="button again" href="${url}">Open the request again</a>`] : []),
+    ...(homeUrl === undefined ? [] : [html`<a class="button" href="${homeUrl}">Go to ${walletName}</a>`]),
+  ]
+  return renderDocument(
+    frame,
+    heading,
+    html`${renderMark(isDone ?? false)}
+<h1>${heading}</h1>
+<p>${text}</p>
+${links.length > 0 ? html`<p class="links">${links}</p>` : undefined}`,
   )
+}
+
+function renderFact(label: string, value: Markup): Markup {
+  return html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`
+}
+
+function renderRight({ title, sentences, ceilings, details, warning }: RightInWords, index: number): Markup {
   return html`<section aria-labelledby="right-${index}">
-<h2 id="right-${index}">${right.title}</h2>
-<ul>${right.sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul>
-${details.length > 0 ? html`<dl>\n${details}</dl>` : undefined}
-${right.warning === undefined ? undefined : html`<p class="note"><strong>Take care.</strong> ${right.warning}</p>`}
+<h2 id="right-${index}">${title}</h2>
+${warning === undefined ? undefined : html`<p class="note"><strong>Take care.</strong> ${warning}</p>\n`}${ceilings.map(
+  // A long amount is written smaller, so that it stays on one line.
+  ({ label, amount, scope }) =>
+    html`<p class="ceiling${amount.length > 16 ? ' long' : ''}"><span>${label}</span> <strong>${amount}</strong> ${scope}</p>\n`,
+)}${
+  details.length > 0
+    ? html`<dl>\n${details.map(({ label, value }) => renderFact(label, html`<bdi>${value}</bdi>`))}</dl>\n`
+    : undefined
+}<ul>${sentences.map((sentence) => html`<li>${sentence}</li>`)}</ul>
 </section>
 `
 }
@@ -95,11 +140,28 @@ function renderNext(finishHost: string | undefined): Markup {
   return finishHost === undefined
     ? html`<p class="note"><strong>Did you start this yourself?</strong> This request does not say where to send you afterwards, so we
 cannot be sure that it was you who began it. If somebody sent you this link, deny it.</p>`
-    : html`<p>After your answer your browser goes to <strong><bdi>${finishHost}</bdi></strong>.</p>`
+    : html`<p>If it was not you who began this, deny it.</p>`
+}
+
+function renderRequest({ client, walletAddress, access, finishHost, expiresAt }: ConsentData): Markup {
+  // A right to send money names it above.
+  const isNamed = access.some((right) => right.access.type === 'outgoing-payment')
+  const account = isNamed ? undefined : renderFact('Your account', html`<bdi>${walletAddress}</bdi>`)
+  const next =
+    finishHost === undefined
+      ? undefined
+      : renderFact('Afterwards', html`Your browser goes to <strong><bdi>${finishHost}</bdi></strong>`)
+  return html`<section aria-labelledby="request">
+<h2 id="request">About this request</h2>
+<dl>
+${renderFact('Asked by', html`<bdi>${client.id}</bdi> <span>Checked: the request is signed with its key</span>`)}${account}${renderFact('Answer until', html`${momentInWords(expiresAt)}`)}${next}</dl>
+${renderNext(finishHost)}
+</section>
+`
 }
 
 /**
- * The question itself. The asker's own name always stands beside its origin: the name is its owner's choice, the
+ * The question itself. The client's own name always stands beside its origin: the name is its owner's choice, the
  * origin is not.
  * @spec INT-11
  */
@@ -110,26 +172,19 @@ export function renderQuestion(
 ): string {
   const { client } = consent
   const asker = client.name ?? client.id
+  const request = requestInWords(consent)
+  const note =
+    client.name === undefined ? undefined : html` <span>The name is its own choice; this address is checked.</span>`
   return renderDocument(
     frame,
-    `${asker} asks for your consent`,
-    html`<h1><bdi>${asker}</bdi> asks for your consent</h1>
-<dl>
-<dt>Who asks</dt><dd>${client.name === undefined ? undefined : html`<bdi>${client.name}</bdi>, at `}<strong><bdi>${client.origin}</bdi></strong></dd>
-<dt>Its wallet address</dt><dd><bdi>${client.id}</bdi></dd>
-<dt>Your account</dt><dd><bdi>${consent.walletAddress}</bdi></dd>
-</dl>
+    `${asker} ${request}`,
+    html`<h1><bdi>${asker}</bdi> ${request}</h1>
+<p class="asker"><strong><bdi>${client.origin}</bdi></strong>${note}</p>
 <p>If you approve, it may:</p>
-${rightsInWords(consent).map(renderRight)}
-<section aria-labelledby="next">
-<h2 id="next">What happens next</h2>
-${renderNext(consent.finishHost)}
-</section>
-<form method="post" action="${form.url}" aria-label="Your answer">
+${rightsInWords(consent).map(renderRight)}${renderRequest(consent)}<form method="post" action="${form.url}" aria-label="Your answer">
 <input type="hidden" name="csrf" value="${form.csrf}">
 <button name="decision" value="approve">Approve</button>
 <button name="decision" value="deny">Deny</button>
-</form>
-<small>You can answer until ${momentInWords(consent.expiresAt)}.</small>`,
+</form>`,
   )
 }

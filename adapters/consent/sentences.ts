@@ -6,7 +6,15 @@ import { parseInterval } from '../../src/protocol/interval.ts'
 export interface Detail {
   readonly label: string
   readonly value: string
-  readonly isAmount?: boolean
+}
+
+/** The most that a right lets move. */
+export interface Ceiling {
+  readonly label: string
+  /** The amount, as `1,200.00 USD`. */
+  readonly amount: string
+  /** What it is counted over: `in total`, `every month`. */
+  readonly scope: string
 }
 
 /** A right as a person reads it. */
@@ -14,7 +22,9 @@ export interface RightInWords {
   readonly title: string
   /** What the client may do, one plain sentence each. */
   readonly sentences: readonly string[]
-  /** Amounts, times and receivers that bound it. */
+  /** The amounts that bound it. */
+  readonly ceilings: readonly Ceiling[]
+  /** Times and receivers that bound it. */
   readonly details: readonly Detail[]
   /** What a person should not overlook. */
   readonly warning?: string
@@ -23,6 +33,11 @@ export interface RightInWords {
 /** A moment for a person, in UTC, since the windows of a limit are. */
 export function momentInWords(moment: number): string {
   return `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(moment)} UTC`
+}
+
+/** An amount with its thousands set apart, since nobody counts zeros: `1,200.00 USD` for `1200.00 USD`. */
+function groupThousands(amount: string): string {
+  return amount.replace(/^\d+/, (whole) => whole.replace(/\B(?=(?:\d{3})+$)/g, ','))
 }
 
 /** The units that a period is counted in, in milliseconds. */
@@ -54,16 +69,18 @@ function periodInWords(interval: string): string {
   return `every ${counted.map(({ count, unit }) => countInWords(count, unit)).join(' and ')}`
 }
 
-function intervalDetails({ interval, windows, startsAt, endsAt }: ConsentInterval): readonly Detail[] {
-  const period = periodInWords(interval)
-  const times = windows === undefined ? `${period}, again and again` : `${period}, ${windows} times in all`
+function repetitionInWords({ interval, windows, endsAt }: ConsentInterval): string {
+  const period = periodInWords(interval).replace('every', 'Every')
+  if (windows !== undefined) return `${period}, ${windows} times in all`
+  return endsAt === undefined ? `${period}, until you take it back` : `${period}, again and again`
+}
+
+function intervalDetails(interval: ConsentInterval): readonly Detail[] {
+  const { windows, startsAt, endsAt } = interval
   return [
-    { label: 'Period', value: windows === 1 ? 'once' : times },
-    { label: windows === undefined ? 'Present period began' : 'First period begins', value: momentInWords(startsAt) },
-    {
-      label: 'Last period ends',
-      value: endsAt === undefined ? 'never, until you take it back' : momentInWords(endsAt),
-    },
+    ...(windows === 1 ? [] : [{ label: 'How often', value: repetitionInWords(interval) }]),
+    { label: windows === undefined ? 'Present period began' : 'Begins', value: momentInWords(startsAt) },
+    { label: 'Ends', value: endsAt === undefined ? 'Never' : momentInWords(endsAt) },
   ]
 }
 
@@ -74,31 +91,34 @@ function hasAny(access: Access, ...actions: Access['actions']): boolean {
 function outgoingInWords(right: ConsentAccess, account: string): RightInWords {
   const { access, debitAmount, receiveAmount, receiver, interval } = right
   const canSend = hasAny(access, 'create')
-  const scope = interval ? 'in each period' : 'in total'
+  const scope = interval && interval.windows !== 1 ? periodInWords(interval.interval) : 'in total'
+  const ceiling = (label: string, amount: string): Ceiling => ({ label, amount: groupThousands(amount), scope })
   const hasAmount = debitAmount !== undefined || receiveAmount !== undefined
   const isLimited = hasAmount || receiver !== undefined || interval !== undefined
   const warning = `There is no upper limit: it could send all the money in this account${interval ? ' in any one period' : ''}.`
   return {
-    title: canSend ? 'Send money from your account' : 'See the payments from your account',
+    title: canSend ? 'Send money' : 'See your payments',
     sentences: [
       ...(canSend
-        ? [`Send payments from ${account} without asking you again${isLimited ? ', within the limits below' : ''}.`]
+        ? [`Send payments from this account without asking you again${isLimited ? ', within these limits' : ''}.`]
+        : []),
+      ...(canSend && receiveAmount !== undefined && debitAmount === undefined
+        ? ['Fees and exchange may come on top of what arrives.']
         : []),
       ...(hasAny(access, 'read-all', 'list-all')
-        ? [`See every payment sent from ${account}, whoever asked for it.`]
+        ? ['See every payment sent from this account, whoever asked for it.']
         : hasAny(access, 'read', 'list')
           ? ['See the payments that it has sent itself.']
           : []),
     ],
+    ceilings: [
+      ...(debitAmount === undefined ? [] : [ceiling('Leaves your account, at most', debitAmount)]),
+      ...(receiveAmount === undefined ? [] : [ceiling('Arrives, at most', receiveAmount)]),
+    ],
     details: [
-      ...(debitAmount === undefined
-        ? []
-        : [{ label: 'At most leaves your account', value: `${debitAmount} ${scope}`, isAmount: true }]),
-      ...(receiveAmount === undefined
-        ? []
-        : [{ label: 'At most arrives', value: `${receiveAmount} ${scope}`, isAmount: true }]),
+      { label: 'From', value: account },
+      ...(canSend || receiver !== undefined ? [{ label: 'To', value: receiver ?? 'Anyone it chooses' }] : []),
       ...(interval ? intervalDetails(interval) : []),
-      ...(canSend || receiver !== undefined ? [{ label: 'To', value: receiver ?? 'anyone it chooses' }] : []),
     ],
     ...(canSend && !hasAmount && { warning }),
   }
@@ -106,7 +126,7 @@ function outgoingInWords(right: ConsentAccess, account: string): RightInWords {
 
 function incomingInWords({ access }: ConsentAccess, account: string): RightInWords {
   return {
-    title: 'Receive money into your account',
+    title: 'Receive money',
     sentences: [
       ...(hasAny(access, 'create') ? [`Set up payments to be received on ${account}.`] : []),
       ...(hasAny(access, 'complete') ? ['Close the payments that it set up, so that they receive nothing more.'] : []),
@@ -116,6 +136,7 @@ function incomingInWords({ access }: ConsentAccess, account: string): RightInWor
           ? ['See the payments to be received that it has set up itself.']
           : []),
     ],
+    ceilings: [],
     details: [],
   }
 }
@@ -131,6 +152,7 @@ function quoteInWords({ access }: ConsentAccess): RightInWords {
           ? ['See the prices that it has asked for itself.']
           : []),
     ],
+    ceilings: [],
     details: [],
   }
 }
@@ -148,12 +170,22 @@ export function rightInWords(right: ConsentAccess): RightInWords {
   }
 }
 
-/** Every right that is asked for, the identity among them, in words. @spec INT-11 */
+/** Every right that is asked for, the identity among them, in words; those to send money come first. @spec INT-11 */
 export function rightsInWords(consent: ConsentData): readonly RightInWords[] {
   const identity = {
     title: 'Know who you are',
     sentences: [`Learn that you are the owner of ${consent.walletAddress}.`],
+    ceilings: [],
     details: [],
   }
-  return [...consent.access.map(rightInWords), ...(consent.subject ? [identity] : [])]
+  const isOutgoing = ({ access }: ConsentAccess): boolean => access.type === 'outgoing-payment'
+  const access = [...consent.access.filter(isOutgoing), ...consent.access.filter((right) => !isOutgoing(right))]
+  return [...access.map(rightInWords), ...(consent.subject ? [identity] : [])]
+}
+
+/** What the whole request comes to, after the name of who asks: `asks to send money from your account`. */
+export function requestInWords({ access, subject }: ConsentData): string {
+  if (access.some((right) => right.access.type === 'outgoing-payment' && hasAny(right.access, 'create')))
+    return 'asks to send money from your account'
+  return access.length === 0 && subject ? 'asks to know who you are' : 'asks to use your account'
 }

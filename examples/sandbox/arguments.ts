@@ -14,6 +14,7 @@ export type Arguments =
       readonly json: boolean
     }
   | { readonly kind: 'help' }
+  | { readonly kind: 'version' }
   | { readonly kind: 'refused'; readonly message: string }
 
 /** What `--help` prints. */
@@ -26,6 +27,7 @@ Options:
   --db FILE       SQLite file that keeps everything, or :memory:. Default open-payments-sandbox.db.
   --config FILE   JSON file: accounts, lifetimes, rates, fee, loopbackKeys. Every key is optional.
   --json          Print one line of JSON once it answers: all that a program needs to be a client.
+  --version       Print the version of the package.
   --help          Print this.
 `
 
@@ -34,6 +36,7 @@ const OPTIONS = {
   db: { type: 'string', default: 'open-payments-sandbox.db' },
   config: { type: 'string' },
   json: { type: 'boolean', default: false },
+  version: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
 } as const
 
@@ -41,12 +44,15 @@ function refuse(message: string): Arguments {
   return { kind: 'refused', message }
 }
 
-/** Reads the arguments after the name of the program; a leading word `sandbox` is the name of this command. */
+/** Reads the arguments after the name of the program; the word `sandbox` is the name of this command. */
 export function readArguments(words: readonly string[]): Arguments {
-  const args = words[0] === 'sandbox' ? words.slice(1) : [...words]
   try {
-    const { values } = parseArgs({ args, options: OPTIONS })
+    const { values, positionals } = parseArgs({ args: [...words], options: OPTIONS, allowPositionals: true })
+    const [command = 'sandbox', ...others] = positionals
     if (values.help) return { kind: 'help' }
+    if (values.version) return { kind: 'version' }
+    if (command !== 'sandbox') return refuse(`there is no command ${command}`)
+    if (others[0] !== undefined) return refuse(`sandbox takes options only, not ${others[0]}`)
     const port = Number(values.port)
     if (!/^\d{1,5}$/.test(values.port) || port > 65_535)
       return refuse(`--port must be a number from 0 to 65535, not ${values.port}`)

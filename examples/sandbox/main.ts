@@ -19,6 +19,13 @@ async function loadConfiguration(path: string | undefined): Promise<Configuratio
   return read.configuration
 }
 
+/** The manifest is two folders up from this source, and from the file that is built of it. */
+async function readVersion(): Promise<string> {
+  const manifest = await readFile(new URL('../../package.json', import.meta.url), 'utf8')
+  const { version }: { readonly version: string } = JSON.parse(manifest)
+  return version
+}
+
 function describeForPeople(description: SandboxDescription, data: string): string {
   const { authServer, resourceServer, wallets, client, consent } = description
   const { username, password } = consent.credentials
@@ -64,5 +71,6 @@ async function run({ port, database, config, json }: Extract<Arguments, { kind: 
 
 const words = readArguments(process.argv.slice(2))
 if (words.kind === 'help') console.log(HELP)
+else if (words.kind === 'version') console.log(await readVersion())
 else if (words.kind === 'refused') fail(`${words.message}; see --help`, 2)
 else await run(words).catch((error: Error) => fail(error.message, 1))

@@ -1,43 +1,36 @@
 import { createHash } from 'node:crypto'
 import { CREDENTIALS } from './login.ts'
+import { STYLE } from './style.ts'
 
-/** A row of the home page: one account. */
+/** One account on the home page. */
 export interface AccountRow {
   readonly walletAddress: string
   readonly name: string
   readonly balance: string
 }
 
-/** A row of the home page: money that moved. */
+/** Money that moved, on the home page. */
 export interface MovementRow {
   readonly at: number
   readonly walletAddress: string
   readonly amount: string
 }
 
-/** A row of the home page: a grant that can be revoked. */
+/** A grant on the home page, to be revoked there. */
 export interface GrantRow {
   readonly id: string
   readonly client: string
   readonly walletAddress: string
-  readonly rights: string
+  readonly rights: readonly string[]
 }
 
-const STYLE = `
-:root { color-scheme: light dark; }
-body { max-width: 48rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; overflow-wrap: anywhere; }
-table { width: 100%; border-collapse: collapse; }
-th, td { padding: .375rem .75rem .375rem 0; border-bottom: 1px solid color-mix(in srgb, currentColor 25%, transparent); text-align: left; }
-
-label { display: block; margin-bottom: .75rem; }
-input { display: block; width: min(100%, 20rem); }
-input, button { font: inherit; padding: .375rem .625rem; }
-:focus-visible { outline: 3px solid Highlight; outline-offset: 2px; }
-`
+/** Why somebody who wants to log in sees the login page again. */
+export type LoginTrouble = 'wrong credentials' | 'no cookie'
 
 /** What every page of the sandbox itself is sent with. */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
+  'x-content-type-options': 'nosniff',
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
@@ -48,18 +41,19 @@ function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-function renderPage(title: string, main: string): string {
+function renderPage(title: string, main: string, headerForm = ''): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
 <title>${escapeText(title)} – Open Payments sandbox</title>
 <style>${STYLE}</style>
 </head>
 <body>
+<header><a href="/">Open Payments sandbox</a>${headerForm}</header>
 <main>
-<h1>${escapeText(title)}</h1>
 ${main}
 </main>
 </body>
@@ -68,35 +62,66 @@ ${main}
 }
 
 /** A page that says one thing. */
-export function renderMessage(text: string): string {
-  return renderPage(text, '<p><a href="/">Home</a></p>')
-}
-
-/** The login form; its credentials are no secret, so the page shows them. */
-export function renderLogin({ action, hasFailed }: { readonly action: string; readonly hasFailed: boolean }): string {
-  const hint = Object.entries(CREDENTIALS).map(([field, value]) => `${field} <code>${escapeText(value)}</code>`)
+export function renderMessage(heading: string, text: string): string {
   return renderPage(
-    'Log in',
-    `${hasFailed ? '<p role="alert">That is not right.</p>' : ''}
-<p>In this sandbox: ${hint.join(', ')}.</p>
-<form method="post" action="${escapeText(action)}">
-<label>User name <input name="username" autocomplete="username" required autofocus></label>
-<label>Password <input name="password" type="password" autocomplete="current-password" required></label>
-<button>Log in</button>
-</form>`,
+    heading,
+    `<div class="card narrow">
+<h1>${escapeText(heading)}</h1>
+<p>${escapeText(text)}</p>
+<a class="button" href="/">Go to your accounts</a>
+</div>`,
   )
 }
 
-function renderTable(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const cells = (tag: string, texts: readonly string[]) =>
-    `<tr>${texts.map((text) => `<${tag}>${text}</${tag}>`).join('')}</tr>`
-  return `<table>\n<thead>${cells('th', headings)}</thead>\n<tbody>${rows.map((row) => cells('td', row)).join('\n')}</tbody>\n</table>`
+const TROUBLES: Readonly<Record<LoginTrouble, string>> = {
+  'wrong credentials': 'This user name and this password do not belong together. Please try again.',
+  'no cookie':
+    'You gave the right password, but your browser did not keep the cookie that says so. Allow cookies for this site, then log in again.',
 }
 
-function renderGrant({ id, client, walletAddress, rights }: GrantRow): readonly string[] {
-  const button = `<form method="post" action="/sandbox/revoke"><input type="hidden" name="grant" value="${escapeText(id)}">
-<button aria-label="Revoke the grant of ${escapeText(client)}">Revoke</button></form>`
-  return [escapeText(client), escapeText(walletAddress), escapeText(rights), button]
+/** The login form; its credentials are no secret, so the page shows them. */
+export function renderLogin(action: string, trouble?: LoginTrouble): string {
+  const { username = '', password = '' } = CREDENTIALS
+  const isWrong = trouble === 'wrong credentials' ? ' aria-invalid="true" aria-describedby="trouble"' : ''
+  return renderPage(
+    'Log in',
+    `<div class="card narrow">
+<h1>Log in</h1>
+${trouble === undefined ? '' : `<p class="note" id="trouble" role="alert">${TROUBLES[trouble]}</p>`}
+<p>In this sandbox the user name is <code>${escapeText(username)}</code> and the password <code>${escapeText(password)}</code>.</p>
+<form method="post" action="${escapeText(action)}">
+<label>User name <input name="username" autocomplete="username" autocapitalize="none" spellcheck="false" required autofocus${isWrong}></label>
+<label>Password <input name="password" type="password" autocomplete="current-password" required${isWrong}></label>
+<button class="primary">Log in</button>
+</form>
+</div>`,
+  )
+}
+
+function renderAccount({ name, walletAddress, balance }: AccountRow): string {
+  return `<li class="card"><h2 class="name">${escapeText(name)}</h2>
+<p class="balance">${escapeText(balance)}</p>
+<p class="soft">${escapeText(walletAddress)}</p></li>`
+}
+
+const MOMENT = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' })
+
+function renderMovement({ at, walletAddress, amount }: MovementRow): string {
+  return `<li><p>${escapeText(walletAddress)}<br><span class="soft">${MOMENT.format(at)} UTC</span></p><p class="amount">${escapeText(amount)}</p></li>`
+}
+
+function renderGrant({ id, client, walletAddress, rights }: GrantRow): string {
+  return `<li><div><p><strong>${escapeText(client)}</strong></p>
+<p class="soft">${escapeText(walletAddress)}</p>
+${rights.map((right) => `<p>${escapeText(right)}</p>`).join('\n')}</div>
+<form method="post" action="/sandbox/revoke"><input type="hidden" name="grant" value="${escapeText(id)}">
+<button aria-label="Revoke the grant of ${escapeText(client)}">Revoke</button></form></li>`
+}
+
+function renderRows(rows: readonly string[], nothing: string): string {
+  return rows.length > 0
+    ? `<ul class="card rows">\n${rows.join('\n')}\n</ul>`
+    : `<div class="card soft">${escapeText(nothing)}</div>`
 }
 
 /** The home page: what the accounts hold, what moved last, and what others may do. */
@@ -105,18 +130,17 @@ export function renderHome(content: {
   readonly movements: readonly MovementRow[]
   readonly grants: readonly GrantRow[]
 }): string {
-  const accounts = content.accounts.map((row) => [row.name, row.walletAddress, row.balance].map(escapeText))
-  const movements = content.movements.map((row) =>
-    [new Date(row.at).toISOString(), row.walletAddress, row.amount].map(escapeText),
-  )
-  const grants = content.grants.map(renderGrant)
+  const { accounts, movements, grants } = content
   return renderPage(
     'Your accounts',
-    `${renderTable(['Name', 'Wallet address', 'Balance'], accounts)}
+    `<h1>Your accounts</h1>
+<ul class="accounts">
+${accounts.map(renderAccount).join('\n')}
+</ul>
 <h2>Recent payments</h2>
-${movements.length > 0 ? renderTable(['When', 'Account', 'Amount'], movements) : '<p>None yet.</p>'}
+${renderRows(movements.map(renderMovement), 'No money has moved yet.')}
 <h2>Who may use your accounts</h2>
-${grants.length > 0 ? renderTable(['Who', 'Account', 'May', ''], grants) : '<p>Nobody.</p>'}
-<form method="post" action="/sandbox/logout"><p><button>Log out</button></p></form>`,
+${renderRows(grants.map(renderGrant), 'Nobody. Once you approve a request, you can take it back here.')}`,
+    '<form method="post" action="/sandbox/logout"><button>Log out</button></form>',
   )
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { OpenPayments } from 'open-payments-server'
+import type { Access, OpenPayments, WireAmount } from 'open-payments-server'
 import type { DoubleEntryLedger } from 'open-payments-server/ledger/memory'
 import type { AccountConfiguration } from './configuration.ts'
 import { type Logins, localTarget } from './login.ts'
@@ -25,6 +25,9 @@ export interface RouteParts {
 
 const FORM_BYTES = 8192
 const MOVEMENTS = 10
+
+/** Marks the login page that follows a right password. */
+const ENTERED = 'entered'
 
 /** The login page for a browser that wants to go to `target`. */
 export function loginUrl(target: string): string {
@@ -77,6 +80,19 @@ async function listMovements({ origin, accounts, ledger }: RouteParts): Promise<
     .slice(0, MOVEMENTS)
 }
 
+function describeRight(access: Access): string {
+  const right = `${access.type}: ${access.actions.join(', ')}`
+  const { debitAmount, receiveAmount, interval, receiver } = ('limits' in access && access.limits) || {}
+  const money = ({ value, ...asset }: WireAmount): string => formatMoney(BigInt(value), asset)
+  return [
+    right,
+    ...(debitAmount ? [`sends up to ${money(debitAmount)}`] : []),
+    ...(receiveAmount ? [`delivers up to ${money(receiveAmount)}`] : []),
+    ...(interval === undefined ? [] : [`per ${interval}`]),
+    ...(receiver === undefined ? [] : [`to ${receiver}`]),
+  ].join(', ')
+}
+
 async function listGrants({ origin, accounts, openPayments }: RouteParts): Promise<readonly GrantRow[]> {
   const rows = await Promise.all(
     accounts.map(async ({ path }) => {
@@ -85,7 +101,7 @@ async function listGrants({ origin, accounts, openPayments }: RouteParts): Promi
         id,
         client,
         walletAddress: origin + path,
-        rights: access.map(({ type, actions }) => `${type}: ${actions.join(', ')}`).join('; '),
+        rights: access.map(describeRight),
       }))
     }),
   )
@@ -108,18 +124,26 @@ function isForeign(request: IncomingMessage): boolean {
 }
 
 function sendNothing(response: ServerResponse): void {
-  sendPage(response, 404, renderMessage('There is nothing here'))
+  sendPage(response, 404, renderMessage('There is nothing here', 'Check the address.'))
 }
 
 async function logIn(
-  { origin, logins }: RouteParts,
+  { logins }: RouteParts,
   url: URL,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const session = logins.logIn(await readForm(request))
-  if (session !== undefined) return redirect(response, localTarget(url.searchParams.get('next'), origin), session)
-  sendPage(response, 401, renderLogin({ action: url.pathname + url.search, hasFailed: true }))
+  const target = url.searchParams.get('next') ?? '/'
+  // By way of the login page, which sees whether the browser kept the cookie.
+  if (session !== undefined) return redirect(response, `${loginUrl(target)}&${ENTERED}`, session)
+  sendPage(response, 401, renderLogin(loginUrl(target), 'wrong credentials'))
+}
+
+function showLogin({ origin }: RouteParts, { searchParams }: URL, isLoggedIn: boolean, response: ServerResponse): void {
+  const next = searchParams.get('next')
+  if (isLoggedIn) redirect(response, localTarget(next, origin))
+  else sendPage(response, 200, renderLogin(loginUrl(next ?? '/'), searchParams.has(ENTERED) ? 'no cookie' : undefined))
 }
 
 async function answer(parts: RouteParts, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -127,7 +151,11 @@ async function answer(parts: RouteParts, request: IncomingMessage, response: Ser
   const target = origin + request.url
   if (!request.url?.startsWith('/') || !URL.canParse(target)) return sendNothing(response)
   if (request.method === 'POST' && isForeign(request))
-    return sendPage(response, 403, renderMessage('This form is not ours'))
+    return sendPage(
+      response,
+      403,
+      renderMessage('This form is not ours', 'It came from another page. Nothing was done.'),
+    )
   const url = new URL(target)
   const { cookie } = request.headers
   const isLoggedIn = logins.sessionOf(cookie) !== undefined
@@ -135,7 +163,7 @@ async function answer(parts: RouteParts, request: IncomingMessage, response: Ser
     case 'GET /':
       return isLoggedIn ? showHome(parts, response) : redirect(response, loginUrl('/'))
     case 'GET /sandbox/login':
-      return sendPage(response, 200, renderLogin({ action: url.pathname + url.search, hasFailed: false }))
+      return showLogin(parts, url, isLoggedIn, response)
     case 'POST /sandbox/login':
       return logIn(parts, url, request, response)
     case 'POST /sandbox/logout':
@@ -158,7 +186,7 @@ export function createRoutes(parts: RouteParts): (request: IncomingMessage, resp
     answer(parts, request, response).catch((error: unknown) => {
       console.error(error)
       if (response.headersSent) response.destroy()
-      else sendPage(response, 500, renderMessage('Something went wrong'))
+      else sendPage(response, 500, renderMessage('Something went wrong', 'The terminal of the sandbox says what.'))
     })
   }
 }

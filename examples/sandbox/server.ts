@@ -76,6 +76,7 @@ function createServers(
     pricing: wallet.pricing,
     consent: consentPage({
       walletName: 'Open Payments sandbox',
+      homeUrl: `${origin}/`,
       authenticate: async (request) => {
         const session = logins.sessionOf(request.headerLines('cookie').join('; '))
         if (session === undefined) return { redirect: loginUrl(request.target) }

@@ -18,14 +18,16 @@ interface Visit {
   readonly headers?: Readonly<Record<string, string>>
   readonly user?: AuthenticatedUser | { readonly redirect: string } | undefined
   readonly reference?: string
+  readonly homeUrl?: string
 }
 
 /** A browser at one interaction. */
 function browse(fake = fakeInteractions()) {
   return (visit: Visit = {}): Promise<HttpResponse> => {
     const user = 'user' in visit ? visit.user : USER
-    const { form, headers = form === undefined ? {} : FORM, reference = 'reference' } = visit
-    return consentPage({ walletName: 'Harbour <Bank>', authenticate: async () => user }).respond({
+    const { form, headers = form === undefined ? {} : FORM, reference = 'reference', homeUrl } = visit
+    const authenticate = async () => user
+    return consentPage({ walletName: 'Harbour <Bank>', authenticate, ...(homeUrl && { homeUrl }) }).respond({
       request: browserRequest(form === undefined ? 'GET' : 'POST', headers, form),
       reference,
       url: URL_OF_INTERACTION,
@@ -53,6 +55,18 @@ describe('the question', () => {
       expect(page).toContain(text)
   })
 
+  it('INT-11 says that nobody checked the name, where there is one', async () => {
+    const { name: _, ...client } = CONSENT.client
+    expect(await pageOf()).toContain('The name is its own choice')
+    expect(await pageOf({ client })).not.toContain('The name is its own choice')
+  })
+
+  it('INT-11 names the account also where no money is to be sent', async () => {
+    const identity = await pageOf({ access: [], subject: true })
+    expect(identity).toContain(`<dt>Your account</dt><dd><bdi>${ALICE}</bdi></dd>`)
+    expect(await pageOf()).toContain(`<dt>From</dt><dd><bdi>${ALICE}</bdi></dd>`)
+  })
+
   it('INT-11 heads the page with the wallet address of a client without a name', async () => {
     const { name: _, ...client } = CONSENT.client
     expect(await pageOf({ client })).toContain('<h1><bdi>https://shop.example/pay</bdi> asks')
@@ -61,16 +75,25 @@ describe('the question', () => {
   it('INT-11 shows amounts, the number of windows, the last end, the receiver and the host of the finish', async () => {
     const page = await pageOf()
     for (const text of [
-      '120.00 USD in each period',
-      'every month, 12 times in all',
+      '<strong>120.00 USD</strong> every month',
+      'Every month, 12 times in all',
       '1 March 2026 at 00:00 UTC',
       '1 March 2027 at 00:00 UTC',
       'https://shop.example/incoming-payments/1',
-      'your browser goes to <strong><bdi>finish.example</bdi>',
+      'Your browser goes to <strong><bdi>finish.example</bdi>',
       '27 February 2026 at 12:34 UTC',
     ]) {
       expect(page).toContain(text)
     }
+  })
+
+  it('writes a long amount smaller, so that it breaks over no line', async () => {
+    const withAmount = (debitAmount: string) =>
+      pageOf({
+        access: [{ access: { type: 'outgoing-payment', actions: ['create'], identifier: ALICE }, debitAmount }],
+      })
+    expect(await withAmount('1234567.00 USD')).toContain('<p class="ceiling"><span>')
+    expect(await withAmount('184467440737095516.15 USD')).toContain('<p class="ceiling long"><span>')
   })
 
   it('T-20 warns where the client asked for no redirect, and only there', async () => {
@@ -123,6 +146,11 @@ describe('the question', () => {
   })
 })
 
+it('tells browsers not to guess what a page is', async () => {
+  expect((await browse()()).headers['x-content-type-options']).toBe('nosniff')
+  expect((await browse()({ reference: 'other' })).headers['x-content-type-options']).toBe('nosniff')
+})
+
 describe('the content security policy', () => {
   it('INT-9 forbids everything but the style sheet of the page, by its hash', async () => {
     const response = await browse()()
@@ -173,8 +201,8 @@ describe('the answer', () => {
   })
 
   it.each([
-    ['approve', 'Approved'],
-    ['deny', 'Denied'],
+    ['approve', 'You approved the request'],
+    ['deny', 'You denied the request'],
   ])('%s ends on a page where the client asked for no redirect', async (decision, heading) => {
     const response = await browse(fakeInteractions(CONSENT, { isPolled: true }))({
       form: `csrf=csrf-value&decision=${decision}`,
@@ -239,6 +267,39 @@ describe('an interaction that cannot be shown', () => {
     const response = await browse()({ user: { ...USER, walletAddresses: ['https://wallet.example/bob'] } })
     expect(response.status).toBe(403)
     expect(response.body).not.toContain('Mia')
+  })
+})
+
+describe('the way on', () => {
+  const homeUrl = 'https://wallet.example/?a="b"&c'
+  const linksOf = ({ body = '' }: HttpResponse) => [...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href]) => href)
+  const written = 'https://wallet.example/?a=&quot;b&quot;&amp;c'
+
+  it('leads from every page to where the wallet begins, where it says so', async () => {
+    expect(linksOf(await browse()({ homeUrl }))).toEqual([written])
+    expect(linksOf(await browse()({ homeUrl, reference: 'other' }))).toEqual([written, written])
+    expect(linksOf(await browse()({ homeUrl, user: undefined }))).toEqual([written, written])
+  })
+
+  it('leads nowhere where the wallet does not say', async () => {
+    expect(linksOf(await browse()())).toEqual([])
+    expect(linksOf(await browse()({ reference: 'other' }))).toEqual([])
+  })
+
+  it.each([
+    ['a wrong anti-CSRF value', { form: 'csrf=other&decision=approve' }],
+    ['no decision', { form: 'csrf=csrf-value' }],
+    ['what is no form', { form: 'csrf=csrf-value&decision=approve', headers: {} }],
+    ['a form that is too large', { form: 'x'.repeat(9000) }],
+  ])('leads back to the request after %s, since it is still open', async (_, visit) => {
+    expect(linksOf(await browse()(visit))).toEqual([URL_OF_INTERACTION])
+  })
+
+  it('does not lead back to a request that is over', async () => {
+    const fake = fakeInteractions()
+    const answer = { form: 'csrf=csrf-value&decision=approve' }
+    await browse(fake)(answer)
+    expect(linksOf(await browse(fake)(answer))).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rightInWords, rightsInWords } from '../../adapters/consent/sentences.ts'
+import { requestInWords, rightInWords, rightsInWords } from '../../adapters/consent/sentences.ts'
 import type { ConsentAccess } from '../../src/ports/consent.ts'
 import type { Access, Action } from '../../src/protocol/access.ts'
 import { ALICE, CONSENT } from './fake-interactions.ts'
@@ -28,12 +28,38 @@ describe('a right to send money', () => {
 
   it('says whether an amount is meant in total or in each period', () => {
     const interval = { interval: 'R/2026-03-01T00:00:00Z/P1W', startsAt: Date.UTC(2026, 2, 1) }
-    expect(detailsOf({ debitAmount: '1.00 USD' })['At most leaves your account']).toBe('1.00 USD in total')
-    expect(detailsOf({ receiveAmount: '1.00 USD', interval })['At most arrives']).toBe('1.00 USD in each period')
+    expect(outgoing(['create'], { debitAmount: '1.00 USD' }).ceilings).toEqual([
+      { label: 'Leaves your account, at most', amount: '1.00 USD', scope: 'in total' },
+    ])
+    expect(outgoing(['create'], { receiveAmount: '1.00 USD', interval }).ceilings).toEqual([
+      { label: 'Arrives, at most', amount: '1.00 USD', scope: 'every week' },
+    ])
+  })
+
+  it('says that more may leave the account than arrives, where only that is limited', () => {
+    const text = 'Fees and exchange may come on top of what arrives.'
+    expect(outgoing(['create'], { receiveAmount: '1.00 USD' }).sentences).toContain(text)
+    expect(outgoing(['create'], { debitAmount: '1.00 USD' }).sentences).not.toContain(text)
+    expect(outgoing(['create'], { debitAmount: '1.00 USD', receiveAmount: '1.00 EUR' }).sentences).not.toContain(text)
+  })
+
+  it.each([
+    ['999.00 USD', '999.00 USD'],
+    ['1000.00 USD', '1,000.00 USD'],
+    ['123456.7890 USD', '123,456.7890 USD'],
+    ['18446744073709551615 JPY', '18,446,744,073,709,551,615 JPY'],
+    ['0.0000000001 USD', '0.0000000001 USD'],
+    ['1000.00 X1000', '1,000.00 X1000'],
+  ])('shows %s as %s', (debitAmount, shown) => {
+    expect(outgoing(['create'], { debitAmount }).ceilings[0]?.amount).toBe(shown)
+  })
+
+  it('says from which account', () => {
+    expect(detailsOf({})['From']).toBe(ALICE)
   })
 
   it('says to whom, also where it may be anyone', () => {
-    expect(detailsOf({})['To']).toBe('anyone it chooses')
+    expect(detailsOf({})['To']).toBe('Anyone it chooses')
     expect(detailsOf({ receiver: 'https://shop.example/incoming-payments/1' })['To']).toBe(
       'https://shop.example/incoming-payments/1',
     )
@@ -48,23 +74,27 @@ describe('a right to send money', () => {
 describe('an interval in words', () => {
   const at = { startsAt: Date.UTC(2026, 2, 1), endsAt: Date.UTC(2026, 3, 1), windows: 2 }
   it.each([
-    ['R1/2026-03-01T00:00:00Z/P1M', 'every month, 2 times in all'],
-    ['R1/P1Y/2026-03-01T00:00:00Z', 'every year, 2 times in all'],
-    ['R1/2026-03-01T00:00:00Z/P14D', 'every 2 weeks, 2 times in all'],
-    ['R1/2026-03-01T00:00:00Z/2026-04-01T00:00:00Z', 'every 31 days, 2 times in all'],
-    ['R1/2026-03-01T00:00:00Z/P18M', 'every 1 year and 6 months, 2 times in all'],
-    ['R1/2026-03-01T00:00:00Z/PT36H', 'every 1 day and 12 hours, 2 times in all'],
-    ['R1/2026-03-01T00:00:00Z/PT90S', 'every 1 minute and 30 seconds, 2 times in all'],
+    ['R1/2026-03-01T00:00:00Z/P1M', 'Every month, 2 times in all'],
+    ['R1/P1Y/2026-03-01T00:00:00Z', 'Every year, 2 times in all'],
+    ['R1/2026-03-01T00:00:00Z/P14D', 'Every 2 weeks, 2 times in all'],
+    ['R1/2026-03-01T00:00:00Z/2026-04-01T00:00:00Z', 'Every 31 days, 2 times in all'],
+    ['R1/2026-03-01T00:00:00Z/P18M', 'Every 1 year and 6 months, 2 times in all'],
+    ['R1/2026-03-01T00:00:00Z/PT36H', 'Every 1 day and 12 hours, 2 times in all'],
+    ['R1/2026-03-01T00:00:00Z/PT90S', 'Every 1 minute and 30 seconds, 2 times in all'],
   ])('%s', (interval, words) => {
-    expect(detailsOf({ interval: { interval, ...at } })['Period']).toBe(words)
+    expect(detailsOf({ interval: { interval, ...at } })['How often']).toBe(words)
   })
 
-  it('D4 of a single window is once', () => {
-    expect(detailsOf({ interval: { interval: 'R0/2026-03-01T00:00:00Z/P1M', ...at, windows: 1 } })).toMatchObject({
-      Period: 'once',
-      'First period begins': '1 March 2026 at 00:00 UTC',
-      'Last period ends': '1 April 2026 at 00:00 UTC',
-    })
+  it('D4 of a single window has a beginning and an end, and nothing that repeats', () => {
+    const interval = { interval: 'R0/2026-03-01T00:00:00Z/P1M', ...at, windows: 1 }
+    const right = outgoing(['create'], { debitAmount: '1.00 USD', interval })
+    expect(right.ceilings[0]?.scope).toBe('in total')
+    expect(right.details).toEqual([
+      { label: 'From', value: ALICE },
+      { label: 'To', value: 'Anyone it chooses' },
+      { label: 'Begins', value: '1 March 2026 at 00:00 UTC' },
+      { label: 'Ends', value: '1 April 2026 at 00:00 UTC' },
+    ])
   })
 
   it('with an end and no number of periods says when it ends', () => {
@@ -74,17 +104,17 @@ describe('an interval in words', () => {
       endsAt: Date.UTC(2026, 3, 1),
     }
     expect(detailsOf({ interval })).toMatchObject({
-      Period: 'every day, again and again',
-      'Last period ends': '1 April 2026 at 00:00 UTC',
+      'How often': 'Every day, again and again',
+      Ends: '1 April 2026 at 00:00 UTC',
     })
   })
 
   it('without an end says that it never ends', () => {
     const interval = { interval: 'R/2026-03-01T00:00:00Z/P1D', startsAt: Date.UTC(2026, 2, 1) }
     expect(detailsOf({ interval })).toMatchObject({
-      Period: 'every day, again and again',
+      'How often': 'Every day, until you take it back',
       'Present period began': '1 March 2026 at 00:00 UTC',
-      'Last period ends': 'never, until you take it back',
+      Ends: 'Never',
     })
   })
 })
@@ -125,4 +155,27 @@ it('a client that asks who you are is said to', () => {
     `Learn that you are the owner of ${ALICE}.`,
   ])
   expect(rightsInWords(CONSENT)).toHaveLength(1)
+})
+
+describe('a request', () => {
+  const right = (access: Access): ConsentAccess => ({ access })
+  const quote = right({ type: 'quote', actions: ['create'] })
+  const incoming = right({ type: 'incoming-payment', actions: ['list-all'], identifier: ALICE })
+  const sending = right({ type: 'outgoing-payment', actions: ['create'], identifier: ALICE })
+  const reading = right({ type: 'outgoing-payment', actions: ['read'], identifier: ALICE })
+
+  it.each([
+    ['money wherever it stands among the rights', [quote, sending], true, 'asks to send money from your account'],
+    ['no money where nothing is sent', [reading, incoming], false, 'asks to use your account'],
+    ['who you are, where that is all', [], true, 'asks to know who you are'],
+  ] as const)('asks for %s', (_, access, subject, words) => {
+    expect(requestInWords({ ...CONSENT, access, subject })).toBe(words)
+  })
+
+  it('tells what leaves the account first', () => {
+    const titles = rightsInWords({ ...CONSENT, access: [quote, incoming, sending], subject: true }).map(
+      ({ title }) => title,
+    )
+    expect(titles).toEqual(['Send money', 'Ask for prices', 'Receive money', 'Know who you are'])
+  })
 })

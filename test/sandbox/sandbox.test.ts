@@ -160,6 +160,7 @@ describe('the person', () => {
     const browse = await logIn(sandbox)
     const home = await (await browse('/')).text()
     expect(home).toContain(description.client.walletAddress)
+    expect(home).toContain('<p>outgoing-payment: create, read</p>')
     const id = /name="grant" value="([^"]+)"/.exec(home)?.[1] ?? ''
     expect((await browse('/sandbox/revoke', { grant: id })).status).toBe(303)
     expect(await (await browse('/')).text()).not.toContain(description.client.walletAddress)
@@ -185,6 +186,45 @@ describe('the pages of the sandbox', () => {
     const response = await fetch(`${origin}/sandbox/login`, { method: 'POST', body })
     expect(response.status).toBe(401)
     expect(response.headers.get('set-cookie')).toBeNull()
+  })
+
+  it('write the names of accounts as text', async () => {
+    const eve = { path: '/eve', name: `<b>"Eve"</b>`, assetCode: 'EUR', assetScale: 2, balance: '1' }
+    const page = await (await (await logIn(await start({ accounts: [eve] })))('/')).text()
+    expect(page).toContain('&#60;b&#62;&#34;Eve&#34;&#60;/b&#62;')
+    expect(page).not.toContain('<b>')
+  })
+
+  it.each(['/sandbox/login', '/nothing'])('T-18 carry at %s what protects them', async (path) => {
+    const { headers } = await fetch((await start()).origin + path)
+    const policy = headers.get('content-security-policy') ?? ''
+    expect(policy).toMatch(/^default-src 'none'; style-src 'sha256-[^ ]+'; form-action 'self'; frame-ancestors 'none'/)
+    expect(headers.get('x-content-type-options')).toBe('nosniff')
+    expect(headers.get('referrer-policy')).toBe('no-referrer')
+    expect(headers.get('x-frame-options')).toBe('DENY')
+    expect(headers.get('cache-control')).toBe('no-store')
+  })
+
+  it('T-17 lead on from the login where the cookie was kept, and say so where it was not', async () => {
+    const sandbox = await start()
+    const { credentials } = (await sandbox.describe()).consent
+    const post = (next: string) =>
+      fetch(`${sandbox.origin}/sandbox/login?next=${encodeURIComponent(next)}`, {
+        method: 'POST',
+        body: new URLSearchParams(credentials),
+        redirect: 'manual',
+      })
+    const kept = await logIn(sandbox)
+    for (const [next, target] of [
+      ['/auth/interact/1?a=b&c=d', `${sandbox.origin}/auth/interact/1?a=b&c=d`],
+      ['//evil.example', `${sandbox.origin}/`],
+    ] as const) {
+      const location = (await post(next)).headers.get('location') ?? ''
+      expect((await kept(location)).headers.get('location')).toBe(target)
+      const lost = await fetch(sandbox.origin + location)
+      expect(lost.status).toBe(200)
+      expect(await lost.text()).toContain('did not keep the cookie')
+    }
   })
 
   it('T-18 refuse a form that a page of another origin sends', async () => {
