@@ -43,7 +43,7 @@ function actions<const T extends readonly Action[]>(allowed: T): v.GenericSchema
   )
 }
 
-/** One access entry of a grant request; a member that its type does not name is refused. @spec GRT-3 @spec GRT-4 */
+/** One access entry of a grant request; a member that its type does not name is refused. @internal @spec GRT-3 @spec GRT-4 */
 export const Access: v.GenericSchema<unknown, Access> = v.variant(
   'type',
   [

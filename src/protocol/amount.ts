@@ -49,7 +49,7 @@ export const AssetScale: v.GenericSchema<number, number> = v.pipe(
   v.maxValue(255, 'invalid assetScale'),
 )
 
-/** Reads an amount from JSON; members that the specification does not name are dropped. @spec AMT-6 */
+/** Reads an amount from JSON; members that the specification does not name are dropped. @internal @spec AMT-6 */
 export const Amount: v.GenericSchema<WireAmount, Amount> = v.pipe(
   v.object({
     value: v.pipe(

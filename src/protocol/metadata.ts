@@ -21,6 +21,7 @@ function isMetadata(value: unknown): value is Metadata {
 /**
  * Accepts a JSON object of at most 8 KiB and 8 levels and hands on the very same object: nothing is merged, so an
  * own property called `__proto__` stays data.
+ * @internal
  * @spec INC-11
  */
 export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
