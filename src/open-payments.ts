@@ -82,7 +82,7 @@ export interface OpenPayments {
    * Resolves with how many changed; 100 or more: call again. Rejects where the storage cannot be read.
    */
   sweep(): Promise<number>
-  /** Resolves once everything that is running after responses has ended: before the host closes its storage. */
+  /** Resolves once everything that runs has ended: after responses, and in `recover()` and `sweep()`. Before the host closes its storage. */
   drain(): Promise<void>
 }
 
@@ -113,6 +113,10 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     running.add(kept)
     return kept
   }
+  const tracked = (work: Promise<number>): Promise<number> => {
+    keep(work)
+    return work
+  }
   const handle: OpenPayments['handle'] = (request, { waitUntil } = {}) =>
     answer(request, (work) => {
       const kept = keep(work)
@@ -134,8 +138,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     grants: createGrants(context),
     incomingPayments: { received: (id, amount, transferId) => receivePayment(context, id, amount, transferId, keep) },
     audit: (walletAddress) => auditPayments(context, walletAddress),
-    recover: () => recoverPayments(context),
-    sweep: () => sweepRecords(context),
+    recover: () => tracked(recoverPayments(context)),
+    sweep: () => tracked(sweepRecords(context)),
     drain: async () => {
       while (running.size > 0) await Promise.all(running)
     },

@@ -106,8 +106,8 @@ async function respondPage(status: number, body: string, consent?: ConsentData):
   }
 }
 
-function respondNotice(frame: Frame, notice: Notice, url: string): Promise<HttpResponse> {
-  return respondPage(notice.status, renderNotice(frame, notice, url))
+function respondNotice(frame: Frame, notice: Notice): Promise<HttpResponse> {
+  return respondPage(notice.status, renderNotice(frame, notice))
 }
 
 function redirectTo(location: string): HttpResponse {
@@ -153,20 +153,20 @@ function takeOnce(
 async function answerInteraction(
   underWay: Decisions,
   frame: Frame,
-  { request, reference, url, interactions }: Exchange,
+  { request, reference, interactions }: Exchange,
   user: AuthenticatedUser,
 ): Promise<HttpResponse> {
   const answer = await readAnswer(request)
-  if ('status' in answer) return respondNotice(frame, answer, url)
+  if ('status' in answer) return respondNotice(frame, answer)
   const { session, walletAddresses } = user
   const { decision, csrf } = answer
   const key = JSON.stringify([reference, decision, csrf, session, walletAddresses])
   const decided = await takeOnce(underWay, key, () =>
-    interactions[decision](reference, { session, walletAddresses, csrf }),
+    interactions[decision](reference, { session, walletAddresses, csrf, access: 'all' }),
   )
-  if (!decided.ok) return respondNotice(frame, REFUSALS[decided.reason], url)
+  if (!decided.ok) return respondNotice(frame, REFUSALS[decided.reason])
   if (decided.redirect !== undefined) return redirectTo(decided.redirect)
-  return respondNotice(frame, decision === 'approve' ? APPROVED : DENIED, url)
+  return respondNotice(frame, decision === 'approve' ? APPROVED : DENIED)
 }
 
 async function showInteraction(
@@ -176,7 +176,7 @@ async function showInteraction(
 ): Promise<HttpResponse> {
   const { session, walletAddresses } = user
   const opened = await interactions.find(reference, { session, walletAddresses })
-  if (!opened.ok) return respondNotice(frame, REFUSALS[opened.reason], url)
+  if (!opened.ok) return respondNotice(frame, REFUSALS[opened.reason])
   const { consent, csrf } = opened
   return respondPage(200, renderQuestion(frame, consent, { url, csrf }), consent)
 }
@@ -192,7 +192,7 @@ export function consentPage({ authenticate, walletName, homeUrl }: ConsentPageOp
   return {
     async respond(exchange) {
       const user = await authenticate(exchange.request)
-      if (user === undefined) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED, exchange.url)
+      if (user === undefined) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED)
       if ('redirect' in user) return redirectTo(user.redirect)
       const frame = { walletName, homeUrl, userName: user.name }
       return exchange.request.method === 'POST'
@@ -204,8 +204,8 @@ export function consentPage({ authenticate, walletName, homeUrl }: ConsentPageOp
 
 /**
  * Sends the browser to a screen of the wallet's own, which then calls `openPayments.interactions`. `url` makes the
- * screen's address from the reference of the interaction.
+ * screen's address from the reference of the interaction, which is encoded for a URL: anybody may have written it.
  */
 export function consentRedirect({ url }: { readonly url: (reference: string) => string }): Consent {
-  return { respond: async ({ reference }) => redirectTo(url(reference)) }
+  return { respond: async ({ reference }) => redirectTo(url(encodeURIComponent(reference))) }
 }

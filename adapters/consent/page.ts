@@ -99,11 +99,12 @@ function renderMark(isDone: boolean): Markup {
   return html`<svg class="mark" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/>${sign}</svg>`
 }
 
-/** A page with a heading, one paragraph and the ways on: to the request at `url` where it is still open, and to the wallet. */
-export function renderNotice(frame: Frame, { heading, text, isDone, isOpen }: Notice, url: string): string {
+/** A page with a heading, one paragraph and the ways on: to the request where it is still open, and to the wallet. */
+export function renderNotice(frame: Frame, { heading, text, isDone, isOpen }: Notice): string {
   const { walletName, homeUrl } = frame
   const links = [
-    ...(isOpen ? [html`<a class="button again" href="${url}">Open the request again</a>`] : []),
+    // The page's own address: a refusal repeats nothing that was secret.
+    ...(isOpen ? [html`<a class="button again" href="">Open the request again</a>`] : []),
     ...(homeUrl === undefined ? [] : [html`<a class="button" href="${homeUrl}">Go to ${walletName}</a>`]),
   ]
   return renderDocument(

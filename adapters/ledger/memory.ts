@@ -1,3 +1,9 @@
+/**
+ * A ledger for tests and trials.
+ *
+ * @module open-payments-server/ledger/memory
+ */
+
 import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, NewAccount, Transfer } from './books.ts'
 import { createDoubleEntryLedger, openAccount } from './double-entry.ts'
 

@@ -1,3 +1,9 @@
+/**
+ * A ledger in double entry on SQLite.
+ *
+ * @module open-payments-server/ledger/sql
+ */
+
 import type { Asset } from '../../src/protocol/amount.ts'
 import { type Row, readBigint, readInteger, readText } from '../storage/sql/rows.ts'
 import type { Migration } from '../storage/sql/schema.ts'

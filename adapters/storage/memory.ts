@@ -1,3 +1,9 @@
+/**
+ * A storage for tests and trials.
+ *
+ * @module open-payments-server/storage/memory
+ */
+
 import type { Change, ListableKind, ListPosition, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
 
 function freezeDeep<T>(value: T): T {

@@ -1,3 +1,9 @@
+/**
+ * A storage for any number of processes and machines.
+ *
+ * @module open-payments-server/storage/postgres
+ */
+
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { connectionsOf, type Parameter, type PostgresDatabase, type PostgresOptions } from './postgres/database.ts'
 import { migrate } from './postgres/migrate.ts'

@@ -1,3 +1,9 @@
+/**
+ * A storage for one machine.
+ *
+ * @module open-payments-server/storage/sqlite
+ */
+
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { type Cell, decodeRecord, isStorable } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'

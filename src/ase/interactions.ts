@@ -156,9 +156,8 @@ async function approveGrant(
   walletAddress: string,
   approver: Approver,
 ): Promise<DecidedGrant | undefined> {
-  // A part that is named and is not there, as a broken form gives it, must not become all of it.
-  const isPart = 'access' in approver
-  const access = isPart ? await grantedAccess(context, asked, walletAddress, approver.access) : asked.access
+  const isAll = approver.access === 'all'
+  const access = isAll ? asked.access : await grantedAccess(context, asked, walletAddress, approver.access)
   if (access === undefined) return undefined
   const grant: Grant = { ...asked, access }
   const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)

@@ -19,9 +19,12 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
   }
 }
 
+/** With these a `Response` takes no body, not even an empty one. */
+const NO_BODY: readonly number[] = [204, 205, 304]
+
 /** A response of the core for a Fetch host. */
-export function toFetchResponse(response: HttpResponse): Response {
-  return new Response(response.body ?? null, { status: response.status, headers: response.headers })
+export function toFetchResponse({ status, headers, body }: HttpResponse): Response {
+  return new Response(NO_BODY.includes(status) ? null : body, { status, headers })
 }
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array | undefined> {

@@ -76,14 +76,14 @@ export interface Decider extends ResourceOwner {
 /** A resource owner who approves, all of what was asked or a part of it. */
 export interface Approver extends Decider {
   /**
-   * What is granted, where that is less than was asked; absent: all of it (there and undefined: refused). Each entry
-   * narrows one that was asked, and no two the same one: type and identifier are the same; the actions are some of
-   * those (`read` of a `read-all`, too); an amount is not larger, a receiver and an interval stay as they are. A limit
-   * that was not asked for may be added, but no interval to an amount that was meant for good. Anything else is refused
-   * with `wider_access`. May be empty where the client also asked for the subject.
+   * What is granted: `'all'` that was asked, or a part of it. Each entry of a part narrows one that was asked, and no
+   * two the same one: type and identifier are the same; the actions are some of those (`read` of a `read-all`, too); an
+   * amount is not larger, a receiver and an interval stay as they are. A limit that was not asked for may be added, but
+   * no interval to an amount that was meant for good. A part may be empty where the client also asked for the subject.
+   * Anything else is refused with `wider_access`: a screen that loses what was chosen approves nothing.
    * @spec GRT-13
    */
-  readonly access?: readonly Access[]
+  readonly access: 'all' | readonly Access[]
 }
 
 /** A decision that was taken. `redirect`: where to send the browser with status 303; absent where the client polls. */
@@ -97,6 +97,7 @@ export interface Interactions {
   find(reference: string, owner: ResourceOwner): Promise<OpenedInteraction>
   /** Grants what was asked, or the part of it in `access`; what is granted is what the client is answered and held to. @spec GRT-13 */
   approve(reference: string, approver: Approver): Promise<DecidedInteraction>
+  /** Grants nothing and ends the grant. */
   deny(reference: string, decider: Decider): Promise<DecidedInteraction>
 }
 

@@ -5,8 +5,11 @@ export type MaybePromise<T> = T | Promise<T>
 export interface Cryptography {
   /** Bytes from a cryptographically secure source. @spec GRT-15 */
   randomBytes(length: number): Uint8Array
+  /** The SHA-256 digest of `data`, 32 bytes. */
   sha256(data: Uint8Array): MaybePromise<Uint8Array>
+  /** The SHA-512 digest of `data`, 64 bytes. */
   sha512(data: Uint8Array): MaybePromise<Uint8Array>
+  /** The HMAC-SHA-256 of `data` under `key`, 32 bytes. */
   hmacSha256(key: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array>
   /**
    * Whether a 64-byte Ed25519 signature over `data` is valid for a 32-byte public key. Must refuse S >= L.

@@ -25,7 +25,10 @@ export type MoneyEvent =
       readonly sentAmount: WireAmount
     }
 
-/** An event about the service, best effort: delivered once, never again. No event ever carries a secret. */
+/**
+ * An event about the service, best effort: delivered once, never again. No event ever carries a secret.
+ * @spec D2 @spec T-6
+ */
 export type ServiceEvent =
   /** One per request. `condition` names why it was refused. */
   | {
@@ -45,14 +48,14 @@ export type ServiceEvent =
       readonly message: string
       readonly cause: unknown
     }
-  /** A signature was read by the reader for the malformed headers of two deployed clients. @spec D2 */
+  /** A signature was read by the reader for the malformed headers of two deployed clients. */
   | {
       readonly type: 'legacy_signature_syntax'
       readonly at: number
       readonly syntax: 'php' | 'rust'
       readonly keyId: string
     }
-  /** A client presented a known kid with other key material. @spec T-6 */
+  /** A client presented a known kid with other key material. */
   | { readonly type: 'key_substituted'; readonly at: number; readonly client: string; readonly keyId: string }
   /** A payment could not be moved on and is left for `recover()`, which takes it up again from `retryAt` on. */
   | {

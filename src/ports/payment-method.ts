@@ -39,6 +39,7 @@ export interface PaymentMethod {
    * stored, maybe for one that never is, and again whenever it is read: it has no effect and answers the same each time.
    */
   createDetails(incomingPayment: PayableIncomingPayment): Promise<IlpPaymentMethod>
+  /** What the rail would deliver for one of the two amounts, of which exactly one is given. */
   quote(request: {
     readonly receiver: string
     readonly debitAmount?: Amount

@@ -130,5 +130,6 @@ export interface Storage {
    * above the one that this release writes.
    */
   due(kind: RecordKind, now: number, limit: number): Promise<readonly StoredRecord[]>
+  /** Applies all changes or none, durably before it resolves. A rejection means that the outcome is unknown. */
   commit(changes: readonly Change[]): Promise<CommitResult>
 }

@@ -1,3 +1,9 @@
+/**
+ * The contracts of storages and ledgers as tests, and a signer of requests.
+ *
+ * @module open-payments-server/testing
+ */
+
 export type { SignOptions } from '../http-signatures/sign-request.ts'
 export { type LedgerCase, type LedgerUnderTest, ledgerContract } from './ledger-contract.ts'
 export {

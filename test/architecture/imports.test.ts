@@ -140,6 +140,7 @@ describe('who may import whom', () => {
       'examples/express.ts',
       `import express from 'express'\nimport { expressMiddleware } from 'open-payments-server/express'`,
     ],
+    ['examples/users-in-postgres/main.ts', `import { postgresLedger } from '../postgres-ledger.ts'`],
   ])('admits what the table admits: %s', (path, text) => {
     expect(refusals(path, text)).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Access, Approver, DecidedInteraction } from 'open-payments-server'
+import type { Access, Approver, DecidedInteraction, Decider } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, CONSENT_REQUEST, INTERACT, OUTGOING, resume } from '../auth-server/auth-wallet.ts'
 import {
@@ -22,9 +22,7 @@ interface Shown {
   readonly wallet: AuthWallet
   readonly pending: Answer
   readonly consentHash: string
-  approve(access?: readonly Access[]): Promise<DecidedInteraction>
-  /** Names a part, whatever that is. */
-  approvePart(access: readonly Access[]): Promise<DecidedInteraction>
+  approve(access: Approver['access']): Promise<DecidedInteraction>
 }
 
 async function shown(members: Readonly<Record<string, unknown>> = {}, wallet?: AuthWallet): Promise<Shown> {
@@ -34,13 +32,12 @@ async function shown(members: Readonly<Record<string, unknown>> = {}, wallet?: A
   const reference = referenceOf(pending)
   const found = await interactions.find(reference, OWNER)
   if (!found.ok) throw new Error(found.reason)
-  const decider: Approver = { ...OWNER, csrf: found.csrf }
+  const decider: Decider = { ...OWNER, csrf: found.csrf }
   return {
     wallet: opened,
     pending,
     consentHash: createHash('sha256').update(JSON.stringify(found.consent)).digest('hex'),
-    approvePart: (access) => interactions.approve(reference, { ...decider, access }),
-    approve: (access) => interactions.approve(reference, access === undefined ? decider : { ...decider, access }),
+    approve: (access) => interactions.approve(reference, { ...decider, access }),
   }
 }
 
@@ -82,9 +79,9 @@ describe('an approval of a part', () => {
     expect((await all.wallet.send('POST', `${BASE}/quotes`, sending)).status).toBe(403)
   })
 
-  it('GRT-13 all of it is granted where nothing else is said', async () => {
+  it('GRT-13 all of it is granted where that is said', async () => {
     const all = await shown()
-    const issued = await issue(all, await all.approve())
+    const issued = await issue(all, await all.approve('all'))
     expect(issued.body.access_token.access).toEqual(ASKED)
   })
 
@@ -124,11 +121,11 @@ describe('an approval of a part', () => {
     expect((await issue(all, await all.approve(LESS))).body.access_token.access).toEqual(LESS)
   })
 
-  it('GRT-13 a part that is named and missing is refused, and is not all of it', async () => {
+  it('GRT-13 an access that a screen has lost is refused, and is not all of it', async () => {
     const all = await shown()
     const access: readonly Access[] = JSON.parse('{}').access
     const before = await all.wallet.records()
-    expect(await all.approvePart(access)).toEqual({ ok: false, reason: 'wider_access' })
+    expect(await all.approve(access)).toEqual({ ok: false, reason: 'wider_access' })
     expect(await all.wallet.records()).toEqual(before)
   })
 

@@ -1,4 +1,4 @@
-import type { Decider } from 'open-payments-server'
+import type { Approver } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, CONSENT_REQUEST, INTERACT, resume } from '../auth-server/auth-wallet.ts'
@@ -52,7 +52,7 @@ describe('the end of an interaction', () => {
       const { interactions } = wallet.openPayments
       const found = await interactions.find(referenceOf(pending), OWNER)
       if (!found.ok) throw new Error(found.reason)
-      const decider: Decider = { ...OWNER, csrf: found.csrf }
+      const decider: Approver = { ...OWNER, csrf: found.csrf, access: 'all' }
       expect(await interactions[decision](referenceOf(pending), decider)).toStrictEqual({ ok: true })
     },
   )

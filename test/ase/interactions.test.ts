@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Decider, Interactions } from 'open-payments-server'
+import type { Approver, Interactions } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, CONSENT_REQUEST, cancel, INTERACT, resume } from '../auth-server/auth-wallet.ts'
 import { ALICE, type Answer, AUTH, BOB, decideAs, FINISH, OWNER, referenceOf } from '../support/test-wallet.ts'
@@ -15,7 +15,7 @@ interface Opened {
   readonly pending: Answer
   readonly reference: string
   readonly interactions: Interactions
-  readonly decider: Decider
+  readonly decider: Approver
 }
 
 async function opened(
@@ -29,7 +29,7 @@ async function opened(
   const { interactions } = wallet.openPayments
   const found = await interactions.find(reference, ALICE_ALONE)
   if (!found.ok) throw new Error(found.reason)
-  return { wallet, pending, reference, interactions, decider: { ...ALICE_ALONE, csrf: found.csrf } }
+  return { wallet, pending, reference, interactions, decider: { ...ALICE_ALONE, csrf: found.csrf, access: 'all' } }
 }
 
 /** Expects a refusal that leaves every record as it was. */
@@ -83,7 +83,7 @@ describe('an interaction', () => {
     const wallet = await authWallet()
     const reference = referenceOf(await wallet.ask(CONSENT_REQUEST))
     const { interactions } = wallet.openPayments
-    const decider = { ...ALICE_ALONE, csrf: 'x' }
+    const decider: Approver = { ...ALICE_ALONE, csrf: 'x', access: 'all' }
     await expectRefused(wallet, 'bad_csrf', () => interactions.approve(reference, decider))
     await expectRefused(wallet, 'bad_csrf', () => interactions.deny(reference, decider))
   })
@@ -109,7 +109,7 @@ describe('an interaction', () => {
     }
     const found = await interactions.find(reference, ALICE_ALONE)
     if (!found.ok) throw new Error(found.reason)
-    const decider = { ...ALICE_ALONE, csrf: found.csrf }
+    const decider: Approver = { ...ALICE_ALONE, csrf: found.csrf, access: 'all' }
     await expectRefused(wallet, 'not_owner', () =>
       interactions.approve(reference, { ...decider, walletAddresses: [BOB] }),
     )

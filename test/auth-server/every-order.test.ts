@@ -137,7 +137,8 @@ describe('in every order of their storage operations', () => {
     const { interactions } = wallet.openPayments
     const found = await interactions.find(referenceOf(pending), OWNER)
     if (!found.ok) throw new Error(found.reason)
-    const decide: Decide = (decision) => interactions[decision](referenceOf(pending), { ...OWNER, csrf: found.csrf })
+    const decide: Decide = (decision) =>
+      interactions[decision](referenceOf(pending), { ...OWNER, csrf: found.csrf, access: 'all' })
     return { pending, decide }
   }
 

@@ -95,7 +95,7 @@ describe('at the same time', () => {
     const { interactions } = wallet.openPayments
     const opened = await interactions.find(reference, OWNER)
     if (!opened.ok) throw new Error(opened.reason)
-    const decider = { ...OWNER, csrf: opened.csrf }
+    const decider = { ...OWNER, csrf: opened.csrf, access: 'all' } as const
     const [approved, denied, again] = await Promise.all([
       interactions.approve(reference, decider),
       interactions.deny(reference, decider),

@@ -292,7 +292,8 @@ describe('the way on', () => {
     ['what is no form', { form: 'csrf=csrf-value&decision=approve', headers: {} }],
     ['a form that is too large', { form: 'x'.repeat(9000) }],
   ])('leads back to the request after %s, since it is still open', async (_, visit) => {
-    expect(linksOf(await browse()(visit))).toEqual([URL_OF_INTERACTION])
+    // The address that the page itself has.
+    expect(linksOf(await browse()(visit))).toEqual([''])
   })
 
   it('does not lead back to a request that is over', async () => {
@@ -333,5 +334,17 @@ describe('a consent screen of the wallet’s own', () => {
       headers: { location: 'https://wallet.example/consent/reference' },
       body: undefined,
     })
+  })
+
+  it('T-26 takes a reference that anybody may have written to no other place and into no other header', async () => {
+    const { headers } = await consentRedirect({
+      url: (reference) => `https://wallet.example/consent/${reference}`,
+    }).respond({
+      request: browserRequest('GET', {}),
+      reference: '../x?\r\nset-cookie: a=b#',
+      url: URL_OF_INTERACTION,
+      interactions: fakeInteractions().interactions,
+    })
+    expect(headers['location']).toBe('https://wallet.example/consent/..%2Fx%3F%0D%0Aset-cookie%3A%20a%3Db%23')
   })
 })

@@ -110,7 +110,7 @@ function createGrantFlow(
     const owner = { session: 'browser', walletAddresses: ACCOUNTS.map(({ account }) => walletAddressOf(account)) }
     const opened = await wallet.interactions.find(reference, owner)
     if (!opened.ok) throw new Error(opened.reason)
-    await wallet.interactions.approve(reference, { ...owner, csrf: opened.csrf })
+    await wallet.interactions.approve(reference, { ...owner, csrf: opened.csrf, access: 'all' })
     advance(1_000)
     const given = await ask(asked.continue?.uri ?? '', undefined, asked.continue?.access_token.value)
     return given.access_token?.value ?? ''

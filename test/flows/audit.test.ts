@@ -93,6 +93,7 @@ describe('an audit', () => {
     const decided = await wallet.openPayments.interactions.approve(referenceOf(pending), {
       ...OWNER,
       csrf: opened.csrf,
+      access: 'all',
     })
     const reference = new URL(decided.ok ? (decided.redirect ?? '') : '').searchParams.get('interact_ref')
     const token = (await continueWith(wallet, pending, reference)).body.access_token.value

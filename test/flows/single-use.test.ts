@@ -64,11 +64,13 @@ describe('a consent page', () => {
     const second = await interactions.find(reference, OWNER)
     if (!first.ok || !second.ok) throw new Error('not shown')
     expect(second.consent).not.toEqual(first.consent)
-    expect(await interactions.approve(reference, { ...OWNER, csrf: first.csrf })).toEqual({
+    expect(await interactions.approve(reference, { ...OWNER, csrf: first.csrf, access: 'all' })).toEqual({
       ok: false,
       reason: 'bad_csrf',
     })
-    expect(await interactions.approve(reference, { ...OWNER, csrf: second.csrf })).toMatchObject({ ok: true })
+    expect(await interactions.approve(reference, { ...OWNER, csrf: second.csrf, access: 'all' })).toMatchObject({
+      ok: true,
+    })
   })
 
   it('INT-11 T-19 shows the name of a client of this server as plainly as any other', async () => {

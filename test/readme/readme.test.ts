@@ -1,15 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Change } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
 import { describe, expect, it } from 'vitest'
+import { authServerRoutes } from '../../src/auth-server/routes.ts'
+import { resourceServerRoutes } from '../../src/resource-server/routes.ts'
+import { walletAddressServerRoutes } from '../../src/wallet-address-server/routes.ts'
+import { readText } from '../architecture/source-tree.ts'
+import { codeBlocksOf, proseOf } from '../docs/markdown.ts'
+import type { Call } from '../payments/faulty-ports.ts'
+import { ask, grantTokens, moneyWorld, pay, preparePayment, signedBy } from '../payments/money-world.ts'
+import { BASE, testWallet } from '../support/test-wallet.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const readme = readFileSync(join(root, 'README.md'), 'utf8')
+const readme = readText('README.md')
+const blocks = codeBlocksOf('README.md')
+const { dependencies, exports, scripts } = JSON.parse(readText('package.json'))
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
@@ -30,12 +41,13 @@ async function answerOf(url: string, child: ChildProcess): Promise<Response> {
 }
 
 describe('the README', () => {
-  it('has its first code within the first 15 lines', () => {
+  it('has its first code within the first 15 lines, and under 200 in all', () => {
     expect(readme.split('\n').indexOf('```ts')).toBeLessThan(15)
+    expect(readme.trimEnd().split('\n').length).toBeLessThan(200)
   })
 
   it('begins with a server that runs as it stands', async () => {
-    const [, code = ''] = /```ts\n([\s\S]*?)```/.exec(readme) ?? []
+    const [{ code } = { code: '' }] = blocks
     const port = await freePort()
     const folder = await mkdtemp(join(tmpdir(), 'readme-'))
     await writeFile(join(folder, 'server.mjs'), code.replaceAll('3000', String(port)))
@@ -58,12 +70,113 @@ describe('the README', () => {
       await rm(folder, { recursive: true })
     }
   })
+})
 
-  it('names no script that package.json has not', () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    const named = [...readme.matchAll(/npm (?:run )?(start|test|[a-z]+(?=\s))/g)].map(([, name]) => name ?? '')
-    for (const name of named.filter((one) => one !== 'ci' && one !== 'run'))
-      expect(Object.keys(scripts)).toContain(name)
-    expect(named).toContain('test')
+/** Where each command of the page is run, and by what line of that file. The first three are run above. */
+const COMMANDS: Readonly<Record<string, readonly [file: string, line: string]>> = {
+  'npm install open-payments-server': ['test/package/pack-package.ts', "'npm', 'install'"],
+  'node server.mjs': ['test/readme/readme.test.ts', "spawn(process.execPath, ['server.mjs']"],
+  'curl http://localhost:3000/alice': ['test/readme/readme.test.ts', 'answerOf(`http://localhost:'],
+  'npm ci': ['.ci/run', 'step npm ci'],
+  'npm run build': ['.ci/run', 'step npm run build'],
+  'npm test': ['.ci/run', 'run_tests test'],
+  'npm start': ['test/sandbox/main.test.ts', 'dist/sandbox/main.js'],
+  'npm run demo': ['test/package/demo.test.ts', 'dist/sandbox/demo.js'],
+  'npx open-payments-server sandbox': ['test/package/check-program.ts', "'npx', 'open-payments-server', 'sandbox'"],
+}
+
+describe('the commands of the README', () => {
+  const written = [
+    ...blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.trim().split('\n')),
+    ...[...proseOf(readme).matchAll(/`((?:npm|npx|node|curl) [^`]+)`/g)].map(([, line = '']) => line),
+  ].map((line) => line.replace(/\s+#.*$/, ''))
+
+  it('are all run by a test', () => {
+    expect([...new Set(written)].sort()).toEqual(Object.keys(COMMANDS).sort())
+    for (const [file, line] of Object.values(COMMANDS)) expect(readText(file)).toContain(line)
+  })
+
+  it('that build first run the programs which the tests run', () => {
+    expect(scripts.start).toBe('tsup --silent --no-dts && node dist/sandbox/main.js')
+    expect(scripts.demo).toBe('tsup --silent --no-dts && node dist/sandbox/demo.js')
+  })
+})
+
+describe('the tables of the README', () => {
+  it('have every operation with its methods and paths', async () => {
+    const { openPayments } = await testWallet()
+    const consent = consentPage({ walletName: '', authenticate: async () => undefined })
+    const routes = [
+      ...authServerRoutes(consent, openPayments.interactions),
+      ...resourceServerRoutes(),
+      ...walletAddressServerRoutes(),
+    ]
+    const rows = [
+      ...readme.matchAll(/^\| ([A-Z, ]+) \| (.+) \| \[`([\w-]+)`\]\(docs\/spec-map\.md#[\w-]+\) \| .+ \|$/gm),
+    ]
+    const named = rows.flatMap(([, methods = '', paths = '', operation]) =>
+      methods
+        .split(', ')
+        .flatMap((method) => paths.split(', ').map((path) => `${method} ${path.replaceAll('`', '')} ${operation}`)),
+    )
+    const roots = {
+      'auth-server': '{authServer}',
+      'resource-server': '{resourceServer}',
+      'wallet-address-server': '{walletAddress}',
+    }
+    const served = routes.map(({ method, path, role, operation }) => {
+      const own = path
+        .replace(/^(?:\*|\/:account\+)/, '')
+        .replace(/^\/$/, '')
+        .replace(/:(\w+)/g, '{$1}')
+      return `${method} ${roots[role]}${own} ${operation}`
+    })
+    expect(named.sort()).toEqual([...new Set(served)].sort())
+  })
+
+  it('have every dependency, with a reason', () => {
+    const [, section = ''] = readme.split('## Dependencies\n')
+    const named = [...section.matchAll(/^- `([^`]+)`: .{20,}$/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual(Object.keys(dependencies).sort())
+  })
+
+  it('have every host of the package, and every one that there is an example for', () => {
+    const [, section = ''] = readme.split('## Hosts\n')
+    const [hosts = ''] = section.split('\n## ')
+    const entries = Object.keys(exports).filter((entry) => /^\.\/(?!package|consent|testing)\w+$/.test(entry))
+    for (const entry of entries) expect(hosts).toContain(`\`${entry}\``)
+    const [, examples = ''] = readText('examples/README.md').split('## A wallet on each host\n')
+    const links = [...(examples.split('\n## ')[0] ?? '').matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path)
+    expect(links.length).toBeGreaterThan(3)
+    for (const path of links) expect(hosts).toContain(`](examples/${path})`)
+  })
+})
+
+describe('the cost of a payment that the README names', () => {
+  const isCommit = ({ name, arguments: [changes] }: Call): boolean =>
+    name === 'commit' &&
+    !(changes as readonly Change[]).every(({ action, kind }) => action === 'delete' && kind === 'event')
+  const isMovement = ({ port, name }: Call): boolean => port === 'ledger' && name !== 'account'
+  const costOf = (calls: readonly Call[]) => [calls.filter(isCommit).length, calls.filter(isMovement).length]
+  const named =
+    /\*\*(\d) commits and (\d) ledger calls\*\*, of which (\d) commits and (\d) ledger call come before the 201/
+
+  it('is what is counted', async () => {
+    const [commits, movements, commitsBefore, movementsBefore] = (named.exec(readme) ?? []).slice(1).map(Number)
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const whole = world.start()
+    await pay(world, whole, await preparePayment(world, tokens))
+    expect(costOf(whole.ports.calls)).toEqual([commits, movements])
+
+    // What would come after them is never answered: the client is.
+    const { token, body } = await preparePayment(world, tokens)
+    const held = world.start()
+    const never = new Promise<never>(() => undefined)
+    held.ports.plan = () => ((costOf(held.ports.calls)[0] ?? 0) > (commitsBefore ?? 0) ? never : undefined)
+    const answer = await ask(held, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body))
+    expect(answer?.status).toBe(201)
+    const [begun = 0, moved] = costOf(held.ports.calls)
+    expect([Math.min(begun, commitsBefore ?? 0), moved]).toEqual([commitsBefore, movementsBefore])
   })
 })

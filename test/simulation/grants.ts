@@ -85,7 +85,7 @@ async function decide(
   for (let attempt = 0; attempt < 3; attempt++) {
     const opened = await askWallet(world, (wallet) => wallet.interactions.find(reference, person))
     if (opened?.ok !== true) continue
-    const decider = { ...person, csrf: opened.csrf }
+    const decider = { ...person, csrf: opened.csrf, access: 'all' } as const
     const decided = await askWallet(world, ({ interactions }) =>
       interactions[isApproved ? 'approve' : 'deny'](reference, decider),
     )

@@ -250,6 +250,7 @@ export async function decideAs(
   const decided = await wallet.openPayments.interactions[decision](reference, {
     ...OWNER,
     csrf: opened.csrf,
+    access: 'all',
   })
   if (!decided.ok) throw new Error(decided.reason)
   return decided.redirect === undefined ? undefined : new URL(decided.redirect)

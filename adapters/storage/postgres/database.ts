@@ -1,7 +1,10 @@
 import { inTime } from './in-time.ts'
 import { backOff, sqlState } from './retry.ts'
 
-/** The value of a parameter: everything travels as text. */
+/**
+ * The value of a parameter: everything travels as text.
+ * @inline
+ */
 export type Parameter = string | null
 
 /** One statement as a pool of `pg` takes it. */
@@ -9,31 +12,43 @@ export interface PgStatement {
   readonly text: string
   readonly values: Parameter[]
   readonly rowMode: 'array'
-  readonly types: { getTypeParser(): (value: unknown) => unknown }
+  readonly types: {
+    /** The parser of every type: values come as they are, whatever parsers the host has set. */
+    getTypeParser(): (value: unknown) => unknown
+  }
   /** Absent: the statement is not kept prepared. */
   readonly name?: string
 }
 
 /** A connection of `pg`, as far as it is used here. */
 export interface PgClient {
+  /** Runs one statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly (readonly unknown[])[] }>
+  /** Hears of the loss of the connection, which unheard would end the process. */
   on(event: 'error', listener: () => void): unknown
+  /** Stops that. */
   removeListener(event: 'error', listener: () => void): unknown
+  /** Gives the connection back; one that is broken is closed. */
   release(isBroken: boolean): void
 }
 
 /** A pool of `pg`, as far as it is used here. */
 export interface PgPool {
+  /** Takes a connection out of the pool. */
   connect(): Promise<PgClient>
 }
 
 /** An instance of `postgres`, as far as it is used here. */
 export interface PostgresSql {
+  /** Runs a statement with `$n` parameters. */
   unsafe(
     text: string,
     parameters?: Parameter[],
     options?: { readonly prepare: boolean },
-  ): { raw(): PromiseLike<readonly (readonly unknown[])[]> }
+  ): {
+    /** The rows as arrays of raw bytes. */
+    raw(): PromiseLike<readonly (readonly unknown[])[]>
+  }
 }
 
 /** What a host hands in: a pool of `pg`, or an instance of `postgres`. */

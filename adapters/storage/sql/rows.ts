@@ -1,7 +1,10 @@
 import type { RecordKind, RecordMarks, RecordTypes, StoredRecord } from '../../../src/ports/storage.ts'
 import type { Member, TableLayout } from './layout.ts'
 
-/** What a column holds; a database may hand integers back as `bigint` or as text. */
+/**
+ * What a column holds; a database may hand integers back as `bigint` or as text.
+ * @inline
+ */
 export type Cell = string | number | bigint | null
 
 /** A row by column name. */

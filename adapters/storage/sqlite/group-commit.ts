@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers'
 import { inTransaction, type SqliteHandle } from './handle.ts'
 
 /**
@@ -14,8 +13,31 @@ interface Task {
   reject(error: unknown): void
 }
 
+/** What is thrown to undo a transaction in which nothing failed. */
+const UNDO = Object.freeze(new Error('undone'))
+
+/** Gives every work a transaction of its own: where the host makes commits durable, none share an fsync. */
+function createSingleCommits(handle: SqliteHandle): Transact {
+  return <T>(work: () => T, isKept: (result: T) => boolean = () => true) =>
+    new Promise<T>((resolve, reject) => {
+      let answer = (): void => undefined
+      try {
+        inTransaction(handle, () => {
+          const result = work()
+          answer = () => resolve(result)
+          if (!isKept(result)) throw UNDO
+        })
+        answer()
+      } catch (error) {
+        if (error === UNDO) answer()
+        else reject(error)
+      }
+    })
+}
+
 /** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
 export function createGroupCommit(handle: SqliteHandle): Transact {
+  if (handle.transactionSync !== undefined) return createSingleCommits(handle)
   let queue: Task[] = []
 
   const applyTask = (task: Task): (() => void) => {

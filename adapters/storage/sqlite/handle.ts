@@ -2,8 +2,11 @@ import { type Cell, isRow, type Row } from '../sql/rows.ts'
 
 /** A prepared statement with positional `?` parameters. */
 export interface SqliteStatement {
+  /** Runs it, and answers how many rows changed. */
   run(...parameters: Cell[]): { readonly changes: number | bigint }
+  /** The first row, an object by column name; none: `undefined` or `null`. */
   get(...parameters: Cell[]): unknown
+  /** Every row. */
   all(...parameters: Cell[]): unknown[]
 }
 
@@ -12,8 +15,15 @@ export interface SqliteStatement {
  * or better-sqlite3. The host leaves no transaction of its own open when it gives control back.
  */
 export interface SqliteHandle {
+  /** Runs statements without parameters. */
   exec(sql: string): unknown
+  /** Prepares one statement. */
   prepare(sql: string): SqliteStatement
+  /**
+   * For a connection that takes no transaction in SQL, that of a Durable Object: runs `work` in one, and undoes it where
+   * that throws. How durable a commit is, is then the host's: no PRAGMA is set.
+   */
+  transactionSync?<T>(work: () => T): T
 }
 
 /** Runs statements on a handle, each prepared once. */
@@ -62,6 +72,7 @@ export function atOneMoment<T>(handle: SqliteHandle, read: () => T): T {
 }
 
 function transact<T>(handle: SqliteHandle, begin: string, work: () => T): T {
+  if (handle.transactionSync !== undefined) return handle.transactionSync(work)
   // Outside the `try`: where a host left its own transaction open this throws, and that one is not ours to undo.
   handle.exec(begin)
   try {
@@ -93,6 +104,7 @@ export interface SqliteOptions {
  * keep a write-ahead log the file is as durable without.
  */
 export function configureHandle(handle: SqliteHandle, { busyTimeoutSeconds = 5 }: SqliteOptions): void {
+  if (handle.transactionSync !== undefined) return
   handle.exec(`PRAGMA busy_timeout = ${Math.round(busyTimeoutSeconds * 1000)}`)
   keepLog(handle)
   handle.exec('PRAGMA synchronous = FULL')

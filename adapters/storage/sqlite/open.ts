@@ -1,8 +1,8 @@
-import process from 'node:process'
 import type { SqliteHandle } from './handle.ts'
 
 /** A connection that can be closed. */
 export interface OpenedSqlite extends SqliteHandle {
+  /** Closes the connection; after that no call is made on it. */
   close(): void
 }
 
@@ -14,7 +14,7 @@ function isConstructor(value: unknown): value is Constructor {
 
 /** `DatabaseSync` of `node:sqlite`, where the runtime has it: Node 22.13 and later, Bun and Deno. */
 export function builtInSqlite(): Constructor | undefined {
-  const builtIn = process.getBuiltinModule('node:sqlite')
+  const builtIn = typeof process === 'undefined' ? undefined : process.getBuiltinModule('node:sqlite')
   const found: unknown = builtIn === undefined ? undefined : Reflect.get(builtIn, 'DatabaseSync')
   return isConstructor(found) ? found : undefined
 }

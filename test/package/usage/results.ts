@@ -15,7 +15,10 @@ export async function narrowsInteractions(openPayments: OpenPayments, decider: D
   // @ts-expect-error whether it was found comes first
   const early: unknown = opened.consent
   if (!opened.ok) return `${String(early)} ${opened.reason}`
-  const decided: DecidedInteraction = await openPayments.interactions.approve('reference', decider)
+  const decided: DecidedInteraction = await openPayments.interactions.approve('reference', {
+    ...decider,
+    access: 'all',
+  })
   if (!decided.ok) {
     // @ts-expect-error a refusal leads nowhere
     return `${decided.redirect} ${decided.reason}`
@@ -33,10 +36,10 @@ export async function approvesParts(openPayments: OpenPayments, decider: Decider
     limits: { debitAmount: { value: '1000', assetCode: 'EUR', assetScale: 2 } },
   }
   await openPayments.interactions.approve('reference', { ...decider, access: [access] })
-  // @ts-expect-error all of it is what is meant by no access at all, not by an undefined one
-  await openPayments.interactions.approve('reference', { ...decider, access: undefined })
+  // @ts-expect-error all of it is granted only where that is said
+  await openPayments.interactions.approve('reference', decider)
   // @ts-expect-error an approval brings the anti-CSRF value back
-  await openPayments.interactions.approve('reference', { session: 's', walletAddresses: [] })
+  await openPayments.interactions.approve('reference', { session: 's', walletAddresses: [], access: 'all' })
 }
 
 /** What came from elsewhere is an amount of an asset. */

@@ -115,7 +115,7 @@ export async function decideInteraction(world: ModelWorld, command: CommandOf<'d
   const { session, isOwner, isApproved } = command
   const grant = choose(model.grants.filter(isConsented), command.grant, ({ interaction }) => interaction === 'opened')
   const browser = grant === undefined ? { session, walletAddresses: HERE } : browserOf(grant, session, isOwner)
-  const decider = { ...browser, csrf: (command.isBound ? grant?.csrf : undefined) ?? 'guessed' }
+  const decider = { ...browser, csrf: (command.isBound ? grant?.csrf : undefined) ?? 'guessed', access: 'all' } as const
   const decided = await wallet.openPayments.interactions[isApproved ? 'approve' : 'deny'](referenceOf(grant), decider)
   const reason = grant === undefined ? 'unknown' : decideGrant(grant, wallet.clock.now(), { ...decider, isApproved })
   if (grant === undefined || reason !== undefined) expect(decided).toEqual({ ok: false, reason })

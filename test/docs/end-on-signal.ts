@@ -1,0 +1,20 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { OpenPayments } from 'open-payments-server'
+import { keepGoing } from './keep-going.ts'
+
+/** Ends in order on SIGTERM: no new requests, no new work, then what runs, then the storage. */
+export async function endOnSignal(
+  server: Server,
+  openPayments: OpenPayments,
+  close: () => Promise<void>,
+): Promise<void> {
+  const stop = keepGoing(openPayments)
+  await once(process, 'SIGTERM')
+  server.close()
+  server.closeIdleConnections()
+  await once(server, 'close') // requests that are being answered
+  await stop()
+  await openPayments.drain() // payments that go on after their answer
+  await close()
+}

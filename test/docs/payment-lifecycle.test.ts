@@ -1,0 +1,213 @@
+import type { HttpRequest } from 'open-payments-server'
+import type { SignedRequest } from 'open-payments-server/testing'
+import { describe, expect, it } from 'vitest'
+import { readText } from '../architecture/source-tree.ts'
+import type { Call } from '../payments/faulty-ports.ts'
+import {
+  ask,
+  grantTokens,
+  keyed,
+  moneyWorld,
+  OPENING,
+  type PreparedPayment,
+  type ProcessAnswer,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+  type World,
+} from '../payments/money-world.ts'
+import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
+
+/** The rows of the page's tables of deaths, by their first cell. */
+const rows = new Map(
+  readText('docs/payment-lifecycle.md')
+    .split('\n')
+    .filter((line) => /^\| [AB]\d \|/.test(line))
+    .map((line) => line.split('|').map((cell) => cell.trim().replaceAll('`', '')))
+    .map(([, row = '', , ...cells]) => [row, cells.slice(0, -1)]),
+)
+
+/** Where a process ends: before or after a call has its effect. */
+interface Death {
+  readonly at: (call: Call) => boolean
+  readonly when: 'before' | 'after'
+}
+
+/** The commit that brings the payment into a state. */
+function intoState(state: string): Death['at'] {
+  return ({ name, arguments: [changes] }) =>
+    name === 'commit' &&
+    Array.isArray(changes) &&
+    changes.some(({ kind, value }) => kind === 'outgoing-payment' && value?.state === state)
+}
+
+/** The commit that notes that the host has heard of the end. */
+const acknowledgement: Death['at'] = ({ name, arguments: [changes] }) =>
+  name === 'commit' &&
+  Array.isArray(changes) &&
+  changes.some(({ action, kind, id }) => action === 'delete' && kind === 'event' && /:2$/.test(id))
+
+function toLedger(call: string): Death['at'] {
+  return ({ port, name }) => port === 'ledger' && name === call
+}
+
+/** What a process left behind. */
+interface Dead {
+  readonly world: World
+  readonly prepared: PreparedPayment
+  readonly request: HttpRequest
+  readonly answer: ProcessAnswer | undefined
+}
+
+interface Play {
+  readonly death: Death
+  readonly refused?: 'alice' | 'bob'
+  readonly isKeyed?: true
+  readonly meanwhile?: (world: World, prepared: PreparedPayment) => Promise<unknown>
+}
+
+/** The rows of the two tables of the page: where the process ends, and what else there is to each. */
+const PLAYS = {
+  A1: { death: { at: intoState('created'), when: 'before' } },
+  A2: { death: { at: intoState('created'), when: 'after' } },
+  A3: { death: { at: toLedger('hold'), when: 'after' } },
+  A4: { death: { at: intoState('sending'), when: 'after' } },
+  A5: { death: { at: toLedger('credit'), when: 'after' } },
+  A6: { death: { at: intoState('decided'), when: 'after' } },
+  A7: { death: { at: toLedger('settle'), when: 'after' } },
+  A8: { death: { at: intoState('completed'), when: 'after' } },
+  A9: { death: { at: acknowledgement, when: 'before' } },
+  B1: { death: { at: toLedger('hold'), when: 'after' }, refused: 'alice' },
+  B2: { death: { at: toLedger('hold'), when: 'after' }, refused: 'alice', isKeyed: true },
+  B3: { death: { at: toLedger('credit'), when: 'after' }, refused: 'bob' },
+  B4: { death: { at: toLedger('release'), when: 'after' }, refused: 'bob' },
+  B5: {
+    death: { at: intoState('sending'), when: 'after' },
+    meanwhile: ({ wallet }, { incomingId }) =>
+      wallet.openPayments.incomingPayments.received(incomingId, usdAmount(10n), 'by wire'),
+  },
+} satisfies Readonly<Record<string, Play>>
+
+const KEYED = keyed('order-7')
+
+async function die({ death, refused, isKeyed, meanwhile }: Play): Promise<Dead> {
+  const world = await moneyWorld()
+  const prepared = await preparePayment(world, await grantTokens(world, { debitAmount: usd('10') }))
+  if (refused)
+    await world.ledger.setPermissions(refused, { canSend: refused === 'bob', canReceive: refused === 'alice' })
+  const process = world.start()
+  process.ports.plan = (call) => (death.at(call) ? `crashes ${death.when}` : undefined)
+  const request = await order(world, prepared, isKeyed && KEYED)
+  const answer = await ask(process, request)
+  await Promise.race([process.openPayments.drain(), process.ports.crashed])
+  await meanwhile?.(world, prepared)
+  return { world, prepared, request, answer }
+}
+
+function order(
+  world: World,
+  { token, body }: PreparedPayment,
+  more: Partial<SignedRequest> = {},
+): Promise<HttpRequest> {
+  return signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body, more)
+}
+
+/** The state of the payment in the storage. */
+async function stateOf({ storage }: World): Promise<string | undefined> {
+  const [record] = await storage.all('outgoing-payment')
+  return record?.value.state
+}
+
+/** What the client sees that lists its payments. */
+async function seenBy({ wallet }: World, { token }: PreparedPayment): Promise<string> {
+  const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}`
+  const [payment] = (await wallet.send('GET', url, { token })).body.result
+  return payment === undefined ? 'nothing' : `sent ${payment.sentAmount.value}`
+}
+
+/** Alice's and Bob's money, in the words of the page. */
+async function moneyOf({ ledger }: World): Promise<string> {
+  const [alice, bob] = await Promise.all([ledger.balance('alice'), ledger.balance('bob')])
+  const payer = alice?.held === 10n ? 'held' : alice?.total === OPENING - 10n ? 'taken' : 'untouched'
+  return `${payer}, ${bob?.total === 10n ? 'credited' : 'untouched'}`
+}
+
+/** Starts another process, which recovers once the lease is over; tells what it asked the ledger. */
+async function recover(world: World): Promise<readonly string[]> {
+  const next = world.start()
+  world.wallet.clock.advance(30_000)
+  await next.openPayments.recover()
+  return next.ports.calls.filter(({ port }) => port === 'ledger').map(({ name }) => name)
+}
+
+describe('T-31 the page about a process that dies', () => {
+  it('has a row for every moment that is played here', () => {
+    expect([...rows.keys()]).toEqual(Object.keys(PLAYS))
+  })
+
+  it.each(Object.entries(PLAYS))('is right about %s', async (row, play) => {
+    const { world, prepared, answer } = await die(play)
+    const found = [
+      (await stateOf(world)) ?? 'nothing',
+      await moneyOf(world),
+      `${answer?.status ?? 'nothing'}`,
+      await seenBy(world, prepared),
+      (await recover(world)).join(', ') || 'nothing',
+      (await stateOf(world)) ?? 'there is no payment',
+    ]
+    expect(found).toEqual(rows.get(row))
+    await recoverUntilQuiet(world)
+    const isPaid = (await stateOf(world)) === 'completed'
+    expect(await moneyOf(world)).toBe(isPaid ? 'taken, credited' : 'untouched, untouched')
+    const ids = world.told().map(({ id }) => id)
+    expect(ids.length - new Set(ids).size).toBe(row === 'A9' ? 1 : 0)
+  })
+})
+
+describe('T-31 OUT-12 a client that heard nothing', () => {
+  const dead = (row: 'A1' | 'A2' | 'A4', isKeyed?: true) => die({ ...PLAYS[row], ...(isKeyed && { isKeyed }) })
+  const again = async ({ world }: Dead, request: HttpRequest): Promise<readonly unknown[]> => {
+    const answer = await ask(world.start(), request)
+    await world.wallet.openPayments.drain()
+    await recoverUntilQuiet(world)
+    return [answer?.status, answer?.body.error?.code, (await world.storage.all('outgoing-payment')).length]
+  }
+
+  it.each(['A1', 'A2', 'A4'] as const)('%s gets one payment under its key', async (row) => {
+    const one = await dead(row, true)
+    expect(await again(one, await order(one.world, one.prepared, KEYED))).toEqual([201, undefined, 1])
+  })
+
+  it.each(['A2', 'A4'] as const)('%s cannot pay twice by one quote', async (row) => {
+    const one = await dead(row)
+    one.world.wallet.clock.advance(1000)
+    expect(await again(one, await order(one.world, one.prepared))).toEqual([400, 'invalid_quote', 1])
+  })
+
+  it('A1 may send the same bytes again', async () => {
+    const one = await dead('A1')
+    expect(await again(one, one.request)).toEqual([201, undefined, 1])
+  })
+
+  it.each(['A2', 'A4'] as const)('%s cannot pay twice with the same bytes and a quote', async (row) => {
+    const one = await dead(row)
+    expect(await again(one, one.request)).toEqual([400, 'invalid_quote', 1])
+  })
+
+  it.each([
+    ['the same bytes', '20', [401, 'invalid_signature', 1]],
+    ['a new signature, its grant used up', '10', [403, 'grant_limit_exceeded', 1]],
+    ['a new signature, its grant admitting it', '20', [201, undefined, 2]],
+  ] as const)('orders without quote and key with %s', async (what, limit, expected) => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world, { debitAmount: usd(limit) })
+    const prepared = await preparePayment(world, tokens, { from: 'incoming payment', incoming: {} })
+    const process = world.start()
+    process.ports.plan = (call) => (intoState('created')(call) ? 'crashes after' : undefined)
+    const request = await order(world, prepared)
+    const answer = await ask(process, request)
+    if (what !== 'the same bytes') world.wallet.clock.advance(1000)
+    const second = what === 'the same bytes' ? request : await order(world, prepared)
+    expect(await again({ world, prepared, request, answer }, second)).toEqual(expected)
+  })
+})
