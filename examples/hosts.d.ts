@@ -16,3 +16,28 @@ declare const Deno: {
     handler: (request: Request) => Response | Promise<Response>,
   ): unknown
 }
+
+interface DurableObjectStorage {
+  readonly sql: {
+    exec(
+      query: string,
+      ...bindings: readonly (string | number | bigint | null)[]
+    ): { one(): Record<string, unknown>; toArray(): Record<string, unknown>[] }
+  }
+  transactionSync<T>(closure: () => T): T
+  setAlarm(time: number): Promise<void>
+}
+
+interface DurableObjectState {
+  readonly storage: DurableObjectStorage
+  blockConcurrencyWhile(callback: () => Promise<void>): Promise<void>
+}
+
+interface DurableObjectNamespace {
+  getByName(name: string): { fetch(request: Request): Promise<Response> }
+}
+
+// Every host that has streams can iterate them.
+interface ReadableStream<R> {
+  [Symbol.asyncIterator](): AsyncIterableIterator<R>
+}

@@ -107,7 +107,7 @@ it('asks who it is, and what it is that they allow', async () => {
   for (const part of [
     wallet.url,
     `${wallet.url}/alice`,
-    'USD every month',
+    'USD every month, 12 times',
     'anybody',
     'localhost',
     'March 1, 2027 at 12:00 AM UTC',

@@ -1,0 +1,35 @@
+import { createServer } from 'node:http'
+import fastify from 'fastify'
+import { createOpenPayments } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { toNodeListener } from 'open-payments-server/node'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+
+const port = Number(process.env['PORT'] ?? 3000)
+const url = `http://localhost:${port}`
+const alice = `${url}/alice`
+const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
+
+const openPayments = createOpenPayments({
+  authServer: `${url}/auth`,
+  resourceServer: url,
+  secrets: [crypto.randomUUID()],
+  storage: memoryStorage(),
+  ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
+  walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
+  consent: consentPage({
+    walletName: 'Example Wallet',
+    // Everybody is Alice here: a wallet reads its own login.
+    authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
+  }),
+  settings: { policies: { loopbackHttp: true } },
+})
+
+// In front of Fastify, so that none of its content type parsers reads a body: signatures cover the raw bytes.
+const app = fastify({ serverFactory: (next) => createServer(toNodeListener(openPayments, { next })) })
+
+app.get('/account', async () => 'the wallet itself\n')
+
+await app.listen({ port, host: '127.0.0.1' })
+console.log(`Alice's wallet address is ${alice}`)

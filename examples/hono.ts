@@ -1,0 +1,38 @@
+import { serve } from '@hono/node-server'
+import { Hono } from 'hono'
+import { createOpenPayments } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+
+const port = Number(process.env['PORT'] ?? 3000)
+const url = `http://localhost:${port}`
+const alice = `${url}/alice`
+const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
+
+const openPayments = createOpenPayments({
+  authServer: `${url}/auth`,
+  resourceServer: url,
+  secrets: [crypto.randomUUID()],
+  storage: memoryStorage(),
+  ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
+  walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
+  consent: consentPage({
+    walletName: 'Example Wallet',
+    // Everybody is Alice here: a wallet reads its own login.
+    authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
+  }),
+  settings: { policies: { loopbackHttp: true } },
+})
+
+const app = new Hono()
+
+// Before whatever reads bodies: signatures cover the raw bytes.
+app.use(async ({ req }, next) => {
+  const { pathname, search } = new URL(req.url)
+  return (await openPayments.owns(req.method, pathname + search)) ? openPayments.fetch(req.raw) : next()
+})
+app.get('/account', (context) => context.text('the wallet itself\n'))
+
+// On Bun, Deno and Workers: app.fetch.
+serve({ fetch: app.fetch, hostname: '127.0.0.1', port }, () => console.log(`Alice's wallet address is ${alice}`))

@@ -1,0 +1,37 @@
+import { createServer } from 'node:http'
+import Koa from 'koa'
+import { createOpenPayments } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { toNodeListener } from 'open-payments-server/node'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+
+const port = Number(process.env['PORT'] ?? 3000)
+const url = `http://localhost:${port}`
+const alice = `${url}/alice`
+const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
+
+const openPayments = createOpenPayments({
+  authServer: `${url}/auth`,
+  resourceServer: url,
+  secrets: [crypto.randomUUID()],
+  storage: memoryStorage(),
+  ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
+  walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
+  consent: consentPage({
+    walletName: 'Example Wallet',
+    // Everybody is Alice here: a wallet reads its own login.
+    authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
+  }),
+  settings: { policies: { loopbackHttp: true } },
+})
+
+const app = new Koa()
+app.use((context) => {
+  context.body = 'the wallet itself\n'
+})
+
+// In front of Koa, so that no middleware of it reads a body: signatures cover the raw bytes.
+createServer(toNodeListener(openPayments, { next: app.callback() })).listen(port, '127.0.0.1', () =>
+  console.log(`Alice's wallet address is ${alice}`),
+)

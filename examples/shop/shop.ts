@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, RequestListener } from 'node:http'
+import type { AuthenticatedClient, WalletAddress } from '@interledger/open-payments'
+import { finishPayment, isPaid, type Payment, startPayment } from './payment.ts'
+
+const PRICE = { value: '1500', text: '15.00' } // the shop's asset has two decimals
+
+/** An order. A real shop keeps it in its database. */
+interface Order {
+  readonly payment: Payment
+  isOrdered: boolean
+}
+
+/** A shop that sells one thing to whoever has a wallet address. `url` is its own address. */
+export function createShop(client: AuthenticatedClient, shop: WalletAddress, url: string): RequestListener {
+  const orders = new Map<string, Order>()
+  const offer = page(`<h1>One bicycle bell, ${PRICE.text} ${shop.assetCode}</h1>
+<form method="post" action="/orders">
+<label>Your wallet address <input name="wallet" type="url" required placeholder="https://wallet.example/you"></label>
+<button>Pay</button>
+</form>`)
+
+  /** Answers where the browser goes. */
+  const order = async (request: IncomingMessage): Promise<string> => {
+    const address = (await readForm(request)).get('wallet') ?? ''
+    // Whatever is typed here is fetched. Where it matters what your machines can reach, send this through a proxy
+    // that reaches public addresses only.
+    const buyer = await client.walletAddress.get({ url: new URL(address).href })
+    const id = randomUUID()
+    const finishUrl = `${url}/orders/${id}/return`
+    const { payment, redirect } = await startPayment(client, shop, buyer, { id, price: PRICE.value, finishUrl })
+    orders.set(id, { payment, isOrdered: false })
+    return redirect
+  }
+
+  const show = async (id: string): Promise<string> => {
+    const found = orders.get(id)
+    if (found === undefined) return page('<h1>We do not know this order</h1>')
+    if (await isPaid(client, shop, found.payment)) return page('<h1>Paid. Thank you!</h1>')
+    if (found.isOrdered) return page('<meta http-equiv="refresh" content="1"><h1>The money is on its way</h1>')
+    return page('<h1>Not paid</h1><p><a href="/">Order again</a></p>')
+  }
+
+  const comeBack = async (id: string, query: URLSearchParams): Promise<string> => {
+    const found = orders.get(id)
+    // Nothing vouches for a `result`, so it changes nothing. Whoever comes back twice, by the back button, pays once.
+    if (found !== undefined && !found.isOrdered && !query.has('result')) {
+      found.isOrdered = true
+      await finishPayment(client, found.payment, query).catch((error: unknown) => {
+        found.isOrdered = false
+        console.error(error)
+      })
+    }
+    return `/orders/${id}`
+  }
+
+  return async (request, response) => {
+    const redirect = (location: string) => response.writeHead(303, { location }).end()
+    try {
+      const { pathname, searchParams } = new URL(`${url}${request.url}`)
+      const [, , id = '', last] = pathname.split('/')
+      if (request.method === 'POST' && pathname === '/orders') redirect(await order(request))
+      else if (last === 'return') redirect(await comeBack(id, searchParams))
+      else response.setHeader('content-type', 'text/html').end(id === '' ? offer : await show(id))
+    } catch (error) {
+      console.error(error)
+      response.writeHead(502, { 'content-type': 'text/html' })
+      response.end(page('<h1>That did not work</h1><p>Nothing was paid. <a href="/">Try again</a>.</p>'))
+    }
+  }
+}
+
+const page = (main: string): string =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title><main>${main}</main></html>`
+
+async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
+  let text = ''
+  for await (const chunk of request.setEncoding('utf8')) if (text.length < 4096) text += chunk
+  return new URLSearchParams(text)
+}

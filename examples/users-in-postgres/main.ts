@@ -1,0 +1,51 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { postgresStorage } from 'open-payments-server/storage/postgres'
+import { Pool } from 'pg'
+import { postgresLedger } from '../postgres-ledger.ts'
+import { createPeople } from './people.ts'
+import { createWallet } from './wallet.ts'
+
+const { DATABASE_URL, PORT = '3000', WALLET_URL = `http://localhost:${PORT}`, SECRETS = '' } = process.env
+
+// One database for people, money and Open Payments, so that one backup has all of it, of one moment.
+const pool = new Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 2_000, statement_timeout: 5_000 })
+pool.on('error', (error) => console.error(error)) // an idle connection was lost; unheard, this would end the process
+const people = createPeople(pool)
+const storage = await postgresStorage(pool)
+const { openPayments, listener } = createWallet({
+  url: WALLET_URL,
+  secrets: SECRETS.split(' '), // the first signs; the others still verify
+  people,
+  storage,
+  ledger: postgresLedger(pool),
+})
+
+/** Works again and again, at once where there is more to do. What it returns stops that, and resolves once nothing runs. */
+function every(seconds: number, work: () => Promise<number>): () => Promise<void> {
+  const stop = new AbortController()
+  const run = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const count = await work().catch(() => 0) // the database is away: the library tells of it, and we try again
+      if (count < 100) await sleep(seconds * 1000, undefined, stop).catch(() => undefined)
+    }
+  }
+  const running = run()
+  return () => {
+    stop.abort()
+    return running
+  }
+}
+
+const stops = [every(5, openPayments.recover), every(60, openPayments.sweep), every(60, people.sweep)]
+const server = createServer(listener).listen(Number(PORT), () => console.log(`The wallet is at ${WALLET_URL}`))
+
+// In this order: no new requests, nothing of ours that runs, nothing that goes on after answers, no connections.
+await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+const closed = once(server, 'close')
+server.close()
+setTimeout(() => server.closeAllConnections(), 10_000).unref()
+await Promise.all([closed, ...stops.map((stop) => stop())])
+await openPayments.drain()
+await pool.end()

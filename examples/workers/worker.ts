@@ -1,0 +1,66 @@
+import { createOpenPayments, fetchKeyResolver, type OpenPayments, systemClock } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
+import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteStorage } from 'open-payments-server/storage/sqlite'
+import { fetchingNetwork } from './fetching-network.ts'
+import { sqliteHandle } from './sqlite-handle.ts'
+
+// Cloudflare Workers: one Durable Object is the whole wallet, on one thread beside a SQLite database of its own. No
+// compatibility flag is needed; leave `@peculiar/webcrypto` out of the bundle, since Workers have Ed25519.
+export class Wallet {
+  readonly #state: DurableObjectState
+  readonly #openPayments: OpenPayments
+
+  constructor(state: DurableObjectState, { ORIGIN: url, SECRET: secret }: Env) {
+    const handle = sqliteHandle(state.storage)
+    const ledger = sqlLedger(handle)
+    const alice = `${url}/alice`
+    const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
+    this.#state = state
+    this.#openPayments = createOpenPayments({
+      authServer: `${url}/auth`,
+      resourceServer: url,
+      secrets: [secret],
+      storage: sqliteStorage(handle),
+      ledger,
+      keyResolver: fetchKeyResolver({ clock: systemClock(), loopbackHttp: false, network: fetchingNetwork }),
+      walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
+      consent: consentPage({
+        walletName: 'Example Wallet',
+        // Everybody is Alice here: a wallet reads its own login.
+        authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
+      }),
+      settings: { policies: { loopbackHttp: true } },
+    })
+    state.blockConcurrencyWhile(async () => {
+      await ledger.createAccount({ ...account, balance: 10_000n })
+      await this.alarm()
+    })
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const { pathname, search } = new URL(request.url)
+    // Whatever is not for Open Payments goes on to the wallet's own routes.
+    if (!(await this.#openPayments.owns(request.method, pathname + search))) return new Response('the wallet itself\n')
+    return this.#openPayments.fetch(request, { source: request.headers.get('cf-connecting-ip') ?? undefined })
+  }
+
+  /** What a crash has interrupted, and what is over: now and every ten seconds. */
+  async alarm(): Promise<void> {
+    await this.#openPayments.recover()
+    await this.#openPayments.sweep()
+    await this.#state.storage.setAlarm(Date.now() + 10_000)
+  }
+}
+
+// biome-ignore lint/style/noDefaultExport: the entry of a Worker
+export default {
+  fetch: (request: Request, { WALLET: wallet }: Env): Promise<Response> => wallet.getByName('wallet').fetch(request),
+}
+
+/** The bindings of the Worker. */
+interface Env {
+  readonly ORIGIN: string
+  readonly SECRET: string
+  readonly WALLET: DurableObjectNamespace
+}

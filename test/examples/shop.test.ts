@@ -1,0 +1,121 @@
+import { createPrivateKey } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { answerAsPerson } from '../../examples/sandbox/person.ts'
+import { type Sandbox, type SandboxDescription, startSandbox } from '../../examples/sandbox/server.ts'
+import { createShop } from '../../examples/shop/shop.ts'
+import { useMovedTime } from './moved-time.ts'
+import { listen, officialClient } from './official-client.ts'
+
+const { advance } = useMovedTime()
+let sandbox: Sandbox
+let description: SandboxDescription
+let server: Awaited<ReturnType<typeof listen>>
+let url: string
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ port: 0, database: ':memory:', configuration: {}, warn: () => undefined })
+  description = await sandbox.describe()
+  const { walletAddress, keyId, privateKeyPem } = description.client
+  const client = await officialClient(walletAddress, { keyId, privateKey: createPrivateKey(privateKeyPem) })
+  const shop = await client.walletAddress.get({ url: walletAddress })
+  server = await listen((own) => createShop(client, shop, own))
+  url = server.url
+})
+afterAll(async () => {
+  await server.close()
+  await sandbox.stop()
+})
+
+let faults: readonly unknown[][]
+beforeEach(() => {
+  faults = vi.spyOn(console, 'error').mockImplementation(() => undefined).mock.calls
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+/** The accounts of the sandbox whose owner buys, one after the other so that no test sees what another one has paid. */
+const buyer = (index: number): string => description.wallets[index]?.walletAddress ?? ''
+
+async function balanceOf(index: number): Promise<bigint> {
+  await sandbox.openPayments.drain()
+  return BigInt((await sandbox.describe()).wallets[index]?.balance ?? 0)
+}
+
+/** Orders, answers at the wallet as its owner, and resolves with where the browser is sent then. */
+async function orderAndAnswer(wallet: string, decision: 'approve' | 'deny'): Promise<URL> {
+  const form = { method: 'POST', body: new URLSearchParams({ wallet }), redirect: 'manual' } as const
+  const response = await fetch(`${url}/orders`, form)
+  const interaction = response.headers.get('location') ?? ''
+  expect([response.status, interaction]).toEqual([303, expect.stringContaining(`${sandbox.origin}/auth/interact/`)])
+  const finish = await answerAsPerson(interaction, description.consent.credentials, decision)
+  advance(5000) // the `wait` of the sandbox
+  return new URL(finish ?? '')
+}
+
+async function visit(target: URL | string): Promise<string> {
+  return (await fetch(target)).text()
+}
+
+describe('the shop', () => {
+  it('is paid once, however often the buyer comes back', async () => {
+    const before = await balanceOf(0)
+    expect(await visit(url)).toContain('15.00 USD')
+    const finish = await orderAndAnswer(buyer(0), 'approve')
+    const orderUrl = new URL('.', finish).href.slice(0, -1)
+    expect(await visit(orderUrl)).toContain('Not paid')
+    await Promise.all([visit(finish), visit(finish), visit(finish)])
+    expect(await balanceOf(0)).toBe(before - 1500n)
+    expect(await visit(orderUrl)).toContain('Paid. Thank you!')
+    expect(await visit(finish)).toContain('Paid. Thank you!')
+    expect(await balanceOf(0)).toBe(before - 1500n)
+    expect(faults).toEqual([])
+  })
+
+  it('asks a buyer in another currency for what it costs there', async () => {
+    const before = await balanceOf(2)
+    expect(description.wallets[2]?.assetCode).toBe('EUR')
+    await visit(await orderAndAnswer(buyer(2), 'approve'))
+    const paid = before - (await balanceOf(2))
+    expect(paid).toBeGreaterThan(0n)
+    expect(paid).not.toBe(1500n)
+  })
+
+  it('is not paid where the buyer denies', async () => {
+    const before = await balanceOf(1)
+    const finish = await orderAndAnswer(buyer(1), 'deny')
+    expect(finish.searchParams.get('result')).toBe('grant_rejected')
+    expect(await visit(finish)).toContain('Not paid')
+    expect(await balanceOf(1)).toBe(before)
+  })
+
+  it('takes no reference but that of its own grant, and no denial from just anybody', async () => {
+    const before = await balanceOf(1)
+    const mine = await orderAndAnswer(buyer(1), 'approve')
+    const other = await orderAndAnswer(buyer(1), 'approve')
+    const returnUrl = mine.origin + mine.pathname
+    const hash = encodeURIComponent(mine.searchParams.get('hash') ?? '')
+    const forged = [
+      `${returnUrl}${other.search}`,
+      `${returnUrl}?interact_ref=${mine.searchParams.get('interact_ref')}`,
+      `${returnUrl}?hash=${hash}&interact_ref=${other.searchParams.get('interact_ref')}`,
+      `${returnUrl}?result=grant_rejected`,
+    ]
+    for (const target of forged) expect(await visit(target)).toContain('Not paid')
+    expect(faults.map(String)).toEqual(Array(3).fill('Error: this is not what the wallet sent'))
+    expect(await balanceOf(1)).toBe(before)
+    await visit(mine)
+    expect(await balanceOf(1)).toBe(before - 1500n)
+  })
+
+  it.each(['', 'alice', '/nobody'])('says so where %j is no wallet', async (path) => {
+    const wallet = path.startsWith('/') ? sandbox.origin + path : path
+    const response = await fetch(`${url}/orders`, { method: 'POST', body: new URLSearchParams({ wallet }) })
+    expect([response.status, await response.text()]).toEqual([502, expect.stringContaining('Nothing was paid')])
+    expect(faults).toHaveLength(1)
+  })
+
+  it.each(['/orders/1', '/orders/1/return?hash=a', '//x', '/%'])('knows no order at %s', async (target) => {
+    expect(await visit(url + target)).toMatch(/We do not know this order|One bicycle bell/)
+  })
+})
