@@ -127,6 +127,16 @@ describe('the body of a request', () => {
     expect((await rotate(wallet, grant)).status).toBe(200)
   })
 
+  it('DIG-8 is refused on GET by its length, where a Fetch host does not show it', async () => {
+    const wallet = await authWallet()
+    const { value: token } = (await wallet.ask(PLAIN_REQUEST)).body.access_token
+    const alter = (request: InMemoryRequest): HttpRequest => ({ ...request, bytes: async () => new Uint8Array() })
+    const refusal = await wallet.expectRefusal(400, 'invalid_request', () =>
+      wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token, json: {}, alter }),
+    )
+    expect(refusal.body.error.description).toBe('this request takes no body')
+  })
+
   it.each([
     ['no media type', []],
     ['two media types', ['application/json', 'application/json']],

@@ -1,15 +1,37 @@
-import { createHash, generateKeyPairSync, randomUUID, sign } from 'node:crypto'
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto'
 
 /** What a client sends: `token` as `Authorization: GNAP`, `json` as the body; `altered` replaces the body once signed. */
 export interface ClientRequest {
   readonly token?: string
   readonly json?: unknown
   readonly altered?: string
+  /** Further fields, which the signature covers too. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An Open Payments client that is known by its key alone, and signs with nothing of this project. */
+/** The public key of a client, as it stands in a key set. */
+export interface ClientJwk {
+  readonly kid: string
+  readonly alg: 'EdDSA'
+  readonly kty: 'OKP'
+  readonly crv: 'Ed25519'
+  readonly x: string
+}
+
+/** A request that is signed, for `fetch`; sent again it is a replay. */
+export interface SignedFetch {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/** An Open Payments client that signs with nothing of this project. */
 export interface Client {
-  readonly jwk: Readonly<Record<string, unknown>>
+  readonly jwk: ClientJwk
+  readonly privateKey: KeyObject
+  /** Signs a request as of now. */
+  sign(method: string, url: string, request?: ClientRequest): SignedFetch
+  /** Signs a request and sends it. */
   request(method: string, url: string, request?: ClientRequest): Promise<Response>
 }
 
@@ -17,26 +39,32 @@ export interface Client {
 export function createClient(): Client {
   const { publicKey, privateKey } = generateKeyPairSync('ed25519')
   const kid = randomUUID()
-  const { x } = publicKey.export({ format: 'jwk' })
+  const { x = '' } = publicKey.export({ format: 'jwk' })
+  const signRequest: Client['sign'] = (method, url, { token, json, altered, headers = {} } = {}) => {
+    const body = json === undefined ? undefined : JSON.stringify(json)
+    const fields: Record<string, string> = { ...headers }
+    if (token !== undefined) fields['authorization'] = `GNAP ${token}`
+    if (body !== undefined) {
+      fields['content-digest'] = `sha-512=:${createHash('sha512').update(body).digest('base64')}:`
+      fields['content-type'] = 'application/json'
+    }
+    const covered: Record<string, string> = { '@method': method, '@target-uri': url, ...fields }
+    const names = Object.keys(covered).map((name) => `"${name}"`)
+    const parameters = `(${names.join(' ')});created=${Math.floor(Date.now() / 1000)};keyid="${kid}"`
+    const lines = Object.entries(covered).map(([name, value]) => `"${name}": ${value}\n`)
+    const base = `${lines.join('')}"@signature-params": ${parameters}`
+    const signature = sign(null, Buffer.from(base), privateKey).toString('base64')
+    return {
+      method,
+      headers: { ...fields, 'signature-input': `sig1=${parameters}`, signature: `sig1=:${signature}:` },
+      body: altered ?? body ?? null,
+    }
+  }
   return {
     jwk: { kid, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x },
-    request(method, url, { token, json, altered } = {}) {
-      const body = json === undefined ? undefined : JSON.stringify(json)
-      const fields: Record<string, string> = {}
-      if (token !== undefined) fields['authorization'] = `GNAP ${token}`
-      if (body !== undefined) {
-        fields['content-digest'] = `sha-512=:${createHash('sha512').update(body).digest('base64')}:`
-        fields['content-type'] = 'application/json'
-      }
-      const covered: Record<string, string> = { '@method': method, '@target-uri': url, ...fields }
-      const names = Object.keys(covered).map((name) => `"${name}"`)
-      const parameters = `(${names.join(' ')});created=${Math.floor(Date.now() / 1000)};keyid="${kid}"`
-      const lines = Object.entries(covered).map(([name, value]) => `"${name}": ${value}\n`)
-      const base = `${lines.join('')}"@signature-params": ${parameters}`
-      const signature = sign(null, Buffer.from(base), privateKey).toString('base64')
-      const headers = { ...fields, 'signature-input': `sig1=${parameters}`, signature: `sig1=:${signature}:` }
-      return fetch(url, { method, headers, body: altered ?? body ?? null })
-    },
+    privateKey,
+    sign: signRequest,
+    request: (method, url, request) => fetch(url, signRequest(method, url, request)),
   }
 }
 

@@ -1,0 +1,4 @@
+import { describeRuntimes } from './describe-runtime.ts'
+import { BUN, FIRST_BUN } from './runtimes.ts'
+
+describeRuntimes([FIRST_BUN, BUN])

@@ -1,4 +1,0 @@
-import { describeHost } from './host-behaviour.ts'
-
-describeHost('Bun')
-describeHost('Deno')

@@ -1,0 +1,4 @@
+import { describeRuntimes } from './describe-runtime.ts'
+import { FIRST_NODE, PRESENT_NODE } from './runtimes.ts'
+
+describeRuntimes([FIRST_NODE, PRESENT_NODE])
