@@ -47,12 +47,12 @@ export async function receivePayment(
       // Read before the receipt: where this very transfer has just completed the payment, that is found, and no refusal.
       const record = await readRecord(context.storage, 'incoming-payment', id)
       const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)
-      if (known !== undefined) return { answer: answerAgain(known.value, id, amount) }
+      if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
       const outcome = acceptedOf(context, record.value, amount.value)
-      if (outcome === 'completed' || outcome === 'expired') return { answer: { ok: false, reason: outcome } }
-      const isRefused = outcome === 'over_remainder'
+      if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
+      const isRefused = typeof outcome !== 'bigint'
       const accepted = isRefused ? 0n : outcome
       const receipt: Receipt = {
         id: `rail:${transferId}`,
@@ -63,7 +63,7 @@ export async function receivePayment(
         excess: amount.value - accepted,
       }
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
-      // Room may come back, where a payment that had reserved it fails; the other refusals are for ever.
+      // Room may come back, where a payment that had reserved it fails, and time, on the clock of another process.
       if (isRefused) return { changes: [insert], answer: { ok: false, reason: outcome } }
       const received = record.value.received.value + accepted
       const value: IncomingPayment = {
@@ -82,11 +82,19 @@ export async function receivePayment(
   return result
 }
 
-function answerAgain(receipt: Receipt, id: string, amount: Amount): ReceivedPayment {
+function answerAgain(
+  receipt: Receipt,
+  payment: IncomingPayment | undefined,
+  id: string,
+  amount: Amount,
+): ReceivedPayment {
   const excess = receipt.excess ?? 0n
   const isSame = isSameAsset(receipt.amount, amount) && receipt.amount.value + excess === amount.value
   if (receipt.incomingPaymentId !== id || !isSame) return { ok: false, reason: 'conflict' }
-  if (receipt.state === 'dropped') return { ok: false, reason: 'over_remainder' }
+  if (receipt.state === 'dropped') {
+    const wasInTime = payment !== undefined && isActive({ ...payment, state: 'pending' }, receipt.createdAt)
+    return { ok: false, reason: wasInTime ? 'over_remainder' : 'expired' }
+  }
   return { ok: true, accepted: receipt.amount.value, excess }
 }
 

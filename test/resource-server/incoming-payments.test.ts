@@ -1,8 +1,9 @@
 import type { Ledger } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/test-wallet.ts'
-import { ALICE, addClient, BASE, BOB, CAROL, usd, usdAmount } from '../support/test-wallet.ts'
+import { ALICE, addClient, BASE, BOB, CAROL, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -422,6 +423,21 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     expect(await incomingPayments.received(id, usdAmount(49n), 't1')).toEqual({ ok: false, reason: 'conflict' })
     expect(await incomingPayments.received(id, usdAmount(50n), 't2')).toEqual({ ok: true, accepted: 50n, excess: 0n })
     expect(await received(rig)).toEqual(['50', false, 1])
+  })
+
+  it('INC-5 INC-7 never counts a transfer that it has refused as too late, by the clock of a process that is behind', async () => {
+    const storage = memoryStorage()
+    const rig = await shop({ overrides: { storage }, incoming: { expiresAt: '2026-03-01T12:01:00Z' } })
+    const behind = await testWallet({ storage })
+    const id = idOf(rig.incoming)
+    rig.wallet.clock.advance(60_500)
+    behind.clock.advance(58_500)
+    const expired = { ok: false, reason: 'expired' }
+    expect(await rig.wallet.openPayments.incomingPayments.received(id, usdAmount(5n), 't1')).toEqual(expired)
+    expect(await behind.openPayments.incomingPayments.received(id, usdAmount(5n), 't1')).toEqual(expired)
+    expect(await behind.openPayments.incomingPayments.received(id, usdAmount(5n), 't2')).toMatchObject({ ok: true })
+    await rig.wallet.openPayments.sweep()
+    expect(await rig.wallet.openPayments.incomingPayments.received(id, usdAmount(5n), 't1')).toEqual(expired)
   })
 
   it.each([

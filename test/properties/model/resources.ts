@@ -171,13 +171,17 @@ export function receiveTransfer(
   const known = model.transfers.get(transfer)
   if (known !== undefined) {
     const isSame = known.incoming === incoming && known.amount === amount
-    return isSame
-      ? { ok: true, accepted: amount - known.excess, excess: known.excess }
-      : { ok: false, reason: 'conflict' }
+    if (!isSame) return { ok: false, reason: 'conflict' }
+    return known.excess === undefined
+      ? { ok: false, reason: 'expired' }
+      : { ok: true, accepted: amount - known.excess, excess: known.excess }
   }
   if (incoming === undefined) return { ok: false, reason: 'unknown' }
   if (incoming.isCompleted) return { ok: false, reason: 'completed' }
-  if (!isActive(incoming, now)) return { ok: false, reason: 'expired' }
+  if (!isActive(incoming, now)) {
+    model.transfers.set(transfer, { incoming, amount, excess: undefined })
+    return { ok: false, reason: 'expired' }
+  }
   const room = roomOf(incoming) ?? amount
   const accepted = amount < room ? amount : room
   creditIncoming(incoming, accepted)

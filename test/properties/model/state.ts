@@ -136,7 +136,7 @@ export interface Model {
   /** Transfers that a rail reported and that were accepted. */
   readonly transfers: Map<
     string,
-    { readonly incoming: IncomingModel; readonly amount: bigint; readonly excess: bigint }
+    { readonly incoming: IncomingModel; readonly amount: bigint; readonly excess: bigint | undefined }
   >
 }
 
