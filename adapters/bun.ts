@@ -1,3 +1,9 @@
+/**
+ * For `Bun.serve`.
+ *
+ * @module open-payments-server/bun
+ */
+
 import type { OpenPayments } from '../src/index.ts'
 
 /** What the handler is told of the host. */

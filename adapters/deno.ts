@@ -1,3 +1,9 @@
+/**
+ * For `Deno.serve`.
+ *
+ * @module open-payments-server/deno
+ */
+
 import type { OpenPayments } from '../src/index.ts'
 
 /** What the handler is told of the host. */

@@ -1,3 +1,9 @@
+/**
+ * For Express 4 and 5.
+ *
+ * @module open-payments-server/express
+ */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
 import { handleNodeRequest } from './node.ts'
@@ -23,8 +29,8 @@ export interface ExpressOptions {
  * Middleware for Express 4 and 5, for the root of an application or under a prefix that the configured base URLs
  * have too. Hands on what is not for Open Payments, and every fault, with `next`.
  *
- * Mount it before body parsers: signatures cover the raw bytes. Behind a parser that keeps them in `rawBody` it works
- * too: `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`.
+ * Mount it before body parsers: signatures cover the raw bytes. Behind parsers that keep them in `rawBody` it works too:
+ * `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`, and `express.urlencoded` alike.
  */
 export function openPaymentsMiddleware(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,

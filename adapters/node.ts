@@ -1,3 +1,9 @@
+/**
+ * For servers of `node:http`.
+ *
+ * @module open-payments-server/node
+ */
+
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../src/index.ts'
 
@@ -16,30 +22,27 @@ export interface NodeListenerOptions {
 /**
  * A listener for `http.createServer` and `https.createServer`. With `next` it answers what `owns` says is its own and
  * hands on the rest; a request of which that cannot be told, because the wallet's directory fails, is answered here.
+ * Where `source` throws, the connection is closed with that error. Servers of `http2` may call it, though not by type.
  */
 export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
-  options: NodeListenerOptions = {},
+  { next, source }: NodeListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const { next, source } = options
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> =>
-    handleNodeRequest(openPayments, request, response, request.url, source?.(request))
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    handle(request, response).catch((error: Error) => response.destroy(error))
+    const handle = async (): Promise<void> =>
+      handleNodeRequest(openPayments, request, response, request.url, source?.(request))
+    handle().catch((error: Error) => response.destroy(error))
   }
   if (next === undefined) return answer
-  return (request, response) => {
-    openPayments
-      .owns(request.method ?? 'GET', request.url ?? '/')
-      .catch(() => true)
-      .then((isOwned) => (isOwned ? answer : next)(request, response))
+  return async (request, response) => {
+    const isOwned = await openPayments.owns(request.method ?? 'GET', request.url ?? '/').catch(() => true)
+    return (isOwned ? answer : next)(request, response)
   }
 }
 
 /**
- * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node.
- * `target`: the raw target, where a framework has changed `request.url`. `source`: the address that the request came
- * from, for the limits per source.
+ * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node. `target`:
+ * the raw target, where a framework has changed `request.url`. `source`: where it came from, for the limits per source.
  */
 export async function handleNodeRequest(
   openPayments: Pick<OpenPayments, 'handle'>,
@@ -53,9 +56,8 @@ export async function handleNodeRequest(
 }
 
 /**
- * A request of Node as the core reads it: raw header lines, the raw target and the raw bytes. A body that a parser
- * has read is taken from `rawBody`, where the host keeps it there. A body whose connection ends early counts as too
- * large.
+ * A request of Node as the core reads it: raw header lines, the raw target and the raw bytes. A body that a parser has
+ * read is taken from `rawBody`, where the host keeps it. One whose connection ends early counts as too large.
  */
 export function toHttpRequest(request: IncomingMessage, target: string = request.url ?? '/'): HttpRequest {
   return {
@@ -72,13 +74,16 @@ function linesOf(rawHeaders: readonly string[], name: string): readonly string[]
 }
 
 async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
-  if ('rawBody' in request && request.rawBody instanceof Uint8Array) {
+  // Not before the end: who collects bytes on the way has only some of them by now.
+  if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
     return request.rawBody.length > limit ? undefined : request.rawBody
   }
-  if (request.readableDidRead && hasBody(request)) {
+  // What is decoded as text does not come as bytes any more, either.
+  if (request.readableDidRead || (request.readableEncoding !== null && hasBody(request))) {
     throw new ConfigurationError(
-      'a body parser read this request before open-payments-server could: mount it before the parser, or let the ' +
-        'parser keep the bytes: app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))',
+      'a body parser read this request before open-payments-server could: mount it before the parser, or let every ' +
+        'parser (express.urlencoded too, for the consent page) keep the bytes: ' +
+        'app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))',
     )
   }
   if (request.readableEnded) return new Uint8Array()
@@ -86,8 +91,9 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
   return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
 }
 
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+/** HTTP/2 has bodies without any header that says so. */
+function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
 
 function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
@@ -96,23 +102,31 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
     let length = 0
     request.on('data', (chunk: Uint8Array) => {
       length += chunk.length
-      if (length <= limit) chunks.push(chunk)
-      else resolve(undefined)
+      chunks.push(chunk)
+      if (length <= limit) return
+      request.pause()
+      resolve(undefined)
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', () => resolve(undefined))
     request.on('close', () => resolve(undefined))
+    // Something may have paused it until it knew more of the request.
+    request.resume()
   })
 }
 
 function sendAnswer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
   if (response.destroyed || response.headersSent) return
-  const isUnread = hasBody(request) && !request.complete
+  const { 'set-cookie': cookie, ...others } = headers
+  // The host may have set one of its own for its session.
+  if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
+  const isUnread = hasBody(request) && !request.readableEnded
   response.writeHead(status, {
-    ...headers,
+    ...others,
     ...(status !== 204 && status !== 304 && { 'content-length': Buffer.byteLength(body ?? '') }),
     // The rest of a body that nobody reads would have to be waited for before the next request.
-    ...(isUnread && { connection: 'close' }),
+    ...(isUnread && request.httpVersionMajor === 1 && { connection: 'close' }),
   })
   response.end(body)
+  if (isUnread && request.httpVersionMajor > 1) response.on('finish', () => request.destroy())
 }

@@ -6,7 +6,7 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 
 const port = Number(process.env['PORT'] ?? 3000)
-const url = `http://localhost:${port}`
+const url = `http://localhost:${port}/op`
 const alice = `${url}/alice`
 const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
 
@@ -27,12 +27,8 @@ const openPayments = createOpenPayments({
 
 const app = new Hono()
 
-// Before whatever reads bodies: signatures cover the raw bytes.
-app.use(async ({ req }, next) => {
-  const { pathname, search } = new URL(req.url)
-  return (await openPayments.owns(req.method, pathname + search)) ? openPayments.fetch(req.raw) : next()
-})
+// Without a new request in between: the path is signed with its prefix.
+app.mount('/op', (request) => openPayments.fetch(request), { replaceRequest: false })
 app.get('/account', (context) => context.text('the wallet itself\n'))
 
-// On Bun, Deno and Workers: app.fetch.
 serve({ fetch: app.fetch, hostname: '127.0.0.1', port }, () => console.log(`Alice's wallet address is ${alice}`))

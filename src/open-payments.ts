@@ -60,7 +60,7 @@ export interface OpenPayments {
   /** For money that reaches the wallet on a rail of its own. */
   readonly incomingPayments: {
     /**
-     * Counts a transfer, once per `transferId`: the same call gets the same answer, a refusal too. `id` is the last segment
+     * Counts a transfer, once per `transferId`: the same call gets the same answer, a refusal too, for ever. `id` is the last segment
      * of the incoming payment's URL. Rejects with `TypeError` or `RangeError` where an argument is none; otherwise
      * where the storage fails, and then the same call finds out.
      */

@@ -25,7 +25,8 @@ h2 { margin: 0 0 .75rem; font-size: 1.125rem; line-height: 1.35; }
 p { margin: 0 0 .75rem; }
 @keyframes appear { from { pointer-events: none; } }
 @keyframes arrive { from { pointer-events: none; } }
-@media (hover: hover) { form button { animation: appear .5s step-end; } main:hover button { animation-name: arrive; } }
+form button { animation: appear .5s step-end; }
+@media (hover: hover) { main:hover button { animation-name: arrive; } }
 .asker { margin-bottom: 1.25rem; }
 .asker span { color: var(--soft); }
 section { padding: 1.5rem 0; border-top: 1px solid var(--line); }

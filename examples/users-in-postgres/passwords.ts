@@ -3,7 +3,24 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 /** What a guess costs: a quarter of a second or so, and 32 MiB. It stands in the hash, so it can be raised for new ones. */
 export const COST = { N: 2 ** 15, r: 8, p: 3 }
 
-function deriveKey(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
+// One at a time: four of them would take every thread of the process, and no signature would be checked meanwhile.
+let last: Promise<unknown> = Promise.resolve()
+let waiting = 0
+const MOST_WAITING = 20
+
+async function deriveKey(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
+  if (waiting >= MOST_WAITING) throw new Error('too many people log in at once')
+  waiting += 1
+  const derived = last
+    .then(() => derive(password, salt, cost))
+    .finally(() => {
+      waiting -= 1
+    })
+  last = derived.catch(() => undefined)
+  return derived
+}
+
+function derive(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const options = { ...cost, maxmem: 256 * cost.N * cost.r }
     scrypt(password.normalize(), salt, 32, options, (error, key) => (error ? reject(error) : resolve(key)))

@@ -6,10 +6,9 @@ import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
  * the library sees them; neither is undone nor done again. A body whose connection ends early counts as too large.
  */
 export function fromFetchRequest(request: Request, source?: string): HttpRequest {
-  const pathStart = request.url.indexOf('/', request.url.indexOf('//') + 2)
   return {
     method: request.method.toUpperCase(),
-    target: pathStart < 0 ? '/' : request.url.slice(pathStart),
+    target: targetOf(request),
     headerLines(name) {
       const line = request.headers.get(name)
       return line === null ? [] : [line]
@@ -17,6 +16,13 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
     bytes: (limit) => readBytes(request, limit),
     source,
   }
+}
+
+/** Some hosts (Deno) write the URL with whatever stands in `Host`, a path too: then the target is not the sender's. */
+function targetOf({ url, headers }: Request): string {
+  if (/[/\\?#@]/.test(headers.get('host') ?? '')) return ''
+  const pathStart = url.indexOf('/', url.indexOf('//') + 2)
+  return pathStart < 0 ? '/' : url.slice(pathStart)
 }
 
 /** With these a `Response` takes no body, not even an empty one. */

@@ -24,9 +24,9 @@ const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
 
 /**
  * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
- * `transferId` is unique on this server and is counted once: the same transfer gets the same answer again, also a
- * refusal, so that money which was sent back is never counted later; with other arguments it gets `conflict`. What
- * exceeds the remainder is treated by the policy `excessReceipt`.
+ * `transferId` is unique on this server and is counted once: the same call gets the same answer again, also a refusal, so
+ * that money which was sent back is never counted later. With other arguments it gets `conflict`; only what was
+ * `unknown`, `wrong_asset` or `completed` may be told with others. What exceeds the remainder is treated by the policy `excessReceipt`.
  * @spec INC-5 @spec INC-7 @spec INC-8
  */
 export async function receivePayment(

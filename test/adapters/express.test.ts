@@ -1,37 +1,103 @@
+import type { IncomingMessage } from 'node:http'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import express4 from 'express4'
 import { describe, expect, it } from 'vitest'
 import { openPaymentsMiddleware } from '../../adapters/express.ts'
 import { isConfigurationError } from '../../src/index.ts'
-import { ask, createEcho, ECHO_LIMIT, testServers } from './echo.ts'
+import { testWallet } from '../support/test-wallet.ts'
+import { ask, createEcho, ECHO_LIMIT, type Echo, receive, send, testServers } from './echo.ts'
 
 const { listen } = testServers()
 
 const BODY = '{ "a":1.0, "b":"\xe9" }'
 
-function postTo(app: Express, body = BODY) {
-  return listen(app).then((port) =>
-    ask(port, `POST /op/a HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`, body),
-  )
+async function postTo(app: Express, body = BODY, type = 'application/json'): Promise<Echo> {
+  const head = `POST /op/a HTTP/1.1\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}`
+  return ask(await listen(app), head, body)
 }
 
-describe('Express', () => {
-  it('EMB-6 answers what is for Open Payments at the root, and goes on with the rest', async () => {
+const MENDING_LINE = 'app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))'
+
+/** What that line gives a parser, as TypeScript takes it. */
+const verify = (request: IncomingMessage, _response: unknown, bytes: Buffer): void => {
+  Object.assign(request, { rawBody: bytes })
+}
+
+const showError = (error: Error, _request: Request, response: Response, _next: NextFunction): void => {
+  response.status(500).json({ message: error.message })
+}
+
+describe.each([
+  ['4', express4],
+  ['5', express],
+])('Express %s', (_version, express) => {
+  const urlencoded: typeof express.urlencoded = (options) => express.urlencoded({ extended: false, ...options })
+
+  /** An application with the middleware at its root, and the routes of its own behind. */
+  function ownApp(): Express {
     const app = express()
     app.use(openPaymentsMiddleware(createEcho()))
-    app.get('/account', (_, response) => response.json({ own: true }))
-    const port = await listen(app)
+    app.get('/account', (_, response) => {
+      response.json({ own: true })
+    })
+    app.get('/broken', () => {
+      throw new Error('broken route')
+    })
+    app.use((_, response) => {
+      response.status(404).json({ own: 'nothing here' })
+    })
+    app.use(showError)
+    return app
+  }
+
+  it('EMB-6 answers what is for Open Payments at the root, and goes on with the rest', async () => {
+    const port = await listen(ownApp())
     expect(await ask(port, 'GET /op/a?b=c HTTP/1.1')).toMatchObject({ method: 'GET', target: '/op/a?b=c' })
     expect(await ask(port, 'GET /account HTTP/1.1')).toEqual({ own: true })
+    expect(await ask(port, 'GET /nowhere HTTP/1.1')).toEqual({ own: 'nothing here' })
+    expect(await ask(port, 'GET /broken HTTP/1.1')).toEqual({ message: 'broken route' })
   })
 
-  it.each(['/op/%2e%2e/a', '/op//a', '/op/a?b=%zz'])(
-    'SIG-30 keeps the raw target %s under a prefix',
+  it.each(['/op/%2e%2e/a', '/op//a', '/op/a?b=%zz', '/op/', '/op?a=b'])(
+    'SIG-30 keeps the raw target %s under every kind of prefix',
     async (target) => {
-      const app = express()
-      app.use('/op', express.Router().use(openPaymentsMiddleware(createEcho())))
-      expect(await ask(await listen(app), `GET ${target} HTTP/1.1`)).toMatchObject({ target })
+      const middleware = openPaymentsMiddleware(createEcho())
+      const router = express.Router().use(middleware)
+      const nested = express.Router().use('/op', express.Router().use(router))
+      const inner = express().use(middleware)
+      for (const app of [
+        express().use('/op', middleware),
+        express().use('/op', router),
+        express().use('/', nested),
+        express().use('/op', inner),
+      ]) {
+        app.get('/account', (_, response) => {
+          response.json({ own: true })
+        })
+        const port = await listen(app)
+        expect(await ask(port, `GET ${target} HTTP/1.1`)).toMatchObject({ target })
+        expect(await ask(port, 'GET /account HTTP/1.1')).toEqual({ own: true })
+      }
     },
   )
+
+  it('EMB-6 leaves the prefix of a mount point to the routes behind it', async () => {
+    const app = express()
+    app.use('/o', openPaymentsMiddleware(createEcho()), (request, response) => {
+      response.json({ url: request.url, baseUrl: request.baseUrl })
+    })
+    expect(await ask(await listen(app), 'GET /o/own?a=b HTTP/1.1')).toEqual({ url: '/own?a=b', baseUrl: '/o' })
+  })
+
+  it('EMB-6 leaves a body unread to the parser and the route behind it', async () => {
+    const app = express()
+    app.use(openPaymentsMiddleware(createEcho()), express.json())
+    app.post('/account', (request, response) => {
+      response.json(request.body)
+    })
+    const head = 'POST /account HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 12'
+    expect(await ask(await listen(app), head, '{"own":true}')).toEqual({ own: true })
+  })
 
   it('T-37 has a source only where the application names one, through the proxies that it trusts', async () => {
     const head = 'GET /op HTTP/1.1\r\nX-Forwarded-For: 198.51.100.7'
@@ -47,15 +113,26 @@ describe('Express', () => {
   })
 
   it('T-37 goes on with an error where the application fails to name a source', async () => {
-    const app = express()
     const source = (): string => {
       throw new Error('no address')
     }
+    const app = express()
     app.use(openPaymentsMiddleware(createEcho(), { source }))
-    app.use((error: Error, _request: Request, response: Response, _next: NextFunction) => {
-      response.status(500).json({ message: error.message })
-    })
+    app.use(showError)
     expect(await ask(await listen(app), 'GET /op HTTP/1.1')).toEqual({ message: 'no address' })
+  })
+
+  it('goes on with an error where the directory of the wallet fails, or the answer cannot be written', async () => {
+    const unwritable = { status: 200, headers: { 'x-a': 'line\r\nbreak' }, body: 'no' }
+    for (const [openPayments, message] of [
+      [{ ...createEcho(), owns: () => Promise.reject(new Error('directory down')) }, /^directory down$/],
+      [{ ...createEcho(), handle: async () => unwritable }, /Invalid character in header content/],
+    ] as const) {
+      const app = express()
+      app.use(openPaymentsMiddleware(openPayments))
+      app.use(showError)
+      expect(await ask(await listen(app), 'GET /op HTTP/1.1')).toEqual({ message: expect.stringMatching(message) })
+    }
   })
 
   it('SIG-32 keeps every line of a field', async () => {
@@ -65,6 +142,27 @@ describe('Express', () => {
     expect(seen.authorization).toEqual(['GNAP a', 'GNAP b'])
   })
 
+  it('keeps the headers and the cookies that the application has set before', async () => {
+    const app = express()
+    app.disable('x-powered-by')
+    app.use((_, response, next) => {
+      response.setHeader('Set-Cookie', ['session=1', 'theme=dark']).setHeader('Cache-Control', 'public')
+      response.setHeader('Strict-Transport-Security', 'max-age=1')
+      next()
+    })
+    const headers = { 'set-cookie': 'consent=2; HttpOnly', 'cache-control': 'no-store' }
+    app.use(openPaymentsMiddleware({ ...createEcho(), handle: async () => ({ status: 200, headers, body: 'a' }) }))
+    const answer = await receive(send(await listen(app), 'GET /op HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n'))
+    const lines = answer.split('\r\n').filter((line) => /^(?:set-cookie|cache-control|strict)/i.test(line))
+    expect(lines.map((line) => line.replace(/^[^:]+/, (name) => name.toLowerCase())).sort()).toEqual([
+      'cache-control: no-store',
+      'set-cookie: consent=2; HttpOnly',
+      'set-cookie: session=1',
+      'set-cookie: theme=dark',
+      'strict-transport-security: max-age=1',
+    ])
+  })
+
   it('DIG-1 keeps the bytes of a body before a parser', async () => {
     const app = express()
     app.use(openPaymentsMiddleware(createEcho()))
@@ -72,49 +170,56 @@ describe('Express', () => {
     expect(await postTo(app)).toMatchObject({ body: BODY })
   })
 
-  it('DIG-1 has the bytes of a body behind a parser that keeps them, and their limit', async () => {
+  it('DIG-7 tells the host alone how to mend it', async () => {
+    const { openPayments, events } = await testWallet()
     const app = express()
-    app.use(
-      express.json({
-        verify: (request, _response, bytes) => {
-          Object.assign(request, { rawBody: bytes })
-        },
-      }),
-    )
-    app.use(openPaymentsMiddleware(createEcho()))
-    expect(await postTo(app)).toMatchObject({ body: BODY })
-    expect(await postTo(app, JSON.stringify(['x'.repeat(ECHO_LIMIT)]))).toMatchObject({ body: 'too large' })
-  })
-
-  it('DIG-7 fails loudly behind a parser that kept no bytes, with the line that mends it', async () => {
-    const echo = createEcho()
-    const app = express()
-    app.use(express.json())
-    app.use(openPaymentsMiddleware(echo))
-    expect(await postTo(app)).toBe('fault')
-    expect(echo.faults).toHaveLength(1)
-    expect(isConfigurationError(echo.faults[0])).toBe(true)
-    expect(String(echo.faults[0])).toContain(
-      'app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))',
-    )
-  })
-
-  it('answers what has no body behind a parser', async () => {
-    const app = express()
-    app.use(express.json())
-    app.use(openPaymentsMiddleware(createEcho()))
-    const port = await listen(app)
-    expect(await ask(port, 'GET /op HTTP/1.1')).toMatchObject({ body: '' })
-    const head = 'POST /op HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 0'
-    expect(await ask(port, head)).toMatchObject({ body: '' })
-  })
-
-  it('goes on with an error where the directory of the wallet fails', async () => {
-    const app = express()
-    app.use(openPaymentsMiddleware({ ...createEcho(), owns: () => Promise.reject(new Error('directory down')) }))
-    app.use((error: Error, _request: Request, response: Response, _next: NextFunction) => {
-      response.status(500).json({ message: error.message })
+    app.use(express.json(), openPaymentsMiddleware(openPayments))
+    const head = 'POST /quotes HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: 2'
+    expect(await ask(await listen(app), head, '{}')).toEqual({
+      error: { code: expect.any(String), description: expect.not.stringMatching(/parser|express/) },
     })
-    expect(await ask(await listen(app), 'GET /alice HTTP/1.1')).toEqual({ message: 'directory down' })
+    expect(events).toMatchObject([
+      { type: 'fault', message: expect.stringContaining(MENDING_LINE) },
+      { type: 'request', status: 500 },
+    ])
+  })
+
+  describe.each([
+    ['application/json', express.json, BODY],
+    ['application/x-www-form-urlencoded', urlencoded, 'a=%20+&b=\xe9'],
+    ['application/octet-stream', express.raw, BODY],
+    ['text/plain', express.text, BODY],
+  ])('behind a parser of %s', (type, parser, body) => {
+    it('DIG-1 has the bytes of a body where the parser keeps them, and their limit', async () => {
+      const app = express()
+      app.use(parser({ verify }), openPaymentsMiddleware(createEcho()))
+      expect(await postTo(app, body, type)).toMatchObject({ body })
+      const large = JSON.stringify(['x'.repeat(ECHO_LIMIT)])
+      expect(await postTo(app, large, type)).toMatchObject({ body: 'too large' })
+    })
+
+    it('DIG-7 fails loudly behind a parser that kept no bytes, with the line that mends it', async () => {
+      const echo = createEcho()
+      const app = express()
+      app.use(parser(), openPaymentsMiddleware(echo))
+      expect(await postTo(app, body, type)).toBe('fault')
+      expect(echo.faults).toHaveLength(1)
+      expect(isConfigurationError(echo.faults[0])).toBe(true)
+      expect(String(echo.faults[0])).toContain(MENDING_LINE)
+    })
+
+    it('DIG-1 reads what is none of its types, or has no body', async () => {
+      const app = express()
+      app.use(parser(), openPaymentsMiddleware(createEcho()))
+      const port = await listen(app)
+      expect(await ask(port, 'POST /op HTTP/1.1\r\nContent-Type: a/b\r\nContent-Length: 2', '{}')).toMatchObject({
+        body: '{}',
+      })
+      expect(await ask(port, 'GET /op HTTP/1.1')).toMatchObject({ body: '' })
+      for (const length of ['Content-Length: 0', 'Transfer-Encoding: chunked']) {
+        const head = `POST /op HTTP/1.1\r\nContent-Type: ${type}\r\n${length}`
+        expect(await ask(port, head, length.startsWith('T') ? '0\r\n\r\n' : '')).toMatchObject({ body: '' })
+      }
+    })
   })
 })

@@ -41,6 +41,17 @@ describe('a Fetch request', () => {
     expect(fromFetchRequest(new Request(url)).target).toBe(target)
   })
 
+  it.each([
+    'wallet.example/op',
+    'wallet.example/op?a=',
+    'wallet.example#',
+    'wallet.example\\op',
+    'a@wallet.example/op',
+  ])('SIG-29 has no target where the host made it of a Host of %s', (host) => {
+    const request = new Request('http://wallet.example/op/account', { headers: { host } })
+    expect(fromFetchRequest(request).target).toBe('')
+  })
+
   it('has its method, and one line per field', () => {
     const headers = [
       ['Accept', 'a'],
@@ -100,8 +111,12 @@ describe('a Fetch response', () => {
     expect(await response.json()).toEqual({ a: '€' })
   })
 
-  it('may have no body', () => {
-    expect(toFetchResponse({ status: 204, headers: {}, body: undefined }).body).toBeNull()
+  it.each([204, 205, 304])('may have no body, and with status %i has none', (status) => {
+    expect(toFetchResponse({ status: 303, headers: {}, body: undefined }).body).toBeNull()
+    for (const body of [undefined, '', 'text']) {
+      const response = toFetchResponse({ status, headers: { 'set-cookie': 'a=b' }, body })
+      expect([response.status, response.body, response.headers.getSetCookie()]).toEqual([status, null, ['a=b']])
+    }
   })
 })
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, PLAIN_REQUEST } from '../auth-server/auth-wallet.ts'
 import { AUTH, BASE, BOB, cryptography, grantAtOnce } from '../support/test-wallet.ts'
 import { closing, receive, send, testServers } from './echo.ts'
+import { headOf } from './raw-request.ts'
 
 const { listen } = testServers()
 
@@ -41,11 +42,6 @@ function signed(wallet: AuthWallet, url: string, body: string, token?: string): 
   const created = Math.floor(wallet.clock.now() / 1000)
   const { key } = wallet.client
   return signedRequest({ method: 'POST', url, body, key, cryptography, created, ...(token !== undefined && { token }) })
-}
-
-function headOf({ target, headers }: InMemoryRequest, others: readonly string[] = []): string {
-  const lines = Object.entries(headers).flatMap(([name, values]) => values.map((value) => `${name}: ${value}`))
-  return [`POST ${target} HTTP/1.1`, ...lines, ...others, '', ''].join('\r\n')
 }
 
 const deep = (open: string, close: string): string => open.repeat(DEPTH) + close.repeat(DEPTH)

@@ -47,8 +47,14 @@ describe('a request of node:http', () => {
       if (request.url === '/op/broken') throw new Error('no address')
       return '198.51.100.7'
     }
-    const port = await listen(toNodeListener(createEcho(), { source }))
+    const told: unknown[] = []
+    const listener = toNodeListener(createEcho(), { source })
+    const port = await listen((request, response) => {
+      request.socket.on('error', (error) => told.push(error.message))
+      listener(request, response)
+    })
     expect(await receive(send(port, 'GET /op/broken HTTP/1.1\r\nHost: test\r\n\r\n'))).toBe('')
+    expect(told).toEqual(['no address'])
     expect(await ask(port, 'GET /op HTTP/1.1')).toMatchObject({ source: '198.51.100.7' })
   })
 

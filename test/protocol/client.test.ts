@@ -44,7 +44,7 @@ describe('the name of a client', () => {
     ['😀'.repeat(101), '😀'.repeat(100)],
   ])('INT-11 %j is shown as %j', (text, shown) => expect(plainName(text)).toBe(shown))
 
-  it.each(['', '  ', '\u200b\u202e', '\u0000'])('INT-11 %j is no name', (text) =>
+  it.each(['', '  ', '\u200b\u202e', '\u0000', '\u3164\uffa0', '\u2800\u034f\ufe0f'])('INT-11 %j is no name', (text) =>
     expect(plainName(text)).toBeUndefined(),
   )
 })

@@ -1,0 +1,208 @@
+import { once } from 'node:events'
+import { type ClientHttp2Session, connect, createServer, type IncomingHttpHeaders } from 'node:http2'
+import type { AddressInfo, Socket } from 'node:net'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { handleNodeRequest, toNodeListener } from '../../adapters/node.ts'
+import type { HttpRequest, HttpResponse } from '../../src/index.ts'
+import { createEcho, ECHO_LIMIT, receive, send, testServers } from './echo.ts'
+
+const { listen } = testServers()
+
+/** Reads until a text has arrived. */
+async function receiveUntil(socket: Socket, end: string): Promise<string> {
+  let text = ''
+  while (!text.includes(end)) text += String((await once(socket, 'data'))[0])
+  return text
+}
+
+/** Answers `/op/<status>` with that status, its body unread, and the rest like an echo. */
+function answering() {
+  const echo = createEcho()
+  return {
+    ...echo,
+    async handle(request: HttpRequest): Promise<HttpResponse> {
+      const status = Number(/^\/op\/(\d+)/.exec(request.target)?.[1] ?? 0)
+      if (status === 0) return echo.handle(request)
+      return { status, headers: {}, body: status === 204 ? undefined : `answer ${status}` }
+    },
+  }
+}
+
+describe('a connection that is kept', () => {
+  it.each([
+    ['a body', 'POST /op HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}', '"body":"{}"}'],
+    ['HEAD', 'HEAD /op HTTP/1.1\r\nHost: test\r\n\r\n', 'Keep-Alive: timeout=5\r\n\r\n'],
+    ['204', 'DELETE /op/204 HTTP/1.1\r\nHost: test\r\n\r\n', 'Keep-Alive: timeout=5\r\n\r\n'],
+    ['304', 'GET /op/304 HTTP/1.1\r\nHost: test\r\n\r\n', 'Keep-Alive: timeout=5\r\n\r\n'],
+    ['404 without a body', 'POST /op/404 HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n', 'answer 404'],
+    ['an empty body in chunks', 'POST /op HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', '"}'],
+  ])('has the next request answered after %s', async (_, request, end) => {
+    const port = await listen(toNodeListener(answering()))
+    const socket = send(port, request)
+    expect(await receiveUntil(socket, end)).toMatch(/connection: keep-alive/i)
+    socket.write('GET /op/next HTTP/1.1\r\nHost: test\r\n\r\n')
+    expect(await receiveUntil(socket, '}')).toMatch(/^HTTP\/1\.1 200 [\s\S]*"target":"\/op\/next"/)
+    socket.destroy()
+  })
+
+  it.each([
+    ['413', `Content-Length: ${ECHO_LIMIT + 1}\r\n\r\n${'x'.repeat(ECHO_LIMIT + 1)}`, '/op'],
+    ['413 in chunks', `Transfer-Encoding: chunked\r\n\r\n7d0\r\n${'x'.repeat(2000)}\r\n0\r\n\r\n`, '/op'],
+    ['401 to an unread body', 'Content-Length: 2\r\n\r\n{}', '/op/401'],
+    ['404 to a body that is still to come', 'Content-Length: 5\r\n\r\n', '/op/404'],
+  ])('says that it ends, and ends, after %s', async (_, rest, target) => {
+    const port = await listen(toNodeListener(answering()))
+    const next = 'GET /op/next HTTP/1.1\r\nHost: test\r\n\r\n'
+    const text = await receive(send(port, `POST ${target} HTTP/1.1\r\nHost: test\r\n${rest}${next}`))
+    expect(text).toMatch(/^HTTP\/1\.1 4\d\d [\s\S]*connection: close/i)
+    expect(text).not.toContain('/op/next')
+  })
+
+  it('has requests that came at once answered in their order, each with its own body', async () => {
+    let begun = 0
+    const echo = createEcho()
+    const finished: (() => void)[] = []
+    const port = await listen(
+      toNodeListener({
+        ...echo,
+        async handle(request) {
+          const answer = await echo.handle(request)
+          begun += 1
+          if (begun === 3) for (const finish of finished.reverse()) finish()
+          else await new Promise<void>((resolve) => finished.push(resolve))
+          return answer
+        },
+      }),
+    )
+    const requests = [1, 2, 3].map((n) => `POST /op/${n} HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\n\r\n${n}`)
+    const socket = send(port, requests.join(''))
+    const text = await receiveUntil(socket, '"body":"3"')
+    expect([...text.matchAll(/"target":"\/op\/(\d)"[^}]*"body":"(\d)"/g)].map(([, a, b]) => [a, b])).toEqual([
+      ['1', '1'],
+      ['2', '2'],
+      ['3', '3'],
+    ])
+    socket.destroy()
+  })
+
+  it('holds no listener of a request that is over', async () => {
+    const counts: number[] = []
+    const listener = toNodeListener(createEcho())
+    const port = await listen((request, response) => {
+      const { socket } = request
+      counts.push(socket.eventNames().reduce((sum, name) => sum + socket.listenerCount(name), 0))
+      listener(request, response)
+    })
+    const socket = send(port, '')
+    for (let n = 0; n < 20; n++) {
+      socket.write('POST /op HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}')
+      await receiveUntil(socket, '}')
+    }
+    expect(counts).toHaveLength(20)
+    expect(Math.max(...counts)).toBe(counts[0])
+    socket.destroy()
+  })
+
+  it('is read no further than its answers are: a client that does not read is not served without end', async () => {
+    let begun = 0
+    const body = 'x'.repeat(100_000)
+    const port = await listen(
+      toNodeListener({
+        owns: async () => true,
+        async handle() {
+          begun += 1
+          return { status: 200, headers: {}, body }
+        },
+      }),
+    )
+    const asked = 500
+    const padding = 'x'.repeat(1000)
+    const socket = send(port, `GET /op HTTP/1.1\r\nHost: test\r\nX-Padding: ${padding}\r\n\r\n`.repeat(asked))
+    socket.pause()
+    // Until nothing moves any more: what the kernel takes is full, and what Node keeps for one connection.
+    for (let still = 0, before = begun; still < 50; still = begun === before && begun > 0 ? still + 1 : 0) {
+      before = begun
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(begun).toBeLessThan(asked)
+    let received = 0
+    socket.on('data', (text) => {
+      received += text.length
+    })
+    socket.resume()
+    await vi.waitUntil(() => received > asked * body.length, 10_000)
+    expect(begun).toBe(asked)
+    socket.destroy()
+  })
+})
+
+/** A session of HTTP/2 with a server, and a way to ask on it. */
+async function openSession(listener: ReturnType<typeof toNodeListener>) {
+  // The compatibility API gives the same objects under other types.
+  const server = createServer(listener as never).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  opened.push(() => {
+    session.destroy()
+    server.close()
+  })
+  return session
+}
+
+const opened: (() => void)[] = []
+
+interface Http2Answer {
+  readonly headers: IncomingHttpHeaders & { readonly ':status'?: number }
+  readonly text: string
+}
+
+async function askOn(session: ClientHttp2Session, headers: object, body?: string): Promise<Http2Answer> {
+  const stream = session.request({ ':path': '/op', ...headers }, { endStream: body === undefined })
+  stream.setEncoding('utf8').on('error', () => undefined)
+  const [answer] = await once(stream.end(body), 'response')
+  let text = ''
+  for await (const part of stream) text += part
+  return { headers: answer, text }
+}
+
+describe('HTTP/2, with the compatibility API of Node', () => {
+  afterEach(() => {
+    for (const close of opened.splice(0)) close()
+  })
+
+  it('keeps targets, every line of a field, and bodies that no header announces', async () => {
+    const session = await openSession(toNodeListener(createEcho()))
+    const read = await askOn(session, { ':path': '/op//a?b=%zz', authorization: 'GNAP a' })
+    expect(JSON.parse(read.text)).toMatchObject({ target: '/op//a?b=%zz', authorization: ['GNAP a'], body: '' })
+    const created = await askOn(session, { ':method': 'POST' }, '{}')
+    expect(created.headers).toMatchObject({ ':status': 200, 'content-type': 'application/json' })
+    expect(JSON.parse(created.text)).toMatchObject({ method: 'POST', body: '{}' })
+    const head = await askOn(session, { ':method': 'HEAD' })
+    expect([head.headers[':status'], head.text]).toEqual([200, ''])
+  })
+
+  it('EMB-1 ends the stream alone where a body is too large, and warns of nothing', async () => {
+    const warnings: unknown[] = []
+    const warned = (warning: unknown): void => void warnings.push(warning)
+    process.on('warning', warned)
+    const session = await openSession(toNodeListener(createEcho()))
+    const large = 'x'.repeat(500_000)
+    for (const length of [{}, { 'content-length': large.length }]) {
+      const { headers } = await askOn(session, { ':method': 'POST', ...length }, large)
+      expect(headers[':status']).toBe(413)
+    }
+    expect((await askOn(session, {})).headers[':status']).toBe(200)
+    process.off('warning', warned)
+    expect(warnings).toEqual([])
+  })
+
+  it('DIG-7 fails loudly behind a parser, which no header gives away', async () => {
+    const echo = createEcho()
+    const session = await openSession(async (request, response) => {
+      await once(request.resume(), 'end')
+      await handleNodeRequest(echo, request, response)
+    })
+    expect((await askOn(session, { ':method': 'POST' }, '{}')).text).toBe('"fault"')
+    expect(JSON.parse((await askOn(session, { ':method': 'POST' })).text)).toMatchObject({ body: '' })
+  })
+})

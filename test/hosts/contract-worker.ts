@@ -1,0 +1,49 @@
+import { fetchKeyResolver, systemClock } from 'open-payments-server'
+import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteStorage } from 'open-payments-server/storage/sqlite'
+import { ledgerContract, storageContract } from 'open-payments-server/testing'
+import { sqliteHandle } from '../../examples/workers/sqlite-handle.ts'
+import { walletOf } from '../ledger/contract-wallet.ts'
+
+// A Worker that runs one case of a contract in each Durable Object, on the database of that object: `/storage` and
+// `/ledger` list the cases, with a name in the query they run one. `/key-resolver` tries what fetches keys elsewhere.
+export class Wallet {
+  readonly #state: DurableObjectState
+
+  constructor(state: DurableObjectState) {
+    this.#state = state
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    const { pathname, searchParams } = new URL(request.url)
+    if (pathname === '/key-resolver') return makeKeyResolver()
+    const handle = sqliteHandle(this.#state.storage)
+    const cases =
+      pathname === '/storage'
+        ? storageContract().map(({ name, run }) => ({ name, run: () => run(async () => sqliteStorage(handle)) }))
+        : ledgerContract().map(({ name, run }) => ({ name, run: () => run(async () => walletOf(sqlLedger(handle))) }))
+    const name = searchParams.get('name')
+    if (name === null) return Response.json(cases.map((one) => one.name))
+    const found = cases.find((one) => one.name === name)
+    if (found === undefined) return new Response('there is no such case', { status: 404 })
+    return found.run().then(
+      () => new Response('kept'),
+      (error: Error) => new Response(error.stack ?? error.message, { status: 500 }),
+    )
+  }
+}
+
+function makeKeyResolver(): Response {
+  try {
+    fetchKeyResolver({ clock: systemClock(), loopbackHttp: false })
+    return new Response('it was made')
+  } catch (error) {
+    return new Response(String(error))
+  }
+}
+
+// biome-ignore lint/style/noDefaultExport: the entry of a Worker
+export default {
+  fetch: (request: Request, { WALLET: wallet }: { readonly WALLET: DurableObjectNamespace }): Promise<Response> =>
+    wallet.getByName(request.url).fetch(request),
+}
