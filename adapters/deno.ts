@@ -5,6 +5,7 @@
  */
 
 import type { OpenPayments } from '../src/index.ts'
+import { targetOfUrl } from '../src/protocol/request-target.ts'
 
 /** What the handler is told of the host. */
 export interface DenoOptions<Peer extends readonly unknown[]> {
@@ -29,8 +30,8 @@ export function serveHandler<Peer extends readonly unknown[]>(
   { next, source }: DenoOptions<Peer> = {},
 ): (request: Request, ...peer: Peer) => Promise<Response> {
   return async (request, ...peer) => {
-    const { pathname, search } = new URL(request.url)
-    const isOwned = next === undefined || (await openPayments.owns(request.method, pathname + search).catch(() => true))
+    const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
+    const isOwned = next === undefined || (await owns())
     return isOwned ? openPayments.fetch(request, { source: source?.(request, ...peer) }) : next(request)
   }
 }

@@ -22,7 +22,10 @@ export async function readBody(context: Context, request: HttpRequest, rule: Bod
   return bytes
 }
 
-/** A Fetch host keeps the body of a GET to itself, but not the field that gives its length. */
+/**
+ * A Fetch host keeps the body of a GET to itself, but not the field that gives its length. One that comes in chunks stays
+ * unseen there: a proxy may announce chunks where there is no body at all.
+ */
 function announcesBody(request: HttpRequest): boolean {
   return request.headerLines('content-length').some((line) => Number(line) > 0)
 }

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
+import { targetOfUrl } from '../protocol/request-target.ts'
 
 /**
  * A Fetch request as the core reads it. A Fetch host has normalised the URL and joined repeated header lines before
@@ -8,7 +9,7 @@ import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 export function fromFetchRequest(request: Request, source?: string): HttpRequest {
   return {
     method: request.method.toUpperCase(),
-    target: targetOf(request),
+    target: targetOfUrl(request),
     headerLines(name) {
       const line = request.headers.get(name)
       return line === null ? [] : [line]
@@ -16,13 +17,6 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
     bytes: (limit) => readBytes(request, limit),
     source,
   }
-}
-
-/** Some hosts (Deno) write the URL with whatever stands in `Host`, a path too: then the target is not the sender's. */
-function targetOf({ url, headers }: Request): string {
-  if (/[/\\?#@]/.test(headers.get('host') ?? '')) return ''
-  const pathStart = url.indexOf('/', url.indexOf('//') + 2)
-  return pathStart < 0 ? '/' : url.slice(pathStart)
 }
 
 /** With these a `Response` takes no body, not even an empty one. */
