@@ -1,4 +1,4 @@
-import { createOpenPayments } from 'open-payments-server'
+import { createOpenPayments, keepGoing } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { serveHandler } from 'open-payments-server/deno'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
@@ -23,6 +23,8 @@ const openPayments = createOpenPayments({
   }),
   settings: { policies: { loopbackHttp: true } },
 })
+
+keepGoing(openPayments) // what a crash has interrupted goes on, what is over is deleted
 
 // Whatever is not for Open Payments goes on to the wallet's own routes.
 const handler = serveHandler(openPayments, { next: () => new Response('the wallet itself\n') })

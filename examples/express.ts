@@ -1,5 +1,5 @@
 import express from 'express'
-import { createOpenPayments } from 'open-payments-server'
+import { createOpenPayments, keepGoing } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { openPaymentsMiddleware } from 'open-payments-server/express'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
@@ -24,6 +24,8 @@ const openPayments = createOpenPayments({
   }),
   settings: { policies: { loopbackHttp: true } },
 })
+
+keepGoing(openPayments) // what a crash has interrupted goes on, what is over is deleted
 
 const app = express()
 // Before any body parser: signatures cover the raw bytes.

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import fastify from 'fastify'
-import { createOpenPayments } from 'open-payments-server'
+import { createOpenPayments, keepGoing } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { toNodeListener } from 'open-payments-server/node'
@@ -25,6 +25,8 @@ const openPayments = createOpenPayments({
   }),
   settings: { policies: { loopbackHttp: true } },
 })
+
+keepGoing(openPayments) // what a crash has interrupted goes on, what is over is deleted
 
 // In front of Fastify, so that none of its content type parsers reads a body: signatures cover the raw bytes.
 const app = fastify({ serverFactory: (next) => createServer(toNodeListener(openPayments, { next })) })

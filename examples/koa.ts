@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import Koa from 'koa'
-import { createOpenPayments } from 'open-payments-server'
+import { createOpenPayments, keepGoing } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { toNodeListener } from 'open-payments-server/node'
@@ -25,6 +25,8 @@ const openPayments = createOpenPayments({
   }),
   settings: { policies: { loopbackHttp: true } },
 })
+
+keepGoing(openPayments) // what a crash has interrupted goes on, what is over is deleted
 
 const app = new Koa()
 app.use((context) => {

@@ -11,7 +11,8 @@ const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
 const openPayments = createOpenPayments({
   authServer: `${url}/auth`,
   resourceServer: url,
-  secrets: [crypto.randomUUID()],
+  // From `openssl rand -base64 32`: the same in every process, and after a restart. Each worker of Next.js runs this file.
+  secrets: [process.env['OPEN_PAYMENTS_SECRET'] ?? crypto.randomUUID()],
   storage: memoryStorage(),
   ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
   walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },

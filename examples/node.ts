@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { createOpenPayments } from 'open-payments-server'
+import { createOpenPayments, keepGoing } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { toNodeListener } from 'open-payments-server/node'
@@ -24,6 +24,8 @@ const openPayments = createOpenPayments({
   }),
   settings: { policies: { loopbackHttp: true } },
 })
+
+keepGoing(openPayments) // what a crash has interrupted goes on, what is over is deleted
 
 // Whatever is not for Open Payments goes on to the wallet's own routes.
 const listener = toNodeListener(openPayments, {

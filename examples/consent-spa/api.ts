@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Access, DecidedInteraction, Interactions } from 'open-payments-server'
+import type { DecidedInteraction, Interactions } from 'open-payments-server'
 import type { Sessions } from './sessions.ts'
 
 const STATUSES = {
@@ -56,8 +56,9 @@ export function createApi(interactions: Interactions, sessions: Sessions): Reque
     const conclude = (decided: DecidedInteraction) =>
       decided.ok ? send(200, decided) : send(STATUSES[decided.reason], decided)
     if (decision === 'deny') return conclude(await interactions.deny(reference, decider))
-    // Without `access` the library would grant all that was asked: here a page has to say what a person saw and chose.
-    if (decision !== 'approve' || access === undefined) return send(400, { reason: 'bad_body' })
+    // The library takes `'all'`, too. Here a page has to name what a person saw and chose.
+    if (decision !== 'approve' || !Array.isArray(access)) return send(400, { reason: 'bad_body' })
+    // Of whatever stands in the list the library takes only what is no wider than what was asked.
     return conclude(await interactions.approve(reference, { ...decider, access }))
   }
   return (request, response) => {
@@ -68,11 +69,8 @@ export function createApi(interactions: Interactions, sessions: Sessions): Reque
   }
 }
 
-/** Of whatever stands in `access` the library takes only what is narrower than what was asked. */
-type Body = Readonly<Record<string, unknown>> & { readonly access?: readonly Access[] }
-
 /** A JSON object of a few kilobytes; `undefined` where it is something else. */
-async function readObject(request: IncomingMessage): Promise<Body | undefined> {
+async function readObject(request: IncomingMessage): Promise<Readonly<Record<string, unknown>> | undefined> {
   let text = ''
   for await (const chunk of request.setEncoding('utf8')) {
     text += chunk

@@ -5,6 +5,7 @@ import {
   type GrantRequest,
   isFinalizedGrantWithAccessToken,
   isPendingGrant,
+  OpenPaymentsClientError,
   type WalletAddress,
 } from '@interledger/open-payments'
 
@@ -64,18 +65,32 @@ export async function startPayment(
   }
 }
 
-/** Orders the payment, once the buyer is back. Whether the money arrived is another question: `isPaid`. */
-export async function finishPayment(client: AuthenticatedClient, payment: Payment, query: URLSearchParams) {
-  const { buyer, continuation, quote } = payment
+/** Asks for what the buyer has allowed, once they are back, and resolves with the token. Nothing is paid by this. */
+export async function continueGrant(client: AuthenticatedClient, payment: Payment, query: URLSearchParams) {
+  const { continuation } = payment
   const reference = query.get('interact_ref') ?? ''
   if (!isFromWallet(payment, reference, query.get('hash') ?? '')) throw new Error('this is not what the wallet sent')
   await sleep(Math.max(0, continuation.notBefore - Date.now()))
   const grant = await client.grant.continue(continuation, { interact_ref: reference })
   if (!('access_token' in grant) || grant.access_token === undefined) throw new Error('the wallet gave no access')
-  await client.outgoingPayment.create(
-    { url: buyer.resourceServer, accessToken: grant.access_token.value },
-    { walletAddress: buyer.id, quoteId: quote },
-  )
+  return grant.access_token.value
+}
+
+/**
+ * Orders the payment; a quote pays once, however often it is ordered. Whether the money arrived is another question:
+ * `isPaid`. `refused` is of this order alone: where an earlier one is `unknown`, it may be the one that has the quote.
+ */
+export async function orderPayment(client: AuthenticatedClient, { buyer, quote }: Payment, accessToken: string) {
+  const order = { walletAddress: buyer.id, quoteId: quote }
+  try {
+    await client.outgoingPayment.create({ url: buyer.resourceServer, accessToken }, order)
+    return 'ordered'
+  } catch (error) {
+    console.error(error)
+    const status = error instanceof OpenPaymentsClientError ? error.status : undefined
+    // Any other error, or none in time: the wallet may have taken the order.
+    return status !== undefined && [400, 401, 403, 404].includes(status) ? 'refused' : 'unknown'
+  }
 }
 
 /** The one thing to deliver goods on: the shop's own wallet says that the whole price is there. */

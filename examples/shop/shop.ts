@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, RequestListener } from 'node:http'
 import type { AuthenticatedClient, WalletAddress } from '@interledger/open-payments'
-import { finishPayment, isPaid, type Payment, startPayment } from './payment.ts'
+import { continueGrant, isPaid, orderPayment, type Payment, startPayment } from './payment.ts'
 
 const PRICE = { value: '1500', text: '15.00' } // the shop's asset has two decimals
 
-/** An order. A real shop keeps it in its database. */
+/** An order. A real shop keeps it in its database, and writes each change down before it goes on. */
 interface Order {
   readonly payment: Payment
-  isOrdered: boolean
+  /** Nothing was ordered at the buyer's wallet; it is being ordered; nobody knows whether it took the order (so too after a crash); it did. */
+  state: 'open' | 'ordering' | 'unknown' | 'ordered'
+  accessToken?: string | undefined
 }
 
 /** A shop that sells one thing to whoever has a wallet address. `url` is its own address. */
@@ -29,7 +31,7 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
     const id = randomUUID()
     const finishUrl = `${url}/orders/${id}/return`
     const { payment, redirect } = await startPayment(client, shop, buyer, { id, price: PRICE.value, finishUrl })
-    orders.set(id, { payment, isOrdered: false })
+    orders.set(id, { payment, state: 'open' })
     return redirect
   }
 
@@ -37,41 +39,54 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
     const found = orders.get(id)
     if (found === undefined) return page('<h1>We do not know this order</h1>')
     if (await isPaid(client, shop, found.payment)) return page('<h1>Paid. Thank you!</h1>')
-    if (found.isOrdered) return page('<meta http-equiv="refresh" content="1"><h1>The money is on its way</h1>')
-    return page('<h1>Not paid</h1><p><a href="/">Order again</a></p>')
+    if (found.state === 'open') return page('<h1>Not paid</h1><p><a href="/">Order again</a></p>')
+    if (found.state === 'unknown' && found.accessToken !== undefined) {
+      // The same quote once more: it pays if the first order was lost. A refusal says nothing of that first one.
+      if ((await orderPayment(client, found.payment, found.accessToken)) === 'ordered') found.state = 'ordered'
+    }
+    return found.state === 'ordered' ? page(`${REFRESH}<h1>The money is on its way</h1>`) : CHECKING
   }
 
   const comeBack = async (id: string, query: URLSearchParams): Promise<string> => {
     const found = orders.get(id)
     // Nothing vouches for a `result`, so it changes nothing. Whoever comes back twice, by the back button, pays once.
-    if (found !== undefined && !found.isOrdered && !query.has('result')) {
-      found.isOrdered = true
-      await finishPayment(client, found.payment, query).catch((error: unknown) => {
-        found.isOrdered = false
+    if (found?.state === 'open' && !query.has('result')) {
+      found.state = 'ordering'
+      found.accessToken = await continueGrant(client, found.payment, query).catch((error: unknown) => {
         console.error(error)
+        return undefined
       })
+      const { payment, accessToken } = found
+      const outcome = accessToken === undefined ? 'refused' : await orderPayment(client, payment, accessToken)
+      found.state = outcome === 'refused' ? 'open' : outcome
     }
     return `/orders/${id}`
   }
 
   return async (request, response) => {
     const redirect = (location: string) => response.writeHead(303, { location }).end()
+    let isKnown = false
     try {
       const { pathname, searchParams } = new URL(`${url}${request.url}`)
       const [, , id = '', last] = pathname.split('/')
+      isKnown = orders.has(id)
       if (request.method === 'POST' && pathname === '/orders') redirect(await order(request))
       else if (last === 'return') redirect(await comeBack(id, searchParams))
       else response.setHeader('content-type', 'text/html').end(id === '' ? offer : await show(id))
     } catch (error) {
       console.error(error)
       response.writeHead(502, { 'content-type': 'text/html' })
-      response.end(page('<h1>That did not work</h1><p>Nothing was paid. <a href="/">Try again</a>.</p>'))
+      response.end(isKnown ? CHECKING : NOT_STARTED)
     }
   }
 }
 
 const page = (main: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title><main>${main}</main></html>`
+
+const REFRESH = '<meta http-equiv="refresh" content="1">'
+const CHECKING = page(`${REFRESH}<h1>We are checking whether you have paid</h1><p>Please do not pay again.</p>`)
+const NOT_STARTED = page('<h1>That did not work</h1><p>Nothing was paid. <a href="/">Try again</a>.</p>')
 
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   let text = ''

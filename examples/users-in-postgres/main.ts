@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { keepGoing } from 'open-payments-server'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { Pool } from 'pg'
 import { postgresLedger } from '../postgres-ledger.ts'
@@ -22,23 +22,10 @@ const { openPayments, listener } = createWallet({
   ledger: postgresLedger(pool),
 })
 
-/** Works again and again, at once where there is more to do. What it returns stops that, and resolves once nothing runs. */
-function every(seconds: number, work: () => Promise<number>): () => Promise<void> {
-  const stop = new AbortController()
-  const run = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      const count = await work().catch(() => 0) // the database is away: the library tells of it, and we try again
-      if (count < 100) await sleep(seconds * 1000, undefined, stop).catch(() => undefined)
-    }
-  }
-  const running = run()
-  return () => {
-    stop.abort()
-    return running
-  }
-}
-
-const stops = [every(5, openPayments.recover), every(60, openPayments.sweep), every(60, people.sweep)]
+const stop = keepGoing({
+  recover: openPayments.recover,
+  sweep: async () => (await openPayments.sweep()) + (await people.sweep()),
+})
 const server = createServer(listener).listen(Number(PORT), () => console.log(`The wallet is at ${WALLET_URL}`))
 
 // In this order: no new requests, nothing of ours that runs, nothing that goes on after answers, no connections.
@@ -46,6 +33,6 @@ await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
 const closed = once(server, 'close')
 server.close()
 setTimeout(() => server.closeAllConnections(), 10_000).unref()
-await Promise.all([closed, ...stops.map((stop) => stop())])
+await Promise.all([closed, stop()])
 await openPayments.drain()
 await pool.end()

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import type { OpenPayments } from 'open-payments-server'
-import { keepGoing } from './keep-going.ts'
+import { keepGoing, type OpenPayments } from 'open-payments-server'
 
 /** Ends in order on SIGTERM: no new requests, no new work, then what runs, then the storage. */
 export async function endOnSignal(

@@ -1,4 +1,5 @@
 import { createPrivateKey } from 'node:crypto'
+import { type AuthenticatedClient, OpenPaymentsClientError } from '@interledger/open-payments'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { type Sandbox, type SandboxDescription, startSandbox } from '../../examples/sandbox/server.ts'
@@ -11,12 +12,14 @@ let sandbox: Sandbox
 let description: SandboxDescription
 let server: Awaited<ReturnType<typeof listen>>
 let url: string
+/** The shop's client, whose calls a test may make fail. */
+let client: AuthenticatedClient
 
 beforeAll(async () => {
   sandbox = await startSandbox({ port: 0, database: ':memory:', configuration: {}, warn: () => undefined })
   description = await sandbox.describe()
   const { walletAddress, keyId, privateKeyPem } = description.client
-  const client = await officialClient(walletAddress, { keyId, privateKey: createPrivateKey(privateKeyPem) })
+  client = await officialClient(walletAddress, { keyId, privateKey: createPrivateKey(privateKeyPem) })
   const shop = await client.walletAddress.get({ url: walletAddress })
   server = await listen((own) => createShop(client, shop, own))
   url = server.url
@@ -106,6 +109,64 @@ describe('the shop', () => {
     expect(await balanceOf(1)).toBe(before)
     await visit(mine)
     expect(await balanceOf(1)).toBe(before - 1500n)
+  })
+
+  /** What the official client throws where a connection ends before the answer. */
+  const lost = () => new OpenPaymentsClientError('Error making Open Payments POST request', { description: 'ended' })
+
+  it.each([
+    ['the answer to the order', true],
+    ['the order', false],
+  ])('is paid once and says that it is checking where %s is lost', async (_, arrives) => {
+    const before = await balanceOf(0)
+    const finish = await orderAndAnswer(buyer(0), 'approve')
+    const { create } = client.outgoingPayment
+    const ordered: unknown[] = []
+    vi.spyOn(client.outgoingPayment, 'create').mockImplementation(async (to, order) => {
+      ordered.push(order)
+      if (arrives) await create(to, order)
+      throw lost()
+    })
+    const reading = vi.spyOn(client.incomingPayment, 'get').mockRejectedValue(lost())
+    const page = await visit(finish)
+    expect(page).toContain('We are checking')
+    expect(page).not.toMatch(/Nothing was paid|href=/)
+    reading.mockRestore()
+    await visit(finish)
+
+    vi.mocked(client.outgoingPayment.create).mockImplementation((to, order) => {
+      ordered.push(order)
+      return create(to, order)
+    })
+    const orderUrl = new URL('.', finish).href.slice(0, -1)
+    for (const target of [orderUrl, finish, orderUrl]) expect(await visit(target)).not.toMatch(/Not paid|href=/)
+    expect(await balanceOf(0)).toBe(before - 1500n)
+    expect(await visit(orderUrl)).toContain('Paid. Thank you!')
+    expect(new Set(ordered.map((order) => JSON.stringify(order))).size).toBe(1)
+  })
+
+  it('goes on checking where a repeated order is refused, because the first may have been taken', async () => {
+    const before = await balanceOf(1)
+    const finish = await orderAndAnswer(buyer(1), 'approve')
+    const create = vi.spyOn(client.outgoingPayment, 'create')
+    for (const error of [lost(), Object.assign(lost(), { status: 400 }), Object.assign(lost(), { status: 503 })]) {
+      create.mockRejectedValueOnce(error)
+    }
+    for (const target of [finish, finish]) expect(await visit(target)).toContain('We are checking')
+    expect(create).toHaveBeenCalledTimes(3)
+    expect(await visit(finish)).toContain('The money is on its way')
+    expect(await balanceOf(1)).toBe(before - 1500n)
+  })
+
+  it('offers to order again where the wallet refused the order', async () => {
+    const before = await balanceOf(1)
+    const finish = await orderAndAnswer(buyer(1), 'approve')
+    const { create } = client.outgoingPayment
+    vi.spyOn(client.outgoingPayment, 'create').mockImplementation((to, order) =>
+      create(to, { ...order, quoteId: `${to.url}/quotes/unknown` }),
+    )
+    expect(await visit(finish)).toMatch(/Not paid.*Order again/)
+    expect(await balanceOf(1)).toBe(before)
   })
 
   it.each(['', 'alice', '/nobody'])('says so where %j is no wallet', async (path) => {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,7 +13,7 @@ import { authServerRoutes } from '../../src/auth-server/routes.ts'
 import { resourceServerRoutes } from '../../src/resource-server/routes.ts'
 import { walletAddressServerRoutes } from '../../src/wallet-address-server/routes.ts'
 import { readText } from '../architecture/source-tree.ts'
-import { codeBlocksOf, proseOf } from '../docs/markdown.ts'
+import { codeBlocksOf, PAGES, proseOf } from '../docs/markdown.ts'
 import type { Call } from '../payments/faulty-ports.ts'
 import { ask, grantTokens, moneyWorld, pay, preparePayment, signedBy } from '../payments/money-world.ts'
 import { BASE, testWallet } from '../support/test-wallet.ts'
@@ -40,6 +41,16 @@ async function answerOf(url: string, child: ChildProcess): Promise<Response> {
   }
 }
 
+/** What the page says of its first server. The test below runs the one and sends what the other does. */
+const START = 'node server.mjs'
+const ASK = 'curl http://localhost:3000/alice'
+
+it('no page has a secret that could be copied from it', () => {
+  const written = PAGES.flatMap((page) => codeBlocksOf(page)).filter(({ code }) => code.includes('secrets: ['))
+  expect(written.length).toBeGreaterThan(1)
+  for (const { code } of written) expect(code).not.toMatch(/secrets: \[\s*['"`]/)
+})
+
 describe('the README', () => {
   it('has its first code within the first 15 lines, and under 200 in all', () => {
     expect(readme.split('\n').indexOf('```ts')).toBeLessThan(15)
@@ -50,12 +61,13 @@ describe('the README', () => {
     const [{ code } = { code: '' }] = blocks
     const port = await freePort()
     const folder = await mkdtemp(join(tmpdir(), 'readme-'))
-    await writeFile(join(folder, 'server.mjs'), code.replaceAll('3000', String(port)))
+    const [, file = ''] = START.split(' ')
+    await writeFile(join(folder, file), code.replaceAll('3000', String(port)))
     await mkdir(join(folder, 'node_modules'))
     await symlink(root, join(folder, 'node_modules', 'open-payments-server'))
-    const child = spawn(process.execPath, ['server.mjs'], { cwd: folder, stdio: 'ignore' })
+    const child = spawn(process.execPath, [file], { cwd: folder, stdio: 'ignore' })
     try {
-      const answer = await answerOf(`http://localhost:${port}/alice`, child)
+      const answer = await answerOf(ASK.replace('curl ', '').replace('3000', String(port)), child)
       expect(await answer.json()).toEqual({
         id: `http://localhost:${port}/alice`,
         publicName: 'Alice',
@@ -72,11 +84,9 @@ describe('the README', () => {
   })
 })
 
-/** Where each command of the page is run, and by what line of that file. The first three are run above. */
+/** Where each other command of the page is run, and by what line of that file. */
 const COMMANDS: Readonly<Record<string, readonly [file: string, line: string]>> = {
   'npm install open-payments-server': ['test/package/pack-package.ts', "'npm', 'install'"],
-  'node server.mjs': ['test/readme/readme.test.ts', "spawn(process.execPath, ['server.mjs']"],
-  'curl http://localhost:3000/alice': ['test/readme/readme.test.ts', 'answerOf(`http://localhost:'],
   'npm ci': ['.ci/run', 'step npm ci'],
   'npm run build': ['.ci/run', 'step npm run build'],
   'npm test': ['.ci/run', 'run_tests test'],
@@ -92,7 +102,7 @@ describe('the commands of the README', () => {
   ].map((line) => line.replace(/\s+#.*$/, ''))
 
   it('are all run by a test', () => {
-    expect([...new Set(written)].sort()).toEqual(Object.keys(COMMANDS).sort())
+    expect([...new Set(written)].sort()).toEqual([START, ASK, ...Object.keys(COMMANDS)].sort())
     for (const [file, line] of Object.values(COMMANDS)) expect(readText(file)).toContain(line)
   })
 
@@ -145,10 +155,10 @@ describe('the tables of the README', () => {
     const [hosts = ''] = section.split('\n## ')
     const entries = Object.keys(exports).filter((entry) => /^\.\/(?!package|consent|testing)\w+$/.test(entry))
     for (const entry of entries) expect(hosts).toContain(`\`${entry}\``)
-    const [, examples = ''] = readText('examples/README.md').split('## A wallet on each host\n')
-    const links = [...(examples.split('\n## ')[0] ?? '').matchAll(/\]\(([^)]+)\)/g)].map(([, path = '']) => path)
-    expect(links.length).toBeGreaterThan(3)
-    for (const path of links) expect(hosts).toContain(`](examples/${path})`)
+    const files = readdirSync(join(root, 'examples')).filter((name) => /(?<!\.d)\.ts$/.test(name))
+    const servers = files.filter((name) => readText(`examples/${name}`).includes('createOpenPayments('))
+    expect(servers.length).toBeGreaterThan(7)
+    for (const name of [...servers, 'workers']) expect(hosts).toContain(`](examples/${name})`)
   })
 })
 
@@ -168,6 +178,9 @@ describe('the cost of a payment that the README names', () => {
     const whole = world.start()
     await pay(world, whole, await preparePayment(world, tokens))
     expect(costOf(whole.ports.calls)).toEqual([commits, movements])
+    const acknowledged = whole.ports.calls.filter((call) => call.name === 'commit' && !isCommit(call)).length
+    expect(acknowledged).toBe(Number(/one more commit for each event, (\d) for such a payment/.exec(readme)?.[1]))
+    expect(whole.ports.calls.some(({ port, name }) => port === 'ledger' && name === 'account')).toBe(false)
 
     // What would come after them is never answered: the client is.
     const { token, body } = await preparePayment(world, tokens)
