@@ -44,7 +44,7 @@ export const OF_RECEIPTS: readonly Scenario[] = [
         edits: [
           {
             file: RECEIVE,
-            find: 'if (known !== undefined) return { answer: answerAgain(known.value, id, amount) }\n',
+            find: 'if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }\n',
             put: '',
           },
         ],
@@ -89,7 +89,9 @@ export const OF_RECEIPTS: readonly Scenario[] = [
       },
       {
         what: 'the comparison with what was counted',
-        edits: [{ file: RECEIVE, find: 'return isSame ? {', put: 'return isSame || receipt.amount.value > 0n ? {' }],
+        edits: [
+          { file: RECEIVE, find: 'receipt.incomingPaymentId !== id || !isSame', put: 'receipt.amount.value === 0n' },
+        ],
         finds: /not conflict/,
       },
     ],
