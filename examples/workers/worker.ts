@@ -30,7 +30,8 @@ export class Wallet {
         // Everybody is Alice here: a wallet reads its own login.
         authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
       }),
-      settings: { policies: { loopbackHttp: true } },
+      // http on loopback, for development only.
+      settings: { policies: { loopbackHttp: url.startsWith('http:') } },
     })
     state.blockConcurrencyWhile(async () => {
       await ledger.createAccount({ ...account, balance: 10_000n })
