@@ -32,7 +32,7 @@ export default defineConfig({
     // Both cores of a small machine: the default leaves one of two idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Not the zone that most machines have: where local time slips in, a test fails.
-    env: { TZ: 'America/New_York', PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '0.25' },
+    env: { TZ: 'America/New_York', PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '0.5' },
     testTimeout: 20_000,
   },
 })
