@@ -4,6 +4,7 @@ import { postgresStorage } from 'open-payments-server/storage/postgres'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
+import { hashPassword, isPassword } from '../../examples/users-in-postgres/passwords.ts'
 import { createPeople, type People, peopleSchema } from '../../examples/users-in-postgres/people.ts'
 import { createWallet } from '../../examples/users-in-postgres/wallet.ts'
 import { useDatabases } from '../storage/postgres-databases.ts'
@@ -213,4 +214,15 @@ describe('a wallet with its users in PostgreSQL', () => {
     const keys = await client.walletAddress.getKeys({ url: `${server.url}/shop` })
     expect(keys.keys).toHaveLength(1)
   })
+})
+
+it('refuses to check more passwords than it would be through with soon, and checks again after that', async () => {
+  const hash = await hashPassword('right', { N: 1024, r: 1, p: 1 })
+  const checks = await Promise.allSettled(Array.from({ length: 25 }, () => isPassword('right', hash)))
+  expect(checks.map(({ status }) => status)).toEqual([
+    ...Array.from({ length: 20 }, () => 'fulfilled'),
+    ...Array.from({ length: 5 }, () => 'rejected'),
+  ])
+  expect(await isPassword('right', hash)).toBe(true)
+  expect(await isPassword('wrong', hash)).toBe(false)
 })
