@@ -6,6 +6,7 @@ import type { KeyResolver } from './key-resolver.ts'
 import type { Ledger, LedgerResult } from './ledger.ts'
 import type { PaymentMethod } from './payment-method.ts'
 import type { Pricing } from './pricing.ts'
+import type { RemoteReceivers } from './remote-receivers.ts'
 import type { Secrets } from './secrets.ts'
 import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
 import type { Storage } from './storage.ts'
@@ -38,6 +39,8 @@ export interface Context {
   readonly clock: Clock
   readonly pricing: Pricing
   readonly paymentMethods: readonly PaymentMethod[]
+  /** Reads incoming payments on other servers; absent where no payment method could pay them. */
+  readonly remoteReceivers?: RemoteReceivers
   readonly lifetimes: Lifetimes
   readonly limits: RequestLimits
   readonly policies: Policies

@@ -17,6 +17,8 @@ export interface Cryptography {
    * @spec SIG-28
    */
   verifyEd25519(publicKey: Uint8Array, signature: Uint8Array, data: Uint8Array): MaybePromise<boolean>
+  /** The 32-byte Ed25519 public key of the private key whose 32-byte seed is given. */
+  ed25519PublicKey(privateKeySeed: Uint8Array): MaybePromise<Uint8Array>
   /** The Ed25519 signature over `data` with the private key whose 32-byte seed is given. */
   signEd25519(privateKeySeed: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array>
 }

@@ -74,6 +74,34 @@ export type ServiceEvent =
       readonly step: OutgoingPaymentState
       readonly attempts: number
     }
+  /** What a rail may have delivered will never be known to it. Told again once an hour, until `outgoingPayments` is told how it ended. */
+  | {
+      readonly type: 'delivery_unknown'
+      readonly at: number
+      readonly outgoingPayment: string
+      /** What is known to have left and arrived, and what may have beside that. */
+      readonly sent: string
+      readonly received: string
+      readonly unknownSent: string
+      readonly unknownReceived: string
+    }
+  /** The ledger does not credit money that a rail has taken for an incoming payment: the wallet has it, and its payee not. */
+  | {
+      readonly type: 'credit_refused'
+      readonly at: number
+      readonly incomingPayment: string
+      readonly receipt: string
+      readonly amount: WireAmount
+      readonly reason: string
+    }
+  /** A rail could not use one of its accounts: its limit is reached, or nobody answers there. */
+  | {
+      readonly type: 'rail_unavailable'
+      readonly at: number
+      readonly account: string
+      readonly reason: 'sending_limit' | 'receiving_limit' | 'unreachable' | 'unauthorized'
+      readonly detail?: string
+    }
   /** `recover()` had something to do. `isFull`: there may be more. */
   | {
       readonly type: 'recovered'

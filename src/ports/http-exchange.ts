@@ -22,9 +22,9 @@ export interface HttpRequest {
   readonly source?: string | undefined
 }
 
-/** A response for a host to write out. `body` is text; `undefined` means no body at all. */
+/** A response for a host to write out. `body` is text or bytes; `undefined` means no body at all. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | undefined
+  readonly body: string | Uint8Array | undefined
 }

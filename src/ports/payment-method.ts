@@ -1,5 +1,9 @@
-import type { Amount } from '../protocol/amount.ts'
+import type { Amount, Asset } from '../protocol/amount.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import type { Clock } from './clock.ts'
+import type { Cryptography } from './cryptography.ts'
+import type { ServiceEvent } from './events.ts'
+import type { HttpRequest, HttpResponse } from './http-exchange.ts'
 
 /** An incoming payment as a payment method sees it. `sharedSecret` is 256 bits, base64url, derived for this payment. */
 export interface PayableIncomingPayment {
@@ -8,25 +12,131 @@ export interface PayableIncomingPayment {
   readonly sharedSecret: string
 }
 
-/** What a rail would deliver for what. */
-export type QuoteResult =
-  | { readonly ok: true; readonly debitAmount: Amount; readonly receiveAmount: Amount }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'amount_too_small' }
+/** An incoming payment that money may come for. */
+export interface OpenIncomingPayment extends PayableIncomingPayment {
+  readonly asset: Asset
+  /** What may still be paid in: zero where it takes no money any more, absent without bound. */
+  readonly remainder?: bigint
+}
+
+/**
+ * What a rail carries to a receiver, or why it does not. `asset` is that in which money leaves, `account` the one of the
+ * rail that it leaves through, which stays the same for good. At least `received` of the receiver's smallest units arrive
+ * for `sent` units that leave; both are above zero.
+ */
+export type RailQuote =
+  | {
+      readonly ok: true
+      readonly account: string
+      readonly asset: Asset
+      readonly rate: { readonly sent: bigint; readonly received: bigint }
+    }
+  | { readonly ok: false; readonly reason: 'unreachable' }
 
 /** A delivery to a receiver on another server. */
 export interface Delivery {
+  /** The id of the outgoing payment: 32 hexadecimal digits. */
   readonly id: string
-  readonly receiver: string
-  readonly debitAmount: Amount
+  /** How the receiver is paid, as its server said before anything left; the same in every call that follows. */
+  readonly details: IlpPaymentMethod
+  /** The account of the rail that the quote named. */
+  readonly account: string
+  /** The most that leaves, in the asset of the rail. */
+  readonly sendAmount: Amount
+  /** The least that arrives when all has left; no part of it goes below this rate. */
   readonly receiveAmount: Amount
+  /** Whether it is over once `receiveAmount` has arrived; else once all has left. */
+  readonly isFixedReceive: boolean
+  /**
+   * The receiver takes no more: nothing new may leave. The rail only finds out what became of what is in flight, and
+   * answers `ended` once it knows.
+   */
+  readonly isOver: boolean
 }
 
-/** What a rail knows of a delivery; `unknown` is never settled nor released, it stays visible. */
+/**
+ * How far a delivery has come. What is in flight is counted apart: it may have arrived or not, and is never sent again as
+ * new value. `sent` counts in the asset of the rail, `received` in the receiver's.
+ */
+export interface DeliveryProgress {
+  readonly sent: bigint
+  readonly received: bigint
+  readonly inFlight: { readonly sent: bigint; readonly received: bigint }
+  /** What the rail needs to find out later what became of it: text of its own, at most 16384 characters. No secrets. */
+  readonly notes: string
+}
+
+/**
+ * What became of a call of `deliver`.
+ *
+ * - `delivered`: all has left, or all has arrived that was to. Nothing is in flight.
+ * - `ended`: nothing more will leave, and nothing is in flight: `progress` is how far it came, maybe not at all.
+ * - `later`: ask again. The rail has recorded what it must not forget. Where nothing is in flight an hour after the
+ *   payment was ordered, it ends with what has left by then.
+ * - `pending`: the host says, through `outgoingPayments`, how it ended. Not asked again. In flight is what was recorded
+ *   so, and all that is left where nothing was.
+ * - `unknown`: what is in flight will never be known to the rail. Not asked again; it stays visible until the host decides.
+ */
 export type DeliveryResult =
-  | { readonly outcome: 'delivered' }
-  | { readonly outcome: 'partial'; readonly debited: bigint; readonly received: bigint }
+  | { readonly outcome: 'delivered'; readonly progress: DeliveryProgress }
+  | { readonly outcome: 'ended'; readonly progress: DeliveryProgress; readonly reason: string }
+  | { readonly outcome: 'later'; readonly reason: string }
   | { readonly outcome: 'pending' }
-  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'unknown'; readonly progress: DeliveryProgress }
+
+/**
+ * Writes down how far a delivery came, before more leaves. `most` is what the account of the rail may have sent more than it
+ * has received, with this; beyond that nothing is written down.
+ */
+export type RecordProgress = (progress: DeliveryProgress, most?: bigint) => Promise<'recorded' | 'over_limit'>
+
+/** Money that a rail is about to take for an incoming payment of this server. */
+export interface RailTransfer {
+  /** 32 hexadecimal digits, one and the same whenever this transfer is told again. */
+  readonly id: string
+  readonly incomingPayment: string
+  /** In the asset of the incoming payment. */
+  readonly amount: Amount
+  /** The part of it that its sender insists on; what exceeds the remainder beyond that is no fault of the sender. */
+  readonly least: bigint
+  /** The account of the rail that it comes through, what it is there, and what that may have received more than it sent, with this. */
+  readonly account: string
+  readonly accountAmount: Amount
+  readonly most?: bigint
+  /** Too late to be taken as new; only what was taken before counts. That it was refused is written down, for good. */
+  readonly isLate?: boolean
+}
+
+/**
+ * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever
+ * happens. Else nothing was taken. `refused` is final for this transfer.
+ */
+export type TransferOutcome = 'received' | 'refused' | 'not_payable' | 'over_remainder' | 'over_limit'
+
+/** What an account of a rail has moved so far, in its asset. What is in flight counts as sent. */
+export interface RailBalance {
+  readonly sent: bigint
+  readonly received: bigint
+}
+
+/** What a rail is given by the server that it carries money for. Each call rejects where storage or wallet fail. */
+export interface RailServer {
+  readonly clock: Clock
+  readonly cryptography: Cryptography
+  /** Tells the host, best effort; never throws. */
+  emit(event: ServiceEvent): void
+  /**
+   * An incoming payment by its id, also one that takes no money any more: what came for it before may be told again.
+   * `undefined` where there is none.
+   */
+  findPayable(id: string): Promise<OpenIncomingPayment | undefined>
+  /** What an amount is worth in another asset at the wallet's price, rounded down; `undefined` where it does not exchange them. */
+  exchange(amount: Amount, to: Asset, walletAddress: string): Promise<Amount | undefined>
+  /** Makes a transfer durable, once per id. */
+  receive(transfer: RailTransfer): Promise<TransferOutcome>
+  /** What an account of this rail has moved. */
+  balance(account: string): Promise<RailBalance>
+}
 
 /**
  * A rail that carries money to and from other servers. Receivers on this server need none: they are paid inside the
@@ -39,16 +149,20 @@ export interface PaymentMethod {
    * stored, maybe for one that never is, and again whenever it is read: it has no effect and answers the same each time.
    */
   createDetails(incomingPayment: PayableIncomingPayment): Promise<IlpPaymentMethod>
-  /** What the rail would deliver for one of the two amounts, of which exactly one is given. */
-  quote(request: {
-    readonly receiver: string
-    readonly debitAmount?: Amount
-    readonly receiveAmount?: Amount
-  }): Promise<QuoteResult>
-  /** Sends. `record` is awaited before each chunk with the upper bound in flight, so that a crash sends nothing twice. */
-  deliver(
-    delivery: Delivery,
-    progress: { readonly debited: bigint; readonly received: bigint },
-    record: (inFlight: { readonly debited: bigint; readonly received: bigint }) => Promise<void>,
-  ): Promise<DeliveryResult>
+  /** What the rail would carry to a receiver, for a payer with an account in `from`. */
+  quote(request: { readonly details: IlpPaymentMethod; readonly from: Asset; readonly to: Asset }): Promise<RailQuote>
+  /**
+   * Sends, from where `progress` left off. `record` is awaited before anything leaves, with all that may have left when it
+   * has: so that a crash sends nothing twice. Where `record` rejects, another worker has taken over: nothing more is sent.
+   * A call that records nothing for the length of a lease (`limits.leaseSeconds`) counts as one that has ended.
+   */
+  deliver(delivery: Delivery, progress: DeliveryProgress, record: RecordProgress): Promise<DeliveryResult>
+  /** Called once, by `createOpenPayments`, before any other call. */
+  connect?(server: RailServer): void
+  /** Where others reach the rail: `POST` to this path of the resource server's origin. Answered beside all other routes. */
+  readonly endpoint?: {
+    readonly path: string
+    /** Answers; never rejects. */
+    handle(request: HttpRequest): Promise<HttpResponse>
+  }
 }

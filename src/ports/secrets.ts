@@ -6,6 +6,8 @@ export type SecretPurpose =
   | 'interaction-nonce'
   | 'shared-secret'
   | 'csrf'
+  | 'client-key'
+  | 'receiver-secret'
 
 /**
  * Secrets that are derived and never stored: `base64url(HMAC-SHA-256(key, purpose || 0 || id))`. Records keep the
@@ -15,6 +17,8 @@ export type SecretPurpose =
 export interface Secrets {
   /** The id of the key that signs now. */
   currentId(): Promise<string>
+  /** The ids of all keys that are configured, the current one first. */
+  ids(): Promise<readonly string[]>
   /** Derives a secret: 43 base64url characters, 256 bits. Rejects for a key that is not configured any more. */
   derive(secretId: string, purpose: SecretPurpose, id: string): Promise<string>
   /** SHA-256 of a text, in hexadecimal: how secrets are stored and looked up. @spec TOK-1 */

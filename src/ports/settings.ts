@@ -74,6 +74,11 @@ export interface Policies {
   readonly loopbackHttp: boolean
   /** App schemes allowed in a finish URI beside https, such as `com.example.app`. Default none. @spec INT-5 */
   readonly finishSchemes: readonly string[]
+  /**
+   * A wallet address of this server by which it is a client of other servers, where those know no client that names only
+   * its key. Its key set then holds this server's keys too. Default: none.
+   */
+  readonly clientWalletAddress?: string
   /** Prefix of the ILP addresses given out where no payment method is configured. Default `test.local`. */
   readonly localIlpPrefix: string
 }

@@ -5,6 +5,7 @@ import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { Interaction } from '../protocol/interaction.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Quote } from '../protocol/quote.ts'
+import type { RailAccount } from '../protocol/rail-account.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import type { ReplayClaim } from '../protocol/replay-claim.ts'
 import type { SignedRequest } from '../protocol/signed-request.ts'
@@ -29,6 +30,7 @@ export interface RecordTypes {
   readonly 'signed-request': SignedRequest
   readonly spending: Spending
   readonly receipt: Receipt
+  readonly 'rail-account': RailAccount
   readonly 'replay-claim': ReplayClaim
   readonly 'idempotency-key': IdempotencyKey
   readonly event: PendingEvent

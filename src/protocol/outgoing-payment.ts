@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import type { ClientId } from './client.ts'
+import type { RailTerms, StoredDelivery } from './delivery.ts'
 import { Metadata } from './metadata.ts'
 
 /**
@@ -40,10 +41,14 @@ export interface OutgoingPayment {
   readonly metadata?: Metadata
   /** The payer's account in the wallet's ledger. */
   readonly account: string
-  /** The incoming payment on this server that is being paid. */
-  readonly incomingPaymentId: string
-  /** The payee's account in the wallet's ledger. */
-  readonly payeeAccount: string
+  /** The incoming payment on this server that is being paid; absent for one on another server. */
+  readonly incomingPaymentId?: string
+  /** The payee's account in the wallet's ledger; absent for a receiver on another server. */
+  readonly payeeAccount?: string
+  /** How a receiver on another server is paid, and the address it was to be paid at; absent for one on this server. */
+  readonly rail?: RailTerms & { readonly address: string }
+  /** How far the delivery to another server has come; absent before it begins. */
+  readonly delivery?: StoredDelivery
   readonly grantId: string
   /** The records of what the grant has spent that this payment counts in, for good. @spec LIM-2 */
   readonly spendingIds: readonly string[]
@@ -52,6 +57,22 @@ export interface OutgoingPayment {
   readonly attempts: number
   /** The record of the `Idempotency-Key` that the payment was ordered under; absent without one. @spec OUT-12 */
   readonly keyId?: string
+}
+
+/** A payment to a receiver on this server. */
+export type LocalPayment = OutgoingPayment & Required<Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount'>>
+
+/** A payment to a receiver on another server. */
+export type RailPayment = OutgoingPayment & Required<Pick<OutgoingPayment, 'rail'>>
+
+/** Whether the receiver of a payment is on this server. */
+export function isLocalPayment(payment: OutgoingPayment): payment is LocalPayment {
+  return payment.incomingPaymentId !== undefined && payment.payeeAccount !== undefined
+}
+
+/** Whether the receiver of a payment is on another server. */
+export function isRailPayment(payment: OutgoingPayment): payment is RailPayment {
+  return payment.rail !== undefined
 }
 
 /** The payment in its next state, entered at a moment. */

@@ -81,7 +81,38 @@ export function priceFixedReceive(
   return debit <= MAX_AMOUNT_VALUE ? { debit, fee: feeOf(debit, terms) } : undefined
 }
 
-/** The smallest debit of which anything arrives; `undefined` where there is none. @spec QUO-4 */
-export function minimumSend(terms: Terms): bigint | undefined {
-  return priceFixedReceive(1n, terms)?.debit
+/** What a rail carries: at least `received` units arrive for `sent` units that leave. Both are above zero. */
+export interface RailRate {
+  readonly sent: bigint
+  readonly received: bigint
+}
+
+/** Inside the ledger all arrives. */
+export const ONE_TO_ONE: RailRate = { sent: 1n, received: 1n }
+
+/** The least that arrives for what leaves, rounded down. @spec QUO-8 */
+export function arrivingFor(sent: bigint, rate: RailRate): bigint {
+  return (sent * rate.received) / rate.sent
+}
+
+/** What must leave for something to arrive, rounded up. @spec QUO-8 */
+export function leavingFor(received: bigint, rate: RailRate): bigint {
+  return ceilDivide(received * rate.sent, rate.received)
+}
+
+/** The smallest debit of which anything arrives, maybe over a rail; `undefined` where there is none. @spec QUO-4 */
+export function minimumSend(terms: Terms, rate: RailRate = ONE_TO_ONE): bigint | undefined {
+  return priceFixedReceive(leavingFor(1n, rate), terms)?.debit
+}
+
+/**
+ * What a payment takes of its debit where only `sent` of the `sendAmount` that it is priced for has left: its part of
+ * what leaves rounded up, and of the fee rounded down. All of both where all has left. @spec OUT-9
+ */
+export function priceOfPart(
+  price: { readonly debit: bigint; readonly fee: bigint; readonly sendAmount: bigint },
+  sent: bigint,
+): { readonly debit: bigint; readonly fee: bigint } {
+  const fee = (price.fee * sent) / price.sendAmount
+  return { debit: ceilDivide((price.debit - price.fee) * sent, price.sendAmount) + fee, fee }
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import type { ClientId } from './client.ts'
+import type { RailTerms } from './delivery.ts'
 
 /** Where a quote stands. A quote backs at most one payment. @spec QUO-7 */
 export type QuoteState = 'open' | 'reserved' | 'used'
@@ -18,6 +19,8 @@ export interface Quote {
   readonly receiveAmount: Amount
   /** The part of `debitAmount` that the wallet keeps. */
   readonly fee: Amount
+  /** How a receiver on another server is paid; absent for one on this server. */
+  readonly rail?: RailTerms
   /** The payment that holds or used this quote. */
   readonly outgoingPaymentId?: string
 }

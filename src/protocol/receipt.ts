@@ -12,6 +12,14 @@ export interface Receipt {
   readonly createdAt: number
   /** The payment on this server that it came from; absent for a rail of the wallet's own. */
   readonly outgoingPaymentId?: string
-  /** For a rail of the wallet's own: what was reported above the remainder and not accepted. */
+  /** For a rail: what came above the remainder and was not accepted. */
   readonly excess?: bigint
+  /**
+   * For a payment method: the payee's account in the wallet's ledger, which is credited. Absent where the transfer was
+   * refused; where one that was taken is `dropped`, the ledger has refused the credit, and the wallet has the money.
+   */
+  readonly payeeAccount?: string
+  /** For a payment method: the record of the rail's account that it came through, and what it was there. */
+  readonly railAccount?: string
+  readonly railAmount?: bigint
 }

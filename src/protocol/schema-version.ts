@@ -12,6 +12,7 @@ export const SCHEMA_VERSIONS = {
   'signed-request': 1,
   spending: 1,
   receipt: 1,
+  'rail-account': 1,
   'replay-claim': 1,
   'idempotency-key': 1,
   event: 1,

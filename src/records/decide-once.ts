@@ -69,6 +69,12 @@ export async function decideOnce<T>(
   return once
 }
 
+/** Whether something was made under a key, or nothing can be: its request is answered with that. */
+export async function isUsedKey(context: Context, key: KeyedRequest | undefined): Promise<boolean> {
+  const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
+  return found !== undefined && isCurrent(context, found.value)
+}
+
 function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
   return context.clock.now() < expiresAt
 }

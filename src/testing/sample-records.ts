@@ -1,34 +1,9 @@
 import type { Change, RecordTypes } from '../ports/storage.ts'
-import { type Amount, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
-import type { Metadata } from '../protocol/metadata.ts'
+import { MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
+import { DELIVERY, RAIL_RECEIPT, RAIL_TERMS, sampleRailAccount } from './sample-rail.ts'
+import { CLIENT, MOMENT, sampleAmount, sampleMetadata, WALLET_ADDRESS } from './sample-values.ts'
 
-/** The wallet address of the samples. */
-export const WALLET_ADDRESS = 'https://wallet.example/alice'
-
-/** The client of the samples. */
-export const CLIENT = 'https://client.example/pay'
-
-/** When the samples were created, in milliseconds. */
-export const MOMENT = 1_785_000_000_000
-
-/** An amount in the asset of the samples. */
-export function sampleAmount(value: bigint): Amount {
-  return { value, assetCode: 'USD', assetScale: 2 }
-}
-
-function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null
-}
-
-/** Metadata that a store which merges, converts or cuts would not give back. @spec INC-11 */
-export function sampleMetadata(): Metadata {
-  const value: unknown = JSON.parse(
-    `{ "__proto__": { "isAdmin": true }, "constructor": { "prototype": null }, "$bigint": "1", "": [],
-       "list": [1, "two", null, true, { "deep": {} }], "text": "\\u0000 \\ud83d\\ude00 ' \\" \\\\ %", "number": -1.5e-7 }`,
-  )
-  if (!isObject(value)) throw new TypeError('the sample is an object')
-  return value
-}
+export { CLIENT, MOMENT, sampleAmount, sampleMetadata, WALLET_ADDRESS } from './sample-values.ts'
 
 /** A grant with the members that every grant has, and those given. */
 export function sampleGrant(id: string, members: Partial<RecordTypes['grant']> = {}): RecordTypes['grant'] {
@@ -136,8 +111,6 @@ export const OUTGOING_PAYMENT = {
   fee: sampleAmount(0n),
   sentAmount: sampleAmount(9_007_199_254_740_993n),
   account: 'alice',
-  incomingPaymentId: 'incoming',
-  payeeAccount: 'bob',
   grantId: 'grant',
   spendingIds: [],
   attempts: 0,
@@ -207,6 +180,13 @@ const FULL_INCOMING_PAYMENT: Required<RecordTypes['incoming-payment']> = {
   metadata: sampleMetadata(),
 }
 
+const FULL_QUOTE: Required<RecordTypes['quote']> = {
+  ...QUOTE,
+  id: 'full',
+  rail: RAIL_TERMS,
+  outgoingPaymentId: 'payment',
+}
+
 const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
   ...OUTGOING_PAYMENT,
   id: 'full',
@@ -218,6 +198,10 @@ const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
   ],
   quoteId: 'quote',
   metadata: sampleMetadata(),
+  incomingPaymentId: 'incoming',
+  payeeAccount: 'bob',
+  rail: { ...RAIL_TERMS, address: 'g.other-wallet.~incoming' },
+  delivery: DELIVERY,
   spendingIds: ['grant:0:life', 'grant:0:1785000000000'],
   decision: { action: 'settle', amount: MAX_AMOUNT_VALUE, fee: 9_007_199_254_740_993n },
   attempts: 7,
@@ -240,6 +224,14 @@ export const SIGNED_REQUEST: RecordTypes['signed-request'] = {
   body: '\ufeff{ "walletAddress":\t"https://wallet.example/alice",\r\n "text": "\u{1F600} \' \\u0000 %" }\n',
   tokenSecretId: 'f00d',
   tokenManageId: 'manage',
+}
+
+const FULL_RECEIPT: Required<RecordTypes['receipt']> = {
+  ...RECEIPT,
+  id: 'full',
+  outgoingPaymentId: 'payment',
+  excess: 1n,
+  ...RAIL_RECEIPT,
 }
 
 const IDEMPOTENCY_KEY: RecordTypes['idempotency-key'] = {
@@ -279,14 +271,15 @@ export function sampleInserts(): readonly Insert[] {
     { action: 'insert', kind: 'incoming-payment', value: sampleIncomingPayment('least') },
     { action: 'insert', kind: 'incoming-payment', value: FULL_INCOMING_PAYMENT, isListed: true, dueAt: MOMENT },
     { action: 'insert', kind: 'quote', value: QUOTE },
-    { action: 'insert', kind: 'quote', value: { ...QUOTE, id: 'full', outgoingPaymentId: 'payment' }, dueAt: MOMENT },
+    { action: 'insert', kind: 'quote', value: FULL_QUOTE, dueAt: MOMENT },
     { action: 'insert', kind: 'outgoing-payment', value: OUTGOING_PAYMENT },
     { action: 'insert', kind: 'outgoing-payment', value: FULL_OUTGOING_PAYMENT, isListed: true, dueAt: 0 },
     { action: 'insert', kind: 'outgoing-payment', value: released },
     { action: 'insert', kind: 'spending', value: sampleSpending('least', 0n) },
     { action: 'insert', kind: 'spending', value: SPENDING, dueAt: MOMENT },
     { action: 'insert', kind: 'receipt', value: RECEIPT },
-    { action: 'insert', kind: 'receipt', value: { ...RECEIPT, id: 'full', outgoingPaymentId: 'payment', excess: 1n } },
+    { action: 'insert', kind: 'receipt', value: FULL_RECEIPT, dueAt: MOMENT },
+    { action: 'insert', kind: 'rail-account', value: sampleRailAccount() },
     { action: 'insert', kind: 'replay-claim', value: { id: 'claim', expiresAt: MOMENT }, dueAt: MOMENT },
     { action: 'insert', kind: 'idempotency-key', value: IDEMPOTENCY_KEY, dueAt: MOMENT },
     { action: 'insert', kind: 'signed-request', value: SIGNED_REQUEST },

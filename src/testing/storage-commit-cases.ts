@@ -106,7 +106,8 @@ export const COMMIT_CASES: readonly StorageCase[] = [
           const version = index === conflict ? 2 : 1
           const { kind, value } = insert
           if (index % 3 === 0) return { ...insert, action: 'replace', version }
-          return { action: index % 3 === 1 ? 'delete' : 'check', kind, id: value.id, version }
+          const at = { kind, id: value.id, version }
+          return index % 3 === 1 ? { action: 'delete', ...at } : { action: 'check', ...at }
         })
       for (const [index, { kind }] of inserts.entries()) {
         assertConflicts(await storage.commit(changesWith(index)), [index], `a conflict in ${kind} at ${index}`)

@@ -3,6 +3,7 @@ import { COMMIT_CASES } from './storage-commit-cases.ts'
 import { ID_CASES } from './storage-id-cases.ts'
 import { PAYMENT_CASES } from './storage-payment-cases.ts'
 import { RACE_CASES } from './storage-race-cases.ts'
+import { RAIL_CASES } from './storage-rail-cases.ts'
 import { READ_CASES } from './storage-read-cases.ts'
 import { READER_CASES } from './storage-reader-cases.ts'
 import { RECEIPT_CASES } from './storage-receipt-cases.ts'
@@ -25,6 +26,7 @@ export function storageContract(): readonly StorageCase[] {
     ...RACE_CASES,
     ...PAYMENT_CASES,
     ...RECEIPT_CASES,
+    ...RAIL_CASES,
     ...TOKEN_CASES,
     ...READER_CASES,
   ]

@@ -44,7 +44,7 @@ function insertIncoming(value: IncomingPayment): Change {
 
 async function readIncoming(storage: Storage, id: string): Promise<readonly [version: number, value: IncomingPayment]> {
   const [record] = await storage.get([{ kind: 'incoming-payment', id }])
-  if (record === undefined || !('received' in record.value)) throw new AssertionError(`${id}: there is no record`)
+  if (record === undefined || !('reserved' in record.value)) throw new AssertionError(`${id}: there is no record`)
   return [record.version, record.value]
 }
 

@@ -77,6 +77,7 @@ export const BROKEN_RACES: readonly BrokenStore[] = [
       'of fifty payments with one quote exactly one succeeds, and the quote names it',
       'of two continuations of one grant one gives a token, and the grant names it',
       'of fifty transfers to one incoming payment that asks for ten exactly ten are counted, and the last completes it',
+      'of fifty transfers through an account that may take ten, each for a payment of its own, exactly ten are taken',
       'of two rotations of one token one succeeds, and token and grant name its successor',
       'of a rotation and a cancellation one succeeds, and no token outlives its grant',
     ],

@@ -46,6 +46,7 @@ const documents: readonly (readonly [string, Document])[] = [
 const escapePointer = (text: string): string => encodeURIComponent(text.replaceAll('~', '~0').replaceAll('/', '~1'))
 
 interface Published {
+  readonly request: ValidateFunction | undefined
   readonly statuses: readonly string[]
   schemaFor(status: number): ValidateFunction | undefined
 }
@@ -57,13 +58,15 @@ function find(operation: OperationId): Published | undefined {
         if (typeof entry !== 'object' || entry === null || !('operationId' in entry) || entry.operationId !== operation)
           continue
         const responses = Reflect.get(entry, 'responses') as Record<string, { content?: unknown }>
+        const schemaAt = (place: string): ValidateFunction => {
+          const pointer = `${name}#/paths/${escapePointer(path)}/${method}/${place}/content/application~1json/schema`
+          return ajv.getSchema(pointer) ?? ajv.compile({ $ref: pointer })
+        }
         return {
+          request: 'requestBody' in entry ? schemaAt('requestBody') : undefined,
           statuses: Object.keys(responses),
-          schemaFor: (status) => {
-            if (responses[status]?.content === undefined) return undefined
-            const pointer = `${name}#/paths/${escapePointer(path)}/${method}/responses/${status}/content/application~1json/schema`
-            return ajv.getSchema(pointer) ?? ajv.compile({ $ref: pointer })
-          },
+          schemaFor: (status) =>
+            responses[status]?.content === undefined ? undefined : schemaAt(`responses/${status}`),
         }
       }
     }
@@ -82,4 +85,13 @@ export function violations(operation: OperationId, status: number, body: unknown
   return schema(body)
     ? []
     : (schema.errors ?? []).map((error) => `${operation} ${status}: ${error.instancePath} ${error.message}`)
+}
+
+/** What is wrong with the body of a request by the published documents; empty where nothing is. */
+export function requestViolations(operation: OperationId, body: unknown): readonly string[] {
+  const schema = find(operation)?.request
+  if (schema === undefined) return body === undefined ? [] : [`${operation} takes no body`]
+  return schema(body)
+    ? []
+    : (schema.errors ?? []).map((error) => `${operation}: ${error.instancePath} ${error.message}`)
 }

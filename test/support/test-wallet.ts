@@ -20,6 +20,7 @@ import {
 } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
+import { bodyText } from './body-text.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { violations } from './open-api.ts'
 
@@ -149,7 +150,7 @@ export async function testWallet(overrides: Partial<OpenPaymentsOptions> = {}): 
     const before = events.length
     const response = await openPayments.handle(request)
     const event = events.slice(before).find((one) => one.type === 'request')
-    const text = response.body
+    const text = bodyText(response)
     const isJson = response.headers['content-type'] === 'application/json'
     const body = isJson && text !== undefined ? JSON.parse(text) : undefined
     if (event?.type === 'request' && event.operation !== undefined) {

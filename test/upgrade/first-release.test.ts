@@ -8,6 +8,7 @@ import { ask, idOf, keyed, OPENING, recoverUntilQuiet, signedBy, type World } fr
 import { useDatabases, watchStatements } from '../storage/postgres-databases.ts'
 import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { dumpRows, dumpSchema } from './dump.ts'
+import { decideUndecided, goOnBetweenWallets, type WorldWithRail } from './rails-in-midlife.ts'
 import { liveHalfALife, type Midlife } from './wallet-in-midlife.ts'
 import { databaseOf, type Query, walletOnDisk } from './wallet-on-disk.ts'
 
@@ -68,34 +69,38 @@ async function send(world: World, method: string, url: string, token: string, js
 }
 
 /** Everybody goes on where the other release has stopped. */
-async function goOn(world: World, midlife: Midlife): Promise<void> {
+async function goOn(world: WorldWithRail, midlife: Midlife): Promise<void> {
   const { wallet, storage } = world
   const { token, manage } = midlife.spending
   wallet.clock.advance(LEASE)
+  await decideUndecided(world, midlife.rails)
   await recoverUntilQuiet(world)
+  await goOnBetweenWallets(world, midlife.rails)
 
   const payments = (await storage.all('outgoing-payment')).map(({ value }) => value)
   const ended = payments.map(({ state }) => state).sort()
-  expect(ended).toEqual([...Array.from({ length: 7 }, () => 'completed'), 'failed', 'failed', 'refused'])
+  expect(ended).toEqual([...Array.from({ length: 8 }, () => 'completed'), 'failed', 'failed', 'failed', 'refused'])
   expect(midlife.interrupted).toHaveLength(7)
-  expect(await world.ledger.balance('alice')).toMatchObject({ total: OPENING - 70n, held: 0n })
-  expect(await world.ledger.balance('bob')).toMatchObject({ total: 70n })
-  expect(await world.ledger.balance('clearing:USD:2')).toMatchObject({ total: 0n })
+  expect(await world.ledger.balance('alice')).toMatchObject({ total: OPENING - 77n, held: 0n })
+  expect(await world.ledger.balance('bob')).toMatchObject({ total: 75n })
+  expect(await world.ledger.balance('clearing:USD:2')).toMatchObject({ total: 2n })
 
   const again = await send(world, 'POST', `${BASE}/outgoing-payments`, token, midlife.keyed.body, 'order-7')
   expect(again).toMatchObject({ status: 201, body: midlife.keyed.answer })
   expect(await send(world, 'POST', `${BASE}/outgoing-payments`, token, midlife.quote.body)).toMatchObject({
     status: 201,
   })
+  const { body } = midlife.rails.quote
+  expect(await send(world, 'POST', `${BASE}/outgoing-payments`, token, body)).toMatchObject({ status: 201 })
   await recoverUntilQuiet(world)
 
-  // 80 of 200 are spent: what failed and what was refused is not.
-  const rest = { walletAddress: ALICE, incomingPayment: midlife.open, debitAmount: usd('121') }
+  // 92 of 200 are spent: what failed and what was refused is not.
+  const rest = { walletAddress: ALICE, incomingPayment: midlife.open, debitAmount: usd('109') }
   expect(await send(world, 'POST', `${BASE}/outgoing-payments`, token, rest)).toMatchObject({ status: 403 })
-  const all = { ...rest, debitAmount: usd('120') }
+  const all = { ...rest, debitAmount: usd('108') }
   expect(await send(world, 'POST', `${BASE}/outgoing-payments`, token, all)).toMatchObject({ status: 201 })
   await recoverUntilQuiet(world)
-  expect(await world.ledger.balance('bob')).toMatchObject({ total: 200n })
+  expect(await world.ledger.balance('bob')).toMatchObject({ total: 193n })
 
   const { incomingPayments } = wallet.openPayments
   const partly = idOf(midlife.partlyReceived)
@@ -118,11 +123,11 @@ async function goOn(world: World, midlife: Midlife): Promise<void> {
   expect(rotated.status).toBe(200)
   const list = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}`
   const listed = await send(world, 'GET', list, rotated.body.access_token.value)
-  expect(listed.body.result).toHaveLength(11)
+  expect(listed.body.result).toHaveLength(14)
 
   const audited = []
   for await (const payment of wallet.openPayments.audit(ALICE)) audited.push(payment)
-  expect(audited.map(({ signedRequest }) => signedRequest.signatureBase).filter(Boolean)).toHaveLength(11)
+  expect(audited.map(({ signedRequest }) => signedRequest.signatureBase).filter(Boolean)).toHaveLength(14)
   expect(audited.map(({ states }) => states.at(-1)?.state)).toEqual(audited.map(({ state }) => state))
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { type Fault, faultAt } from '../payments/faulty-ports.ts'
-import { keyed, OPENING, type PreparedPayment, pay, preparePayment, type World } from '../payments/money-world.ts'
+import { keyed, OPENING, type PreparedPayment, pay, preparePayment } from '../payments/money-world.ts'
 import {
   ALICE,
   type AnswerBody,
@@ -11,6 +11,7 @@ import {
   usd,
   usdAmount,
 } from '../support/test-wallet.ts'
+import { moveBetweenWallets, type RailsInMidlife, type WorldWithRail } from './rails-in-midlife.ts'
 
 /** What the clients and owners of a wallet know when a release stops: all that they need to go on with another one. */
 export interface Midlife {
@@ -29,10 +30,11 @@ export interface Midlife {
   readonly open: string
   /** How far each interrupted payment had come. */
   readonly interrupted: readonly string[]
+  readonly rails: RailsInMidlife
 }
 
-/** Payments of 10 under a limit of 200: one in full, one refused, one that failed, and seven interrupted at every step. */
-export async function liveHalfALife(world: World): Promise<Midlife> {
+/** Payments of 10 under a limit of 200: one in full, one refused, one that failed, and seven interrupted at every step; and two of 5 to another wallet. */
+export async function liveHalfALife(world: WorldWithRail): Promise<Midlife> {
   const { wallet } = world
   for (const [account, balance] of [
     ['alice', OPENING],
@@ -84,6 +86,7 @@ export async function liveHalfALife(world: World): Promise<Midlife> {
   const quote = await prepare()
   const pending = await requestConsent(wallet, [outgoing, quotes])
   const redirect = await decideAs(wallet, pending)
+  const rails = await moveBetweenWallets(world, tokens)
   return {
     now: wallet.clock.now(),
     spending: { token: tokens.spending, manage: spending.body.access_token.manage },
@@ -98,5 +101,6 @@ export async function liveHalfALife(world: World): Promise<Midlife> {
     partlyReceived: partly.incomingUrl,
     open: open.incomingUrl,
     interrupted: ['release', ...breaks.map(([fault, step]) => `${fault} ${step}`)],
+    rails,
   }
 }

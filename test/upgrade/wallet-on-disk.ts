@@ -9,9 +9,9 @@ import { sqlLedger } from 'open-payments-server/ledger/sql'
 import { type OpenedSqlite, openSqlite } from 'open-payments-server/storage/sqlite'
 import { createSigningKey } from 'open-payments-server/testing'
 import { faultyPorts } from '../payments/faulty-ports.ts'
-import type { World } from '../payments/money-world.ts'
 import { seededCryptography } from '../properties/seeded-cryptography.ts'
 import { AUTH, BASE, CLIENT, cryptography, SECRET, testWallet } from '../support/test-wallet.ts'
+import { railsOfWallet, type WorldWithRail } from './rails-in-midlife.ts'
 
 /** Reads every row of a query. */
 export type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>
@@ -22,9 +22,15 @@ const SETTINGS = { lifetimes: { accessTokenSeconds: 1e7, interactionSeconds: 360
  * A wallet whose storage and ledger are in databases, and whose client has the same key whenever it is made: so it goes
  * on where a wallet of another release has stopped.
  */
-export async function walletOnDisk(storage: Storage, query: Query, books: OpenedSqlite, now?: number): Promise<World> {
+export async function walletOnDisk(
+  storage: Storage,
+  query: Query,
+  books: OpenedSqlite,
+  now?: number,
+): Promise<WorldWithRail> {
   const ledger = sqlLedger(books)
-  const made = await testWallet({ storage, ledger, settings: SETTINGS })
+  const { rail, options } = railsOfWallet()
+  const made = await testWallet({ storage, ledger, settings: SETTINGS, ...options })
   made.clock.advance((now ?? made.clock.now()) - made.clock.now())
   const key = await createSigningKey(seededCryptography('the client of every release'), 'client-key')
   made.directory.set(CLIENT, { account: 'bob', assetCode: 'USD', assetScale: 2, publicName: 'A Shop', keys: [key.jwk] })
@@ -45,6 +51,7 @@ export async function walletOnDisk(storage: Storage, query: Query, books: Opened
     wallet,
     storage: { ...storage, all },
     ledger,
+    rail,
     told: () =>
       wallet.events.filter((event): event is MoneyEvent => /^(?:incoming|outgoing)_payment\./.test(event.type)),
     start: (more = {}) => {
@@ -67,7 +74,8 @@ export async function walletOnDisk(storage: Storage, query: Query, books: Opened
           wallet.events.push(event)
         },
         settings: SETTINGS,
-        ...more,
+        ...options,
+        ...(typeof more === 'function' ? more(ports) : more),
       })
       return { openPayments, ports }
     },

@@ -101,6 +101,7 @@ CREATE TABLE IF NOT EXISTS op_quote (
     fee_value TEXT COLLATE "C" NOT NULL,
     fee_asset_code TEXT COLLATE "C" NOT NULL,
     fee_asset_scale INTEGER NOT NULL,
+    rail TEXT COLLATE "C",
     outgoing_payment_id TEXT COLLATE "C",
     due_at BIGINT,
     schema_version INTEGER NOT NULL,
@@ -129,8 +130,10 @@ CREATE TABLE IF NOT EXISTS op_outgoing_payment (
     sent_amount_asset_scale INTEGER NOT NULL,
     metadata TEXT COLLATE "C",
     account TEXT COLLATE "C" NOT NULL,
-    incoming_payment_id TEXT COLLATE "C" NOT NULL,
-    payee_account TEXT COLLATE "C" NOT NULL,
+    incoming_payment_id TEXT COLLATE "C",
+    payee_account TEXT COLLATE "C",
+    rail TEXT COLLATE "C",
+    delivery TEXT COLLATE "C",
     grant_id TEXT COLLATE "C" NOT NULL,
     spending_ids TEXT COLLATE "C" NOT NULL,
     decision_action TEXT COLLATE "C",
@@ -169,6 +172,19 @@ CREATE TABLE IF NOT EXISTS op_receipt (
     created_at BIGINT NOT NULL,
     outgoing_payment_id TEXT COLLATE "C",
     excess TEXT COLLATE "C",
+    payee_account TEXT COLLATE "C",
+    rail_account TEXT COLLATE "C",
+    rail_amount TEXT COLLATE "C",
+    due_at BIGINT,
+    schema_version INTEGER NOT NULL,
+    version BIGINT NOT NULL
+  );
+CREATE TABLE IF NOT EXISTS op_rail_account (
+    id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+    asset_code TEXT COLLATE "C" NOT NULL,
+    asset_scale INTEGER NOT NULL,
+    sent TEXT COLLATE "C" NOT NULL,
+    received TEXT COLLATE "C" NOT NULL,
     due_at BIGINT,
     schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
@@ -223,6 +239,7 @@ CREATE INDEX IF NOT EXISTS op_quote_due ON op_quote (due_at ASC, id ASC) WHERE d
 CREATE INDEX IF NOT EXISTS op_outgoing_payment_due ON op_outgoing_payment (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS op_spending_due ON op_spending (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS op_receipt_due ON op_receipt (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS op_rail_account_due ON op_rail_account (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS op_replay_claim_due ON op_replay_claim (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS op_event_due ON op_event (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX IF NOT EXISTS op_idempotency_key_due ON op_idempotency_key (due_at ASC, id ASC) WHERE due_at IS NOT NULL;

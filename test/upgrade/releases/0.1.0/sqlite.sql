@@ -121,8 +121,10 @@ CREATE TABLE op_outgoing_payment (
     sent_amount_asset_scale INTEGER NOT NULL,
     metadata TEXT,
     account TEXT NOT NULL,
-    incoming_payment_id TEXT NOT NULL,
-    payee_account TEXT NOT NULL,
+    incoming_payment_id TEXT,
+    payee_account TEXT,
+    rail TEXT,
+    delivery TEXT,
     grant_id TEXT NOT NULL,
     spending_ids TEXT NOT NULL,
     decision_action TEXT,
@@ -153,7 +155,18 @@ CREATE TABLE op_quote (
     fee_value TEXT NOT NULL,
     fee_asset_code TEXT NOT NULL,
     fee_asset_scale INTEGER NOT NULL,
+    rail TEXT,
     outgoing_payment_id TEXT,
+    due_at BIGINT,
+    schema_version INTEGER NOT NULL,
+    version BIGINT NOT NULL
+  );
+CREATE TABLE op_rail_account (
+    id TEXT NOT NULL PRIMARY KEY,
+    asset_code TEXT NOT NULL,
+    asset_scale INTEGER NOT NULL,
+    sent TEXT NOT NULL,
+    received TEXT NOT NULL,
     due_at BIGINT,
     schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
@@ -168,6 +181,9 @@ CREATE TABLE op_receipt (
     created_at BIGINT NOT NULL,
     outgoing_payment_id TEXT,
     excess TEXT,
+    payee_account TEXT,
+    rail_account TEXT,
+    rail_amount TEXT,
     due_at BIGINT,
     schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
@@ -220,6 +236,7 @@ CREATE INDEX op_outgoing_payment_client ON op_outgoing_payment (wallet_address, 
 CREATE INDEX op_outgoing_payment_due ON op_outgoing_payment (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX op_outgoing_payment_list ON op_outgoing_payment (wallet_address, created_at DESC, id DESC) WHERE is_listed = 1;
 CREATE INDEX op_quote_due ON op_quote (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
+CREATE INDEX op_rail_account_due ON op_rail_account (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX op_receipt_due ON op_receipt (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX op_replay_claim_due ON op_replay_claim (due_at ASC, id ASC) WHERE due_at IS NOT NULL;
 CREATE INDEX op_signed_request_due ON op_signed_request (due_at ASC, id ASC) WHERE due_at IS NOT NULL;

@@ -1,0 +1,36 @@
+import type { Amount } from '../protocol/amount.ts'
+import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+
+/** An incoming payment on another server, as it says now. */
+export interface RemoteIncomingPayment {
+  /** Its URL, which its server calls it by too. */
+  readonly url: string
+  readonly isCompleted: boolean
+  /** In the asset of `receivedAmount`. */
+  readonly incomingAmount?: Amount
+  /** Its asset is the one that the payment receives in. */
+  readonly receivedAmount: Amount
+  /** Milliseconds since 1970. */
+  readonly expiresAt?: number
+  /** How it is paid; none once it takes no money. */
+  readonly methods: readonly IlpPaymentMethod[]
+}
+
+/**
+ * The answer of another server. `unreachable`: not now, and nothing is known; `refused`: it lets this server not read the
+ * payment; `unknown`: it knows no such payment; `invalid`: what it says is no incoming payment, or another one. `detail`
+ * is for the operator, and holds no secret.
+ */
+export type FoundReceiver =
+  | { readonly ok: true; readonly payment: RemoteIncomingPayment }
+  | {
+      readonly ok: false
+      readonly reason: 'unreachable' | 'refused' | 'unknown' | 'invalid'
+      readonly detail?: string
+    }
+
+/** Reads incoming payments on other servers, as their client. */
+export interface RemoteReceivers {
+  /** `url` is in the form of `parseReceiver`. Answers within 3 seconds and never rejects. @spec QUO-9 */
+  find(url: string): Promise<FoundReceiver>
+}

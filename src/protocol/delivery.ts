@@ -1,0 +1,42 @@
+import type { WireAmount } from './amount.ts'
+
+/** How a receiver on another server is paid. Fixed with the price, for good. */
+export interface RailTerms {
+  readonly method: 'ilp'
+  /** The account of the rail that the money leaves through. */
+  readonly account: string
+  /** The most that leaves, in the asset of the rail. */
+  readonly sendAmount: WireAmount
+  /** Whether the delivery is over once the receive amount has arrived; else once all has left. */
+  readonly isFixedReceive: boolean
+}
+
+/** How a receiver is paid, as it is stored: its shared secret is sealed, and can be opened by this server alone. */
+export interface SealedDetails {
+  readonly ilpAddress: string
+  /** The shared secret under a key that is derived from the secret `secretId` and from `nonce`; base64url. */
+  readonly sealed: string
+  readonly nonce: string
+  readonly secretId: string
+}
+
+/** How far a delivery over a rail has come, as it is stored. Amounts are decimal text. */
+export interface StoredDelivery {
+  /** Known to have left, in the asset of the rail. */
+  readonly sent: string
+  /** Known to have arrived, in the asset of the receiver. */
+  readonly received: string
+  /** May have left beside that, and arrived. */
+  readonly inFlightSent: string
+  readonly inFlightReceived: string
+  /** What the rail needs to find out what became of that. */
+  readonly notes: string
+  /** Set once the rail is not asked again, and the host is to say how it ended. */
+  readonly isLeftToHost?: 'pending' | 'unknown'
+  /** What the host has said of what was in flight then. */
+  readonly saidByHost?: 'sent' | 'failed'
+  /** Why it ended before all had arrived. */
+  readonly reason?: string
+  /** What the receiver was to be paid by when the first of it left. */
+  readonly details?: SealedDetails
+}

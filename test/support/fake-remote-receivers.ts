@@ -1,0 +1,79 @@
+import type { Asset, FoundReceiver, RemoteReceivers } from 'open-payments-server'
+
+/** An incoming payment on another server, which a test changes as it likes. */
+export interface FakeReceiver {
+  readonly url: string
+  asset: Asset
+  incomingValue: bigint | undefined
+  receivedValue: bigint
+  isCompleted: boolean
+  expiresAt: number | undefined
+  address: string
+  sharedSecret: string
+  hasMethod: boolean
+  /** What its server does instead of answering. */
+  trouble: Extract<FoundReceiver, { ok: false }>['reason'] | 'silence' | undefined
+}
+
+/** Other servers' incoming payments, and how often each was asked for. */
+export interface FakeRemoteReceivers extends RemoteReceivers {
+  readonly asked: string[]
+  readonly all: FakeReceiver[]
+  /** Called before each answer. */
+  before: (url: string) => Promise<void>
+  add(members?: Partial<FakeReceiver>): FakeReceiver
+}
+
+export const REMOTE = 'https://other-wallet.example'
+
+export function fakeRemoteReceivers(): FakeRemoteReceivers {
+  const fake: FakeRemoteReceivers = {
+    asked: [],
+    all: [],
+    before: async () => undefined,
+    add: (members = {}) => {
+      const number = fake.all.length + 1
+      const receiver: FakeReceiver = {
+        url: `${REMOTE}/incoming-payments/payment-${number}`,
+        asset: { assetCode: 'USD', assetScale: 2 },
+        incomingValue: undefined,
+        receivedValue: 0n,
+        isCompleted: false,
+        expiresAt: undefined,
+        address: `test.other-wallet.payment-${number}`,
+        sharedSecret: Buffer.alloc(32, number).toString('base64url'),
+        hasMethod: true,
+        trouble: undefined,
+        ...members,
+      }
+      fake.all.push(receiver)
+      return receiver
+    },
+    find: async (url) => {
+      fake.asked.push(url)
+      await fake.before(url)
+      const receiver = fake.all.find((one) => one.url === url)
+      if (receiver?.trouble === 'silence') return new Promise(() => undefined)
+      if (receiver === undefined) return { ok: false, reason: 'unknown' }
+      return receiver.trouble === undefined ? answerOf(receiver) : { ok: false, reason: receiver.trouble }
+    },
+  }
+  return fake
+}
+
+function answerOf(receiver: FakeReceiver): FoundReceiver {
+  const { url, asset, incomingValue, receivedValue, isCompleted, expiresAt, address, sharedSecret, hasMethod } =
+    receiver
+  const isOpen = hasMethod && !isCompleted
+  return {
+    ok: true,
+    payment: {
+      url,
+      isCompleted,
+      ...(incomingValue !== undefined && { incomingAmount: { ...asset, value: incomingValue } }),
+      receivedAmount: { ...asset, value: receivedValue },
+      ...(expiresAt !== undefined && { expiresAt }),
+      methods: isOpen ? [{ type: 'ilp', ilpAddress: address, sharedSecret }] : [],
+    },
+  }
+}
