@@ -14,9 +14,10 @@ export const fetchingNetwork: NonNullable<FetchKeyResolverOptions['network']> = 
     })
     return (await Promise.all(answers)).flat()
   },
-  async dial({ url, accept, signal }) {
-    const asked = { accept, 'accept-encoding': 'identity' }
-    const { status, headers, body } = await fetch(url, { headers: asked, redirect: 'manual', signal })
+  async dial({ url, method, headers: given, body: sent, signal }) {
+    const asked = { ...given, 'accept-encoding': 'identity' }
+    const request = { method, headers: asked, body: sent ? Uint8Array.from(sent) : null, redirect: 'manual', signal } as const
+    const { status, headers, body } = await fetch(url, request)
     const field = (name: string): string => headers.get(name) ?? ''
     const bytes = body ?? new Blob().stream()
     return { status, contentType: field('content-type'), contentEncoding: field('content-encoding'), body: bytes }

@@ -5,7 +5,7 @@ import { type ClientId, clientWalletAddress, plainName } from '../protocol/clien
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, thumbprintInput } from '../protocol/json-web-key.ts'
-import { isLocalWalletAddress } from './local-wallet-address.ts'
+import { clientKeysOf, isLocalWalletAddress } from './local-wallet-address.ts'
 
 /** Whose key it must be: a client, and the keys that it has already used under its grant. */
 export interface KeyHolder {
@@ -73,7 +73,8 @@ export async function clientKeySet(
   if (isLocalWalletAddress(context, walletAddress)) {
     const found = await context.walletAddresses.find(walletAddress)
     if (found === undefined || found.isActive === false) return { ok: false, reason: 'invalid' }
-    return { ok: true, keys: parseKeySet({ keys: found.keys ?? [] }) ?? [] }
+    const keys = await clientKeysOf(context, { url: walletAddress, account: found })
+    return { ok: true, keys: parseKeySet({ keys }) ?? [] }
   }
   const held = await context.keyResolver.keySet(walletAddress, undefined, { isHolder })
   const isMissing = held.ok && !held.keys.some((key) => key.kid === keyId)

@@ -1,5 +1,7 @@
+import { serverPublicKeys } from '../http-signatures/server-key.ts'
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
+import type { JsonWebKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /** A wallet address of this server, with its canonical URL. */
@@ -19,4 +21,17 @@ export async function findLocalWalletAddress(context: Context, text: string): Pr
 /** Whether a wallet address lives on this server, so that no request has to leave it. */
 export function isLocalWalletAddress(context: Context, walletAddress: string): boolean {
   return walletAddress.startsWith(`${context.walletAddressServer}/`)
+}
+
+/**
+ * The keys with which a wallet address of this server signs as a client: those of the wallet's directory, and this
+ * server's own where it is a client of others by this address.
+ */
+export async function clientKeysOf(
+  context: Context,
+  { url, account }: LocalWalletAddress,
+): Promise<readonly JsonWebKey[]> {
+  const { keys = [] } = account
+  if (url !== context.policies.clientWalletAddress) return keys
+  return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }

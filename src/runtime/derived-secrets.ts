@@ -36,6 +36,7 @@ export function derivedSecrets(secrets: readonly string[], cryptography: Cryptog
       if (id === undefined) throw new Error('no secret is configured')
       return id
     },
+    ids: async () => [...(await keysById()).keys()],
     async derive(secretId, purpose, id) {
       const key = (await keysById()).get(secretId)
       if (key === undefined) throw new Error(`the secret with the id ${secretId} is not configured any more`)

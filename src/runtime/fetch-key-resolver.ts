@@ -4,13 +4,7 @@ import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
 import { plainName } from '../protocol/client.ts'
 import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
 import { cacheDocuments, type Loaded } from './document-cache.ts'
-import {
-  type Dial,
-  type FetchedDocument,
-  fetchGuardedDocument,
-  parseOutboundUrl,
-  type ResolveHost,
-} from './guarded-request.ts'
+import { type Dial, type GuardedRequests, parseOutboundUrl, type ResolveHost, sendGuarded } from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
 import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
 
@@ -31,7 +25,12 @@ const STRANGERS: TokenBucketOptions = { capacity: 100, refillMilliseconds: 10_00
 /** What one source may cause of that: one alone must not use up the budget of a host. */
 const FROM_SOURCE = 20
 
-const INVALID: KeySetResult = { ok: false, reason: 'invalid' }
+/** A fetched JSON document; `unreachable` where there was no answer to read, `invalid` where it was not JSON within the limits. */
+type FetchedDocument =
+  | { readonly ok: true; readonly document: unknown }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
+
+const INVALID = { ok: false, reason: 'invalid' } as const
 
 /**
  * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` where the
@@ -43,16 +42,16 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver 
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   const takeFromHost = tokenBuckets(clock, STRANGERS)
   const takeFromSource = tokenBuckets(clock, { ...STRANGERS, capacity: FROM_SOURCE })
-  const requests = { clock, loopbackHttp, admits: (host: string) => takeFromHost(host) === 0, ...network }
+  const requests: GuardedRequests = { clock, loopbackHttp, admits: (host) => takeFromHost(host) === 0, ...network }
 
   // The budgets are for strangers' words. A client that is known is asked for once a minute, whatever else somebody
   // makes this server ask of the same host: else anybody could shut out all the clients that live there.
   const keySets = cacheDocuments(clock, async (walletAddress, isKnown) => {
     const allowed = isKnown ? { ...requests, admits: () => true } : requests
-    return readKeySet(await fetchGuardedDocument(allowed, `${walletAddress}/jwks.json`, 'application/json'))
+    return readKeySet(await fetchDocument(allowed, `${walletAddress}/jwks.json`))
   })
   const names = cacheDocuments(clock, async (walletAddress) =>
-    readName(await fetchGuardedDocument(requests, walletAddress, 'application/json'), walletAddress),
+    readName(await fetchDocument(requests, walletAddress), walletAddress),
   )
 
   const waitOf = (source: string | undefined): number => (source === undefined ? 0 : takeFromSource(source))
@@ -90,6 +89,13 @@ function hasKid(held: KeySetResult, kid: string): boolean {
 
 function withoutSlash(walletAddress: string): string {
   return walletAddress.endsWith('/') ? walletAddress.slice(0, -1) : walletAddress
+}
+
+async function fetchDocument(requests: GuardedRequests, url: string): Promise<FetchedDocument> {
+  const answer = await sendGuarded(requests, { method: 'GET', url, headers: { accept: 'application/json' } })
+  if (!answer.ok) return answer
+  if (answer.status !== 200) return { ok: false, reason: 'unreachable' }
+  return answer.document === undefined ? INVALID : { ok: true, document: answer.document }
 }
 
 function readKeySet(fetched: FetchedDocument): Loaded<KeySetResult> {

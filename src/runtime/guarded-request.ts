@@ -1,11 +1,15 @@
 import type { Clock } from '../ports/clock.ts'
+import type { OutboundAnswer, OutboundRequest } from '../ports/outbound-requests.ts'
 import { isPublicAddress } from './public-address.ts'
 
 /** A connection to make: to one of `addresses` and to nothing else, whatever the name in `url` resolves to by then. */
 export interface PinnedConnection {
   readonly url: URL
   readonly addresses: readonly string[]
-  readonly accept: string
+  readonly method: string
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
   /** Closes the connection when aborted. */
   readonly signal: AbortSignal
 }
@@ -21,10 +25,10 @@ export interface DialedReply {
 /** Finds all IP addresses of a host name. */
 export type ResolveHost = (hostname: string) => Promise<readonly string[]>
 
-/** Sends a GET over a pinned connection; follows no redirect. */
+/** Sends one request over a pinned connection, once; follows no redirect. */
 export type Dial = (connection: PinnedConnection) => Promise<DialedReply>
 
-/** How documents are fetched from servers that this one has no reason to trust. */
+/** How requests reach servers that this one has no reason to trust. */
 export interface GuardedRequests {
   readonly clock: Clock
   readonly resolveHost: ResolveHost
@@ -35,13 +39,8 @@ export interface GuardedRequests {
   readonly admits: (host: string) => boolean
 }
 
-/** A fetched JSON document; `unreachable` where there was no answer to read, `invalid` where it was not JSON within the limits. */
-export type FetchedDocument =
-  | { readonly ok: true; readonly document: unknown }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
-
-const UNREACHABLE: FetchedDocument = { ok: false, reason: 'unreachable' }
-const INVALID: FetchedDocument = { ok: false, reason: 'invalid' }
+const UNREACHABLE: OutboundAnswer = { ok: false, reason: 'unreachable' }
+const INVALID: OutboundAnswer = { ok: false, reason: 'invalid' }
 
 /** The largest document, decoded. @spec T-4 */
 const MAXIMUM_BYTES = 65_536
@@ -75,49 +74,55 @@ export function parseOutboundUrl(text: string, loopbackHttp: boolean): URL | und
 }
 
 /**
- * Fetches a JSON document: one resolution, every address checked, a connection to the checked addresses only, no
- * redirect, 64 KiB, 3 seconds. Never rejects.
+ * Sends a request, once: one resolution, every address checked, a connection to the checked addresses only, no redirect,
+ * 64 KiB of JSON, 3 seconds or until `signal` is aborted. Never rejects.
  * @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5
  */
-export async function fetchGuardedDocument(
+export async function sendGuarded(
   requests: GuardedRequests,
-  address: string,
-  accept: string,
-): Promise<FetchedDocument> {
-  const url = parseOutboundUrl(address, requests.loopbackHttp)
+  request: OutboundRequest,
+  signal?: AbortSignal,
+): Promise<OutboundAnswer> {
+  const url = parseOutboundUrl(request.url, requests.loopbackHttp)
   if (url === undefined) return INVALID
-  if (!requests.admits(url.host)) return UNREACHABLE
+  if (signal?.aborted || !requests.admits(url.host)) return UNREACHABLE
   const stop = new AbortController()
+  const end = (): void => stop.abort()
+  signal?.addEventListener('abort', end)
   const deadline = requests.clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => UNREACHABLE)
   try {
-    return await Promise.race([fetchDocument(requests, url, accept, stop.signal), deadline])
+    return await Promise.race([exchange(requests, url, request, stop.signal), deadline])
   } catch {
     return UNREACHABLE
   } finally {
+    signal?.removeEventListener('abort', end)
     stop.abort()
   }
 }
 
-async function fetchDocument(
+async function exchange(
   requests: GuardedRequests,
   url: URL,
-  accept: string,
+  { method, headers, body }: OutboundRequest,
   signal: AbortSignal,
-): Promise<FetchedDocument> {
+): Promise<OutboundAnswer> {
   const addresses = LOOPBACK.get(url.hostname) ?? (await publicAddresses(requests, url.hostname))
   if (addresses.length === 0 || signal.aborted) return UNREACHABLE
-  const reply = await requests.dial({ url, addresses, accept, signal })
-  if (reply.status !== 200) return UNREACHABLE
-  const isJson = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(reply.contentType)
-  if (!isJson || !/^(?:identity)?$/i.test(reply.contentEncoding)) return INVALID
-  const bytes = await readCapped(reply.body)
-  return bytes === undefined ? INVALID : parseDocument(bytes)
+  const reply = await requests.dial({ url, addresses, method, headers, ...(body && { body }), signal })
+  return { ok: true, status: reply.status, document: reply.status === 200 ? await readDocument(reply) : undefined }
 }
 
 /** The addresses of a name; none where one of them is not public, since the connection may go to any of them. */
 async function publicAddresses(requests: GuardedRequests, hostname: string): Promise<readonly string[]> {
   const addresses = await requests.resolveHost(hostname)
   return addresses.every(isPublicAddress) ? addresses : []
+}
+
+async function readDocument(reply: DialedReply): Promise<unknown> {
+  const isJson = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(reply.contentType)
+  if (!isJson || !/^(?:identity)?$/i.test(reply.contentEncoding)) return undefined
+  const bytes = await readCapped(reply.body)
+  return bytes === undefined ? undefined : parseDocument(bytes)
 }
 
 async function readCapped(body: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
@@ -131,10 +136,10 @@ async function readCapped(body: AsyncIterable<Uint8Array>): Promise<Uint8Array |
   return bytes.subarray(0, length)
 }
 
-function parseDocument(bytes: Uint8Array): FetchedDocument {
+function parseDocument(bytes: Uint8Array): unknown {
   try {
-    return { ok: true, document: JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) }
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    return INVALID
+    return undefined
   }
 }

@@ -10,7 +10,7 @@ interface IncomingReply extends AsyncIterable<Uint8Array> {
 interface OutgoingRequest {
   on(event: 'response', listener: (reply: IncomingReply) => void): unknown
   on(event: 'error', listener: (error: unknown) => void): unknown
-  end(): unknown
+  end(body?: Uint8Array): unknown
   destroy(): unknown
 }
 
@@ -20,6 +20,7 @@ type LookupCallback = {
 }
 
 interface RequestOptions {
+  readonly method: string
   readonly protocol: string
   readonly host: string
   readonly port: string
@@ -78,15 +79,20 @@ async function resolveHost(dns: DnsModule, hostname: string): Promise<readonly s
   return answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []))
 }
 
-/** `agent: false` because a pooled connection would bypass the pinned lookup. @spec T-2 */
-function dial(module: RequestModule, { url, addresses, accept, signal }: PinnedConnection): Promise<DialedReply> {
+/**
+ * `agent: false` because a pooled connection would bypass the pinned lookup, and because one that the other side has
+ * closed meanwhile would fail a request that could have been sent. @spec T-2
+ */
+function dial(module: RequestModule, connection: PinnedConnection): Promise<DialedReply> {
+  const { url, addresses, method, headers, body, signal } = connection
   return new Promise((resolve, reject) => {
     const request = module.request({
+      method,
       protocol: url.protocol,
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port,
       path: url.pathname,
-      headers: { host: url.host, accept, 'accept-encoding': 'identity', 'user-agent': 'open-payments-server' },
+      headers: { ...headers, host: url.host, 'accept-encoding': 'identity', 'user-agent': 'open-payments-server' },
       agent: false,
       rejectUnauthorized: true,
       lookup: pinnedLookup(addresses),
@@ -101,7 +107,7 @@ function dial(module: RequestModule, { url, addresses, accept, signal }: PinnedC
         body: reply,
       }),
     )
-    request.end()
+    request.end(body)
   })
 }
 

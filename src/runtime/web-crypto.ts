@@ -1,4 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
+import { fromBase64url } from '../protocol/identifiers.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object
@@ -10,6 +11,9 @@ export interface BuiltinCrypto {
   createHash(algorithm: string): { update(data: Uint8Array): { digest(): Uint8Array } }
   createHmac(algorithm: string, key: Uint8Array): { update(data: Uint8Array): { digest(): Uint8Array } }
   createPublicKey(key: Encoded & { readonly type: 'spki' }): KeyHandle
+  createPublicKey(privateKey: KeyHandle): {
+    export(encoding: { readonly format: 'der'; readonly type: 'spki' }): Uint8Array
+  }
   createPrivateKey(key: Encoded & { readonly type: 'pkcs8' }): KeyHandle
   sign(algorithm: null, data: Uint8Array, key: KeyHandle): Uint8Array
   verify(algorithm: null, data: Uint8Array, key: KeyHandle, signature: Uint8Array): boolean
@@ -42,6 +46,8 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
     new Uint8Array(module.createHash(algorithm).update(data).digest())
   const importPublicKey = (publicKey: Uint8Array): KeyHandle =>
     module.createPublicKey({ key: withPrefix(SPKI_PREFIX, publicKey), format: 'der', type: 'spki' })
+  const importPrivateKey = (seed: Uint8Array): KeyHandle =>
+    module.createPrivateKey({ key: withPrefix(PKCS8_PREFIX, seed), format: 'der', type: 'pkcs8' })
   return {
     randomBytes(length) {
       const bytes = new Uint8Array(length)
@@ -60,11 +66,11 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
         return false
       }
     },
-    signEd25519(privateKeySeed, data) {
-      const encoded = withPrefix(PKCS8_PREFIX, privateKeySeed)
-      const key = module.createPrivateKey({ key: encoded, format: 'der', type: 'pkcs8' })
-      return new Uint8Array(module.sign(null, data, key))
+    ed25519PublicKey(privateKeySeed) {
+      const encoded = module.createPublicKey(importPrivateKey(privateKeySeed)).export({ format: 'der', type: 'spki' })
+      return new Uint8Array(encoded).slice(SPKI_PREFIX.length)
     },
+    signEd25519: (privateKeySeed, data) => new Uint8Array(module.sign(null, data, importPrivateKey(privateKeySeed))),
   }
 }
 
@@ -94,6 +100,15 @@ export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Cry
       } catch {
         return false
       }
+    },
+    async ed25519PublicKey(privateKeySeed) {
+      const subtle = await subtleEd25519()
+      const encoded = withPrefix(PKCS8_PREFIX, privateKeySeed)
+      const key = await subtle.importKey('pkcs8', encoded, 'Ed25519', true, ['sign'])
+      const { x = '' } = await subtle.exportKey('jwk', key)
+      const publicKey = fromBase64url(x)
+      if (publicKey?.length !== 32) throw new Error('this host does not say the public key of an Ed25519 key')
+      return publicKey
     },
     async signEd25519(privateKeySeed, data) {
       const subtle = await subtleEd25519()

@@ -1,7 +1,7 @@
 import { invalidRequest, unknownWalletAddress } from '../errors/conditions.ts'
 import { anyone, defineEndpoint, type Route } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
+import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
@@ -86,8 +86,9 @@ function addressDocument(exchange: Exchange, { url, account }: LocalWalletAddres
 }
 
 /** @spec WAS-10 */
-function keySet(exchange: Exchange, { account }: LocalWalletAddress): Promise<Result> {
-  return publicDocument(exchange, { keys: (account.keys ?? []).map(publicKeyOf) }, KEYS_SECONDS)
+async function keySet(exchange: Exchange, found: LocalWalletAddress): Promise<Result> {
+  const keys = await clientKeysOf(exchange.context, found)
+  return publicDocument(exchange, { keys: keys.map(publicKeyOf) }, KEYS_SECONDS)
 }
 
 /** A document that anyone may hold for some seconds; who holds the present one already is only told so. @spec WAS-5 @spec WAS-8 */

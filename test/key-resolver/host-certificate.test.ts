@@ -39,7 +39,13 @@ describe('a connection of this host', () => {
       process.env[STRICTNESS] = strictness
       const { signal } = new AbortController()
       const url = new URL(`https://name.invalid:${port}/`)
-      const dialed = hostNetwork()?.dial({ url, addresses: ['127.0.0.1'], accept: 'text/plain', signal })
+      const dialed = hostNetwork()?.dial({
+        url,
+        addresses: ['127.0.0.1'],
+        method: 'GET',
+        headers: { accept: 'text/plain' },
+        signal,
+      })
       await expect(dialed).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
       expect(requests).toBe(0)
       server.close()

@@ -53,7 +53,13 @@ describe('on the network of this host', () => {
     const port = await listen((request, response) => response.end(request.headers.host))
     const { signal } = new AbortController()
     const url = new URL(`http://name.invalid:${port}/`)
-    const reply = await hostNetwork()?.dial({ url, addresses: ['127.0.0.1'], accept: 'text/plain', signal })
+    const reply = await hostNetwork()?.dial({
+      url,
+      addresses: ['127.0.0.1'],
+      method: 'GET',
+      headers: { accept: 'text/plain' },
+      signal,
+    })
     const body: Uint8Array[] = []
     for await (const chunk of reply?.body ?? []) body.push(chunk)
     expect(reply?.status).toBe(200)

@@ -138,7 +138,9 @@ describe('a wallet address on a stranger’s word', () => {
     network.addresses = [address]
     network.documents = { 'https://wallet.example/alice/jwks.json': { keys: [publishedKey('a')] } }
     expect(await network.resolver.keySet('https://wallet.example/alice')).toMatchObject({ ok: true })
-    expect(network.connections).toMatchObject([{ addresses: [address], accept: 'application/json' }])
+    expect(network.connections).toMatchObject([
+      { addresses: [address], method: 'GET', headers: { accept: 'application/json' } },
+    ])
   })
 
   it('T-1 checks every address, not the first alone', async () => {

@@ -47,6 +47,12 @@ export function seededCryptography(seed: string): Cryptography {
     sha512: (data) => digest('sha512', data),
     hmacSha256: (key, data) => bytesOf(createHmac('sha256', key).update(data).digest()),
     verifyEd25519: (publicKey, signature, data) => verifyWith(null, data, keyOf(PUBLIC_PREFIX, publicKey), signature),
+    ed25519PublicKey: (privateKeySeed) =>
+      bytesOf(
+        createPublicKey(keyOf(PRIVATE_PREFIX, privateKeySeed))
+          .export({ format: 'der', type: 'spki' })
+          .subarray(PUBLIC_PREFIX.length),
+      ),
     signEd25519: (privateKeySeed, data) => bytesOf(signWith(null, data, keyOf(PRIVATE_PREFIX, privateKeySeed))),
   }
 }

@@ -26,6 +26,7 @@ describe('derivedSecrets', () => {
       'interaction-nonce',
       'shared-secret',
       'csrf',
+      'client-key',
     ]
     const secrets = derivedSecrets([NEW, OLD], cryptography)
     const ids = [await secrets.currentId(), await derivedSecrets([OLD], cryptography).currentId()]
@@ -35,7 +36,7 @@ describe('derivedSecrets', () => {
         for (const id of ['1', '2', '']) values.push(await secrets.derive(secretId, purpose, id))
       }
     }
-    expect(new Set(values).size).toBe(2 * 6 * 3)
+    expect(new Set(values).size).toBe(2 * 7 * 3)
   })
 
   it('names its key by 16 hexadecimal digits that are no part of a derivation', async () => {
@@ -50,6 +51,7 @@ describe('derivedSecrets', () => {
     const oldId = await before.currentId()
     expect(await after.currentId()).toBe(await derivedSecrets([NEW], cryptography).currentId())
     expect(await after.currentId()).not.toBe(oldId)
+    expect(await after.ids()).toEqual([await after.currentId(), oldId])
     expect(await after.derive(oldId, 'csrf', '1')).toBe(await before.derive(oldId, 'csrf', '1'))
   })
 

@@ -27,6 +27,7 @@ function withoutEd25519(): Crypto {
     subtle: {
       digest: subtle.digest.bind(subtle),
       sign: subtle.sign.bind(subtle),
+      exportKey: subtle.exportKey.bind(subtle),
       importKey: (...parameters: Parameters<SubtleCrypto['importKey']>) =>
         parameters[2] === 'Ed25519'
           ? Promise.reject(new DOMException('Unrecognized name.', 'NotSupportedError'))
@@ -66,6 +67,13 @@ describe.each(hosts)('cryptography by %s', (_, create) => {
     expect(await cryptography.verifyEd25519(bytesOf(jwk.x), signature, text(data))).toBe(true)
     expect(await cryptography.verifyEd25519(bytesOf(jwk.x), signature, text(`${data} `))).toBe(false)
     expect(await cryptography.signEd25519(bytesOf(jwk.d), text(data))).toEqual(signature)
+  })
+
+  it.each([
+    ['RFC 9421 B.1.4', rfc9421.key.jwk],
+    ['RFC 8037 A.1', rfc8037.jwk],
+  ])('KEY-1 knows the public key of %s', async (_name, jwk) => {
+    expect(await cryptography.ed25519PublicKey(bytesOf(jwk.d))).toEqual(bytesOf(jwk.x))
   })
 
   it('SIG-28 refuses S >= L', async () => {
@@ -108,9 +116,10 @@ describe.each(hosts)('cryptography by %s', (_, create) => {
       await cryptography.sha512(text('')),
       await cryptography.hmacSha256(text('k'), text('')),
       await cryptography.signEd25519(new Uint8Array(32), text('')),
+      await cryptography.ed25519PublicKey(new Uint8Array(32)),
     ]
     expect(answers.map((bytes) => [bytes.constructor.name, bytes.length])).toEqual(
-      [4, 32, 64, 32, 64].map((length) => ['Uint8Array', length]),
+      [4, 32, 64, 32, 64, 32].map((length) => ['Uint8Array', length]),
     )
   })
 

@@ -1,6 +1,8 @@
 import type { HttpRequest, WalletAddress } from 'open-payments-server'
 import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
+import { serverKey, serverPublicKeys } from '../../src/http-signatures/server-key.ts'
+import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import {
   ALICE,
   type Answer,
@@ -9,6 +11,7 @@ import {
   BOB,
   cryptography,
   grantAtOnce,
+  SECRET,
   type TestWallet,
   testWallet,
 } from '../support/test-wallet.ts'
@@ -290,6 +293,38 @@ describe('get-wallet-address-keys', () => {
     expect((await get(wallet, url)).body.keys).toHaveLength(1)
     wallet.directory.set(`${BASE}/client`, { account: 'bob', assetCode: 'USD', assetScale: 2 })
     expect((await get(wallet, url)).body.keys).toEqual([])
+  })
+})
+
+describe('the key set of the wallet address by which this server is a client of others', () => {
+  const secrets = [SECRET, 'an older secret, which is still configured']
+  const policies = { clientWalletAddress: `${BASE}/client` }
+
+  it('WAS-10 KEY-1 holds the keys of all secrets beside those of the wallet, and no other key set does', async () => {
+    const wallet = await testWallet({ secrets, settings: { policies } })
+    const ours = await serverPublicKeys(derivedSecrets(secrets, cryptography), cryptography)
+    expect(ours).toHaveLength(2)
+    const query = `?wallet-address=${encodeURIComponent(policies.clientWalletAddress)}`
+    for (const url of [`${BASE}/client/jwks.json`, `${BASE}/wallet-address/keys${query}`]) {
+      const answer = await get(wallet, url)
+      expect(answer.body.keys).toEqual([wallet.client.key.jwk, ...ours])
+      expect(answer.text).not.toContain('"d"')
+    }
+    expect((await get(wallet, `${ALICE}/jwks.json`)).body.keys).toEqual([])
+  })
+
+  it('holds those of the wallet alone where there is no such policy', async () => {
+    const wallet = await testWallet({ secrets })
+    expect((await get(wallet, `${BASE}/client/jwks.json`)).body.keys).toEqual([wallet.client.key.jwk])
+  })
+
+  it.each([`${BASE}/client`, ALICE])('KEY-6 is what this server itself believes, of %s', async (client) => {
+    const wallet = await testWallet({ secrets, settings: { policies } })
+    const ours = derivedSecrets(secrets, cryptography)
+    const key = await serverKey(ours, cryptography, await ours.currentId())
+    const access = [{ type: 'incoming-payment', actions: ['read-all'] }]
+    const answer = await grantAtOnce(wallet, access, { key, client })
+    expect(answer.status).toBe(client === ALICE ? 400 : 200)
   })
 })
 

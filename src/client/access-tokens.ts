@@ -1,0 +1,107 @@
+import type { Clock } from '../ports/clock.ts'
+import { type AccessToken, type Failure, parseGrant, parseGranted, readAnswer } from './answers.ts'
+import { recentlyUsed } from './recently-used.ts'
+import type { SignedRequests } from './signed-requests.ts'
+
+/** A token that is held. */
+export interface HeldToken extends AccessToken {
+  /** When it was asked for: it lasts no longer than its seconds from there. */
+  readonly askedAt: number
+}
+
+/** A token, or why there is none. `isNew`: it was not held before this call. */
+export type TokenResult = { readonly ok: true; readonly token: HeldToken; readonly isNew: boolean } | Failure
+
+/** The access tokens by which this server reads incoming payments elsewhere. */
+export interface AccessTokens {
+  /**
+   * A token of `authServer` for the payments of one collection, and for nothing else. `refused` is one that was refused
+   * there: it is never given again.
+   */
+  tokenFor(collection: string, authServer: string, refused?: HeldToken): Promise<TokenResult>
+}
+
+/** What it takes to get tokens. */
+export interface AccessTokensOptions {
+  readonly clock: Clock
+  readonly requests: SignedRequests
+  /** A wallet address by which this server is known where its key alone is not enough. */
+  readonly clientWalletAddress?: string
+}
+
+/** How many tokens are held, and of how many servers it is remembered how they know this one. */
+const HELD = 1000
+
+/**
+ * Holds a token per collection and authorization server: one server's word never gets it a token that was given for
+ * another's. A token that has expired is rotated, and one that cannot be is asked for anew; concurrent calls for one
+ * token share what is asked.
+ */
+export function accessTokens({ clock, requests, clientWalletAddress }: AccessTokensOptions): AccessTokens {
+  const held = recentlyUsed<HeldToken>(HELD)
+  const running = new Map<string, Promise<TokenResult>>()
+  const takenByAddress = recentlyUsed<true>(HELD)
+
+  const isExpired = ({ askedAt, expiresIn }: HeldToken): boolean =>
+    expiresIn !== undefined && clock.now() >= askedAt + expiresIn * 1000
+
+  /** Asks as a client that is known by its key, and where that is refused by its wallet address; first as it worked before. */
+  async function requestGrant(authServer: string): Promise<TokenResult> {
+    const { jwk } = await requests.key()
+    const isByAddress = takenByAddress.get(authServer) === true
+    const clients = clientWalletAddress === undefined ? [{ jwk }] : [{ jwk }, clientWalletAddress]
+    const [first, second] = isByAddress ? clients.toReversed() : clients
+    const result = await askForGrant(authServer, first)
+    if (result.ok || result.reason !== 'refused' || second === undefined) return result
+    const other = await askForGrant(authServer, second)
+    if (other.ok && isByAddress) takenByAddress.delete(authServer)
+    else if (other.ok) takenByAddress.set(authServer, true)
+    return other
+  }
+
+  async function askForGrant(authServer: string, client: unknown): Promise<TokenResult> {
+    const askedAt = clock.now()
+    const answer = await requests.send(
+      {
+        method: 'POST',
+        url: authServer,
+        json: { access_token: { access: [{ type: 'incoming-payment', actions: ['read-all'] }] }, client },
+      },
+      { isKnown: false },
+    )
+    const step = `grant at ${authServer}`
+    const read = readAnswer(step, answer, parseGrant)
+    if (!read.ok) return read.reason === 'unknown' ? { ...read, reason: 'refused' } : read
+    if (read.value === 'interaction') return { ok: false, reason: 'refused', detail: `${step}: needs a person` }
+    return { ok: true, token: { ...read.value, askedAt }, isNew: true }
+  }
+
+  /** Only where the token comes from: its value is told to nobody else. */
+  async function rotate({ value, manage }: HeldToken, authServer: string): Promise<HeldToken | undefined> {
+    if (new URL(manage).origin !== new URL(authServer).origin) return undefined
+    const askedAt = clock.now()
+    const answer = await requests.send({ method: 'POST', url: manage, token: value }, { isKnown: true })
+    const read = readAnswer('rotation', answer, parseGranted)
+    return read.ok ? { ...read.value, askedAt } : undefined
+  }
+
+  async function renew(name: string, authServer: string, expired: HeldToken | undefined): Promise<TokenResult> {
+    const rotated = expired && (await rotate(expired, authServer))
+    const result: TokenResult = rotated ? { ok: true, token: rotated, isNew: true } : await requestGrant(authServer)
+    if (result.ok) held.set(name, result.token)
+    else held.delete(name)
+    return result
+  }
+
+  return {
+    async tokenFor(collection, authServer, refused) {
+      const name = `${collection} ${authServer}`
+      const found = held.get(name)
+      const usable = found === refused ? undefined : found
+      if (usable !== undefined && !isExpired(usable)) return { ok: true, token: usable, isNew: false }
+      const renewal = running.get(name) ?? renew(name, authServer, usable).finally(() => running.delete(name))
+      running.set(name, renewal)
+      return renewal
+    },
+  }
+}

@@ -1,0 +1,133 @@
+import * as v from 'valibot'
+import type { OutboundAnswer } from '../ports/outbound-requests.ts'
+import type { FoundReceiver, RemoteIncomingPayment } from '../ports/remote-receivers.ts'
+import { Amount, isSameAsset } from '../protocol/amount.ts'
+import { DateTime } from '../protocol/date-time.ts'
+import { fromBase64url } from '../protocol/identifiers.ts'
+import { type IlpPaymentMethod, isIlpAddress } from '../protocol/payment-method.ts'
+import { parseReceiver } from '../protocol/receiver.ts'
+
+// What another server says is read here and nowhere else. A member that is not used is not looked at; one that is used
+// and is not what the specification says makes the whole answer worth nothing.
+
+/** Why there is no receiver. */
+export type Failure = Extract<FoundReceiver, { readonly ok: false }>
+
+/** Reads an answer with status 200 by `parse`, which knows what it should be. `step` names it to the operator. */
+export function readAnswer<T>(
+  step: string,
+  answer: OutboundAnswer,
+  parse: (document: unknown) => T | undefined,
+): { readonly ok: true; readonly value: T } | Failure {
+  if (!answer.ok) return { ok: false, reason: answer.reason, detail: `${step}: ${answer.reason}` }
+  const { status, document } = answer
+  if (status !== 200) return { ok: false, reason: reasonOf(status), detail: `${step}: status ${status}` }
+  const value = parse(document)
+  return value === undefined
+    ? { ok: false, reason: 'invalid', detail: `${step}: not what it should be` }
+    : { ok: true, value }
+}
+
+/** Of a status that says that the request is at fault; a redirect, haste and faults of the other side pass. @spec T-3 */
+function reasonOf(status: number): Failure['reason'] {
+  if (status === 404 || status === 410) return 'unknown'
+  const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 429
+  return isRefusal ? 'refused' : 'unreachable'
+}
+
+const Url = v.pipe(
+  v.string(),
+  v.maxLength(2048),
+  v.check((text) => URL.canParse(text)),
+)
+
+const PublicView = v.object({ authServer: Url })
+
+/** The authorization server that the public view of an incoming payment names, as a URL parser writes it. */
+export function parsePublicView(document: unknown): string | undefined {
+  const parsed = v.safeParse(PublicView, document)
+  return parsed.success ? new URL(parsed.output.authServer).href : undefined
+}
+
+/** An access token of another server. Its value is a secret. */
+export interface AccessToken {
+  readonly value: string
+  /** Where it is rotated. */
+  readonly manage: string
+  /** The seconds that it lasts; absent where its server does not say. */
+  readonly expiresIn?: number
+}
+
+const WireAccessToken = v.pipe(
+  v.object({
+    // Fit for a header line.
+    value: v.pipe(v.string(), v.maxLength(4096), v.regex(/^[\w.~+/-]+=*$/)),
+    manage: Url,
+    expires_in: v.nullish(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+  }),
+  v.transform(
+    ({ value, manage, expires_in: expiresIn }): AccessToken => ({
+      value,
+      manage,
+      ...(expiresIn != null && { expiresIn }),
+    }),
+  ),
+)
+
+/** The answer to a grant request or a rotation. */
+const Granted = v.object({ access_token: WireAccessToken })
+
+/** The token that was granted or came of a rotation. */
+export function parseGranted(document: unknown): AccessToken | undefined {
+  const parsed = v.safeParse(Granted, document)
+  return parsed.success ? parsed.output.access_token : undefined
+}
+
+/** The same of a grant request, which may be put to a person instead: nobody is there to be asked. */
+export function parseGrant(document: unknown): AccessToken | 'interaction' | undefined {
+  const isPutToPerson = typeof document === 'object' && document !== null && 'interact' in document
+  return parseGranted(document) ?? (isPutToPerson ? 'interaction' : undefined)
+}
+
+const IlpMethod: v.GenericSchema<unknown, IlpPaymentMethod> = v.object({
+  type: v.literal('ilp'),
+  ilpAddress: v.pipe(v.string(), v.check(isIlpAddress)),
+  sharedSecret: v.pipe(
+    v.string(),
+    v.length(43),
+    v.check((text) => fromBase64url(text) !== undefined),
+  ),
+})
+
+/** Of a type that nobody here knows. */
+const OtherMethod = v.pipe(
+  v.object({ type: v.pipe(v.string(), v.notValue('ilp')) }),
+  v.transform(() => undefined),
+)
+
+const IncomingPayment = v.pipe(
+  v.object({
+    id: Url,
+    completed: v.nullish(v.boolean(), false),
+    incomingAmount: v.nullish(Amount),
+    receivedAmount: Amount,
+    expiresAt: v.nullish(DateTime),
+    methods: v.nullish(v.pipe(v.array(v.union([IlpMethod, OtherMethod])), v.maxLength(20)), []),
+  }),
+  v.check(({ incomingAmount, receivedAmount }) => !incomingAmount || isSameAsset(incomingAmount, receivedAmount)),
+)
+
+/** The incoming payment that lives at `url`; `undefined` where the document is none, or another one. @spec QUO-9 */
+export function parseIncomingPayment(document: unknown, url: string): RemoteIncomingPayment | undefined {
+  const parsed = v.safeParse(IncomingPayment, document)
+  if (!parsed.success || parseReceiver(parsed.output.id)?.url !== url) return undefined
+  const { completed: isCompleted, incomingAmount, receivedAmount, expiresAt, methods } = parsed.output
+  return {
+    url,
+    isCompleted,
+    ...(incomingAmount && { incomingAmount }),
+    receivedAmount,
+    ...(expiresAt != null && { expiresAt }),
+    methods: methods.filter((method) => method !== undefined),
+  }
+}

@@ -1,0 +1,57 @@
+import { type ServerKey, serverKey } from '../http-signatures/server-key.ts'
+import { signRequest } from '../http-signatures/sign-request.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Cryptography } from '../ports/cryptography.ts'
+import type { OutboundAnswer, OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
+import type { Secrets } from '../ports/secrets.ts'
+
+/** What it takes to send requests that this server signs. */
+export interface SignedRequestsOptions {
+  readonly clock: Clock
+  readonly cryptography: Cryptography
+  readonly secrets: Secrets
+  readonly send: SendOutbound
+}
+
+/** A request to sign and send. */
+export interface RequestToSend {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  /** Becomes `Authorization: GNAP <token>`. */
+  readonly token?: string
+  /** The body, as JSON. */
+  readonly json?: unknown
+}
+
+/** Sends what this server signs as a client of others. */
+export interface SignedRequests {
+  /** Its key; one and the same in all processes of this server. */
+  key(): Promise<ServerKey>
+  send(request: RequestToSend, options: OutboundOptions): Promise<OutboundAnswer>
+}
+
+/** Signs with the key of the secret that signs now. */
+export function signedRequests({ clock, cryptography, secrets, send }: SignedRequestsOptions): SignedRequests {
+  let derived: ServerKey | undefined
+  const key = async (): Promise<ServerKey> => {
+    derived ??= await serverKey(secrets, cryptography, await secrets.currentId())
+    return derived
+  }
+  return {
+    key,
+    async send({ method, url, token, json }, options) {
+      if (!URL.canParse(url)) return { ok: false, reason: 'invalid' }
+      // As it will be requested: a base without a path has one in the request.
+      const { href } = new URL(url)
+      const body = json === undefined ? undefined : new TextEncoder().encode(JSON.stringify(json))
+      const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
+      const headers = await signRequest(
+        { method, url: href, headers: { accept: 'application/json', ...authorization }, ...(body && { body }) },
+        await key(),
+        // The nonce: a server that takes no signature twice must take two requests in one second.
+        { cryptography, created: Math.floor(clock.now() / 1000), nonce: secrets.randomId() },
+      )
+      return send({ method, url: href, headers, ...(body && { body }) }, options)
+    },
+  }
+}

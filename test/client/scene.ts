@@ -1,0 +1,49 @@
+import type { OpenPaymentsEvent, OpenPaymentsOptions } from 'open-payments-server'
+import { createRemoteReceivers } from '../../src/client/remote-receivers.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { RemoteReceivers } from '../../src/ports/remote-receivers.ts'
+import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
+import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
+import { AUTH, BASE, cryptography, type TestWallet, testWallet } from '../support/test-wallet.ts'
+import { hosting, type Internet, internet } from './internet.ts'
+
+export const OUR_SECRETS = ['the secret of the server that reads, long enough'] as const
+
+/** A server that reads receivers over a network. */
+export function readerOn(
+  world: Internet,
+  clock: Clock,
+  options: {
+    readonly clientWalletAddress?: string
+    readonly secrets?: readonly string[]
+    readonly events?: OpenPaymentsEvent[]
+    readonly loopbackHttp?: boolean
+  } = {},
+): RemoteReceivers {
+  const { secrets = OUR_SECRETS, clientWalletAddress, events = [], loopbackHttp = false } = options
+  return createRemoteReceivers({
+    clock,
+    cryptography,
+    secrets: derivedSecrets(secrets, cryptography),
+    send: outboundRequests({ clock, loopbackHttp, network: world.network }),
+    ...(clientWalletAddress !== undefined && { clientWalletAddress }),
+    emit: (event) => void events.push(event),
+  })
+}
+
+/** A wallet of this library, at its two hosts, and a server that reads receivers there. */
+export interface Scene {
+  readonly wallet: TestWallet
+  readonly world: Internet
+  readonly receivers: RemoteReceivers
+}
+
+export async function scene(
+  overrides: Partial<OpenPaymentsOptions> = {},
+  options: Parameters<typeof readerOn>[2] = {},
+): Promise<Scene> {
+  const wallet = await testWallet(overrides)
+  const world = internet()
+  for (const base of [AUTH, BASE]) world.hosts.set(new URL(base).host, hosting(wallet))
+  return { wallet, world, receivers: readerOn(world, wallet.clock, options) }
+}

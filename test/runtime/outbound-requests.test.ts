@@ -1,0 +1,151 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, describe, expect, it } from 'vitest'
+import type { OutboundOptions, SendOutbound } from '../../src/ports/outbound-requests.ts'
+import type { PinnedConnection } from '../../src/runtime/guarded-request.ts'
+import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
+import { hostNetwork } from '../../src/runtime/pinned-connection.ts'
+import { heldClock, jsonReply } from '../key-resolver/fake-network.ts'
+
+const URL_THERE = 'https://wallet.example/a'
+const KNOWN: OutboundOptions = { isKnown: true }
+const STRANGER: OutboundOptions = { isKnown: false }
+
+describe('an outbound request', () => {
+  const clock = heldClock()
+  const connections: PinnedConnection[] = []
+  let reply = (): ReturnType<typeof jsonReply> | Promise<never> => jsonReply({ a: 1 })
+  const network = {
+    resolveHost: async () => ['93.184.216.34'],
+    dial: async (connection: PinnedConnection) => {
+      connections.push(connection)
+      return reply()
+    },
+  }
+  const sending = (): SendOutbound => outboundRequests({ clock, loopbackHttp: false, network })
+  const get = { method: 'GET', url: URL_THERE, headers: {} }
+
+  afterEach(() => {
+    connections.length = 0
+    reply = () => jsonReply({ a: 1 })
+  })
+
+  it('goes out with its method, headers and body, once', async () => {
+    const body = new TextEncoder().encode('{}')
+    const headers = { 'content-type': 'application/json' }
+    const answer = await sending()({ method: 'POST', url: URL_THERE, headers, body }, STRANGER)
+    expect(answer).toEqual({ ok: true, status: 200, document: { a: 1 } })
+    expect(connections).toMatchObject([{ method: 'POST', headers, body, addresses: ['93.184.216.34'] }])
+  })
+
+  it('T-4 answers the document of status 200, and of every other the status alone, whose body is not read', async () => {
+    for (const status of [201, 204, 301, 401, 404, 500]) {
+      let isRead = false
+      const body = (async function* () {
+        isRead = true
+        yield new TextEncoder().encode('{}')
+      })()
+      reply = () => jsonReply({}, { status, body })
+      expect(await sending()(get, STRANGER)).toEqual({ ok: true, status, document: undefined })
+      expect(isRead).toBe(false)
+    }
+  })
+
+  it('T-5 is one of 100 to a host on strangers’ word in 10 seconds, and of 2000 to one that is known, counted apart', async () => {
+    const send = sending()
+    const count = async (options: OutboundOptions, times: number): Promise<number> => {
+      const answers = await Promise.all(Array.from({ length: times }, () => send(get, options)))
+      return answers.filter(({ ok }) => ok).length
+    }
+    expect([await count(STRANGER, 150), await count(KNOWN, 2100), await count(STRANGER, 50)]).toEqual([100, 2000, 0])
+    expect(connections).toHaveLength(2100)
+    expect(await send({ ...get, url: 'https://other.example/' }, STRANGER)).toMatchObject({ ok: true })
+    clock.advance(1000)
+    expect([await count(STRANGER, 50), await count(KNOWN, 300)]).toEqual([10, 200])
+  })
+
+  it('T-4 ends early where whoever waits for it has gone, and is not sent where they had gone before', async () => {
+    const stop = new AbortController()
+    reply = () => new Promise(() => undefined)
+    const answer = sending()(get, { ...STRANGER, signal: stop.signal })
+    await new Promise(setImmediate)
+    stop.abort()
+    expect(await answer).toEqual({ ok: false, reason: 'unreachable' })
+    expect(connections.map(({ signal }) => signal.aborted)).toEqual([true])
+    expect(await sending()(get, { ...STRANGER, signal: stop.signal })).toEqual({ ok: false, reason: 'unreachable' })
+    expect(connections).toHaveLength(1)
+  })
+})
+
+describe('on the network of this host, an outbound request', () => {
+  const servers: Server[] = []
+
+  afterEach(() => {
+    for (const server of servers.splice(0)) {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  async function listen(listener: RequestListener): Promise<string> {
+    const server = createServer(listener).listen(0, '127.0.0.1')
+    servers.push(server)
+    await once(server, 'listening')
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/token/1`
+  }
+
+  function send(request: Parameters<SendOutbound>[0]) {
+    const network = hostNetwork()
+    if (network === undefined) throw new Error('this host has built-in modules')
+    return outboundRequests({ clock: heldClock(), loopbackHttp: true, network })(request, STRANGER)
+  }
+
+  it('arrives as it was given, and names the one host that it goes to', async () => {
+    const seen: unknown[] = []
+    const url = await listen(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      const { host, 'content-length': length, 'transfer-encoding': coding, authorization } = request.headers
+      seen.push([request.method, request.url, host, length, coding, authorization, Buffer.concat(chunks).toString()])
+      response.setHeader('content-type', 'application/json').end('{"isDone":true}')
+    })
+    const { host } = new URL(url)
+    const body = new TextEncoder().encode('{"é":1}')
+    const headers = { authorization: 'GNAP t', 'content-length': '8', host: 'elsewhere.example' }
+    expect(await send({ method: 'POST', url, headers, body })).toEqual({
+      ok: true,
+      status: 200,
+      document: { isDone: true },
+    })
+    expect(await send({ method: 'POST', url, headers: {} })).toMatchObject({ ok: true })
+    expect(await send({ method: 'DELETE', url, headers: {} })).toMatchObject({ ok: true })
+    expect(seen).toEqual([
+      ['POST', '/token/1', host, '8', undefined, 'GNAP t', '{"é":1}'],
+      ['POST', '/token/1', host, '0', undefined, undefined, ''],
+      ['DELETE', '/token/1', host, undefined, undefined, undefined, ''],
+    ])
+  })
+
+  it('is never sent twice, where the other side hangs up after it has read it', async () => {
+    let requests = 0
+    const url = await listen((request) => {
+      requests++
+      request.resume().on('end', () => request.socket.destroy())
+    })
+    const body = new TextEncoder().encode('{}')
+    expect(await send({ method: 'POST', url, headers: {}, body })).toEqual({ ok: false, reason: 'unreachable' })
+    expect(requests).toBe(1)
+  })
+
+  it('leaves no connection behind', async () => {
+    const closed: Promise<unknown>[] = []
+    const url = await listen((request, response) => {
+      closed.push(once(request.socket, 'close'))
+      response.writeHead(401, { 'content-type': 'application/json' }).write('{')
+    })
+    expect(await send({ method: 'GET', url, headers: {} })).toEqual({ ok: true, status: 401, document: undefined })
+    await Promise.all(closed)
+    expect(closed).toHaveLength(1)
+  })
+})
