@@ -4,11 +4,12 @@
  * @module open-payments-server
  */
 
-export type { AuditedGrant, AuditedPayment, AuditedRequest } from './ase/audit.ts'
+export type { AuditedDelivery, AuditedGrant, AuditedPayment, AuditedRequest } from './ase/audit.ts'
 export type { Grants, LiveGrant } from './ase/grants.ts'
 export { ConfigurationError, isConfigurationError } from './errors/configuration-error.ts'
 export { createOpenPayments, type FetchOptions, type HandleOptions, type OpenPayments } from './open-payments.ts'
 export type { OpenPaymentsOptions } from './options.ts'
+export type { HostDecision, UndecidedPayment } from './payments/host-decisions.ts'
 export type { ReceiptRefusal, ReceivedPayment } from './payments/receive-payment.ts'
 export type * from './ports/clock.ts'
 export type * from './ports/consent.ts'
@@ -19,6 +20,7 @@ export type * from './ports/key-resolver.ts'
 export type * from './ports/ledger.ts'
 export type * from './ports/payment-method.ts'
 export type * from './ports/pricing.ts'
+export type * from './ports/remote-receivers.ts'
 export type * from './ports/settings.ts'
 export type * from './ports/storage.ts'
 export type * from './ports/wallet-addresses.ts'

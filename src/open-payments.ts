@@ -2,12 +2,17 @@ import { type AuditedPayment, auditPayments } from './ase/audit.ts'
 import { createGrants, type Grants } from './ase/grants.ts'
 import { createInteractions } from './ase/interactions.ts'
 import { authServerRoutes } from './auth-server/routes.ts'
+import { createRemoteReceivers } from './client/remote-receivers.ts'
+import { ConfigurationError } from './errors/configuration-error.ts'
 import { fromFetchRequest, toFetchResponse } from './http/fetch-exchange.ts'
 import { createHandler } from './http/handle.ts'
 import { findLocalWalletAddress } from './http/local-wallet-address.ts'
+import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
 import { createRouter, originFormPath } from './http/router.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
+import { decideByHost, type HostDecision, listUndecided, type UndecidedPayment } from './payments/host-decisions.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
+import { createRailServer } from './payments/rail-server.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { recoverPayments, sweepRecords } from './payments/recover.ts'
 import type { Clock } from './ports/clock.ts'
@@ -16,6 +21,7 @@ import type { Context } from './ports/context.ts'
 import type { MoneyEvent, OnEvent, ServiceEvent } from './ports/events.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Pricing } from './ports/pricing.ts'
+import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { type Amount, isSameAsset } from './protocol/amount.ts'
 import { clientWalletAddress } from './protocol/client.ts'
 import { guardStorage } from './records/guard-storage.ts'
@@ -23,6 +29,8 @@ import { createSerializer } from './records/serializer.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
 import { derivedSecrets } from './runtime/derived-secrets.ts'
 import { fetchKeyResolver } from './runtime/fetch-key-resolver.ts'
+import { outboundRequests } from './runtime/outbound-requests.ts'
+import { hostNetwork } from './runtime/pinned-connection.ts'
 import { reportFaults } from './runtime/report-faults.ts'
 import { systemClock } from './runtime/system-clock.ts'
 import { tokenBuckets } from './runtime/token-buckets.ts'
@@ -65,6 +73,19 @@ export interface OpenPayments {
      * where the storage fails, and then the same call finds out.
      */
     received(id: string, amount: Amount, transferId: string): Promise<ReceivedPayment>
+  }
+  /**
+   * For money of which its rail does not know what became of it (`delivery_unknown`): a person, or a process beside this one,
+   * finds out and says so. That decides the payment, and is final: the same call again gets the same answer, the other
+   * one `conflict`. Rejects where the storage fails, and then the same call finds out.
+   */
+  readonly outgoingPayments: {
+    /** What was in flight has arrived: it counts as sent. `id` is the last segment of the payment's URL. */
+    sent(id: string): Promise<HostDecision>
+    /** What was in flight has not arrived and never will: it does not count. */
+    failed(id: string): Promise<HostDecision>
+    /** All payments that wait for such a word, the longest waiting first. */
+    undecided(): Promise<readonly UndecidedPayment[]>
   }
   /**
    * The outgoing payments of a wallet address (its canonical URL), newest first, each with the client's signed request,
@@ -117,16 +138,22 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     keep(work)
     return work
   }
-  const handle: OpenPayments['handle'] = (request, { waitUntil } = {}) =>
-    answer(request, (work) => {
+  for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keep))
+  const railAt = railEndpoints(context.paymentMethods, routes, bases)
+  const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
+    const rail = railAt(request.method, request.target)
+    if (rail !== undefined) return answerByRail(context, rail, request)
+    return answer(request, (work) => {
       const kept = keep(work)
       waitUntil?.(kept)
     })
+  }
   return {
     handle,
     fetch: async (request, { source, ...handling } = {}) =>
       toFetchResponse(await handle(fromFetchRequest(request, source), handling)),
     owns: async (method, target) => {
+      if (railAt(method, target) !== undefined) return true
       const found = await match(method, target)
       // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
@@ -137,6 +164,11 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     interactions,
     grants: createGrants(context),
     incomingPayments: { received: (id, amount, transferId) => receivePayment(context, id, amount, transferId, keep) },
+    outgoingPayments: {
+      sent: (id) => decideByHost(context, id, 'sent', keep),
+      failed: (id) => decideByHost(context, id, 'failed', keep),
+      undecided: () => listUndecided(context),
+    },
     audit: (walletAddress) => auditPayments(context, walletAddress),
     recover: () => tracked(recoverPayments(context)),
     sweep: () => tracked(sweepRecords(context)),
@@ -157,8 +189,11 @@ function createContext(options: OpenPaymentsOptions): Context {
   const cryptography = options.cryptography ?? webCryptography()
   const keyResolver = options.keyResolver ?? fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
   const onEvent: OnEvent = options.onEvent ?? reportFaults
-  const { authServer, resourceServer, storage, ledger, walletAddresses } = options
+  const { authServer, resourceServer, storage, ledger, walletAddresses, paymentMethods = [] } = options
   const emit = emitBestEffort(onEvent)
+  const secrets = derivedSecrets(options.secrets, cryptography)
+  const own = { clock, cryptography, secrets, emit, policies }
+  const remoteReceivers = options.remoteReceivers ?? (paymentMethods.length > 0 ? readReceivers(own) : undefined)
   return Object.freeze({
     authServer,
     resourceServer,
@@ -169,10 +204,11 @@ function createContext(options: OpenPaymentsOptions): Context {
     walletAddresses,
     keyResolver,
     cryptography,
-    secrets: derivedSecrets(options.secrets, cryptography),
+    secrets,
     clock,
     pricing: options.pricing ?? EVEN_PRICING,
-    paymentMethods: options.paymentMethods ?? [],
+    paymentMethods,
+    ...(paymentMethods.length > 0 && remoteReceivers && { remoteReceivers }),
     lifetimes,
     limits,
     policies,
@@ -182,6 +218,17 @@ function createContext(options: OpenPaymentsOptions): Context {
     ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
     serialize: createSerializer(),
   } satisfies Context)
+}
+
+function readReceivers({
+  policies,
+  ...own
+}: Pick<Context, 'clock' | 'cryptography' | 'secrets' | 'emit' | 'policies'>): RemoteReceivers {
+  const network = hostNetwork()
+  if (network === undefined) throw new ConfigurationError('remoteReceivers is required on a host without node:https')
+  const { clientWalletAddress, loopbackHttp } = policies
+  const send = outboundRequests({ clock: own.clock, loopbackHttp, network })
+  return createRemoteReceivers({ ...own, send, ...(clientWalletAddress !== undefined && { clientWalletAddress }) })
 }
 
 const HOUR_MILLISECONDS = 3_600_000

@@ -7,11 +7,12 @@ import type { KeyResolver } from './ports/key-resolver.ts'
 import type { Ledger } from './ports/ledger.ts'
 import type { PaymentMethod } from './ports/payment-method.ts'
 import type { Pricing } from './ports/pricing.ts'
+import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
-import { isLoopbackHost } from './protocol/wallet-address.ts'
+import { canonicalWalletAddress, isLoopbackHost } from './protocol/wallet-address.ts'
 
 /** What a wallet brings. */
 export interface OpenPaymentsOptions {
@@ -29,10 +30,15 @@ export interface OpenPaymentsOptions {
   readonly consent: Consent
   /** Default: one to one within an asset, no fee, no exchange. */
   readonly pricing?: Pricing
-  /** Default: none. In this version a method only supplies the `methods` of incoming payments; receivers on other servers are refused. */
+  /**
+   * How money comes from other servers and goes to them, such as `ilp()`; one of each type. Default: none, and then only
+   * receivers on this server can be paid.
+   */
   readonly paymentMethods?: readonly PaymentMethod[]
   /** Default: fetches over https, guarded; needs a host with `node:https`. */
   readonly keyResolver?: KeyResolver
+  /** Default: asks over https, guarded; needs a host with `node:https`. Asked only where there is a payment method. */
+  readonly remoteReceivers?: RemoteReceivers
   /** Default: the host's WebCrypto. */
   readonly cryptography?: Cryptography
   /** Default: the system's clock. */
@@ -98,7 +104,7 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   refuseUnknown('settings', settings, ['lifetimes', 'limits', 'policies'])
   const lifetimes = withDefaults('settings.lifetimes', LIFETIMES, settings.lifetimes)
   const limits = withDefaults('settings.limits', LIMITS, settings.limits)
-  const policies = withDefaults('settings.policies', POLICIES, settings.policies)
+  const policies = withDefaults('settings.policies', POLICIES, settings.policies, ['clientWalletAddress'])
   for (const [name, value] of Object.entries(lifetimes)) requirePositive(`settings.lifetimes.${name}`, value)
   for (const [name, value] of Object.entries(limits)) requirePositive(`settings.limits.${name}`, value)
   // A request that still waits for its hold must not lose its payment to recovery.
@@ -113,15 +119,21 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   if (new URL(walletAddressServer).origin !== walletAddressServer) {
     throw new ConfigurationError('walletAddressServer must be an origin, without a path')
   }
+  checkClientWalletAddress(policies, walletAddressServer)
   checkSecrets(options.secrets)
   checkPorts(options)
   checkLists(options, policies)
   return { walletAddressServer, lifetimes, limits, policies }
 }
 
-function withDefaults<T extends object>(name: string, defaults: T, given: Partial<T> | undefined): T {
+function withDefaults<T extends object>(
+  name: string,
+  defaults: T,
+  given: Partial<T> | undefined,
+  withoutDefault: readonly string[] = [],
+): T {
   if (given !== undefined) requireObject(name, given)
-  refuseUnknown(name, given ?? {}, Object.keys(defaults))
+  refuseUnknown(name, given ?? {}, [...Object.keys(defaults), ...withoutDefault])
   return Object.freeze({ ...defaults, ...given })
 }
 
@@ -191,6 +203,17 @@ function checkBaseUrl(name: string, text: unknown, policies: Policies): void {
   }
 }
 
+/** Its key set must be one that this server answers, or nobody could verify what this server signs. */
+function checkClientWalletAddress({ clientWalletAddress, loopbackHttp }: Policies, walletAddressServer: string): void {
+  if (clientWalletAddress === undefined) return
+  const name = 'settings.policies.clientWalletAddress'
+  const canonical =
+    typeof clientWalletAddress === 'string' ? canonicalWalletAddress(clientWalletAddress, { loopbackHttp }) : undefined
+  if (canonical === undefined || new URL(canonical).origin !== walletAddressServer)
+    throw new ConfigurationError(`${name} must be a wallet address under ${walletAddressServer}`)
+  if (canonical !== clientWalletAddress) throw new ConfigurationError(`${name} must be written as ${canonical}`)
+}
+
 const SHORTEST_SECRET = 32
 
 function checkSecrets(secrets: unknown): void {
@@ -209,7 +232,8 @@ const PORT_METHODS = {
   consent: ['respond'],
   pricing: ['price'],
   keyResolver: ['keySet', 'publicName'],
-  cryptography: ['randomBytes', 'sha256', 'sha512', 'hmacSha256', 'verifyEd25519', 'signEd25519'],
+  remoteReceivers: ['find'],
+  cryptography: ['randomBytes', 'sha256', 'sha512', 'hmacSha256', 'verifyEd25519', 'ed25519PublicKey', 'signEd25519'],
   clock: ['now', 'sleep'],
 } as const
 
@@ -242,15 +266,22 @@ const NO_APP_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'javascrip
 function checkLists(options: OpenPaymentsOptions, policies: Policies): void {
   const { onEvent, paymentMethods = [] } = options
   if (onEvent !== undefined && typeof onEvent !== 'function') throw new ConfigurationError('onEvent must be a function')
-  if (!Array.isArray(paymentMethods) || !paymentMethods.every((method) => hasMethod(method, 'createDetails'))) {
-    throw new ConfigurationError('paymentMethods must be a list of payment methods')
-  }
+  checkPaymentMethods(paymentMethods)
   const { finishSchemes } = policies
   const isAppScheme = (scheme: unknown): boolean =>
     typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !NO_APP_SCHEMES.has(scheme)
   if (!Array.isArray(finishSchemes) || !finishSchemes.every(isAppScheme)) {
     throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
   }
+}
+
+function checkPaymentMethods(methods: readonly PaymentMethod[]): void {
+  const functions = ['createDetails', 'quote', 'deliver']
+  if (!Array.isArray(methods) || !methods.every((method) => functions.every((name) => hasMethod(method, name))))
+    throw new ConfigurationError('paymentMethods must be a list of payment methods')
+  // Payments remember the type that carries them.
+  const types = methods.map(({ type }) => type)
+  if (new Set(types).size !== types.length) throw new ConfigurationError('paymentMethods must be of one type each')
 }
 
 function hasMethod(port: unknown, method: string): boolean {

@@ -1,12 +1,19 @@
 import { creditIdOf } from '../payments/deliver-locally.ts'
+import { progressOf } from '../payments/delivery-progress.ts'
 import type { Context } from '../ports/context.ts'
 import type { ListPosition, StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import { isUsableToken } from '../protocol/access-token.ts'
-import { amountToWire, type WireAmount } from '../protocol/amount.ts'
+import { amountOf, amountToWire, type WireAmount } from '../protocol/amount.ts'
 import { toBase64url } from '../protocol/identifiers.ts'
 import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
-import type { OutgoingPayment, OutgoingPaymentState, StateEntry } from '../protocol/outgoing-payment.ts'
+import {
+  isRailPayment,
+  type OutgoingPayment,
+  type OutgoingPaymentState,
+  type RailPayment,
+  type StateEntry,
+} from '../protocol/outgoing-payment.ts'
 import { lineOf, type SignedRequest, showToken } from '../protocol/signed-request.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 
@@ -62,13 +69,34 @@ export interface AuditedPayment {
   readonly quoteId?: string
   readonly grant: AuditedGrant
   readonly signedRequest: AuditedRequest
-  /** The accounts in the ledger: who pays, and who is paid. */
+  /** The accounts in the ledger: who pays, and who is paid; the latter absent for a receiver on another server. */
   readonly account: string
-  readonly payeeAccount: string
+  readonly payeeAccount?: string
   /** The id of its hold in the ledger, and of its settlement or release. */
   readonly holdId: string
-  /** The id of the credit to the receiver, which the ledger has once the payment came so far. */
-  readonly creditId: string
+  /** The id of the credit to the receiver, which the ledger has once the payment came so far; absent for a receiver on another server. */
+  readonly creditId?: string
+  /** For a receiver on another server: how it is paid, and how far that has come. */
+  readonly rail?: AuditedDelivery
+}
+
+/** A delivery over a rail. What is sent is in the asset of the rail, what is received in the receiver's. */
+export interface AuditedDelivery {
+  readonly method: string
+  /** The account of the rail that the money leaves through, and the address that it was to be paid at. */
+  readonly account: string
+  readonly address: string
+  /** The most that leaves. */
+  readonly sendAmount: WireAmount
+  /** Known to have left, and to have arrived. */
+  readonly sent: WireAmount
+  readonly received: WireAmount
+  /** May have left beside that, and arrived: nobody knows yet. */
+  readonly inFlightSent: WireAmount
+  readonly inFlightReceived: WireAmount
+  /** Set once the rail was not asked any more; the host was to say how it ended, and what it said. */
+  readonly isLeftToHost?: 'pending' | 'unknown'
+  readonly saidByHost?: 'sent' | 'failed'
 }
 
 const PAGE = 100
@@ -105,7 +133,7 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
         grant: auditedGrant(grant),
         signedRequest: await auditedRequest(context, request, tokens.get(request.id)),
         holdId: payment.id,
-        creditId: await creditIdOf(context, payment.id),
+        ...(payment.rail === undefined && { creditId: await creditIdOf(context, payment.id) }),
       }
     }),
   )
@@ -115,6 +143,7 @@ function auditedPayment(
   payment: OutgoingPayment,
 ): Omit<AuditedPayment, 'grant' | 'signedRequest' | 'holdId' | 'creditId'> {
   const { id, walletAddress, client, state, states, createdAt, receiver, quoteId, decision } = payment
+  const failureReason = decision?.action === 'release' ? decision.reason : payment.delivery?.reason
   return {
     id,
     walletAddress,
@@ -127,10 +156,29 @@ function auditedPayment(
     receiveAmount: amountToWire(payment.receiveAmount),
     fee: amountToWire(payment.fee),
     sentAmount: amountToWire(payment.sentAmount),
-    ...(decision?.action === 'release' && { failureReason: decision.reason }),
+    ...(failureReason !== undefined && { failureReason }),
     ...(quoteId !== undefined && { quoteId }),
     account: payment.account,
-    payeeAccount: payment.payeeAccount,
+    ...(payment.payeeAccount !== undefined && { payeeAccount: payment.payeeAccount }),
+    ...(isRailPayment(payment) && { rail: auditedDelivery(payment) }),
+  }
+}
+
+function auditedDelivery(payment: RailPayment): AuditedDelivery {
+  const { rail, receiveAmount, delivery } = payment
+  const { method, account, address, sendAmount } = rail
+  const { sent, received, inFlight } = progressOf(payment)
+  return {
+    method,
+    account,
+    address,
+    sendAmount,
+    sent: amountToWire(amountOf(sendAmount, sent)),
+    received: amountToWire(amountOf(receiveAmount, received)),
+    inFlightSent: amountToWire(amountOf(sendAmount, inFlight.sent)),
+    inFlightReceived: amountToWire(amountOf(receiveAmount, inFlight.received)),
+    ...(delivery?.isLeftToHost && { isLeftToHost: delivery.isLeftToHost }),
+    ...(delivery?.saidByHost && { saidByHost: delivery.saidByHost }),
   }
 }
 

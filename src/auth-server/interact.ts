@@ -32,7 +32,7 @@ export async function interact(
   return {
     status: REDIRECTS.includes(response.status) ? 303 : response.status,
     headers: { ...withoutCors(response.headers), ...securityHeaders(response.headers) },
-    ...(response.body !== undefined && { text: response.body }),
+    ...(response.body !== undefined && { raw: response.body }),
   }
 }
 

@@ -24,7 +24,9 @@ const NO_BODY: readonly number[] = [204, 205, 304]
 
 /** A response of the core for a Fetch host. */
 export function toFetchResponse({ status, headers, body }: HttpResponse): Response {
-  return new Response(NO_BODY.includes(status) ? null : body, { status, headers })
+  // A copy: what is handed out may be a part of something, or memory that others write to.
+  const sent = body instanceof Uint8Array ? new Uint8Array(body) : body
+  return new Response(NO_BODY.includes(status) ? null : sent, { status, headers })
 }
 
 async function readBytes(request: Request, limit: number): Promise<Uint8Array | undefined> {

@@ -1,11 +1,11 @@
 import type { HttpResponse } from '../ports/http-exchange.ts'
 
-/** What an endpoint answers: a JSON body, a text that is ready, or nothing. */
+/** What an endpoint answers: a JSON body, text or bytes that are ready, or nothing. */
 export interface Result {
   readonly status: number
   readonly body?: unknown
-  /** Instead of `body`; the content type is in `headers`. */
-  readonly text?: string
+  /** Instead of `body`, written out as it is; the content type is in `headers`. */
+  readonly raw?: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -15,7 +15,7 @@ const NO_STORE = { 'cache-control': 'no-store' }
 /** Writes a result; not cacheable unless it says otherwise. */
 export function respond(result: Result): HttpResponse {
   if (result.body === undefined) {
-    return { status: result.status, headers: { ...NO_STORE, ...result.headers }, body: result.text }
+    return { status: result.status, headers: { ...NO_STORE, ...result.headers }, body: result.raw }
   }
   return {
     status: result.status,

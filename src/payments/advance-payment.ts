@@ -1,7 +1,9 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
+import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { backOffMilliseconds } from '../records/decide.ts'
 import { confirmHold } from './confirm-hold.ts'
+import { deliverByRail } from './deliver-by-rail.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
@@ -29,6 +31,7 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
         await context.clock.sleep(backOffMilliseconds(context, tries + 4))
       } else {
         if (step.progress === 'stalled') await postpone(context, record)
+        if (step.progress === 'later') await postpone(context, step.record)
         break
       }
     }
@@ -37,7 +40,7 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
   }
   await told
   await deliverEvents(context, start.value.id)
-  await deliverEvents(context, start.value.incomingPaymentId)
+  if (start.value.incomingPaymentId !== undefined) await deliverEvents(context, start.value.incomingPaymentId)
 }
 
 /** A step that failed is tried again like one that was not answered: it repeats safely. */
@@ -56,7 +59,9 @@ async function takeStep(context: Context, record: StoredRecord<'outgoing-payment
       return { progress: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
-      return deliverLocally(context, record)
+      return isRailPayment(record.value)
+        ? deliverByRail(context, record, record.value)
+        : deliverLocally(context, record)
     case 'decided':
       return finishPayment(context, record)
     case 'refused':

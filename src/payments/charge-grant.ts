@@ -143,17 +143,25 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
   return undefined
 }
 
-/** The changes that give a payment's reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
+/** The changes that give what a payment did not use of its reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
 export async function releaseSpending(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
-  const { debitAmount, receiveAmount } = payment
+  const { debitAmount, sentAmount, receiveAmount } = payment
+  const unsent = debitAmount.value - sentAmount.value
+  const unreceived = receiveAmount.value - receivedOf(payment)
   return stored.map((record) => {
-    const value = chargeSpending(record.value, -debitAmount.value, receiveAmount, -receiveAmount.value)
+    const value = chargeSpending(record.value, -unsent, receiveAmount, -unreceived)
     if (payment.state !== 'refused') return { ...record, action: 'replace', value }
     // A refused payment never was charged. The record itself stays, or one that is made anew would pass for it with a
     // writer that read it before. @spec D13 @spec D15
     const chargedAt = value.chargedAt === payment.createdAt ? value.chargedBefore : value.chargedAt
     return { ...record, action: 'replace', value: { ...value, chargedAt, payments: value.payments - 1 } }
   })
+}
+
+/** What a payment that failed has brought its receiver all the same; a rail may bring more than was priced. */
+function receivedOf({ sentAmount, receiveAmount, delivery }: OutgoingPayment): bigint {
+  const received = sentAmount.value === 0n ? 0n : BigInt(delivery?.received ?? '0')
+  return received < receiveAmount.value ? received : receiveAmount.value
 }

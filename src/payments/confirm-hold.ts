@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
+import type { Counterparty } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import { enterState, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { enterState, isLocalPayment, isRailPayment, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
@@ -38,9 +39,16 @@ export async function askHold(context: Context, payment: OutgoingPayment): Promi
       id: payment.id,
       account: payment.account,
       amount: payment.debitAmount,
-      counterparty: { kind: 'local', account: payment.payeeAccount, incomingPayment: payment.incomingPaymentId },
+      counterparty: counterpartyOf(payment),
     }),
   )
+}
+
+function counterpartyOf(payment: OutgoingPayment): Counterparty {
+  if (isRailPayment(payment)) return { kind: 'rail', method: payment.rail.method, address: payment.rail.address }
+  if (isLocalPayment(payment))
+    return { kind: 'local', account: payment.payeeAccount, incomingPayment: payment.incomingPaymentId }
+  throw new Error('an outgoing payment has no receiver')
 }
 
 /**

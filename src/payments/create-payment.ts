@@ -1,31 +1,41 @@
-import { grantLimitExceeded, invalidSignature, invalidToken, ledgerRefused, unavailable } from '../errors/conditions.ts'
+import {
+  grantLimitExceeded,
+  invalidQuote,
+  invalidSignature,
+  invalidToken,
+  ledgerRefused,
+  unavailable,
+} from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf } from '../protocol/amount.ts'
+import type { RailTerms } from '../protocol/delivery.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Metadata } from '../protocol/metadata.ts'
 import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { decide } from '../records/decide.ts'
-import { decideOnce, type Effect, type SingleUse } from '../records/decide-once.ts'
+import { decideOnce, type Effect, isUsedKey, type SingleUse } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { askHold, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
-import type { LocalReceiver } from './resolve-receiver.ts'
+import type { Receiver } from './resolve-receiver.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
 export interface PaymentTerms {
   readonly walletAddress: string
   readonly payer: WalletAddress
-  readonly receiver: LocalReceiver
+  readonly receiver: Receiver
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   readonly fee: Amount
+  /** For a receiver on another server. */
+  readonly rail?: RailTerms
   readonly metadata?: Metadata
   /** The open quote that fixes the amounts, where there is one. */
   readonly quote?: StoredRecord<'quote'>
@@ -37,6 +47,8 @@ export interface PaymentOrder extends SingleUse {
   readonly signedRequest: Omit<SignedRequest, 'id'>
   /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
   readonly readTerms: () => Promise<PaymentTerms>
+  /** Does beforehand what may take its time, so that `readTerms` does not. */
+  readonly prepare?: () => Promise<void>
   /** The answer to the order; `spent` is what its grant has spent with the payment. */
   readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
 }
@@ -90,11 +102,23 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     const { spent } = charged
     return { changes, resourceId: id, response: answerOf(payment, spent), made: { record, spent } }
   }
+  await prepareOrder(context, order)
   const once = await context.serialize(`grant:${token.grantId}`, () => decideOnce(context, order, attempt))
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent } = once.made
   const held = await beginPayment(context, record)
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
+}
+
+/** An order whose key is used asks nobody anything: it has its answer, whatever became of its receiver since. @spec OUT-12 */
+async function prepareOrder(context: Context, { key, prepare }: PaymentOrder): Promise<void> {
+  if (prepare === undefined || (await isUsedKey(context, key))) return
+  try {
+    await prepare()
+  } catch (refusal) {
+    // The very request that this repeats may have completed the receiver meanwhile.
+    if (!(await isUsedKey(context, key))) throw refusal
+  }
 }
 
 /** A claim that may be swept by now keeps nobody out: the request may have been sent again meanwhile, and carried out. @spec SIG-26 */
@@ -173,12 +197,21 @@ function intendPayment(
     sentAmount: amountOf(terms.debitAmount, 0n),
     ...(terms.metadata && { metadata: terms.metadata }),
     account: terms.payer.account,
-    incomingPaymentId: terms.receiver.record.value.id,
-    payeeAccount: terms.receiver.account,
+    ...payeeOf(terms),
     grantId: token.grantId,
     spendingIds,
     attempts: 0,
   }
+}
+
+function payeeOf({
+  receiver,
+  rail,
+}: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
+  if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
+  // A quote of a receiver whose URL was local when the quote was made.
+  if (rail === undefined) throw invalidQuote('the receiver is on another server by now')
+  return { rail: { ...rail, address: receiver.details.ilpAddress } }
 }
 
 /** @spec QUO-7 */

@@ -2,7 +2,12 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { toHex } from '../protocol/identifiers.ts'
 import { creditReceipt, dropReceipt, reserveReceipt } from '../protocol/incoming-payment.ts'
-import { enterState, type OutgoingPayment, type Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
+import {
+  enterState,
+  isLocalPayment,
+  type OutgoingPayment,
+  type Decision as PaymentDecision,
+} from '../protocol/outgoing-payment.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
@@ -21,6 +26,7 @@ export async function creditIdOf(context: Context, outgoingPaymentId: string): P
  */
 export async function deliverLocally(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
   const payment = record.value
+  if (!isLocalPayment(payment)) throw new Error('the receiver of a payment is not on this server')
   const creditId = await creditIdOf(context, payment.id)
   const room = await reserveRoom(context, record, creditId)
   if (room !== 'reserved') return room
@@ -62,7 +68,7 @@ async function reserveRoom(
       kind: 'receipt',
       value: {
         id: creditId,
-        incomingPaymentId: payment.incomingPaymentId,
+        incomingPaymentId: incoming.value.id,
         state: reserved.ok ? 'reserved' : 'dropped',
         amount: payment.receiveAmount,
         createdAt: now,
@@ -106,7 +112,8 @@ async function decideWithReceipt(
   })
 }
 
-function decided(
+/** The commit that decides a payment, with what else changes by that. */
+export function decided(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   decision: PaymentDecision,
@@ -122,7 +129,8 @@ function decided(
 }
 
 async function readIncoming(context: Context, payment: OutgoingPayment): Promise<StoredRecord<'incoming-payment'>> {
-  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId)
+  const { incomingPaymentId = '' } = payment
+  const incoming = await readRecord(context.storage, 'incoming-payment', incomingPaymentId)
   if (incoming === undefined) throw new Error('the receiver of a payment has vanished')
   return incoming
 }

@@ -18,9 +18,11 @@ export async function finishPayment(context: Context, record: StoredRecord<'outg
   if (decision === undefined) throw new Error('a decided payment has no decision')
   const told = await askLedger(context, `end ${payment.id}`, () => tellLedger(context, payment, decision))
   if (told.outcome !== 'done') return { progress: 'stalled' }
-  const isSettled = decision.action === 'settle'
-  const ended = enterState(payment, isSettled ? 'completed' : 'failed', context.clock.now())
-  const sentAmount = isSettled ? amountOf(payment.debitAmount, decision.amount) : payment.sentAmount
+  const sent = decision.action === 'settle' ? decision.amount : 0n
+  // What a payment took in full it has sent, even where the last of it was lost in rounding. @spec OUT-8
+  const state = sent === payment.debitAmount.value ? 'completed' : 'failed'
+  const ended = enterState(payment, state, context.clock.now())
+  const sentAmount = amountOf(payment.debitAmount, sent)
   return writeEnd(context, record, { ...ended, sentAmount })
 }
 

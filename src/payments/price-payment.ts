@@ -1,20 +1,40 @@
 import type { Context } from '../ports/context.ts'
-import { type Amount, type Asset, amountOf, isSameAsset } from '../protocol/amount.ts'
-import { minimumSend, parseRate, priceFixedReceive, priceFixedSend, type Terms } from '../protocol/price.ts'
+import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
+import type { RailTerms } from '../protocol/delivery.ts'
+import {
+  arrivingFor,
+  leavingFor,
+  minimumSend,
+  ONE_TO_ONE,
+  parseRate,
+  priceFixedReceive,
+  priceFixedSend,
+  type RailRate,
+  type Terms,
+} from '../protocol/price.ts'
 import { answerInTime } from './in-time.ts'
+import type { RailWay } from './remote-receiver.ts'
 
 /** What is asked: a fixed debit, or a fixed amount at the receiver. */
 export type FixedAmount = { readonly debit: Amount } | { readonly receive: Amount }
 
 /** The frozen amounts of a payment, or why there are none. `minSendAmount` is the smallest debit that reaches the receiver. */
 export type PricedPayment =
-  | { readonly ok: true; readonly debitAmount: Amount; readonly receiveAmount: Amount; readonly fee: Amount }
+  | {
+      readonly ok: true
+      readonly debitAmount: Amount
+      readonly receiveAmount: Amount
+      readonly fee: Amount
+      /** For a receiver on another server. */
+      readonly rail?: RailTerms
+    }
   | { readonly ok: false; readonly reason: 'wrong_asset' | 'zero' | 'over_remainder' | 'no_exchange' | 'too_large' }
   | { readonly ok: false; readonly reason: 'receives_nothing'; readonly minSendAmount?: Amount }
 
 /**
  * Prices a payment: a fixed debit is kept exactly and what arrives is rounded down; a fixed receive is kept exactly
- * and the debit is the smallest that reaches it.
+ * and the debit is the smallest that reaches it. Over a rail the wallet's price leads to the asset in which money leaves,
+ * and the rail's rate from there to the receiver; each step rounds once.
  * @spec QUO-3 @spec QUO-4 @spec QUO-5 @spec QUO-8
  */
 export async function pricePayment(
@@ -26,18 +46,32 @@ export async function pricePayment(
     /** What the receiver still takes; absent without bound. */
     readonly remainder?: bigint | undefined
     readonly fixed: FixedAmount
+    /** How a receiver on another server is reached. */
+    readonly way?: RailWay | undefined
   },
 ): Promise<PricedPayment> {
-  const { from, to, fixed, remainder } = request
+  const { walletAddress, from, to, fixed, remainder, way } = request
   const [given, asset] = 'debit' in fixed ? [fixed.debit, from] : [fixed.receive, to]
   if (!isSameAsset(given, asset)) return { ok: false, reason: 'wrong_asset' }
   if (given.value === 0n) return { ok: false, reason: 'zero' }
-  const terms = await termsOf(context, request)
+  const terms = await termsOf(context, { walletAddress, from, to: way?.asset ?? to })
   if (terms === undefined) return { ok: false, reason: 'no_exchange' }
-  const priced = 'debit' in fixed ? sendExactly(terms, fixed.debit.value) : receiveExactly(terms, fixed.receive.value)
-  if (priced.ok && remainder !== undefined && priced.receiveAmount.value > remainder)
-    return { ok: false, reason: 'over_remainder' }
-  return priced
+  const leg: Leg = { terms, rate: way?.rate ?? ONE_TO_ONE }
+  const priced = 'debit' in fixed ? sendExactly(leg, fixed.debit.value) : receiveExactly(leg, fixed.receive.value)
+  if (!priced.ok) return priced
+  const { debit, fee, leaving, receive } = priced
+  if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
+  return {
+    ok: true,
+    debitAmount: amountOf(from, debit),
+    receiveAmount: amountOf(to, receive),
+    fee: amountOf(from, fee),
+    ...(way && { rail: railTerms(way, leaving, !('debit' in fixed)) }),
+  }
+}
+
+function railTerms({ method, account, asset }: RailWay, leaving: bigint, isFixedReceive: boolean): RailTerms {
+  return { method, account, sendAmount: amountToWire(amountOf(asset, leaving)), isFixedReceive }
 }
 
 async function termsOf(
@@ -63,10 +97,28 @@ function bareAsset({ assetCode, assetScale }: Asset): Asset {
   return { assetCode, assetScale }
 }
 
-function sendExactly(terms: Terms, debit: bigint): PricedPayment {
+/** The wallet's price up to where money leaves, and what arrives of that; inside the ledger all of it does. */
+interface Leg {
+  readonly terms: Terms
+  readonly rate: RailRate
+}
+
+type PricedLeg =
+  | {
+      readonly ok: true
+      readonly debit: bigint
+      readonly fee: bigint
+      readonly leaving: bigint
+      readonly receive: bigint
+    }
+  | Extract<PricedPayment, { readonly ok: false }>
+
+function sendExactly({ terms, rate }: Leg, debit: bigint): PricedLeg {
   const priced = priceFixedSend(debit, terms)
-  if (priced === undefined || priced.receive === 0n) {
-    const minimum = minimumSend(terms)
+  const receive = priced === undefined ? 0n : arrivingFor(priced.receive, rate)
+  if (receive > MAX_AMOUNT_VALUE) return { ok: false, reason: 'too_large' }
+  if (priced === undefined || receive === 0n) {
+    const minimum = minimumSend(terms, rate)
     if (priced === undefined && minimum !== undefined && debit >= minimum) return { ok: false, reason: 'too_large' }
     return {
       ok: false,
@@ -74,19 +126,12 @@ function sendExactly(terms: Terms, debit: bigint): PricedPayment {
       ...(minimum !== undefined && { minSendAmount: amountOf(terms.from, minimum) }),
     }
   }
-  return frozen(terms, debit, priced.receive, priced.fee)
+  return { ok: true, debit, fee: priced.fee, leaving: priced.receive, receive }
 }
 
-function receiveExactly(terms: Terms, receive: bigint): PricedPayment {
-  const priced = priceFixedReceive(receive, terms)
-  return priced === undefined ? { ok: false, reason: 'too_large' } : frozen(terms, priced.debit, receive, priced.fee)
-}
-
-function frozen(terms: Terms, debit: bigint, receive: bigint, fee: bigint): PricedPayment {
-  return {
-    ok: true,
-    debitAmount: amountOf(terms.from, debit),
-    receiveAmount: amountOf(terms.to, receive),
-    fee: amountOf(terms.from, fee),
-  }
+function receiveExactly({ terms, rate }: Leg, receive: bigint): PricedLeg {
+  const leaving = leavingFor(receive, rate)
+  const priced = leaving > MAX_AMOUNT_VALUE ? undefined : priceFixedReceive(leaving, terms)
+  if (priced === undefined) return { ok: false, reason: 'too_large' }
+  return { ok: true, ...priced, leaving, receive }
 }

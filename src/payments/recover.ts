@@ -5,6 +5,7 @@ import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { advancePayment } from './advance-payment.ts'
+import { recoverReceipts } from './credit-receipt.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 
@@ -12,8 +13,9 @@ import { replaceIncoming } from './replace-incoming.ts'
 const BATCH = 100
 
 /**
- * Moves on what was interrupted: payments whose lease has lapsed, and money events that nobody acknowledged. Safe to
- * run in several processes at once: a payment is claimed by a commit that only one of them wins.
+ * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
+ * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
+ * only one of them wins, and so is a receipt.
  * Resolves with how many were due; 100 or more means that there may be more.
  */
 export async function recoverPayments(context: Context): Promise<number> {
@@ -22,16 +24,19 @@ export async function recoverPayments(context: Context): Promise<number> {
   const claimed = (await Promise.all(payments.map((record) => claim(context, record)))).filter(
     (record) => record !== undefined,
   )
-  await Promise.all(claimed.map((record) => advancePayment(context, record)))
+  const [receipts] = await Promise.all([
+    recoverReceipts(context, now, BATCH),
+    ...claimed.map((record) => advancePayment(context, record)),
+  ])
   const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
   const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
   await Promise.all([...told].map((paymentId) => deliverEvents(context, paymentId)))
-  const isFull = payments.length === BATCH || events.length === BATCH
-  if (claimed.length + events.length > 0) {
+  const isFull = [payments.length, receipts, events.length].includes(BATCH)
+  if (claimed.length + receipts + events.length > 0) {
     const at = context.clock.now()
     context.emit({ type: 'recovered', at, payments: claimed.length, events: events.length, isFull })
   }
-  return payments.length + events.length
+  return payments.length + receipts + events.length
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {

@@ -4,9 +4,18 @@ import { type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, localResourceId, parseReceiver } from '../protocol/receiver.ts'
 import { readRecord } from '../records/read-record.ts'
+import {
+  type FoundRemoteReceiver,
+  findRemoteReceiver,
+  NOT_REACHABLE,
+  type RailWay,
+  type RemoteReceiver,
+  reachRemoteReceiver,
+} from './remote-receiver.ts'
 
 /** An incoming payment on this server that can be paid now. */
 export interface LocalReceiver {
+  readonly kind: 'local'
   /** Its URL in normal form. */
   readonly url: string
   readonly record: StoredRecord<'incoming-payment'>
@@ -18,19 +27,75 @@ export interface LocalReceiver {
   readonly account: string
 }
 
-/** A receiver, or why it cannot be paid. */
+/** A receiver that can be paid from here. */
+export type Receiver = LocalReceiver | RemoteReceiver
+
+/** A receiver, or why it cannot be paid: `reason` is for the developer of a client, `detail` for the operator. */
 export type ResolvedReceiver =
-  | { readonly ok: true; readonly receiver: LocalReceiver }
-  | { readonly ok: false; readonly reason: string }
+  | { readonly ok: true; readonly receiver: Receiver }
+  | { readonly ok: false; readonly reason: string; readonly detail?: string }
+
+/** A receiver with the way to it, where that is over a rail; or why it cannot be paid. */
+export type ReachedReceiver =
+  | { readonly ok: true; readonly receiver: Receiver; readonly way?: RailWay }
+  | Extract<ResolvedReceiver, { readonly ok: false }>
+
+/** Looks up the receiver of one request. */
+export interface ReceiverLookup {
+  /** What it is by now. */
+  resolve(url: string): Promise<ResolvedReceiver>
+  /** What it is, and how it is reached by a payer with an account in `from`. */
+  reach(url: string, from: Asset): Promise<ReachedReceiver>
+}
+
+/**
+ * Looks the receiver of one request up, on this server each time anew. Another server is asked once, whatever else the
+ * request meets: strangers are slow.
+ */
+export function lookUpReceiver(context: Context): ReceiverLookup {
+  let resolved: Promise<ResolvedReceiver> | undefined
+  let reached: Promise<ReachedReceiver> | undefined
+  return {
+    resolve: async (url) => {
+      if (!isRemoteReceiver(context, url)) return resolveReceiver(context, url)
+      resolved ??= resolveReceiver(context, url)
+      return resolved
+    },
+    reach: async (url, from) => {
+      const parsed = parseReceiver(url)
+      if (parsed === undefined || !isRemoteReceiver(context, url)) return resolveReceiver(context, url)
+      reached ??= reachRemoteReceiver(context, parsed.url, from).then((found) => (found.ok ? found : refusalOf(found)))
+      return reached
+    },
+  }
+}
+
+function refusalOf({
+  reason,
+  detail,
+}: Extract<FoundRemoteReceiver, { readonly ok: false }>): Extract<ResolvedReceiver, { readonly ok: false }> {
+  return { ok: false, reason: NOT_REACHABLE[reason], ...(detail !== undefined && { detail }) }
+}
+
+/** Whether another server has to be asked about a receiver: it is not on this one, and a payment method is configured. @spec T-41 */
+export function isRemoteReceiver(context: Context, url: string): boolean {
+  const parsed = parseReceiver(url)
+  if (parsed === undefined || context.remoteReceivers === undefined) return false
+  return !isLocalReceiver(parsed.url, context.resourceServer)
+}
 
 /**
  * Finds the incoming payment behind a receiver URL. A URL under this server's own base is local, every other one is
- * remote whatever its id, and a remote one cannot be paid from here.
+ * remote whatever its id, and a remote one can be paid only where a payment method is configured.
  * @spec RS-10 @spec OUT-4 @spec T-41
  */
 export async function resolveReceiver(context: Context, url: string): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
+  if (isRemoteReceiver(context, parsed.url)) {
+    const found = await findRemoteReceiver(context, parsed.url)
+    return found.ok ? found : refusalOf(found)
+  }
   if (!isLocalReceiver(parsed.url, context.resourceServer)) {
     return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
   }
@@ -49,6 +114,7 @@ export async function resolveReceiver(context: Context, url: string): Promise<Re
   return {
     ok: true,
     receiver: {
+      kind: 'local',
       url: parsed.url,
       record,
       asset: assetOf(payment),

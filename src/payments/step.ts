@@ -4,6 +4,10 @@ import type { StoredRecord } from '../ports/storage.ts'
 export type Step =
   | { readonly progress: 'moved'; readonly record: StoredRecord<'outgoing-payment'> }
   | { readonly progress: 'ended' }
+  /** It waits for a word of the host. */
+  | { readonly progress: 'waiting' }
   | { readonly progress: 'stalled' }
+  /** Asking again at once would be of no use. */
+  | { readonly progress: 'later'; readonly record: StoredRecord<'outgoing-payment'> }
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly progress: 'lost' }

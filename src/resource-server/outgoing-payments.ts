@@ -6,8 +6,9 @@ import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment, type PaymentOrder, type PaymentTerms } from '../payments/create-payment.ts'
-import { resolveReceiver } from '../payments/resolve-receiver.ts'
+import { isRemoteReceiver, lookUpReceiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
@@ -37,21 +38,40 @@ export async function createOutgoingPayment({
   const { context } = exchange
   const use = await singleUseOf(exchange, caller)
   const walletAddress = await walletAddressFor(context, caller, 'outgoing-payment', 'create', body.walletAddress)
+  const receivers = lookUpReceiver(context)
+  const readTerms = async (): Promise<PaymentTerms> => {
+    const terms =
+      'quoteId' in body
+        ? await termsOfQuote(context, walletAddress, body.quoteId, caller.token.client, receivers)
+        : await termsOfIncomingPayment(context, walletAddress, body, receivers)
+    return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
+  }
   const { record, answer, isOurs } = await createPayment(context, {
     ...use,
     token: caller.token,
     signedRequest: signedRequestOf(exchange, caller),
-    readTerms: async () => {
-      const terms =
-        'quoteId' in body
-          ? await termsOfQuote(context, walletAddress, body.quoteId, caller.token.client)
-          : await termsOfIncomingPayment(context, walletAddress, body)
-      return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
-    },
+    readTerms,
+    // Whatever another server takes its time over is known by then: it must not hold up the other payments of the grant.
+    ...(context.remoteReceivers && {
+      prepare: async () => {
+        if (await isPaidRemotely(context, body)) await readTerms()
+      },
+    }),
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
   if (isOurs) exchange.waitUntil(advancePayment(context, record))
   return { status: 201, body: answer }
+}
+
+async function isPaidRemotely(context: Context, body: CreateOutgoingPayment): Promise<boolean> {
+  if (!('quoteId' in body)) return isRemoteReceiver(context, body.incomingPayment)
+  const quote = await readQuote(context, body.quoteId)
+  return quote !== undefined && isRemoteReceiver(context, quote.value.receiver)
+}
+
+async function readQuote(context: Context, url: string): Promise<StoredRecord<'quote'> | undefined> {
+  const id = localResourceId(url, context.resourceServer, 'quotes')
+  return id === undefined || !isIdentifier(id) ? undefined : readRecord(context.storage, 'quote', id)
 }
 
 function grantSpentOf(spent: Spending): KeptAnswer {
@@ -80,9 +100,9 @@ async function termsOfQuote(
   payer: LocalWalletAddress,
   url: string,
   client: ClientId,
+  receivers: ReceiverLookup,
 ): Promise<PaymentTerms> {
-  const id = localResourceId(url, context.resourceServer, 'quotes')
-  const quote = id === undefined || !isIdentifier(id) ? undefined : await readRecord(context.storage, 'quote', id)
+  const quote = await readQuote(context, url)
   const isBound = context.policies.quoteBinding === 'client'
   // Somebody else's quote looks like one that does not exist. @spec T-38 @spec D12
   if (quote === undefined || quote.value.walletAddress !== payer.url || (isBound && quote.value.client !== client))
@@ -92,27 +112,29 @@ async function termsOfQuote(
   if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
   // A wallet that gave the account another unit since would take that many of the new one.
   if (!isSameAsset(value.debitAmount, payer.account)) throw invalidQuote('the wallet address has another asset by now')
-  const resolved = await resolveReceiver(context, value.receiver)
-  if (!resolved.ok) throw invalidReceiver(resolved.reason)
+  const resolved = await receivers.resolve(value.receiver)
+  if (!resolved.ok) throw invalidReceiver(resolved.reason, resolved.detail)
   const { receiver } = resolved
+  if (!isSameAsset(receiver.asset, value.receiveAmount))
+    throw invalidReceiver('the incoming payment is in another asset by now')
   if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder) {
     throw invalidReceiver('the incoming payment takes less than the quoted amount by now')
   }
-  const { debitAmount, receiveAmount, fee } = value
-  return { walletAddress: payer.url, payer: payer.account, receiver, debitAmount, receiveAmount, fee, quote }
+  const { debitAmount, receiveAmount, fee, rail } = value
+  const terms = { walletAddress: payer.url, payer: payer.account, receiver, debitAmount, receiveAmount, fee, quote }
+  return { ...terms, ...(rail && { rail }) }
 }
 
 async function termsOfIncomingPayment(
   context: Context,
   payer: LocalWalletAddress,
-  body: Extract<CreateOutgoingPayment, { readonly incomingPayment: string }>,
+  { incomingPayment, debitAmount }: Extract<CreateOutgoingPayment, { readonly incomingPayment: string }>,
+  receivers: ReceiverLookup,
 ): Promise<PaymentTerms> {
-  const { receiver, priced } = await priceRequest(context, payer.url, payer.account, {
-    receiver: body.incomingPayment,
-    debitAmount: body.debitAmount,
-  })
-  const { debitAmount, receiveAmount, fee } = priced
-  return { walletAddress: payer.url, payer: payer.account, receiver, debitAmount, receiveAmount, fee }
+  const request = { receiver: incomingPayment, debitAmount }
+  const { receiver, priced } = await priceRequest(context, payer.url, payer.account, request, receivers)
+  const { ok: _, ...amounts } = priced
+  return { walletAddress: payer.url, payer: payer.account, receiver, ...amounts }
 }
 
 function toWire(context: Context, payment: OutgoingPayment): WireOutgoingPayment {

@@ -6,7 +6,7 @@ import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { readLedgerAccount } from '../payments/ask-ledger.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
-import { type LocalReceiver, resolveReceiver } from '../payments/resolve-receiver.ts'
+import { lookUpReceiver, type Receiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { amountOf, amountToWire } from '../protocol/amount.ts'
@@ -22,7 +22,7 @@ import { singleUseOf } from './single-use.ts'
 
 /** A payment that can be made: its payer, its receiver and its frozen amounts. */
 export interface PricedRequest {
-  readonly receiver: LocalReceiver
+  readonly receiver: Receiver
   readonly priced: Extract<PricedPayment, { readonly ok: true }>
 }
 
@@ -31,8 +31,9 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const { context } = exchange
   const use = await singleUseOf(exchange, caller)
   const walletAddress = await walletAddressFor(context, caller, 'quote', 'create', body.walletAddress)
+  const receivers = lookUpReceiver(context)
   const { response } = await decideOnce(context, use, async () => {
-    const quote = await intendQuote(context, caller.token.client, walletAddress, body)
+    const quote = await intendQuote(context, caller.token.client, walletAddress, body, receivers)
     const dueAt = quote.expiresAt + EXPIRED_KEPT_MILLISECONDS
     return {
       changes: [{ action: 'insert', kind: 'quote', value: quote, dueAt }],
@@ -49,8 +50,9 @@ async function intendQuote(
   client: ClientId,
   { url, account }: LocalWalletAddress,
   body: CreateQuote,
+  receivers: ReceiverLookup,
 ): Promise<Quote> {
-  const { receiver, priced } = await priceRequest(context, url, account, body)
+  const { receiver, priced } = await priceRequest(context, url, account, body, receivers)
   const createdAt = context.clock.now()
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
   return {
@@ -64,6 +66,7 @@ async function intendQuote(
     debitAmount: priced.debitAmount,
     receiveAmount: priced.receiveAmount,
     fee: priced.fee,
+    ...(priced.rail && { rail: priced.rail }),
   }
 }
 
@@ -73,16 +76,18 @@ export async function priceRequest(
   walletAddress: string,
   payer: WalletAddress,
   request: Pick<CreateQuote, 'receiver' | 'debitAmount' | 'receiveAmount'>,
+  receivers: ReceiverLookup,
 ): Promise<PricedRequest> {
   const ledgerAccount = await readLedgerAccount(context, payer.account)
   if (ledgerAccount === undefined || !ledgerAccount.canSend) throw ledgerRefused('not_allowed')
-  const resolved = await resolveReceiver(context, request.receiver)
-  if (!resolved.ok) throw invalidReceiver(resolved.reason)
-  const { receiver } = resolved
+  const from = { assetCode: payer.assetCode, assetScale: payer.assetScale }
+  const reached = await receivers.reach(request.receiver, from)
+  if (!reached.ok) throw invalidReceiver(reached.reason, reached.detail)
+  const { receiver, way } = reached
   const fixed = fixedAmountOf(request, receiver)
   if (fixed === undefined) throw invalidAmount('give an amount: the receiver names none')
   const { asset: to, remainder } = receiver
-  const priced = await pricePayment(context, { walletAddress, from: amountOf(payer, 0n), to, remainder, fixed })
+  const priced = await pricePayment(context, { walletAddress, from, to, remainder, fixed, way })
   if (!priced.ok) throw conditionOf(priced)
   return { receiver, priced }
 }
@@ -90,7 +95,7 @@ export async function priceRequest(
 /** Without an amount the remainder of the receiver is asked for. @spec QUO-2 */
 function fixedAmountOf(
   request: Pick<CreateQuote, 'debitAmount' | 'receiveAmount'>,
-  receiver: LocalReceiver,
+  receiver: Receiver,
 ): FixedAmount | undefined {
   if (request.debitAmount !== undefined) return { debit: request.debitAmount }
   if (request.receiveAmount !== undefined) return { receive: request.receiveAmount }

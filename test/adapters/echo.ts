@@ -7,6 +7,9 @@ import type { HttpRequest, HttpResponse } from '../../src/index.ts'
 /** The most bytes of a body that the echo reads. */
 export const ECHO_LIMIT = 1000
 
+/** A body that no text survives: every octet once. */
+export const EVERY_BYTE: Uint8Array = Uint8Array.from({ length: 256 }, (_, octet) => octet)
+
 /** What the echo saw of a request. */
 export interface Echo {
   readonly method: string

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openPaymentsMiddleware } from '../../adapters/express.ts'
 import { isConfigurationError } from '../../src/index.ts'
 import { testWallet } from '../support/test-wallet.ts'
-import { ask, createEcho, ECHO_LIMIT, type Echo, receive, send, testServers } from './echo.ts'
+import { ask, createEcho, ECHO_LIMIT, type Echo, EVERY_BYTE, receive, send, testServers } from './echo.ts'
 
 const { listen } = testServers()
 
@@ -161,6 +161,16 @@ describe.each([
       'set-cookie: theme=dark',
       'strict-transport-security: max-age=1',
     ])
+  })
+
+  it('sends the bytes of a body as they are', async () => {
+    const app = express()
+    app.use(
+      openPaymentsMiddleware({ ...createEcho(), handle: async () => ({ status: 200, headers: {}, body: EVERY_BYTE }) }),
+    )
+    const response = await fetch(`http://127.0.0.1:${await listen(app)}/op`)
+    expect(response.headers.get('content-length')).toBe('256')
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(EVERY_BYTE)
   })
 
   it('DIG-1 keeps the bytes of a body before a parser', async () => {

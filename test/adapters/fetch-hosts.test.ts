@@ -3,7 +3,7 @@ import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
 import { fromFetchRequest, toFetchResponse } from '../../src/http/fetch-exchange.ts'
 import { type FetchOptions, isConfigurationError } from '../../src/index.ts'
-import { createEcho } from './echo.ts'
+import { createEcho, EVERY_BYTE } from './echo.ts'
 
 /** A body that is made while it is read; `cancelled` is called when nobody reads on. */
 function streamOf(
@@ -111,9 +111,16 @@ describe('a Fetch response', () => {
     expect(await response.json()).toEqual({ a: '€' })
   })
 
+  it('has the bytes of its body, also where they are a part of something', async () => {
+    const body = EVERY_BYTE.subarray(3, 250)
+    const response = toFetchResponse({ status: 200, headers: { 'content-type': 'application/octet-stream' }, body })
+    expect(response.headers.get('content-type')).toBe('application/octet-stream')
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(body)
+  })
+
   it.each([204, 205, 304])('may have no body, and with status %i has none', (status) => {
     expect(toFetchResponse({ status: 303, headers: {}, body: undefined }).body).toBeNull()
-    for (const body of [undefined, '', 'text']) {
+    for (const body of [undefined, '', 'text', EVERY_BYTE]) {
       const response = toFetchResponse({ status, headers: { 'set-cookie': 'a=b' }, body })
       expect([response.status, response.body, response.headers.getSetCookie()]).toEqual([status, null, ['a=b']])
     }

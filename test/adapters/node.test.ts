@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import type { HttpResponse } from '../../src/index.ts'
-import { ask, closing, createEcho, ECHO_LIMIT, receive, send, testServers } from './echo.ts'
+import { ask, closing, createEcho, ECHO_LIMIT, EVERY_BYTE, receive, send, testServers } from './echo.ts'
 
 const { listen } = testServers()
 
@@ -182,6 +182,14 @@ describe('a response on node:http', () => {
     expect(response.headers.get('content-length')).toBe('3')
     expect(response.headers.get('x-a')).toBe('b')
     expect(await response.text()).toBe('€')
+  })
+
+  it('has the bytes of its body, also where they are a part of something', async () => {
+    const body = EVERY_BYTE.subarray(3, 250)
+    const port = await listen(toNodeListener(answering({ status: 200, headers: {}, body })))
+    const response = await fetch(`http://127.0.0.1:${port}/op`)
+    expect(response.headers.get('content-length')).toBe('247')
+    expect(new Uint8Array(await response.arrayBuffer())).toEqual(body)
   })
 
   it('has no body for HEAD, and the length that GET has', async () => {

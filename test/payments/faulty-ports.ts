@@ -24,7 +24,7 @@ export type Fault =
 
 /** One call of a port, before it is made. */
 export interface Call {
-  readonly port: 'storage' | 'ledger'
+  readonly port: 'storage' | 'ledger' | 'world'
   readonly name: string
   readonly arguments: readonly unknown[]
 }
@@ -33,6 +33,8 @@ export interface Call {
 export interface FaultyPorts {
   readonly storage: Storage
   readonly ledger: Ledger
+  /** A call of something else that outlives the process, such as another server. */
+  reach<T>(name: string, effect: () => Promise<T>): Promise<T>
   /** Decides about each call; replaced by a test. Default: nothing ever happens. */
   plan: (call: Call) => Fault | undefined | Promise<Fault | undefined>
   readonly calls: Call[]
@@ -53,7 +55,9 @@ export function faultyPorts(base: {
   const crashed = new Promise<undefined>((resolve) => {
     reportCrash = () => resolve(undefined)
   })
-  const passDeadlines = (): void => void setImmediate(() => base.clock.advance(3000))
+  // Nobody waits for another server longer than for a lease.
+  const passDeadlines = ({ port }: Call): void =>
+    void setImmediate(() => base.clock.advance(port === 'world' ? 30_000 : 3000))
 
   const make = async <T>(call: Call, effect: () => Promise<T>): Promise<T> => {
     if (isDead) return NEVER
@@ -72,11 +76,11 @@ export function faultyPorts(base: {
         await effect()
         throw new Error(`injected: the reply of ${call.name} was lost`)
       case 'hangs':
-        passDeadlines()
+        passDeadlines(call)
         return NEVER
       case 'answers nobody':
         await effect()
-        passDeadlines()
+        passDeadlines(call)
         return NEVER
       case 'crashes before':
       case 'crashes after':
@@ -119,6 +123,7 @@ export function faultyPorts(base: {
   const ports: FaultyPorts = {
     storage: wrap<Storage>('storage', base.storage, ['get', 'list', 'due', 'commit']),
     ledger: wrap<Ledger>('ledger', base.ledger, ['account', 'hold', 'settle', 'release', 'credit']),
+    reach: (name, effect) => make({ port: 'world', name, arguments: [] }, effect),
     plan: () => undefined,
     calls: [],
     crashed,

@@ -12,6 +12,7 @@ import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledge
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { type SignedRequest, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
+import { bodyText } from '../support/body-text.ts'
 import { violations } from '../support/open-api.ts'
 import {
   ALICE,
@@ -65,8 +66,8 @@ export interface World {
   readonly ledger: DoubleEntryLedger
   /** What the hosts of all processes were told about money, in order. */
   told(): readonly MoneyEvent[]
-  /** Another process on the same storage and ledger. */
-  start(overrides?: Partial<OpenPaymentsOptions>): Process
+  /** Another process on the same storage and ledger, maybe with ports of its own that end with it. */
+  start(overrides?: Partial<OpenPaymentsOptions> | ((ports: FaultyPorts) => Partial<OpenPaymentsOptions>)): Process
 }
 
 export const OPENING = 100_000n
@@ -109,7 +110,7 @@ export async function moneyWorld(overrides: Partial<OpenPaymentsOptions> = {}): 
         },
         ...overrides,
         settings,
-        ...more,
+        ...(typeof more === 'function' ? more(ports) : more),
       })
       return { openPayments, ports }
     },
@@ -242,7 +243,8 @@ export function keyed(key: string): Partial<SignedRequest> {
 /** Hands a request to a process; `undefined` where it crashes before it answers. */
 export async function ask(process: Process, request: HttpRequest): Promise<ProcessAnswer | undefined> {
   const answer = await Promise.race([process.openPayments.handle(request), process.ports.crashed])
-  return answer && { ...answer, body: answer.body === undefined ? undefined : JSON.parse(answer.body) }
+  const text = answer && bodyText(answer)
+  return answer && { ...answer, body: text === undefined ? undefined : JSON.parse(text) }
 }
 
 /** Creates a payment in a process and lets the work after the answer run out, unless the process crashes. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isIlpPrefix } from '../../src/protocol/payment-method.ts'
+import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
 
 describe('the prefix of ILP addresses', () => {
   it.each([
@@ -39,4 +39,14 @@ describe('the prefix of ILP addresses', () => {
     expect(isIlpPrefix('g.'.padEnd(960, 'a'))).toBe(true)
     expect(isIlpPrefix('g.'.padEnd(961, 'a'))).toBe(false)
   })
+})
+
+describe('an ILP address', () => {
+  it.each(['g.a', 'test.wallet.4b1f', 'private.a-b_c~d.9Z', 'g.'.padEnd(1023, 'a')])('is %s', (text) =>
+    expect(isIlpAddress(text)).toBe(true),
+  )
+
+  it.each(['', 'g', 'h.a', 'g.', 'g..a', 'g.a ', 'g.a\n', 'G.a', 'g.é', 'g.'.padEnd(1024, 'a')])('is not %j', (text) =>
+    expect(isIlpAddress(text)).toBe(false),
+  )
 })

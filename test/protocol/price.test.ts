@@ -1,7 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
-import { minimumSend, parseRate, priceFixedReceive, priceFixedSend, type Terms } from '../../src/protocol/price.ts'
+import {
+  arrivingFor,
+  leavingFor,
+  minimumSend,
+  parseRate,
+  priceFixedReceive,
+  priceFixedSend,
+  priceOfPart,
+  type Terms,
+} from '../../src/protocol/price.ts'
 import vectors from '../vectors/amounts.json' with { type: 'json' }
 
 const runs = { seed: 5, numRuns: 500 }
@@ -230,5 +239,66 @@ describe('minimum send', () => {
     expect(
       minimumSend({ ...free, from: { assetCode: 'XRP', assetScale: 40 }, to: { assetCode: 'JPY', assetScale: 0 } }),
     ).toBeUndefined()
+  })
+})
+
+const units = fc.bigInt({ min: 1n, max: MAX_AMOUNT_VALUE })
+const railRate = fc.record({ sent: units, received: units })
+
+describe('the rate of a rail', () => {
+  it('QUO-8 lets no more arrive than it carries, and lets just enough leave', () => {
+    fc.assert(
+      fc.property(units, railRate, (amount, way) => {
+        const arriving = arrivingFor(amount, way)
+        expect(arriving * way.sent <= amount * way.received).toBe(true)
+        expect((arriving + 1n) * way.sent > amount * way.received).toBe(true)
+        const leaving = leavingFor(amount, way)
+        expect(arrivingFor(leaving, way) >= amount).toBe(true)
+        expect(arrivingFor(leaving - 1n, way) < amount).toBe(true)
+      }),
+      runs,
+    )
+  })
+
+  it('QUO-4 makes the smallest debit that arrives larger', () => {
+    expect(minimumSend({ ...free, fixed: 5n }, { sent: 7n, received: 2n })).toBe(9n)
+  })
+})
+
+describe('the price of a part', () => {
+  const priced = fc
+    .record({
+      fee: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
+      net: units,
+      sendAmount: units,
+      part: fc.double({ noNaN: true, min: 0, max: 1 }),
+    })
+    .map(({ fee, net, sendAmount, part }) => ({
+      price: { debit: net + fee, fee, sendAmount },
+      sent: (sendAmount * BigInt(Math.round(part * 1000))) / 1000n,
+    }))
+
+  it('OUT-9 is at least what the part is worth, at most the whole, and the fee never more than its share', () => {
+    fc.assert(
+      fc.property(priced, ({ price, sent }) => {
+        const part = priceOfPart(price, sent)
+        const net = part.debit - part.fee
+        expect(net * price.sendAmount >= (price.debit - price.fee) * sent).toBe(true)
+        expect((net - 1n) * price.sendAmount < (price.debit - price.fee) * sent).toBe(true)
+        expect(part.fee * price.sendAmount <= price.fee * sent).toBe(true)
+        expect(part.debit <= price.debit && part.fee <= part.debit).toBe(true)
+      }),
+      runs,
+    )
+  })
+
+  it('OUT-9 is nothing of nothing, and all of all', () => {
+    fc.assert(
+      fc.property(priced, ({ price }) => {
+        expect(priceOfPart(price, 0n)).toEqual({ debit: 0n, fee: 0n })
+        expect(priceOfPart(price, price.sendAmount)).toEqual({ debit: price.debit, fee: price.fee })
+      }),
+      runs,
+    )
   })
 })

@@ -69,7 +69,7 @@ describe('the form in which a record was written', () => {
     expect(await wallet.openPayments.sweep()).toBe(1)
     const stateOf = async (url: string) => {
       const [record] = await wallet.storage.get([{ kind: 'incoming-payment', id: url.split('/').at(-1) ?? '' }])
-      return record?.kind === 'incoming-payment' && 'received' in record.value ? record.value.state : undefined
+      return record?.kind === 'incoming-payment' && 'state' in record.value ? record.value.state : undefined
     }
     expect([await stateOf(payment.id), await stateOf(other.id)]).toEqual(['pending', 'expired'])
   })

@@ -1,4 +1,4 @@
-import type { KeyResolver, PaymentMethod } from 'open-payments-server'
+import type { KeyResolver } from 'open-payments-server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import {
@@ -17,8 +17,8 @@ import {
   spentOf,
 } from './observed-wallet.ts'
 
-// No rail leaves this server in this version: a receiver elsewhere is refused from its URL alone. What a receiver here
-// has become since its quote is looked at again when the quote is paid.
+// Without a payment method a receiver elsewhere is refused from its URL alone. What a receiver here has become since its
+// quote is looked at again when the quote is paid.
 
 const ELSEWHERE = [
   'https://example.com/incoming-payments/1',
@@ -34,7 +34,7 @@ const ELSEWHERE = [
   'https://auth.wallet.example/incoming-payments/1',
 ]
 
-describe('a receiver on another server', () => {
+describe('a receiver on another server, where no payment method is configured', () => {
   afterEach(() => {
     vi.unstubAllGlobals()
   })
@@ -51,24 +51,11 @@ describe('a receiver on another server', () => {
         return undefined
       },
     }
-    // In this version a method supplies the details of incoming payments, and is not asked to reach anybody.
-    const method: PaymentMethod = {
-      type: 'ilp',
-      createDetails: async ({ id, sharedSecret }) => ({ type: 'ilp', ilpAddress: `g.wallet.${id}`, sharedSecret }),
-      quote: async (request) => {
-        asked.push(request.receiver)
-        return { ok: false, reason: 'unreachable' }
-      },
-      deliver: async (delivery) => {
-        asked.push(delivery.receiver)
-        return { outcome: 'unknown' }
-      },
-    }
     vi.stubGlobal('fetch', async (url: unknown) => {
       asked.push(String(url))
       throw new Error('no network')
     })
-    const { wallet, spending } = await shop({ overrides: { keyResolver, paymentMethods: [method] } })
+    const { wallet, spending } = await shop({ overrides: { keyResolver } })
     await expectRefusal(wallet, INVALID_RECEIVER, () => askQuote(wallet, spending, { receiver, debitAmount: usd('1') }))
     await expectRefusal(wallet, INVALID_RECEIVER, () => askQuote(wallet, spending, { receiver }))
     await expectRefusal(wallet, INVALID_RECEIVER, () =>

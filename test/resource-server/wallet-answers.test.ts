@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import type { PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { fakeRail } from '../support/fake-rail.ts'
 import { ALICE, type Answer, BASE, BOB, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
@@ -36,19 +37,10 @@ function silence(): { readonly called: Promise<void>; readonly call: () => Promi
   }
 }
 
-function payableBy(createDetails: PaymentMethod['createDetails']): PaymentMethod {
-  return {
-    type: 'ilp',
-    createDetails,
-    quote: async () => ({ ok: false, reason: 'unreachable' }),
-    deliver: async () => ({ outcome: 'unknown' }),
-  }
-}
-
 async function createBy(
   createDetails: PaymentMethod['createDetails'],
 ): Promise<{ readonly wallet: ObservedWallet; readonly act: () => Promise<Answer> }> {
-  const wallet = await observedWallet({ paymentMethods: [payableBy(createDetails)] })
+  const wallet = await observedWallet({ paymentMethods: [{ ...fakeRail(), createDetails }] })
   const token = await tokenFor(wallet, RECEIVING_ACCESS)
   return {
     wallet,

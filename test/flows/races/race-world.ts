@@ -1,6 +1,7 @@
 import { type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
 import type { DoubleEntryLedger } from '../../../adapters/ledger/memory.ts'
 import type { HttpResponse, OpenPaymentsEvent, ReceivedPayment, Storage } from '../../../src/index.ts'
+import { bodyText } from '../../support/body-text.ts'
 import {
   type Answer,
   AUTH,
@@ -85,7 +86,9 @@ function worldOf(wallet: TestWallet, ledger: DoubleEntryLedger, servers: readonl
   }
 }
 
-function readAnswer({ status, headers, body: text }: HttpResponse): Answer {
+function readAnswer(response: HttpResponse): Answer {
+  const { status, headers } = response
+  const text = bodyText(response)
   return { status, headers, text, body: text === undefined ? undefined : JSON.parse(text) }
 }
 

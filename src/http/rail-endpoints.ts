@@ -1,0 +1,48 @@
+import { ConfigurationError } from '../errors/configuration-error.ts'
+import type { Context } from '../ports/context.ts'
+import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
+import type { PaymentMethod } from '../ports/payment-method.ts'
+import type { ServerRole } from './exchange.ts'
+import type { Row } from './router.ts'
+import { ANY_PATH } from './router.ts'
+
+/** Where others reach a rail. */
+export type RailEndpoint = NonNullable<PaymentMethod['endpoint']>
+
+const PATH = /^(?:\/[\w.~-]+)+$/
+
+/**
+ * Finds the rail that a request is for. Throws a `ConfigurationError` where the path of one is none, or belongs to an
+ * endpoint of this server's own.
+ */
+export function railEndpoints(
+  methods: readonly PaymentMethod[],
+  rows: readonly Row[],
+  bases: Readonly<Record<ServerRole, string>>,
+): (method: string, target: string) => RailEndpoint | undefined {
+  const own = rows
+    .filter(({ path }) => path !== ANY_PATH)
+    .map(({ role, path }) => `${bases[role]}${path}`.replace(/\/(?::.*)?$/, ''))
+    .filter((path) => path !== '')
+  const byPath = new Map<string, RailEndpoint>()
+  for (const endpoint of methods.flatMap((method) => method.endpoint ?? [])) {
+    const { path } = endpoint
+    if (!PATH.test(path))
+      throw new ConfigurationError(`the endpoint of a payment method has a path that is none: ${path}`)
+    if (byPath.has(path) || own.some((taken) => `${path}/`.startsWith(`${taken}/`)))
+      throw new ConfigurationError(`the endpoint of a payment method has a path that is taken: ${path}`)
+    byPath.set(path, endpoint)
+  }
+  return (method, target) => (method === 'POST' ? byPath.get(target.split('?', 1)[0] ?? '') : undefined)
+}
+
+/** Lets a rail answer; where it fails, its peer learns no more than that. */
+export async function answerByRail(context: Context, rail: RailEndpoint, request: HttpRequest): Promise<HttpResponse> {
+  try {
+    return await rail.handle(request)
+  } catch (cause) {
+    const at = context.clock.now()
+    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment method failed', cause })
+    return { status: 500, headers: { 'cache-control': 'no-store' }, body: undefined }
+  }
+}

@@ -1,0 +1,17 @@
+import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+
+/**
+ * Calls a payment method with the details of an incoming payment. They hold a secret, and errors like to repeat what they
+ * were given: where the call fails, it rejects without it. @spec T-34
+ */
+export async function askRail<T>(
+  { sharedSecret }: Pick<IlpPaymentMethod, 'sharedSecret'>,
+  call: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await call()
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : 'something that is no Error was thrown'
+    throw new Error(said.replaceAll(sharedSecret, '…'))
+  }
+}

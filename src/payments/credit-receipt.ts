@@ -1,0 +1,105 @@
+import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
+import { amountToWire } from '../protocol/amount.ts'
+import { creditReceipt, dropReceipt } from '../protocol/incoming-payment.ts'
+import { readRailAccountId } from '../protocol/rail-account.ts'
+import type { Receipt } from '../protocol/receipt.ts'
+import { backOffMilliseconds, decide } from '../records/decide.ts'
+import { recordsOfKind } from '../records/read-record.ts'
+import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
+import { deliverEvents } from './notify.ts'
+import { completionEvents, replaceIncoming } from './replace-incoming.ts'
+
+const TRIES_AT_ONCE = 3
+
+/**
+ * Credits the payee of money that a rail has taken, and counts it as received: in time or not, since the room for it was
+ * reserved in time. What the ledger does not answer is left to `recover()`. A refused credit leaves the money with the
+ * wallet, which is told. Never rejects.
+ */
+export async function creditPayee(context: Context, receipt: Receipt): Promise<void> {
+  try {
+    for (let tries = 1; tries <= TRIES_AT_ONCE; tries++) {
+      const credited = await askCredit(context, receipt)
+      if (credited.outcome !== 'unknown') {
+        await endReceipt(context, receipt, credited)
+        return await deliverEvents(context, receipt.incomingPaymentId)
+      }
+      if (tries < TRIES_AT_ONCE) await context.clock.sleep(backOffMilliseconds(context, tries + 4))
+    }
+  } catch (cause) {
+    const at = context.clock.now()
+    context.emit({ type: 'fault', at, operation: undefined, message: 'a receipt could not be credited', cause })
+  }
+}
+
+async function askCredit(context: Context, receipt: Receipt): Promise<LedgerOutcome> {
+  const { id, payeeAccount, railAccount, amount } = receipt
+  if (payeeAccount === undefined || railAccount === undefined) throw new Error('a receipt has nobody to credit')
+  const { method, account: address } = readRailAccountId(railAccount)
+  return askLedger(context, `credit ${id}`, () =>
+    context.ledger.credit({ id, account: payeeAccount, amount, counterparty: { kind: 'rail', method, address } }),
+  )
+}
+
+type DecidedCredit = Exclude<LedgerOutcome, { readonly outcome: 'unknown' }>
+
+async function endReceipt(context: Context, receipt: Receipt, credited: DecidedCredit): Promise<void> {
+  const { id, incomingPaymentId } = receipt
+  const isOurs = await context.serialize(`incoming:${incomingPaymentId}`, () =>
+    decide<boolean>(context, async () => {
+      const keys = [
+        { kind: 'receipt', id },
+        { kind: 'incoming-payment', id: incomingPaymentId },
+      ] as const
+      const found = await context.storage.get(keys)
+      const [record] = recordsOfKind(found, 'receipt')
+      const [incoming] = recordsOfKind(found, 'incoming-payment')
+      if (record === undefined || incoming === undefined) throw new Error('a receipt has vanished')
+      if (record.value.state !== 'reserved') return { answer: false }
+      const { dueAt: _dueAt, ...undue } = record
+      const isCredited = credited.outcome === 'done'
+      const value = (isCredited ? creditReceipt : dropReceipt)(incoming.value, receipt.amount.value)
+      const ended: Receipt = { ...record.value, state: isCredited ? 'credited' : 'dropped' }
+      return {
+        // First, since by it alone it is seen whether a commit without a reply has happened.
+        changes: [
+          { ...undue, action: 'replace', value: ended },
+          replaceIncoming(incoming, value),
+          ...completionEvents(context, incoming.value, value),
+        ],
+        answer: true,
+      }
+    }),
+  )
+  if (!isOurs || credited.outcome === 'done') return
+  const { reason } = credited
+  const amount = amountToWire(receipt.amount)
+  const at = context.clock.now()
+  context.emit({ type: 'credit_refused', at, incomingPayment: incomingPaymentId, receipt: id, amount, reason })
+}
+
+const LONGEST_PAUSE_MILLISECONDS = 3_600_000
+
+/** Credits the receipts that are due, at most `limit`; answers how many are. */
+export async function recoverReceipts(context: Context, now: number, limit: number): Promise<number> {
+  const due = recordsOfKind(await context.storage.due('receipt', now, limit), 'receipt')
+  await Promise.all(
+    due.map(async (record) => ((await claim(context, record)) ? creditPayee(context, record.value) : [])),
+  )
+  return due.length
+}
+
+/** Keeps other processes away, and this one: for a lease at first, then as long again as the receipt has waited, up to an hour. */
+async function claim(context: Context, record: StoredRecord<'receipt'>): Promise<boolean> {
+  const now = context.clock.now()
+  const waited = Math.max(now - record.value.createdAt, context.limits.leaseSeconds * 1000)
+  const dueAt = now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)
+  try {
+    return (await context.storage.commit([{ ...record, action: 'replace', dueAt }])) === 'committed'
+  } catch (cause) {
+    // One that was not claimed keeps none of the others waiting; where it was, it is due again later.
+    context.emit({ type: 'fault', at: now, operation: undefined, message: 'a receipt could not be claimed', cause })
+    return false
+  }
+}

@@ -1,0 +1,78 @@
+import type { DeliveryProgress } from '../ports/payment-method.ts'
+import type { StoredDelivery } from '../protocol/delivery.ts'
+import type { OutgoingPayment, RailPayment } from '../protocol/outgoing-payment.ts'
+
+/** Before anything has left. */
+const NOTHING_SENT: DeliveryProgress = { sent: 0n, received: 0n, inFlight: { sent: 0n, received: 0n }, notes: '' }
+
+/** How far the delivery of a payment has come. */
+export function progressOf({ delivery }: OutgoingPayment): DeliveryProgress {
+  if (delivery === undefined) return NOTHING_SENT
+  return {
+    sent: BigInt(delivery.sent),
+    received: BigInt(delivery.received),
+    inFlight: { sent: BigInt(delivery.inFlightSent), received: BigInt(delivery.inFlightReceived) },
+    notes: delivery.notes,
+  }
+}
+
+/** The same as it is stored, with what else is known of the delivery. */
+export function storeProgress(before: StoredDelivery | undefined, progress: DeliveryProgress): StoredDelivery {
+  return {
+    ...before,
+    sent: progress.sent.toString(),
+    received: progress.received.toString(),
+    inFlightSent: progress.inFlight.sent.toString(),
+    inFlightReceived: progress.inFlight.received.toString(),
+    notes: progress.notes,
+  }
+}
+
+/** Whether something may have left of which nothing is known. */
+export function isInFlight({ inFlight }: DeliveryProgress): boolean {
+  return inFlight.sent > 0n || inFlight.received > 0n
+}
+
+/** Whether the receiver has what it was to get, or all has left that was to. */
+export function isComplete({ rail, receiveAmount }: RailPayment, { sent, received }: DeliveryProgress): boolean {
+  if (rail.isFixedReceive && received >= receiveAmount.value) return true
+  return sent === BigInt(rail.sendAmount.value)
+}
+
+/** All that is left to send counts as being in flight: somebody else has taken it over. */
+export function handOver({ rail, receiveAmount }: RailPayment, progress: DeliveryProgress): DeliveryProgress {
+  const received = receiveAmount.value - progress.received
+  const sent = BigInt(rail.sendAmount.value) - progress.sent
+  return { ...progress, inFlight: { sent, received: received > 0n ? received : 0n } }
+}
+
+/** The progress once it is known what became of what was in flight. */
+export function settleFlight(progress: DeliveryProgress, hasArrived: boolean): DeliveryProgress {
+  const { sent, received, inFlight, notes } = progress
+  const nothing = { sent: 0n, received: 0n }
+  if (!hasArrived) return { ...progress, inFlight: nothing }
+  return { sent: sent + inFlight.sent, received: received + inFlight.received, inFlight: nothing, notes }
+}
+
+const LONGEST_NOTES = 16_384
+// Databases refuse a NUL, and store each half of a surrogate pair as the same replacement.
+const NO_TEXT = /[\0\p{Surrogate}]/u
+
+/** Throws where what a rail says cannot be: it takes back what it said before, or more has left than may. */
+export function checkProgress({ rail }: RailPayment, before: DeliveryProgress, progress: DeliveryProgress): void {
+  const { sent, received, inFlight, notes } = progress
+  const amounts = [sent, received, inFlight.sent, inFlight.received]
+  if (!amounts.every((amount) => typeof amount === 'bigint' && amount >= 0n))
+    throw new TypeError('a payment method told a progress that is no progress')
+  if (sent < before.sent || received < before.received)
+    throw new RangeError('a payment method took back what it had said to be sent')
+  if (sent + inFlight.sent > BigInt(rail.sendAmount.value))
+    throw new RangeError('a payment method sent more than it may')
+  if (typeof notes !== 'string' || notes.length > LONGEST_NOTES || NO_TEXT.test(notes))
+    throw new RangeError(`the notes of a payment method are text of at most ${LONGEST_NOTES} characters`)
+}
+
+/** A reason as it is stored: short, and text. */
+export function reasonText(reason: string): string {
+  return reason.slice(0, 256).replaceAll(/[\0\p{Surrogate}]/gu, '')
+}

@@ -1,0 +1,114 @@
+import type { Context } from '../ports/context.ts'
+import type { DeliveryProgress } from '../ports/payment-method.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { StoredDelivery } from '../protocol/delivery.ts'
+import type { Decision as PaymentDecision, RailPayment } from '../protocol/outgoing-payment.ts'
+import { priceOfPart } from '../protocol/price.ts'
+import { type Decision, decide } from '../records/decide.ts'
+import { decided } from './deliver-locally.ts'
+import { isComplete, progressOf, reasonText, storeProgress } from './delivery-progress.ts'
+import { accountChanges } from './follow-delivery.ts'
+import { serializeRailAccount } from './rail-account.ts'
+import type { Step } from './step.ts'
+
+/** How often the host is reminded of what it is to decide. */
+const REMINDED_MILLISECONDS = 3_600_000
+
+/** A payment over a rail, as it was read and written last. */
+type PaymentRecord = StoredRecord<'outgoing-payment'>
+
+/** Decides a payment by what has left: all of it settles whole, nothing of it releases, a part of it settles that part. */
+export async function endDelivery(
+  context: Context,
+  record: PaymentRecord,
+  payment: RailPayment,
+  progress: DeliveryProgress,
+  reason: string,
+): Promise<Step> {
+  return commitWithAccount(context, record, payment, progress, (changes) =>
+    decidedByProgress(context, record, payment, { progress, reason, changes }),
+  )
+}
+
+/** The commit that decides a payment by what has left of it, where nothing is in flight. @spec OUT-9 */
+export function decidedByProgress(
+  context: Context,
+  record: PaymentRecord,
+  payment: RailPayment,
+  end: {
+    readonly progress: DeliveryProgress
+    readonly reason: string
+    readonly saidByHost?: StoredDelivery['saidByHost']
+    readonly changes: readonly Change[]
+  },
+): { readonly changes: readonly Change[]; readonly answer: Step } {
+  const { progress, saidByHost, changes } = end
+  const reason = reasonText(end.reason)
+  const delivery: StoredDelivery = {
+    ...storeProgress(record.value.delivery, progress),
+    ...(saidByHost && { saidByHost }),
+    ...(!isComplete(payment, progress) && { reason }),
+  }
+  const ended = { ...record, value: { ...record.value, delivery } }
+  return decided(context, ended, decisionOf(payment, progress, reason), changes)
+}
+
+/** The price is frozen: what an exchange on the way left over is the wallet's. */
+function decisionOf(payment: RailPayment, progress: DeliveryProgress, reason: string): PaymentDecision {
+  const { debitAmount, fee, rail } = payment
+  if (isComplete(payment, progress)) return { action: 'settle', amount: debitAmount.value, fee: fee.value }
+  if (progress.sent === 0n) return { action: 'release', reason }
+  const price = { debit: debitAmount.value, fee: fee.value, sendAmount: BigInt(rail.sendAmount.value) }
+  const part = priceOfPart(price, progress.sent)
+  return { action: 'settle', amount: part.debit, fee: part.fee }
+}
+
+/** The rail is not asked any more: from here on the host is, until it says what became of what is in flight. */
+export async function leaveToHost(
+  context: Context,
+  record: PaymentRecord,
+  payment: RailPayment,
+  progress: DeliveryProgress,
+  isLeftToHost: 'pending' | 'unknown',
+): Promise<Step> {
+  const delivery: StoredDelivery = { ...storeProgress(record.value.delivery, progress), isLeftToHost }
+  const dueAt = context.clock.now() + REMINDED_MILLISECONDS
+  const value = { ...record.value, delivery, attempts: 0 }
+  const step = await commitWithAccount(context, record, payment, progress, (changes) => ({
+    changes: [{ ...record, action: 'replace', value, dueAt }, ...changes],
+    answer: { progress: 'waiting' },
+  }))
+  if (step.progress === 'waiting') tellHost(context, payment.id, delivery)
+  return step
+}
+
+/** Tells the host again of a payment that waits for its word, until it has said it. */
+export async function remindHost(context: Context, record: PaymentRecord, payment: RailPayment): Promise<Step> {
+  const dueAt = context.clock.now() + REMINDED_MILLISECONDS
+  const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
+  if (outcome === 'committed' && payment.delivery) tellHost(context, payment.id, payment.delivery)
+  return { progress: 'waiting' }
+}
+
+function tellHost(context: Context, outgoingPayment: string, delivery: StoredDelivery): void {
+  const { sent, received, inFlightSent: unknownSent, inFlightReceived: unknownReceived } = delivery
+  const amounts = { sent, received, unknownSent, unknownReceived }
+  context.emit({ type: 'delivery_unknown', at: context.clock.now(), outgoingPayment, ...amounts })
+}
+
+/** Commits a payment together with what its account of the rail has moved by then. */
+async function commitWithAccount(
+  context: Context,
+  record: PaymentRecord,
+  payment: RailPayment,
+  after: DeliveryProgress,
+  write: (changes: readonly Change[]) => Decision<Step>,
+): Promise<Step> {
+  const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
+  const attempt = async (): Promise<Decision<Step>> => {
+    const moved = await accountChanges(context, payment.rail, progressOf(record.value), after)
+    if (moved === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')
+    return write(moved)
+  }
+  return serializeRailAccount(context, payment.rail, () => decide(context, attempt, [], { lost }))
+}

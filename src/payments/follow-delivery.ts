@@ -1,0 +1,124 @@
+import type { Context } from '../ports/context.ts'
+import type { DeliveryProgress, RecordProgress } from '../ports/payment-method.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { StoredDelivery } from '../protocol/delivery.ts'
+import type { OutgoingPayment, RailPayment } from '../protocol/outgoing-payment.ts'
+import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import { type Decision, decide } from '../records/decide.ts'
+import { checkProgress, progressOf, storeProgress } from './delivery-progress.ts'
+import { changeRailAccount, serializeRailAccount } from './rail-account.ts'
+import { sealDetails } from './seal-details.ts'
+
+/** What a worker on a delivery holds. */
+export interface FollowedDelivery {
+  /** The payment as this worker has written it last. */
+  current(): StoredRecord<'outgoing-payment'>
+  readonly record: RecordProgress
+  /** Whether the rail was told that the payment may be another worker's by now. */
+  isLost(): boolean
+  /** Runs a call of the rail for as long as it keeps the lease of the payment up; `lapsed` where it does not. */
+  whileLeased<T>(call: () => Promise<T>): Promise<T | 'lapsed'>
+}
+
+/**
+ * Follows a delivery: writes down how far it came, each time at the version that this worker wrote last, so that a rail
+ * which works for somebody who has lost the payment is told before anything more leaves.
+ */
+export function followDelivery(
+  context: Context,
+  start: StoredRecord<'outgoing-payment'>,
+  payment: RailPayment,
+  details: IlpPaymentMethod,
+): FollowedDelivery {
+  let current = start
+  let isLost = false
+  const record: RecordProgress = async (progress, most) =>
+    serializeRailAccount(context, payment.rail, async () => {
+      checkProgress(payment, progressOf(current.value), progress)
+      const next = await nextDelivery(context, current, progress, details)
+      const written = await commitProgress(context, current, payment, next, most).catch((cause) => {
+        // Whether it is written is not known, so neither is the version to go on from.
+        isLost = true
+        throw cause
+      })
+      if (written === 'over_limit') return written
+      if (written === 'lost') {
+        isLost = true
+        throw new Error('another worker has this delivery')
+      }
+      current = written
+      return 'recorded'
+    })
+  return {
+    current: () => current,
+    record,
+    isLost: () => isLost,
+    whileLeased: async (call) => {
+      const timer = new AbortController()
+      try {
+        return await Promise.race([call(), untilLapsed(context, () => current.dueAt ?? 0, timer.signal)])
+      } finally {
+        timer.abort()
+      }
+    },
+  }
+}
+
+async function untilLapsed(context: Context, dueAt: () => number, signal: AbortSignal): Promise<'lapsed'> {
+  for (let left = 1; left > 0 && !signal.aborted; ) {
+    left = dueAt() - context.clock.now()
+    if (left > 0) await context.clock.sleep(left, signal)
+  }
+  return 'lapsed'
+}
+
+/** Sealed with the first of it that leaves: the receiver's server may name its secret no more when it is needed again. */
+async function nextDelivery(
+  context: Context,
+  { value }: StoredRecord<'outgoing-payment'>,
+  progress: DeliveryProgress,
+  details: IlpPaymentMethod,
+): Promise<StoredDelivery> {
+  const stored = storeProgress(value.delivery, progress)
+  return stored.details === undefined ? { ...stored, details: await sealDetails(context, details) } : stored
+}
+
+async function commitProgress(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  payment: RailPayment,
+  delivery: StoredDelivery,
+  most: bigint | undefined,
+): Promise<StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'> {
+  const { rail } = payment
+  const before = progressOf(record.value)
+  const after = progressOf({ ...record.value, delivery })
+  // Money that goes is what makes it worth while to ask again soon.
+  const attempts = after.sent > before.sent ? 0 : record.value.attempts
+  const value: OutgoingPayment = { ...record.value, delivery, attempts }
+  const attempt = async (): Promise<Decision<StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'>> => {
+    const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+    const moved = await accountChanges(context, rail, before, after, most)
+    if (moved === 'over_limit') return { answer: moved }
+    return {
+      changes: [{ ...record, action: 'replace', value, dueAt }, ...moved],
+      answer: { ...record, version: record.version + 1, value, dueAt },
+    }
+  }
+  return decide(context, attempt, [], { lost: { payment: payment.id, answer: 'lost' } })
+}
+
+/** The changes by which the rail's account follows a payment: what is in flight has left, until it is known that it has not. */
+export async function accountChanges(
+  context: Context,
+  { method, account, sendAmount }: RailPayment['rail'],
+  before: DeliveryProgress,
+  after: DeliveryProgress,
+  most?: bigint,
+): Promise<readonly Change[] | 'over_limit'> {
+  const sent = after.sent + after.inFlight.sent - before.sent - before.inFlight.sent
+  if (sent === 0n) return []
+  const { assetCode, assetScale } = sendAmount
+  const change = await changeRailAccount(context, { method, account, assetCode, assetScale }, { sent }, most)
+  return change === 'over_limit' ? change : [change]
+}

@@ -1,0 +1,62 @@
+import type { Context } from '../ports/context.ts'
+import type { RailBalance } from '../ports/payment-method.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import { type Asset, isSameAsset } from '../protocol/amount.ts'
+import { moveThrough, type RailMovement, railAccountId } from '../protocol/rail-account.ts'
+import { readRecord } from '../records/read-record.ts'
+
+/** An account of a rail, and the asset that it is in. */
+export interface RailAccountName extends Asset {
+  readonly method: string
+  readonly account: string
+}
+
+/**
+ * The change by which an account of a rail counts a movement, for the commit of what moves; `over_limit` where the side
+ * that grows would be more than `most` above the other one. The account is there from its first movement on. Run it
+ * within `serializeRailAccount`, and again after a conflict.
+ */
+export async function changeRailAccount(
+  context: Context,
+  name: RailAccountName,
+  moved: RailMovement,
+  most?: bigint,
+): Promise<Change | 'over_limit'> {
+  const id = railAccountId(name.method, name.account)
+  return moveRailAccount(await readRecord(context.storage, 'rail-account', id), name, moved, most)
+}
+
+/** The same for an account that was read together with what moves. */
+export function moveRailAccount(
+  record: StoredRecord<'rail-account'> | undefined,
+  name: RailAccountName,
+  moved: RailMovement,
+  most?: bigint,
+): Change | 'over_limit' {
+  const { assetCode, assetScale } = name
+  const id = railAccountId(name.method, name.account)
+  const account = record?.value ?? { id, assetCode, assetScale, sent: 0n, received: 0n }
+  if (!isSameAsset(account, name)) throw new TypeError(`the account ${id} of a rail is in another asset`)
+  const value = moveThrough(account, moved, most)
+  if (value === undefined) return 'over_limit'
+  if (record === undefined) return { action: 'insert', kind: 'rail-account', value }
+  return { action: 'replace', kind: 'rail-account', version: record.version, value }
+}
+
+/**
+ * Runs what reads an account of a rail and commits it alone in this process. Where an incoming payment is serialized
+ * too, that comes first.
+ */
+export async function serializeRailAccount<T>(
+  context: Context,
+  { method, account }: { readonly method: string; readonly account: string },
+  task: () => Promise<T>,
+): Promise<T> {
+  return context.serialize(`rail:${railAccountId(method, account)}`, task)
+}
+
+/** What an account of a rail has moved; nothing where it is not known yet. */
+export async function readRailBalance(context: Context, method: string, account: string): Promise<RailBalance> {
+  const record = await readRecord(context.storage, 'rail-account', railAccountId(method, account))
+  return { sent: record?.value.sent ?? 0n, received: record?.value.received ?? 0n }
+}

@@ -1,0 +1,64 @@
+import type { Context } from '../ports/context.ts'
+import type { OpenIncomingPayment, PaymentMethod, RailServer } from '../ports/payment-method.ts'
+import { type Amount, type Asset, amountOf, isSameAsset } from '../protocol/amount.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
+import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
+import { parseRate, priceFixedSend } from '../protocol/price.ts'
+import { readRecord } from '../records/read-record.ts'
+import { answerInTime } from './in-time.ts'
+import { readRailBalance } from './rail-account.ts'
+import { findPayee, receiveByRail } from './receive-by-rail.ts'
+
+/** What a payment method is given by this server; `keep` is given the work that goes on after a call. */
+export function createRailServer(
+  context: Context,
+  method: PaymentMethod['type'],
+  keep: (work: Promise<unknown>) => void,
+): RailServer {
+  return {
+    clock: context.clock,
+    cryptography: context.cryptography,
+    emit: (event) => context.emit(event),
+    findPayable: (id) => findPayable(context, id),
+    exchange: (amount, to, walletAddress) => exchangeReceived(context, amount, to, walletAddress),
+    receive: (transfer) => receiveByRail(context, method, transfer, keep),
+    balance: (account) => readRailBalance(context, method, account),
+  }
+}
+
+/**
+ * An incoming payment. One that takes no money now has a remainder of zero: what it has taken before it was over is asked
+ * about afterwards, and for that its secret is needed.
+ */
+async function findPayable(context: Context, id: string): Promise<OpenIncomingPayment | undefined> {
+  const payment = isIdentifier(id) ? (await readRecord(context.storage, 'incoming-payment', id))?.value : undefined
+  if (payment === undefined) return undefined
+  const isOpen = isActive(payment, context.clock.now()) && (await findPayee(context, payment)) !== undefined
+  const remainder = isOpen ? remainderOf(payment) : 0n
+  return {
+    id,
+    walletAddress: payment.walletAddress,
+    sharedSecret: await context.secrets.derive(payment.secretId, 'shared-secret', id),
+    asset: assetOf(payment),
+    ...(remainder !== undefined && { remainder }),
+  }
+}
+
+/** At the wallet's rate. Its fee is not taken: that is a payer's, and there is none here. */
+async function exchangeReceived(
+  context: Context,
+  amount: Amount,
+  to: Asset,
+  walletAddress: string,
+): Promise<Amount | undefined> {
+  if (isSameAsset(amount, to)) return amount
+  const from = { assetCode: amount.assetCode, assetScale: amount.assetScale }
+  const bare = { assetCode: to.assetCode, assetScale: to.assetScale }
+  const request = { walletAddress, from, to: bare }
+  const price = await answerInTime(context, 'the pricing', () => context.pricing.price(request))
+  if (price === undefined) return undefined
+  const rate = parseRate(price.rate)
+  if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')
+  const priced = priceFixedSend(amount.value, { from, to, rate, basisPoints: 0, fixed: 0n })
+  return priced && amountOf(to, priced.receive)
+}

@@ -1,0 +1,178 @@
+import type { Context } from '../ports/context.ts'
+import type { RailTransfer, TransferOutcome } from '../ports/payment-method.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { WalletAddress } from '../ports/wallet-addresses.ts'
+import { addAmounts, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
+import { assetOf, type IncomingPayment, isActive, roomOf } from '../protocol/incoming-payment.ts'
+import { railAccountId } from '../protocol/rail-account.ts'
+import type { Receipt } from '../protocol/receipt.ts'
+import { type Decision, decide } from '../records/decide.ts'
+import { recordsOfKind } from '../records/read-record.ts'
+import { readLedgerAccount } from './ask-ledger.ts'
+import { creditPayee } from './credit-receipt.ts'
+import { answerInTime } from './in-time.ts'
+import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
+
+/**
+ * Takes money that a rail is about to claim, once per transfer: one commit has the receipt, the room in the incoming
+ * payment and the account of the rail. The payee is credited afterwards, whatever the ledger does meanwhile; `keep` is
+ * given that work. Rejects where it is not known whether the transfer was taken, or could not be found out: the rail must
+ * not tell its peer that it was refused. The same transfer again finds out.
+ *
+ * A refusal is written down where anything could change it later: the peer has been told no, and counts on that. So a
+ * transfer that was refused for any reason is `refused` from then on, and never counted.
+ * @spec INC-5 @spec INC-7 @spec INC-8
+ */
+export async function receiveByRail(
+  context: Context,
+  method: string,
+  transfer: RailTransfer,
+  keep: (work: Promise<unknown>) => void,
+): Promise<TransferOutcome> {
+  assertTransfer(transfer)
+  const { account, incomingPayment } = transfer
+  const name = { method, account }
+  // The wallet is asked before anything is locked, and not at all for what is known already.
+  const payeeAccount = await findPayeeAccount(context, method, transfer)
+  const taken = await context.serialize(`incoming:${incomingPayment}`, () =>
+    serializeRailAccount(context, name, () =>
+      decide<Taken>(context, () => takeTransfer(context, method, transfer, payeeAccount)),
+    ),
+  )
+  if (typeof taken === 'string') return taken
+  keep(creditPayee(context, taken))
+  return 'received'
+}
+
+/** What became of a transfer, or the receipt of one that was taken just now. */
+type Taken = TransferOutcome | Receipt
+
+/** Of what comes too late nothing is counted, so its amounts may be anything. */
+function assertTransfer({ id, amount, accountAmount, least, isLate }: RailTransfer): void {
+  if (!isIdentifier(id)) throw new RangeError('the id of a transfer has 32 lower-case hexadecimal digits')
+  if (isLate === true) return
+  for (const { value } of [amount, accountAmount])
+    if (value <= 0n || value > MAX_AMOUNT_VALUE)
+      throw new RangeError('the value of a transfer is a positive unsigned 64-bit integer')
+  if (least < 0n || least > amount.value) throw new RangeError('a transfer has no more than its amount to insist on')
+}
+
+interface Found {
+  readonly incoming: StoredRecord<'incoming-payment'> | undefined
+  readonly receipt: StoredRecord<'receipt'> | undefined
+  readonly railAccount: StoredRecord<'rail-account'> | undefined
+}
+
+/** All as they were at one moment. */
+async function readTransfer(context: Context, method: string, transfer: RailTransfer): Promise<Found> {
+  const found = await context.storage.get([
+    { kind: 'incoming-payment', id: transfer.incomingPayment },
+    { kind: 'receipt', id: transfer.id },
+    { kind: 'rail-account', id: railAccountId(method, transfer.account) },
+  ])
+  const [incoming] = recordsOfKind(found, 'incoming-payment')
+  const [receipt] = recordsOfKind(found, 'receipt')
+  const [railAccount] = recordsOfKind(found, 'rail-account')
+  return { incoming, receipt, railAccount }
+}
+
+/** The payee's account in the ledger; `undefined` where it takes no money, or where nobody needs to know. */
+async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<string | undefined> {
+  const { incoming, receipt } = await readTransfer(context, method, transfer)
+  if (incoming === undefined || receipt !== undefined || transfer.isLate === true) return undefined
+  if (!isActive(incoming.value, context.clock.now())) return undefined
+  const payee = await findPayee(context, incoming.value)
+  if (payee === undefined) return undefined
+  const booked = await readLedgerAccount(context, payee.account)
+  const canReceive = booked?.canReceive === true && isSameAsset(booked, assetOf(incoming.value))
+  return canReceive ? payee.account : undefined
+}
+
+/** The wallet address of an incoming payment; `undefined` where it is not active, or has changed its asset. */
+export async function findPayee(context: Context, payment: IncomingPayment): Promise<WalletAddress | undefined> {
+  const payee = await answerInTime(context, 'the directory of wallet addresses', () =>
+    context.walletAddresses.find(payment.walletAddress),
+  )
+  const isPayable = payee !== undefined && payee.isActive !== false && isSameAsset(payee, assetOf(payment))
+  return isPayable ? payee : undefined
+}
+
+async function takeTransfer(
+  context: Context,
+  method: string,
+  transfer: RailTransfer,
+  payeeAccount: string | undefined,
+): Promise<Decision<Taken>> {
+  const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
+  if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
+  // Never to be paid: there is none, or its state is one that it never leaves.
+  const isOver = incoming?.value.state === 'completed' || incoming?.value.state === 'expired'
+  if (incoming === undefined || isOver) return { answer: transfer.isLate === true ? 'refused' : 'not_payable' }
+  const now = context.clock.now()
+  const refused: Receipt = {
+    id: transfer.id,
+    incomingPaymentId: transfer.incomingPayment,
+    state: 'dropped',
+    amount: amountOf(assetOf(incoming.value), 0n),
+    createdAt: now,
+    railAccount: railAccountId(method, transfer.account),
+  }
+  const refuse = (answer: TransferOutcome): Decision<Taken> => ({
+    changes: [{ action: 'insert', kind: 'receipt', value: refused }],
+    answer,
+  })
+  if (transfer.isLate === true) return refuse('refused')
+  if (!isSameAsset(transfer.amount, assetOf(incoming.value)))
+    throw new TypeError('a transfer is in another asset than its incoming payment')
+  if (payeeAccount === undefined || !isActive(incoming.value, now)) return refuse('not_payable')
+  const accepted = acceptedOf(context, incoming.value, transfer)
+  if (accepted === undefined) return refuse('over_remainder')
+  const { account, accountAmount, most } = transfer
+  const { assetCode, assetScale, value: received } = accountAmount
+  const moved = moveRailAccount(railAccount, { method, account, assetCode, assetScale }, { received }, most)
+  if (moved === 'over_limit') return refuse('over_limit')
+  const excess = transfer.amount.value - accepted
+  const taken: Receipt = {
+    ...refused,
+    state: 'reserved',
+    amount: amountOf(transfer.amount, accepted),
+    ...(excess > 0n && { excess }),
+    payeeAccount,
+    railAmount: received,
+  }
+  const dueAt = now + context.limits.leaseSeconds * 1000
+  return {
+    changes: [{ action: 'insert', kind: 'receipt', value: taken, dueAt }, reserveRoom(incoming, accepted), moved],
+    answer: taken,
+  }
+}
+
+/**
+ * A transfer is the same by what came through which account of the rail. What that is worth to the payee may be another
+ * amount by now, and is what it was when it was taken.
+ */
+function answerAgain(method: string, transfer: RailTransfer, receipt: Receipt): TransferOutcome {
+  const isSame =
+    receipt.incomingPaymentId === transfer.incomingPayment &&
+    receipt.railAccount === railAccountId(method, transfer.account) &&
+    receipt.railAmount === transfer.accountAmount.value
+  return isSame ? 'received' : 'refused'
+}
+
+/** How much of a transfer is the payee's; `undefined` where it is not taken. What is above the remainder is the wallet's. */
+function acceptedOf(context: Context, payment: IncomingPayment, transfer: RailTransfer): bigint | undefined {
+  const { excessReceipt } = context.policies
+  const { amount, least } = transfer
+  const room = roomOf(payment)
+  if (amount.value <= room) return amount.value
+  if (payment.received.value + payment.reserved.value + amount.value > MAX_AMOUNT_VALUE) return undefined
+  if (excessReceipt === 'accept') return amount.value
+  return excessReceipt === 'cap' && room > 0n && least <= room ? room : undefined
+}
+
+function reserveRoom(incoming: StoredRecord<'incoming-payment'>, accepted: bigint): Change {
+  const { value } = incoming
+  const reserved = addAmounts(value.reserved, amountOf(value.reserved, accepted))
+  return { ...incoming, action: 'replace', value: { ...value, reserved, state: 'processing' } }
+}

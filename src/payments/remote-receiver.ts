@@ -1,0 +1,134 @@
+import { unavailable } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import type { PaymentMethod, RailQuote } from '../ports/payment-method.ts'
+import type { RemoteIncomingPayment } from '../ports/remote-receivers.ts'
+import { type Asset, isSameAsset } from '../protocol/amount.ts'
+import type { RailTerms } from '../protocol/delivery.ts'
+import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import type { RailRate } from '../protocol/price.ts'
+import { askRail } from './ask-rail.ts'
+import { raceDeadline } from './in-time.ts'
+
+/** An incoming payment on another server that takes money now, by its own word. */
+export interface RemoteReceiver {
+  readonly kind: 'remote'
+  /** Its URL in normal form. */
+  readonly url: string
+  readonly asset: Asset
+  /** What may still be paid in; absent where the payment names no amount. */
+  readonly remainder?: bigint
+  readonly expiresAt?: number
+  readonly details: IlpPaymentMethod
+}
+
+/** How a rail carries money to a receiver: in which asset it leaves, through which account, and how much arrives. */
+export interface RailWay {
+  readonly method: RailTerms['method']
+  readonly account: string
+  readonly asset: Asset
+  readonly rate: RailRate
+}
+
+/** Why a remote receiver cannot be paid. The first three may be otherwise soon. */
+export type NotReachable = 'unreachable' | 'refused' | 'invalid' | 'unknown' | 'completed' | 'expired' | 'no_method'
+
+/** A remote receiver, or why there is none; `detail` is for the operator. */
+export type FoundRemoteReceiver =
+  | { readonly ok: true; readonly receiver: RemoteReceiver }
+  | { readonly ok: false; readonly reason: NotReachable; readonly detail?: string }
+
+/** Asks another server for an incoming payment, under a deadline. Never rejects. @spec QUO-9 @spec T-45 */
+export async function findRemoteReceiver(context: Context, url: string): Promise<FoundRemoteReceiver> {
+  const found = await raceDeadline(context, () => askServer(context, url))
+  return found === 'late' ? { ok: false, reason: 'unreachable' } : found
+}
+
+/** The same, and the way to it for a payer with an account in `from`: both under one deadline. */
+export async function reachRemoteReceiver(
+  context: Context,
+  url: string,
+  from: Asset,
+): Promise<(FoundRemoteReceiver & { readonly ok: false }) | { ok: true; receiver: RemoteReceiver; way: RailWay }> {
+  const reached = await raceDeadline(context, async () => {
+    const found = await askServer(context, url)
+    if (!found.ok) return found
+    const way = await wayTo(context, found.receiver, from)
+    return way === undefined
+      ? ({ ok: false, reason: 'unreachable', detail: 'no rail reaches it' } as const)
+      : { ...found, way }
+  })
+  return reached === 'late' ? { ok: false, reason: 'unreachable' } : reached
+}
+
+/** What a developer is told who asked for such a receiver. */
+export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
+  unreachable: 'the incoming payment cannot be reached from here now',
+  refused: 'its server does not let this wallet read the incoming payment',
+  invalid: 'what its server answers is not this incoming payment',
+  unknown: 'its server knows no such incoming payment',
+  completed: 'the incoming payment is completed',
+  expired: 'the incoming payment is expired',
+  no_method: 'the incoming payment names no payment method that this wallet can use',
+}
+
+async function askServer(context: Context, url: string): Promise<FoundRemoteReceiver> {
+  if (context.remoteReceivers === undefined) return { ok: false, reason: 'unreachable' }
+  const found = await context.remoteReceivers.find(url)
+  return found.ok ? readReceiver(context, url, found.payment) : found
+}
+
+function readReceiver(context: Context, url: string, payment: RemoteIncomingPayment): FoundRemoteReceiver {
+  const { incomingAmount, receivedAmount, expiresAt, isCompleted, methods } = payment
+  if (payment.url !== url) return { ok: false, reason: 'invalid' }
+  if (isCompleted) return { ok: false, reason: 'completed' }
+  if (expiresAt !== undefined && context.clock.now() > expiresAt) return { ok: false, reason: 'expired' }
+  const details = methods.find(({ type }) => context.paymentMethods.some((method) => method.type === type))
+  if (details === undefined) return { ok: false, reason: 'no_method' }
+  if (incomingAmount !== undefined && !isSameAsset(incomingAmount, receivedAmount))
+    return { ok: false, reason: 'invalid' }
+  const left = incomingAmount && incomingAmount.value - receivedAmount.value
+  return {
+    ok: true,
+    receiver: {
+      kind: 'remote',
+      url,
+      asset: { assetCode: receivedAmount.assetCode, assetScale: receivedAmount.assetScale },
+      ...(left !== undefined && { remainder: left > 0n ? left : 0n }),
+      ...(expiresAt !== undefined && { expiresAt }),
+      details,
+    },
+  }
+}
+
+/** The first payment method that the receiver names and this wallet has is asked; `undefined` where it does not come through. */
+async function wayTo(context: Context, receiver: RemoteReceiver, from: Asset): Promise<RailWay | undefined> {
+  const { details, asset } = receiver
+  const method = context.paymentMethods.find(({ type }) => type === details.type)
+  if (method === undefined) return undefined
+  const quote = await quoteOf(context, method, { details, from, to: asset })
+  if (!quote.ok) return undefined
+  checkQuote(quote)
+  const { account, asset: railAsset, rate } = quote
+  return { method: method.type, account, asset: railAsset, rate }
+}
+
+async function quoteOf(
+  context: Context,
+  method: PaymentMethod,
+  request: Parameters<PaymentMethod['quote']>[0],
+): Promise<RailQuote> {
+  try {
+    return await askRail(request.details, () => method.quote(request))
+  } catch (cause) {
+    const at = context.clock.now()
+    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment method failed', cause })
+    throw unavailable('a payment method failed')
+  }
+}
+
+function checkQuote({ account, asset, rate }: Extract<RailQuote, { readonly ok: true }>): void {
+  const isRate = [rate.sent, rate.received].every((units) => typeof units === 'bigint' && units > 0n)
+  const isAsset = asset.assetCode !== '' && Number.isInteger(asset.assetScale)
+  if (!isRate || !isAsset || account === '')
+    throw new TypeError('PaymentMethod.quote gave no account, no asset, or a rate that is not above zero')
+}

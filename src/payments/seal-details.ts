@@ -1,0 +1,42 @@
+import type { Context } from '../ports/context.ts'
+import type { SealedDetails } from '../protocol/delivery.ts'
+import { fromBase64url, toBase64url } from '../protocol/identifiers.ts'
+import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+
+/**
+ * Details of another server's incoming payment for storage, where no secret is ever stored as it is. They are needed until
+ * it is known what became of all that left, and by then their server may name them no more.
+ */
+export async function sealDetails(context: Context, details: IlpPaymentMethod): Promise<SealedDetails> {
+  const secretId = await context.secrets.currentId()
+  const nonce = context.secrets.randomId()
+  const plain = new TextEncoder().encode(details.sharedSecret)
+  const sealed = toBase64url(await underKey(context, secretId, nonce, plain))
+  return { ilpAddress: details.ilpAddress, sealed, nonce, secretId }
+}
+
+/** The details as they were; `undefined` where the secret that sealed them is not configured any more. */
+export async function openDetails(context: Context, details: SealedDetails): Promise<IlpPaymentMethod | undefined> {
+  const { ilpAddress, sealed, nonce, secretId } = details
+  const bytes = fromBase64url(sealed)
+  if (bytes === undefined || !(await context.secrets.ids()).includes(secretId)) return undefined
+  const plain = await underKey(context, secretId, nonce, bytes)
+  return { type: 'ilp', ilpAddress, sharedSecret: new TextDecoder().decode(plain) }
+}
+
+/**
+ * HMAC-SHA-256 in counter mode: each block of the key stream is derived from the nonce and its number, and each nonce seals
+ * once. Whoever may write to the storage may do worse than change what it hides, so it is not authenticated.
+ */
+async function underKey(context: Context, secretId: string, nonce: string, bytes: Uint8Array): Promise<Uint8Array> {
+  const result = bytes.slice()
+  for (let at = 0; at < result.length; at += 32) {
+    const derived = await context.secrets.derive(secretId, 'receiver-secret', `${nonce}:${at / 32}`)
+    const block = fromBase64url(derived) ?? new Uint8Array()
+    for (const [index, byte] of block.entries()) {
+      const place = at + index
+      if (place < result.length) result[place] = (result[place] ?? 0) ^ byte
+    }
+  }
+  return result
+}

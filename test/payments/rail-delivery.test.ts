@@ -1,0 +1,330 @@
+import type { DeliveryResult, PaymentMethod } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { inFlight, progress } from '../support/fake-rail.ts'
+import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
+import { usd } from '../support/test-wallet.ts'
+import { pay, recoverUntilQuiet } from './money-world.ts'
+import {
+  checkRailMoney,
+  onlyPayment,
+  payRemotely,
+  prepareRailPayment,
+  type RailWorld,
+  railWorld,
+} from './rail-world.ts'
+
+type Deliver = PaymentMethod['deliver']
+
+const HOUR = 3_600_000
+
+/** A payment of 15, of which 13 leave and 11 arrive at least, in the hands of a rail that does as it is told. */
+async function paidBy(deliver: Deliver, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
+  const world = await railWorld(members)
+  world.method = { ...world.method, deliver }
+  expect((await payRemotely(world)).status).toBe(201)
+  return world
+}
+
+/** The state of the only payment, what it has sent, and what the ledger shows of Alice and the fees. */
+async function outcomeOf(world: RailWorld): Promise<readonly unknown[]> {
+  const { value } = await onlyPayment(world)
+  const alice = await world.ledger.balance('alice')
+  const fees = await world.ledger.balance('fees:USD:2')
+  return [value.state, value.sentAmount.value, 100_000n - (alice?.total ?? 0n), alice?.held, fees?.total ?? 0n]
+}
+
+/** What the grant has spent: debit, and receive. */
+async function spentBy({ storage }: RailWorld): Promise<readonly unknown[]> {
+  const [spending] = await storage.all('spending')
+  return [spending?.value.debit.value, spending?.value.receive.map(({ value }) => value).join()]
+}
+
+const recover = async (world: RailWorld, milliseconds: number): Promise<void> => {
+  world.wallet.clock.advance(milliseconds)
+  await world.wallet.openPayments.recover()
+}
+
+describe('a delivery that comes to its end', () => {
+  it('is held against the address of the receiver, and given to the rail as it was priced', async () => {
+    const world = await railWorld()
+    const asked: unknown[] = []
+    const { deliver } = world.method
+    world.method = {
+      ...world.method,
+      deliver: (delivery, ...rest) => {
+        asked.push(delivery)
+        return deliver(delivery, ...rest)
+      },
+    }
+    const holds: unknown[] = []
+    const { hold } = world.ledger
+    world.ledger.hold = (request) => {
+      holds.push(request)
+      return hold(request)
+    }
+    await payRemotely(world)
+    const { receiver } = world
+    const { value } = await onlyPayment(world)
+    const counterparty = { kind: 'rail', method: 'ilp', address: receiver.address }
+    expect(holds).toEqual([{ id: value.id, account: 'alice', amount: value.debitAmount, counterparty }])
+    expect(asked).toEqual([
+      {
+        id: value.id,
+        details: { type: 'ilp', ilpAddress: receiver.address, sharedSecret: receiver.sharedSecret },
+        account: 'g.peer/USD/2',
+        sendAmount: { ...usd('13'), value: 13n },
+        receiveAmount: { ...usd('11'), value: 11n },
+        isFixedReceive: false,
+        isOver: false,
+      },
+    ])
+    expect(await outcomeOf(world)).toEqual(['completed', 15n, 15n, 0n, 2n])
+    await checkRailMoney(world)
+  })
+
+  it('OUT-7 settles whole where all has arrived that was to, whatever has left for it', async () => {
+    const world = await railWorld()
+    world.method = {
+      ...world.method,
+      deliver: async (_delivery, _start, record) => {
+        await record(inFlight(progress(0n, 0n), 9n, 9n))
+        return { outcome: 'delivered', progress: progress(9n, 9n) }
+      },
+    }
+    const { wallet, token, receiver } = world
+    const json = { walletAddress: 'https://wallet.example/alice', receiver: receiver.url, method: 'ilp' }
+    const quote = await wallet.send('POST', 'https://wallet.example/quotes', {
+      token,
+      json: { ...json, receiveAmount: usd('9') },
+    })
+    const order = { walletAddress: json.walletAddress, quoteId: quote.body.id }
+    await wallet.send('POST', 'https://wallet.example/outgoing-payments', { token, json: order })
+    await wallet.openPayments.drain()
+    // 10 might have left; 12 with the fee of 2 was the price.
+    expect(await outcomeOf(world)).toEqual(['completed', 12n, 12n, 0n, 2n])
+    expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(9n)
+  })
+
+  it.each([
+    ['all', 13n, 'completed', [15n, 2n], ['15', '11']],
+    ['the most of it', 12n, 'failed', [13n, 1n], ['13', '10']],
+    ['half', 7n, 'failed', [8n, 1n], ['8', '6']],
+    ['the least', 1n, 'failed', [1n, 0n], ['1', '1']],
+  ] as const)(
+    'OUT-8 OUT-9 takes its part where %s has left, and gives the grant the rest back',
+    async (_, sent, state, [taken, fee], [debit, receive]) => {
+      const received = sent === 1n ? 1n : (sent * 11n) / 13n + (sent === 7n ? 1n : 0n)
+      const world = await paidBy(async (_delivery, _start, record) => {
+        await record(inFlight(progress(0n, 0n), 13n, 11n))
+        return { outcome: 'ended', progress: progress(sent, received), reason: 'the way is closed' }
+      })
+      expect(await outcomeOf(world)).toEqual([state, taken, taken, 0n, fee])
+      expect(await spentBy(world)).toEqual([BigInt(debit), receive])
+      expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(sent)
+      const { delivery } = (await onlyPayment(world)).value
+      expect(delivery?.reason).toBe(state === 'failed' ? 'the way is closed' : undefined)
+    },
+  )
+
+  it('OUT-9 takes nothing where nothing has left', async () => {
+    const world = await paidBy(async (_delivery, _start, record) => {
+      await record(inFlight(progress(0n, 0n), 4n, 4n))
+      return { outcome: 'ended', progress: progress(0n, 0n), reason: 'rejected' }
+    })
+    expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
+    expect(await spentBy(world)).toEqual([0n, '0'])
+    expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(0n)
+    expect(world.told().map(({ type }) => type)).toEqual(['outgoing_payment.created', 'outgoing_payment.failed'])
+  })
+
+  it('OUT-9 brought its receiver more than was priced: the grant counts what was priced', async () => {
+    const world = await paidBy(async () => ({ outcome: 'ended', progress: progress(12n, 50n), reason: 'enough' }))
+    expect(await spentBy(world)).toEqual([13n, '11'])
+  })
+})
+
+describe('a delivery that is to go on later', () => {
+  it('is asked for again with longer and longer pauses, and told of', async () => {
+    let asked = 0
+    const world = await paidBy(async () => {
+      asked++
+      return { outcome: 'later', reason: 'busy' }
+    })
+    const { wallet, storage } = world
+    for (const [index, seconds] of [30, 60, 120, 240].entries()) {
+      const [due] = await storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 1)
+      expect([asked, (due?.dueAt ?? 0) - wallet.clock.now()]).toEqual([index + 1, seconds * 1000])
+      await recover(world, seconds * 1000)
+    }
+    const stalled = wallet.events.filter(({ type }) => type === 'payment_stalled')
+    expect(stalled.map((event) => 'attempts' in event && event.attempts)).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it('has its pauses short again once money moves', async () => {
+    let sent = 0n
+    const world = await paidBy(async (_delivery, _start, record) => {
+      if (++asked > 3) await record(progress(++sent, sent))
+      return { outcome: 'later', reason: 'busy' }
+    })
+    let asked = 1
+    for (const seconds of [30, 60, 120]) await recover(world, seconds * 1000)
+    expect((await onlyPayment(world)).value).toMatchObject({ attempts: 1, delivery: { sent: '1' } })
+  })
+
+  it('is given back after an hour in which nothing has left', async () => {
+    const world = await paidBy(async () => ({ outcome: 'later', reason: 'no way' }))
+    await recover(world, HOUR - 1)
+    expect((await onlyPayment(world)).value.state).toBe('sending')
+    await recover(world, HOUR)
+    expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
+    expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: 'no way' })
+    await checkRailMoney(world)
+  })
+
+  it('is asked for ever while something is in flight', async () => {
+    const world = await paidBy(async (_delivery, start, record) => {
+      if (start.inFlight.sent === 0n) await record(inFlight(start, 4n, 4n))
+      return { outcome: 'later', reason: 'silence' }
+    })
+    for (let hours = 1; hours < 30; hours++) await recover(world, HOUR)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', delivery: { inFlightSent: '4' } })
+    world.method = {
+      ...world.method,
+      deliver: async () => ({ outcome: 'ended', progress: progress(4n, 4n), reason: 'it was there' }),
+    }
+    await recover(world, HOUR)
+    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+  })
+
+  it('T-34 is so too where the rail throws, and its secret is in no event', async () => {
+    const world = await paidBy(async ({ details }) => Promise.reject(new Error(`lost ${details.sharedSecret}`)))
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 1 })
+    const faults = world.wallet.events.filter(({ type }) => type === 'fault')
+    expect(faults).toMatchObject([{ message: 'a payment method failed', cause: { message: 'lost …' } }])
+    expect(JSON.stringify(world.wallet.events.filter(({ type }) => type !== 'fault'))).not.toContain(
+      world.receiver.sharedSecret,
+    )
+  })
+})
+
+describe('a rail that says what cannot be', () => {
+  const odd = (result: DeliveryResult): Deliver => {
+    return async () => result
+  }
+
+  it.each<readonly [string, Deliver]>([
+    ['more has left than may', odd({ outcome: 'ended', progress: progress(14n, 1n), reason: '' })],
+    ['less than nothing has left', odd({ outcome: 'ended', progress: progress(-1n, 0n), reason: '' })],
+    [
+      'it has ended with something in flight',
+      odd({ outcome: 'ended', progress: inFlight(progress(0n, 0n), 1n, 1n), reason: '' }),
+    ],
+    [
+      'notes that are too long',
+      odd({ outcome: 'unknown', progress: inFlight(progress(0n, 0n), 1n, 1n, 'x'.repeat(16_385)) }),
+    ],
+    ['notes that no database takes', odd({ outcome: 'unknown', progress: inFlight(progress(0n, 0n), 1n, 1n, '\0') })],
+  ])('is not believed, and asked again: %s', async (_, deliver) => {
+    const world = await paidBy(deliver)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 1 })
+    expect(world.wallet.events).toContainEqual(expect.objectContaining({ type: 'fault' }))
+    expect(await outcomeOf(world)).toEqual(['sending', 0n, 0n, 15n, 0n])
+  })
+
+  it('may not take back what it has recorded, nor record more than may leave', async () => {
+    const refused: string[] = []
+    const world = await paidBy(async (_delivery, _start, record) => {
+      await record(progress(4n, 4n))
+      for (const wrong of [progress(3n, 4n), progress(4n, 3n), inFlight(progress(4n, 4n), 10n, 1n)])
+        await record(wrong).catch((error: Error) => refused.push(error.message))
+      return { outcome: 'ended', progress: progress(4n, 4n), reason: 'enough' }
+    })
+    expect(refused).toHaveLength(3)
+    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+  })
+
+  it('is told that a limit is reached, and nothing is recorded then', async () => {
+    const answers: string[] = []
+    const world = await paidBy(async (_delivery, start, record) => {
+      answers.push(await record(inFlight(start, 4n, 4n), 3n))
+      answers.push(await record(inFlight(start, 3n, 3n), 3n))
+      return { outcome: 'later', reason: 'limit' }
+    })
+    expect(answers).toEqual(['over_limit', 'recorded'])
+    expect((await onlyPayment(world)).value.delivery).toMatchObject({ inFlightSent: '3' })
+    expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(3n)
+  })
+
+  it('records nothing once it has answered', async () => {
+    let late = async (): Promise<unknown> => undefined
+    const world = await paidBy(async (_delivery, start, record) => {
+      late = () => record(inFlight(start, 4n, 4n))
+      return { outcome: 'later', reason: 'busy' }
+    })
+    await expect(late()).rejects.toThrow()
+    expect((await onlyPayment(world)).value.delivery).toBeUndefined()
+  })
+})
+
+describe('a rail that works for somebody who has lost the payment', () => {
+  it.each([
+    ['by its own clock', false],
+    ['by a commit, where its own clock stands still', true],
+  ])('is told before anything more leaves, %s', async (_, isClockBehind) => {
+    const world = await railWorld()
+    const { clock } = world.wallet
+    const startedAt = clock.now()
+    const standing = { now: () => startedAt, sleep: async () => new Promise<void>(() => undefined) }
+    let tell = (_error: unknown): void => undefined
+    const refused = new Promise((resolve) => {
+      tell = resolve
+    })
+    const late = world.process(
+      () => ({
+        ...world.method,
+        deliver: async (_delivery, start, record) => {
+          await record(inFlight(start, 4n, 4n))
+          await recover(world, 30_000)
+          await record(inFlight(progress(4n, 4n), 4n, 4n)).catch(tell)
+          return { outcome: 'delivered', progress: progress(13n, 11n) }
+        },
+      }),
+      isClockBehind ? { clock: standing } : {},
+    )
+    world.method = {
+      ...world.method,
+      deliver: async () => ({ outcome: 'ended', progress: progress(0n, 0n), reason: 'none of it arrived' }),
+    }
+    await pay(world, late, await prepareRailPayment(world))
+    expect(await refused).toBeInstanceOf(Error)
+    expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
+    await checkRailMoney(world)
+  })
+})
+
+describe('a rail that never answers', () => {
+  it('is waited for until the lease of the payment lapses, and each record renews that', async () => {
+    const world = await railWorld()
+    let recorded = 0
+    world.method = {
+      ...world.method,
+      deliver: async (_delivery, start, record) => {
+        for (const part of [1n, 2n]) {
+          world.wallet.clock.advance(20_000)
+          await record(inFlight(start, part, part))
+          recorded++
+        }
+        setImmediate(() => world.wallet.clock.advance(30_000))
+        return new Promise(() => undefined)
+      },
+    }
+    await payRemotely(world)
+    expect(recorded).toBe(2)
+    world.method = {
+      ...world.method,
+      deliver: async () => ({ outcome: 'ended', progress: progress(2n, 2n), reason: 'found out' }),
+    }
+    await recoverUntilQuiet(world)
+    expect(await outcomeOf(world)).toEqual(['failed', 2n, 2n, 0n, 0n])
+  })
+})

@@ -1,0 +1,179 @@
+import { describe, expect, it } from 'vitest'
+import { inFlight, progress } from '../support/fake-rail.ts'
+import { usd } from '../support/test-wallet.ts'
+import { grantTokens, moneyWorld, pay, preparePayment } from './money-world.ts'
+import { onlyPayment, payRemotely, type RailWorld, railWorld } from './rail-world.ts'
+
+const HOUR = 3_600_000
+
+type Word = 'sent' | 'failed'
+
+/** A payment of 15, of which 13 leave and 11 arrive at least: 4 have left, and of 5 nobody knows. */
+async function undecided(): Promise<{ world: RailWorld; id: string }> {
+  const world = await railWorld()
+  world.method = {
+    ...world.method,
+    deliver: async (_delivery, _start, record) => {
+      await record(inFlight(progress(0n, 0n), 9n, 8n))
+      return { outcome: 'unknown', progress: inFlight(progress(4n, 4n), 5n, 4n) }
+    },
+  }
+  await payRemotely(world)
+  return { world, id: (await onlyPayment(world)).value.id }
+}
+
+/** The same, given over to the host as a whole. */
+async function pending(): Promise<{ world: RailWorld; id: string }> {
+  const world = await railWorld()
+  world.method = { ...world.method, deliver: async () => ({ outcome: 'pending' }) }
+  await payRemotely(world)
+  return { world, id: (await onlyPayment(world)).value.id }
+}
+
+const ask = async ({ wallet }: RailWorld, word: Word, id: string): Promise<unknown> => {
+  const answer = await wallet.openPayments.outgoingPayments[word](id)
+  await wallet.openPayments.drain()
+  return answer
+}
+
+async function moneyOf({ ledger, storage }: RailWorld): Promise<readonly unknown[]> {
+  const alice = await ledger.balance('alice')
+  const [account] = await storage.all('rail-account')
+  return [100_000n - (alice?.total ?? 0n), alice?.held, account?.value.sent]
+}
+
+describe('a delivery of which nobody knows what became of it', () => {
+  it('is neither settled nor released nor sent again, but listed, and told of each hour', async () => {
+    const { world, id } = await undecided()
+    const { wallet } = world
+    let asked = 0
+    world.method = { ...world.method, deliver: async () => Promise.reject(new Error(`asked ${++asked}`)) }
+    for (let hours = 0; hours < 3; hours++) {
+      wallet.clock.advance(HOUR)
+      await wallet.openPayments.recover()
+      await wallet.openPayments.recover()
+    }
+    expect(asked).toBe(0)
+    expect(await moneyOf(world)).toEqual([0n, 15n, 9n])
+    const told = wallet.events.filter(({ type }) => type === 'delivery_unknown')
+    const amounts = { sent: '4', received: '4', unknownSent: '5', unknownReceived: '4' }
+    expect(told).toHaveLength(4)
+    expect(told[3]).toEqual({ type: 'delivery_unknown', at: wallet.clock.now(), outgoingPayment: id, ...amounts })
+    expect(await wallet.openPayments.outgoingPayments.undecided()).toEqual([
+      {
+        id,
+        walletAddress: 'https://wallet.example/alice',
+        receiver: world.receiver.url,
+        createdAt: expect.any(Number),
+        reason: 'unknown',
+        railAccount: 'g.peer/USD/2',
+        sent: usd('4'),
+        received: usd('4'),
+        unknownSent: usd('5'),
+        unknownReceived: usd('4'),
+      },
+    ])
+  })
+
+  it.each([
+    // 4 are 4 of the 13 and nothing of the fee of 2; 9 are 9 and 1.
+    ['sent', [10n, 0n, 9n], ['10', '8']],
+    ['failed', [4n, 0n, 4n], ['4', '4']],
+  ] as const)('OUT-9 is ended by the word of the host: %s', async (word, money, spent) => {
+    const { world, id } = await undecided()
+    expect(await ask(world, word, id)).toEqual({ ok: true })
+    expect(await moneyOf(world)).toEqual(money)
+    const { value } = await onlyPayment(world)
+    expect(value).toMatchObject({ state: 'failed', delivery: { saidByHost: word, inFlightSent: '0' } })
+    const [spending] = await world.storage.all('spending')
+    expect([`${spending?.value.debit.value}`, spending?.value.receive[0]?.value]).toEqual(spent)
+    expect(await world.wallet.openPayments.outgoingPayments.undecided()).toEqual([])
+    const before = world.wallet.events.length
+    world.wallet.clock.advance(HOUR)
+    await world.wallet.openPayments.recover()
+    expect(world.wallet.events.slice(before)).toEqual([])
+  })
+
+  it.each(['sent', 'failed'] as const)(
+    'is %s once: the same word again is the same answer, the other a conflict',
+    async (word) => {
+      const { world, id } = await undecided()
+      const both = await Promise.all([ask(world, word, id), ask(world, word, id)])
+      expect(both).toEqual([{ ok: true }, { ok: true }])
+      const money = await moneyOf(world)
+      expect(await ask(world, word, id)).toEqual({ ok: true })
+      const other = word === 'sent' ? 'failed' : 'sent'
+      expect(await ask(world, other, id)).toEqual({ ok: false, reason: 'conflict' })
+      expect(await moneyOf(world)).toEqual(money)
+    },
+  )
+
+  it('is ended by one of two words at once', async () => {
+    const { world, id } = await undecided()
+    const answers = await Promise.all([ask(world, 'sent', id), ask(world, 'failed', id)])
+    expect(answers).toContainEqual({ ok: true })
+    expect(answers).toContainEqual({ ok: false, reason: 'conflict' })
+  })
+})
+
+describe('a delivery that its rail has given over to the host', () => {
+  it.each([
+    ['sent', 'completed', [15n, 0n, 13n]],
+    ['failed', 'failed', [0n, 0n, 0n]],
+  ] as const)('OUT-8 is in flight as a whole, and %s as a whole', async (word, state, money) => {
+    const { world, id } = await pending()
+    expect(await moneyOf(world)).toEqual([0n, 15n, 13n])
+    expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([
+      { reason: 'pending', unknownSent: usd('13'), unknownReceived: usd('11') },
+    ])
+    expect(await ask(world, word, id)).toEqual({ ok: true })
+    expect((await onlyPayment(world)).value.state).toBe(state)
+    expect(await moneyOf(world)).toEqual(money)
+    expect(world.told().at(-1)?.type).toBe(`outgoing_payment.${state}`)
+  })
+
+  it('is in flight as it was recorded, where it was', async () => {
+    const world = await railWorld()
+    world.method = {
+      ...world.method,
+      deliver: async (_delivery, start, record) => {
+        await record(inFlight(start, 4n, 4n))
+        return { outcome: 'pending' }
+      },
+    }
+    await payRemotely(world)
+    expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([{ unknownSent: usd('4') }])
+  })
+})
+
+describe('a word about a payment that is not the host’s to decide', () => {
+  it('comes too early while the rail is at it, and may come again', async () => {
+    const world = await railWorld()
+    const answers: unknown[] = []
+    world.method = {
+      ...world.method,
+      deliver: async ({ id }) => {
+        answers.push(await world.wallet.openPayments.outgoingPayments.sent(id))
+        return { outcome: 'pending' }
+      },
+    }
+    await payRemotely(world)
+    expect(answers).toEqual([{ ok: false, reason: 'too_early' }])
+    expect(await ask(world, 'sent', (await onlyPayment(world)).value.id)).toEqual({ ok: true })
+  })
+
+  it('is not asked for where the rail knew the end, and where the receiver is here', async () => {
+    const world = await railWorld()
+    await payRemotely(world)
+    const known = (await onlyPayment(world)).value.id
+    const local = await moneyWorld()
+    await pay(local, local.start(), await preparePayment(local, await grantTokens(local)))
+    const here = (await onlyPayment(local)).value.id
+    for (const word of ['sent', 'failed'] as const) {
+      expect(await ask(world, word, known)).toEqual({ ok: false, reason: 'not_asked' })
+      expect(await local.wallet.openPayments.outgoingPayments[word](here)).toEqual({ ok: false, reason: 'not_asked' })
+      for (const id of ['', 'x', '0'.repeat(32)])
+        expect(await ask(world, word, id)).toEqual({ ok: false, reason: 'unknown' })
+    }
+  })
+})

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
+import { faultAt } from './faulty-ports.ts'
+import { pay, recoverUntilQuiet } from './money-world.ts'
+import { checkRailMoney, onlyPayment, prepareRailPayment, type RailWorld, railWorld } from './rail-world.ts'
+
+const HOUR = 3_600_000
+
+/** A payment of 15, of which 13 leave in parts of 4, and whose process ends after some calls of the far side. */
+async function interrupted(sends: number, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
+  const world = await railWorld({ incomingValue: 20n, ...members })
+  const process = world.process()
+  const isStop = ({ name }: { name: string }): boolean => name === (sends === 0 ? 'find' : 'send')
+  // The receiver is read with the order, and again before anything leaves.
+  faultAt(process.ports, sends === 0 ? 2 : sends, sends === 0 ? 'crashes before' : 'crashes after', isStop)
+  await pay(world, process, await prepareRailPayment(world))
+  return world
+}
+
+const resume = async (world: RailWorld, milliseconds = 30_000): Promise<void> => {
+  world.wallet.clock.advance(milliseconds)
+  await world.wallet.openPayments.recover()
+}
+
+const CHANGES: readonly (readonly [string, Partial<FakeReceiver>])[] = [
+  ['receiver_completed', { isCompleted: true }],
+  ['receiver_expired', { expiresAt: 1 }],
+  ['receiver_over_remainder', { incomingValue: 1n }],
+  ['receiver_changed_asset', { asset: { assetCode: 'USD', assetScale: 3 } }],
+  ['receiver_no_method', { hasMethod: false }],
+  ['receiver_unknown', { trouble: 'unknown' }],
+]
+
+describe('T-45 a receiver that has changed since it was priced', () => {
+  it.each(CHANGES)('is sent nothing: %s', async (reason, change) => {
+    const world = await interrupted(0)
+    Object.assign(world.receiver, change)
+    await resume(world)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', decision: { action: 'release', reason } })
+    expect(world.far.parts.size).toBe(0)
+    await checkRailMoney(world)
+  })
+
+  it.each(CHANGES)('is sent no more, and what was on its way is found out: %s', async (reason, change) => {
+    const world = await interrupted(2)
+    Object.assign(world.receiver, change)
+    await resume(world)
+    const { value } = await onlyPayment(world)
+    expect(value).toMatchObject({ state: 'failed', delivery: { sent: '8', inFlightSent: '0', reason } })
+    expect(world.far.parts.size).toBe(2)
+    await checkRailMoney(world)
+  })
+
+  // Some servers name another address and another secret whenever they are read.
+  it('is paid where its server says that it is paid now', async () => {
+    const world = await interrupted(0)
+    Object.assign(world.receiver, { address: 'test.another' })
+    await resume(world)
+    expect((await onlyPayment(world)).value.state).toBe('completed')
+    await checkRailMoney(world)
+  })
+
+  it('is paid the rest where it was paid the first part, whatever its server names by then', async () => {
+    const world = await interrupted(2)
+    const { receiver } = world
+    world.far.receivers.add({ address: receiver.address, sharedSecret: receiver.sharedSecret })
+    Object.assign(receiver, { address: 'test.another' })
+    await resume(world)
+    expect((await onlyPayment(world)).value.state).toBe('completed')
+    await checkRailMoney(world)
+  })
+
+  it('completed by this very payment is paid in full', async () => {
+    const world = await interrupted(4, { incomingValue: 13n })
+    expect(world.receiver.isCompleted).toBe(true)
+    await resume(world)
+    expect((await onlyPayment(world)).value.state).toBe('completed')
+    await checkRailMoney(world)
+  })
+
+  it('still takes the rest, though it has less left than the whole: it has had a part', async () => {
+    const world = await interrupted(2, { incomingValue: 13n })
+    await resume(world)
+    expect((await onlyPayment(world)).value.state).toBe('completed')
+    await checkRailMoney(world)
+  })
+})
+
+describe('T-45 a receiver whose server does not say what it is', () => {
+  it.each(['unreachable', 'refused', 'invalid', 'silence'] as const)(
+    'is waited for, and sent nothing meanwhile: %s',
+    async (trouble) => {
+      const world = await interrupted(0)
+      world.receiver.trouble = trouble
+      if (trouble === 'silence') {
+        world.far.receivers.before = async () => void setImmediate(() => world.wallet.clock.advance(3000))
+      }
+      await resume(world)
+      expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 1 })
+      expect(world.far.parts.size).toBe(0)
+      world.receiver.trouble = undefined
+      world.far.receivers.before = async () => undefined
+      await recoverUntilQuiet(world)
+      expect((await onlyPayment(world)).value.state).toBe('completed')
+      await checkRailMoney(world)
+    },
+  )
+
+  it('is given up after an hour', async () => {
+    const world = await interrupted(0)
+    world.receiver.trouble = 'unreachable'
+    await resume(world, HOUR)
+    expect((await onlyPayment(world)).value).toMatchObject({
+      state: 'failed',
+      decision: { action: 'release', reason: 'receiver_unreachable' },
+    })
+    await checkRailMoney(world)
+  })
+
+  it('is given up after an hour, once it is known what became of what was on its way', async () => {
+    const world = await interrupted(2)
+    world.receiver.trouble = 'unreachable'
+    await resume(world)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', delivery: { inFlightSent: '4' } })
+    await resume(world, HOUR)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
+    expect(world.far.parts.size).toBe(2)
+    await checkRailMoney(world)
+  })
+})
+
+describe('TOK-1 the secret of a receiver', () => {
+  it('is in no record, and needed after its server names it no more', async () => {
+    const world = await interrupted(2)
+    const { sharedSecret } = world.receiver
+    const kinds = ['outgoing-payment', 'quote', 'rail-account', 'signed-request'] as const
+    const stored = JSON.stringify(await Promise.all(kinds.map((kind) => world.storage.all(kind))), (_, member) =>
+      typeof member === 'bigint' ? member.toString() : member,
+    )
+    expect(stored).toContain(world.receiver.address)
+    expect(stored).not.toContain(sharedSecret)
+    expect(stored).not.toContain(Buffer.from(sharedSecret).toString('base64url'))
+    world.receiver.hasMethod = false
+    await resume(world)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
+  })
+
+  it('cannot be opened by a server without the secret that sealed it: the payment is left to the host', async () => {
+    const world = await interrupted(2)
+    const other = world.start({
+      secrets: ['another secret of the tests, also long enough to be one'],
+      paymentMethods: [world.method],
+      remoteReceivers: world.far.receivers,
+    })
+    world.wallet.clock.advance(30_000)
+    await other.openPayments.recover()
+    expect((await onlyPayment(world)).value.delivery).toMatchObject({ isLeftToHost: 'unknown', inFlightSent: '4' })
+  })
+})
+
+describe('a payment whose rail was taken out of the configuration', () => {
+  it('waits for it while something is in flight, and is given back where nothing is', async () => {
+    for (const sends of [0, 2]) {
+      const world = await interrupted(sends)
+      const without = world.start({ paymentMethods: [] })
+      world.wallet.clock.advance(2 * HOUR)
+      await without.openPayments.recover()
+      const { state } = (await onlyPayment(world)).value
+      expect(state).toBe(sends === 0 ? 'failed' : 'sending')
+      await recoverUntilQuiet(world)
+      await checkRailMoney(world)
+    }
+  })
+})

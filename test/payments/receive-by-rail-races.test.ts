@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { usd } from '../support/test-wallet.ts'
+import type { Call, Fault } from './faulty-ports.ts'
+import {
+  checkReceived,
+  incomingOf,
+  isCredit,
+  LEASE,
+  PEER,
+  type RailWorld,
+  railWorld,
+  recoverReceiptsUntilQuiet,
+  tell,
+  transferId,
+  transferOf,
+} from './receive-by-rail-world.ts'
+
+const creditIdOf = (call: Call): string => (call.arguments[0] as { readonly id: string }).id
+
+describe('many transfers at once', () => {
+  const numbers = Array.from({ length: 50 }, (_, index) => index + 1)
+
+  /** Two processes, of which each gets every other transfer. */
+  function twoProcesses(world: RailWorld) {
+    const [even, odd] = [world.startRail(), world.startRail()]
+    return { processes: [even, odd], railOf: (number: number) => (number % 2 === 0 ? even : odd).rail }
+  }
+
+  it('INC-8 never overfill an incoming payment, in one process or two', async () => {
+    const world = await railWorld()
+    const { processes, railOf } = twoProcesses(world)
+    const id = await world.incoming({ incomingAmount: usd('100') })
+    const outcomes = await Promise.all(
+      numbers.map((number) => world.receive(railOf(number), transferOf(number, id, 7n))),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'received')).toHaveLength(14)
+    for (const { openPayments } of processes) await openPayments.drain()
+    expect(await incomingOf(world, id)).toMatchObject({ state: 'processing', received: { value: 98n } })
+    await recoverReceiptsUntilQuiet(world)
+    await checkReceived(world)
+  })
+
+  it('stay within the limit of their account, at two processes and for many payments', async () => {
+    const world = await railWorld()
+    const { processes, railOf } = twoProcesses(world)
+    const payments = await Promise.all(numbers.slice(0, 5).map(() => world.incoming()))
+    const outcomes = await Promise.all(
+      numbers.map((number) => {
+        const transfer = transferOf(number, payments[number % 5] ?? '', 7n, { most: 100n })
+        return world.receive(railOf(number), transfer)
+      }),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'received')).toHaveLength(14)
+    for (const { openPayments } of processes) await openPayments.drain()
+    await recoverReceiptsUntilQuiet(world)
+    expect(await world.rail.balance(PEER)).toEqual({ sent: 0n, received: 98n })
+    await checkReceived(world)
+  })
+
+  it('INC-5 are credited by one of two processes that recover them, and asked for once', async () => {
+    const world = await railWorld()
+    const first = world.startRail()
+    first.ports.plan = ({ name }) => (name === 'credit' ? 'throws' : undefined)
+    const id = await world.incoming()
+    for (const number of numbers.slice(0, 10)) await world.receive(first.rail, transferOf(number, id, 1n))
+    await first.openPayments.drain()
+    world.wallet.clock.advance(LEASE)
+    const { processes } = twoProcesses(world)
+    expect(await Promise.all(processes.map(({ openPayments }) => openPayments.recover()))).toEqual([10, 10])
+    const asked = processes.flatMap(({ ports }) => ports.calls.filter(isCredit))
+    expect(asked).toHaveLength(10)
+    await checkReceived(world)
+  })
+
+  it('are recovered a hundred at a time, and the host is told that there are more', async () => {
+    const world = await railWorld()
+    const process = world.startRail()
+    process.ports.plan = ({ name }) => (name === 'credit' ? 'throws' : undefined)
+    const id = await world.incoming()
+    for (let number = 1; number <= 101; number++) await world.receive(process.rail, transferOf(number, id, 1n))
+    await process.openPayments.drain()
+    world.wallet.clock.advance(LEASE)
+    const { recover } = world.wallet.openPayments
+    expect([await recover(), await recover(), await recover()]).toEqual([100, 1, 0])
+    const told = world.wallet.events.filter((event) => event.type === 'recovered')
+    expect(told.map(({ isFull }) => isFull)).toEqual([true, false])
+    await checkReceived(world)
+  })
+
+  it.each<[string, Fault | undefined]>([
+    ['credited', undefined],
+    ['refused', { refuse: 'account_closed' }],
+  ])('INC-5 are %s once, also where two workers have the answer of the ledger', async (_what, fault) => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const waiting = world.startRail()
+    waiting.ports.plan = ({ name }) => (name === 'credit' ? 'throws' : undefined)
+    await tell(world, waiting, transferOf(1, id, 5n))
+    // The first worker has its answer, and is slower than a lease at writing it down.
+    const slow = world.startRail()
+    let wake = (): void => undefined
+    const woken = new Promise<undefined>((resolve) => {
+      wake = () => resolve(undefined)
+    })
+    slow.ports.plan = async ({ name }) => {
+      if (name === 'credit') return fault
+      return slow.ports.calls.some(isCredit) ? woken : undefined
+    }
+    expect(await world.receive(slow.rail, transferOf(2, id, 5n))).toBe('received')
+    while (!slow.ports.calls.some(isCredit)) await new Promise((resolve) => setImmediate(resolve))
+    world.wallet.clock.advance(LEASE)
+    const other = world.startRail()
+    other.ports.plan = (call) => (isCredit(call) && creditIdOf(call) === transferId(1) ? 'throws' : undefined)
+    await other.openPayments.recover()
+    wake()
+    await slow.openPayments.drain()
+    await checkReceived(world, { isQuiet: false })
+    expect(await incomingOf(world, id)).toMatchObject({
+      reserved: { value: 5n },
+      received: { value: fault === undefined ? 5n : 0n },
+    })
+    expect(world.wallet.events.filter(({ type }) => type === 'credit_refused')).toHaveLength(
+      fault === undefined ? 0 : 1,
+    )
+    await recoverReceiptsUntilQuiet(world)
+    await checkReceived(world)
+  })
+
+  it('INC-5 of one id are one, also where two processes credit it', async () => {
+    const world = await railWorld()
+    const { processes, railOf } = twoProcesses(world)
+    const id = await world.incoming({ incomingAmount: usd('7') })
+    const transfer = transferOf(1, id, 7n)
+    const told = numbers.slice(0, 20).map((number) => world.receive(railOf(number), transfer))
+    expect(new Set(await Promise.all(told))).toEqual(new Set(['received']))
+    world.wallet.clock.advance(LEASE)
+    await Promise.all(processes.map(({ openPayments }) => openPayments.recover()))
+    for (const { openPayments } of processes) await openPayments.drain()
+    await recoverReceiptsUntilQuiet(world)
+    expect(await incomingOf(world, id)).toMatchObject({ state: 'completed', received: { value: 7n } })
+    expect(world.told().filter(({ type }) => type === 'incoming_payment.completed')).toHaveLength(1)
+    await checkReceived(world)
+  })
+})

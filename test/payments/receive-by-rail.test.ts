@@ -1,0 +1,362 @@
+import type { RailTransfer, TransferOutcome } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
+import {
+  checkReceived,
+  incomingOf,
+  PEER,
+  type RailWorld,
+  railWorld,
+  recoverReceiptsUntilQuiet,
+  transferId,
+  transferOf,
+} from './receive-by-rail-world.ts'
+
+const HOUR = 3_600_000
+const MOST = 18_446_744_073_709_551_615n
+
+const inAnHour = (world: RailWorld): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
+
+/** Everything that the storage holds of receiving. */
+async function everything(world: RailWorld): Promise<unknown> {
+  const kinds = ['receipt', 'incoming-payment', 'rail-account', 'event'] as const
+  return Promise.all(kinds.map((kind) => world.storage.all(kind)))
+}
+
+describe('a transfer', () => {
+  it('INC-5 is taken, credited and counted once, however often it is told', async () => {
+    const world = await railWorld()
+    const id = await world.incoming({ incomingAmount: usd('30') })
+    expect(await world.receive(world.rail, transferOf(1, id, 10n))).toBe('received')
+    await world.wallet.openPayments.drain()
+    expect(await incomingOf(world, id)).toMatchObject({ state: 'processing', received: { value: 10n } })
+    await world.receive(world.rail, transferOf(2, id, 20n))
+    await world.wallet.openPayments.drain()
+    expect(await incomingOf(world, id)).toMatchObject({ state: 'completed', received: { value: 30n } })
+    await checkReceived(world)
+    const before = await everything(world)
+    world.wallet.directory.delete(BOB)
+    world.wallet.clock.advance(100 * 24 * HOUR)
+    for (const isLate of [false, true]) {
+      for (const [number, value] of [
+        [1, 10n],
+        [2, 20n],
+      ] as const)
+        expect(await world.rail.receive(transferOf(number, id, value, { isLate }))).toBe('received')
+    }
+    expect(await everything(world)).toEqual(before)
+    expect(await world.rail.balance(PEER)).toEqual({ sent: 0n, received: 30n })
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 30n })
+  })
+
+  it('INC-5 is credited as what it is in the books', async () => {
+    const world = await railWorld()
+    const process = world.startRail()
+    const id = await world.incoming()
+    await world.receive(process.rail, transferOf(7, id, 5n))
+    await process.openPayments.drain()
+    const credits = process.ports.calls.filter(({ name }) => name === 'credit')
+    expect(credits.map((call) => call.arguments)).toEqual([
+      [
+        {
+          id: transferId(7),
+          account: 'bob',
+          amount: usdAmount(5n),
+          counterparty: { kind: 'rail', method: 'ilp', address: PEER },
+        },
+      ],
+    ])
+  })
+
+  it.each<[string, Partial<RailTransfer>]>([
+    ['through another account', { account: 'test.other/USD/2' }],
+    ['of more', { amount: usdAmount(6n), accountAmount: usdAmount(6n) }],
+    ['of less', { amount: usdAmount(4n), accountAmount: usdAmount(4n), least: 4n }],
+    ['that is late, and of more', { accountAmount: usdAmount(6n), isLate: true }],
+  ])('INC-5 that is known is refused %s, without an effect', async (_what, members) => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    await world.receive(world.rail, transferOf(1, id, 5n))
+    await world.wallet.openPayments.drain()
+    const before = await everything(world)
+    expect(await world.rail.receive(transferOf(1, id, 5n, members))).toBe('refused')
+    expect(await everything(world)).toEqual(before)
+    await checkReceived(world)
+  })
+
+  it('INC-5 that is known is refused for another payment, without an effect', async () => {
+    const world = await railWorld()
+    await world.receive(world.rail, transferOf(1, await world.incoming(), 5n))
+    const other = await world.incoming()
+    await world.wallet.openPayments.drain()
+    const before = await everything(world)
+    for (const isLate of [false, true])
+      expect(await world.rail.receive(transferOf(1, other, 5n, { isLate }))).toBe('refused')
+    expect(await everything(world)).toEqual(before)
+    await checkReceived(world)
+  })
+
+  it('INC-5 is the same where its worth has changed since', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const accountAmount = { value: 400n, assetCode: 'EUR', assetScale: 4 }
+    const transfer = transferOf(1, id, 5n, { account: 'test.peer/EUR/4', accountAmount })
+    expect(await world.rail.receive(transfer)).toBe('received')
+    expect(await world.rail.receive({ ...transfer, amount: usdAmount(9n), least: 0n })).toBe('received')
+    await world.wallet.openPayments.drain()
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 5n })
+    expect(await world.rail.balance('test.peer/EUR/4')).toEqual({ sent: 0n, received: 400n })
+  })
+
+  it('INC-5 that comes late is refused for good', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const transfer = transferOf(1, id, 5n)
+    expect(await world.receive(world.rail, { ...transfer, isLate: true })).toBe('refused')
+    expect(await world.receive(world.startRail().rail, transfer)).toBe('refused')
+    expect(await world.receive(world.rail, { ...transfer, isLate: true })).toBe('refused')
+    expect(await world.storage.all('receipt')).toMatchObject([{ value: { state: 'dropped', amount: { value: 0n } } }])
+    expect(await incomingOf(world, id)).toMatchObject({ state: 'pending', reserved: { value: 0n } })
+    const unknown = transferOf(2, transferId(99), 5n, { isLate: true })
+    expect(await world.receive(world.rail, unknown)).toBe('refused')
+    await checkReceived(world)
+  })
+
+  it.each<[string, Partial<RailTransfer>]>([
+    ['an id that is none', { id: 'transfer' }],
+    ['nothing', { amount: usdAmount(0n), least: 0n }],
+    ['more than an amount holds', { amount: usdAmount(MOST + 1n) }],
+    ['nothing at the account', { accountAmount: usdAmount(0n) }],
+    ['a sender who insists on more than it is', { least: 6n }],
+    ['a sender who insists on less than nothing', { least: -1n }],
+    ['another asset than the payment', { amount: { ...usdAmount(5n), assetScale: 3 } }],
+  ])('is a mistake of the rail with %s', async (_what, members) => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    await expect(world.rail.receive(transferOf(1, id, 5n, members))).rejects.toThrow(/a transfer/)
+    expect(await world.storage.all('receipt')).toEqual([])
+  })
+
+  it('is a mistake of the rail in another asset than its account', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    await world.receive(world.rail, transferOf(1, id, 5n))
+    const accountAmount = { ...usdAmount(5n), assetScale: 3 }
+    await expect(world.rail.receive(transferOf(2, id, 5n, { accountAmount }))).rejects.toThrow('in another asset')
+    await world.wallet.openPayments.drain()
+    await checkReceived(world)
+  })
+})
+
+describe('INC-7 money for a payment that takes none', () => {
+  const causes: Readonly<Record<string, (world: RailWorld, id: string) => unknown>> = {
+    'that is completed': (world, id) =>
+      world.wallet.send('POST', `${BASE}/incoming-payments/${id}/complete`, { token: world.tokens.receiving }),
+    'that has expired': async (world) => {
+      world.wallet.clock.advance(HOUR + 1)
+      await world.wallet.openPayments.sweep()
+    },
+    'that has expired by the clock': (world) => world.wallet.clock.advance(HOUR + 1),
+    'whose wallet address is gone': (world) => world.wallet.directory.delete(BOB),
+    'whose wallet address is not active': (world) =>
+      world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 2, isActive: false }),
+    'whose wallet address has another asset': (world) =>
+      world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'EUR', assetScale: 4 }),
+    'whose account in the ledger takes none': (world) =>
+      world.ledger.setPermissions('bob', { canSend: true, canReceive: false }),
+    'whose account in the ledger is unknown': (world) =>
+      world.wallet.directory.set(BOB, { account: 'nobody', assetCode: 'USD', assetScale: 2 }),
+    'whose account in the ledger has another asset': (world) =>
+      world.wallet.directory.set(BOB, { account: 'carol', assetCode: 'USD', assetScale: 2 }),
+  }
+
+  it.each(Object.keys(causes))('%s is not taken, and not later either', async (name) => {
+    const world = await railWorld()
+    const id = await world.incoming({ expiresAt: inAnHour(world) })
+    await causes[name]?.(world, id)
+    expect(await world.receive(world.rail, transferOf(1, id, 5n))).toBe('not_payable')
+    world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 2 })
+    await world.ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    expect(['refused', 'not_payable']).toContain(await world.receive(world.rail, transferOf(1, id, 5n)))
+    await world.wallet.openPayments.drain()
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 0n })
+    await checkReceived(world)
+  })
+
+  it('that expires while the wallet is asked is not taken', async () => {
+    const world = await railWorld()
+    const id = await world.incoming({ expiresAt: new Date(world.wallet.clock.now() + 1000).toISOString() })
+    const process = world.startRail()
+    process.ports.plan = ({ name }) => {
+      if (name === 'account') world.wallet.clock.advance(1001)
+      return undefined
+    }
+    expect(await world.receive(process.rail, transferOf(1, id, 5n))).toBe('not_payable')
+    await checkReceived(world)
+  })
+
+  it('that does not exist is not taken', async () => {
+    const world = await railWorld()
+    expect(await world.receive(world.rail, transferOf(1, transferId(99), 5n))).toBe('not_payable')
+    expect(await world.receive(world.rail, transferOf(1, 'no payment', 5n))).toBe('not_payable')
+    expect(await world.storage.all('receipt')).toEqual([])
+  })
+})
+
+describe('INC-8 money above the remainder', () => {
+  // Of 10 that are asked for, 6 are there already.
+  it.each<['accept' | 'cap' | 'refuse', bigint, bigint, TransferOutcome, bigint, bigint]>([
+    ['accept', 4n, 4n, 'received', 10n, 0n],
+    ['cap', 4n, 4n, 'received', 10n, 0n],
+    ['refuse', 4n, 4n, 'received', 10n, 0n],
+    ['accept', 5n, 5n, 'received', 11n, 0n],
+    ['cap', 5n, 5n, 'over_remainder', 6n, 0n],
+    ['cap', 5n, 4n, 'received', 10n, 1n],
+    ['cap', 5n, 0n, 'received', 10n, 1n],
+    ['refuse', 5n, 0n, 'over_remainder', 6n, 0n],
+    ['accept', MOST, 0n, 'over_remainder', 6n, 0n],
+    ['cap', MOST, 0n, 'over_remainder', 6n, 0n],
+  ])(
+    'under %s, %i of which its sender insists on %i: %s',
+    async (excessReceipt, value, least, outcome, sum, excess) => {
+      const world = await railWorld({ settings: { policies: { excessReceipt } } })
+      const id = await world.incoming({ incomingAmount: usd('10') })
+      await world.receive(world.rail, transferOf(1, id, 6n))
+      expect(await world.receive(world.rail, transferOf(2, id, value, { least }))).toBe(outcome)
+      await world.wallet.openPayments.drain()
+      expect((await incomingOf(world, id))?.received.value).toBe(sum)
+      expect((await world.storage.all('receipt')).map(({ value: receipt }) => receipt.excess ?? 0n)).toEqual([
+        0n,
+        excess,
+      ])
+      await checkReceived(world)
+    },
+  )
+
+  it('is not taken where nothing remains, whatever its sender insists on', async () => {
+    const world = await railWorld()
+    const id = await world.incoming({ incomingAmount: usd('10') })
+    // The ledger does not answer, so that all of it stays reserved.
+    const process = world.startRail()
+    process.ports.plan = ({ name }) => (name === 'credit' ? 'hangs' : undefined)
+    expect(await world.receive(process.rail, transferOf(1, id, 10n))).toBe('received')
+    expect(await world.receive(world.rail, transferOf(2, id, 1n, { least: 0n }))).toBe('over_remainder')
+    await process.openPayments.drain()
+    // Once room has come back the refused one stays refused.
+    await world.ledger.setPermissions('bob', { canSend: true, canReceive: false })
+    await recoverReceiptsUntilQuiet(world)
+    await world.ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    expect(await world.receive(world.rail, transferOf(2, id, 1n, { least: 0n }))).toBe('refused')
+    expect(await world.receive(world.rail, transferOf(3, id, 1n))).toBe('received')
+    await world.wallet.openPayments.drain()
+    await checkReceived(world)
+  })
+
+  it('LIM-11 is all that a payment without an amount cannot add up', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    expect(await world.receive(world.rail, transferOf(1, id, MOST - 1n))).toBe('received')
+    expect(await world.receive(world.rail, transferOf(2, id, 2n, { least: 0n }))).toBe('over_remainder')
+    expect(await world.receive(world.rail, transferOf(3, id, 1n))).toBe('received')
+    await world.wallet.openPayments.drain()
+    expect((await incomingOf(world, id))?.received.value).toBe(MOST)
+    await checkReceived(world)
+  })
+})
+
+describe('what a rail may have received more than it has sent', () => {
+  it('is not exceeded, and a transfer that would exceed it is refused for good', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    expect(await world.receive(world.rail, transferOf(1, id, 10n, { most: 10n }))).toBe('received')
+    expect(await world.receive(world.rail, transferOf(2, id, 1n, { most: 10n }))).toBe('over_limit')
+    expect(await world.receive(world.rail, transferOf(2, id, 1n, { most: 11n }))).toBe('refused')
+    expect(await world.receive(world.rail, transferOf(3, id, 1n, { most: 11n }))).toBe('received')
+    expect(await world.receive(world.rail, transferOf(1, id, 10n, { most: 0n }))).toBe('received')
+    expect(await world.receive(world.rail, transferOf(4, id, 1n, { most: 1n, account: 'test.other' }))).toBe('received')
+    await world.wallet.openPayments.drain()
+    await checkReceived(world)
+  })
+
+  it('counts less what it has sent', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const account = { id: `ilp:${PEER}`, assetCode: 'USD', assetScale: 2, sent: 7n, received: 0n }
+    await world.storage.commit([{ action: 'insert', kind: 'rail-account', value: account }])
+    expect(await world.receive(world.rail, transferOf(1, id, 11n, { most: 3n }))).toBe('over_limit')
+    expect(await world.receive(world.rail, transferOf(2, id, 10n, { most: 3n }))).toBe('received')
+    expect(await world.rail.balance(PEER)).toEqual({ sent: 7n, received: 10n })
+    expect(await world.rail.balance('test.unknown')).toEqual({ sent: 0n, received: 0n })
+  })
+})
+
+describe('what a rail is told of an incoming payment', () => {
+  it('is what it needs to take money for it', async () => {
+    const world = await railWorld()
+    const id = await world.incoming({ incomingAmount: usd('10') })
+    const { body } = await world.wallet.send('GET', `${BASE}/incoming-payments/${id}`, {
+      token: world.tokens.receiving,
+    })
+    const found = { id, walletAddress: BOB, sharedSecret: body.methods[0]?.sharedSecret }
+    expect(await world.rail.findPayable(id)).toEqual({
+      ...found,
+      asset: expect.objectContaining({ assetCode: 'USD', assetScale: 2 }),
+      remainder: 10n,
+    })
+    await world.receive(world.rail, transferOf(1, id, 4n))
+    expect(await world.rail.findPayable(id)).toMatchObject({ ...found, remainder: 6n })
+    await world.wallet.openPayments.drain()
+    expect(await world.rail.findPayable(id)).toMatchObject({ ...found, remainder: 6n })
+    expect(await world.rail.findPayable(await world.incoming())).not.toHaveProperty('remainder')
+    expect(await world.rail.findPayable(transferId(99))).toBeUndefined()
+    expect(await world.rail.findPayable('no payment')).toBeUndefined()
+  })
+
+  it('is its secret also afterwards, and that nothing remains: a repeat is answered by it', async () => {
+    const world = await railWorld()
+    const [completed, expired, closed] = [
+      await world.incoming({ incomingAmount: usd('10') }),
+      await world.incoming({ expiresAt: inAnHour(world) }),
+      await world.incoming(),
+    ]
+    const secrets = await Promise.all([completed, expired, closed].map((id) => world.rail.findPayable(id)))
+    await world.receive(world.rail, transferOf(1, completed, 10n))
+    await world.wallet.openPayments.drain()
+    world.wallet.clock.advance(HOUR + 1)
+    world.wallet.directory.delete(BOB)
+    for (const [index, id] of [completed, expired, closed].entries()) {
+      const found = await world.rail.findPayable(id)
+      expect(found).toMatchObject({ remainder: 0n, sharedSecret: secrets[index]?.sharedSecret })
+    }
+  })
+})
+
+describe('what a rail brings in another asset', () => {
+  const eur = (value: bigint) => ({ value, assetCode: 'EUR', assetScale: 4 })
+
+  it('QUO-8 is worth what the wallet gives for it, rounded down, without the fee of a payer', async () => {
+    const asked: unknown[] = []
+    const price = async (request: unknown) => {
+      asked.push(request)
+      return { rate: '1.08', fee: { basisPoints: 100, fixed: 5n } }
+    }
+    const { rail } = await railWorld({ pricing: { price } })
+    expect(await rail.exchange(eur(10_000n), usdAmount(0n), BOB)).toEqual(usdAmount(108n))
+    expect(await rail.exchange(eur(10_092n), usdAmount(0n), BOB)).toEqual(usdAmount(108n))
+    expect(await rail.exchange(eur(92n), usdAmount(0n), BOB)).toEqual(usdAmount(0n))
+    const to = { assetCode: 'USD', assetScale: 2 }
+    expect(asked[0]).toEqual({ walletAddress: BOB, from: { assetCode: 'EUR', assetScale: 4 }, to })
+    asked.length = 0
+    expect(await rail.exchange(usdAmount(7n), to, BOB)).toEqual(usdAmount(7n))
+    expect(asked).toEqual([])
+  })
+
+  it('QUO-8 is worth nothing that is known where the wallet does not exchange it, or what it says is no rate', async () => {
+    const none = await railWorld()
+    expect(await none.rail.exchange(eur(100n), usdAmount(0n), BOB)).toBeUndefined()
+    const wrong = await railWorld({ pricing: { price: async () => ({ rate: 'many' }) } })
+    await expect(wrong.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('no positive decimal')
+    const failing = await railWorld({ pricing: { price: () => Promise.reject(new Error('no market')) } })
+    await expect(failing.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('the pricing does not answer')
+  })
+})

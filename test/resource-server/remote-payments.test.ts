@@ -1,0 +1,330 @@
+import type { Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { describe, expect, it } from 'vitest'
+import { type FakeRail, fakeRail, quoteAt } from '../support/fake-rail.ts'
+import { type FakeReceiver, type FakeRemoteReceivers, fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
+import { ALICE, type Answer, BASE, type Sending, usd, usdAmount } from '../support/test-wallet.ts'
+import {
+  askPayment,
+  askQuote,
+  createIncoming,
+  expectRefusal,
+  expectStatus,
+  INVALID_QUOTE,
+  INVALID_RECEIVER,
+  LIMIT_EXCEEDED,
+  type ObservedWallet,
+  type Shop,
+  shop,
+  spent,
+  spentOf,
+} from './observed-wallet.ts'
+
+interface Rig extends Shop {
+  readonly rail: FakeRail
+  readonly remote: FakeRemoteReceivers
+  readonly receiver: FakeReceiver
+}
+
+async function rig({
+  receiver,
+  ...options
+}: Parameters<typeof shop>[0] & { receiver?: Partial<FakeReceiver> } = {}): Promise<Rig> {
+  const rail = fakeRail()
+  const remote = fakeRemoteReceivers()
+  const added = remote.add(receiver)
+  const overrides = { paymentMethods: [rail], remoteReceivers: remote, ...options.overrides }
+  return { ...(await shop({ ...options, overrides })), rail, remote, receiver: added }
+}
+
+const quoteFor = async ({ wallet, spending, receiver }: Rig, value = '60'): Promise<string> =>
+  (await expectStatus(201, askQuote(wallet, spending, { receiver: receiver.url, debitAmount: usd(value) }))).body.id
+
+const payQuote = ({ wallet, spending }: Rig, quoteId: string): Promise<Answer> =>
+  askPayment(wallet, spending, { quoteId })
+
+let orders = 0
+
+/** Each order is another one: equal ones of one moment would be one signature, which is taken once. */
+const payDirectly = (
+  { wallet, spending, receiver }: Rig,
+  value = '60',
+  incomingPayment = receiver.url,
+): Promise<Answer> =>
+  askPayment(wallet, spending, { incomingPayment, debitAmount: usd(value), metadata: { order: ++orders } })
+
+describe('a payment to a receiver on another server', () => {
+  it.each(['a quote', 'an incoming payment'])('OUT-1 OUT-3 is ordered by %s, with the same amounts', async (from) => {
+    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '2', fee: { fixed: 4n } }) } } })
+    world.rail.answerQuote = async () => quoteAt(4n, 3n)
+    const answer = from === 'a quote' ? await payQuote(world, await quoteFor(world)) : await payDirectly(world)
+    const amounts = { debitAmount: usd('60'), receiveAmount: usd('84') }
+    expect([answer.status, answer.body]).toMatchObject([
+      201,
+      { ...amounts, receiver: world.receiver.url, failed: false },
+    ])
+    await world.wallet.openPayments.drain()
+    const { delivery } = world.rail.deliveries[0] ?? {}
+    expect(delivery).toMatchObject({ sendAmount: usdAmount(112n), receiveAmount: usdAmount(84n) })
+    const paid = await expectStatus(200, world.wallet.send('GET', answer.body.id, { token: world.spending }))
+    expect(paid.body).toMatchObject({ ...amounts, sentAmount: usd('60'), failed: false })
+    expect(await spentOf(world.wallet, world.spending)).toEqual({
+      spentDebitAmount: usd('60'),
+      spentReceiveAmount: usd('84'),
+    })
+  })
+
+  it('QUO-5 is priced once: what the rail says later changes nothing', async () => {
+    const world = await rig()
+    const quote = await quoteFor(world)
+    world.rail.answerQuote = async () => ({ ok: false, reason: 'unreachable' })
+    await expectStatus(201, payQuote(world, quote))
+    expect(world.rail.quotes).toHaveLength(1)
+  })
+
+  it('T-42 is told of in the audit: how it is paid, and how far it came', async () => {
+    const world = await rig()
+    world.rail.answerDelivery = async () => ({
+      outcome: 'ended',
+      progress: { sent: 10n, received: 9n, inFlight: { sent: 0n, received: 0n }, notes: '' },
+      reason: 'the way is closed',
+    })
+    await expectStatus(201, payDirectly(world))
+    await world.wallet.openPayments.drain()
+    const { value: payment } = await world.wallet.openPayments.audit(ALICE)[Symbol.asyncIterator]().next()
+    expect(payment).toMatchObject({
+      state: 'failed',
+      failureReason: 'the way is closed',
+      rail: {
+        method: 'ilp',
+        account: 'g.peer/USD/2',
+        address: world.receiver.address,
+        sendAmount: usd('60'),
+        sent: usd('10'),
+        received: usd('9'),
+        inFlightSent: usd('0'),
+        inFlightReceived: usd('0'),
+      },
+    })
+    expect(payment).not.toHaveProperty('payeeAccount')
+    expect(payment).not.toHaveProperty('creditId')
+  })
+})
+
+const CHANGES: readonly (readonly [string, Partial<FakeReceiver>])[] = [
+  ['completed', { isCompleted: true }],
+  ['expired', { expiresAt: 1 }],
+  ['left with less', { incomingValue: 59n }],
+  ['in another asset', { asset: { assetCode: 'EUR', assetScale: 2 } }],
+  ['without a method', { hasMethod: false }],
+  ['gone', { trouble: 'unknown' }],
+  ['out of reach', { trouble: 'unreachable' }],
+]
+
+describe('a receiver on another server that has changed since its quote', () => {
+  it.each(CHANGES)('T-45 OUT-4 is refused: %s', async (_, change) => {
+    const world = await rig({ receiver: { incomingValue: 100n } })
+    const quote = await quoteFor(world)
+    Object.assign(world.receiver, change)
+    await expectRefusal(world.wallet, INVALID_RECEIVER, () => payQuote(world, quote))
+    expect(world.rail.deliveries).toEqual([])
+  })
+
+  it('is paid where it still takes what was quoted', async () => {
+    const world = await rig({ receiver: { incomingValue: 100n } })
+    const quote = await quoteFor(world)
+    world.receiver.receivedValue = 40n
+    await expectStatus(201, payQuote(world, quote))
+  })
+
+  it('OUT-2 is not asked for where the quote is used, expired or unknown', async () => {
+    const world = await rig()
+    const [used, expired] = [await quoteFor(world), await quoteFor(world, '61')]
+    await expectStatus(201, payQuote(world, used))
+    await world.wallet.openPayments.drain()
+    world.wallet.clock.advance(301_000)
+    const asked = world.remote.asked.length
+    for (const quote of [used, expired, `${BASE}/quotes/${'0'.repeat(32)}`])
+      await expectRefusal(world.wallet, INVALID_QUOTE, () => payQuote(world, quote))
+    expect(world.remote.asked).toHaveLength(asked)
+  })
+})
+
+describe('the limits of a grant', () => {
+  it('LIM-5 name a receiver on another server in any form that is the same', async () => {
+    const host = 'https://other-wallet.example'
+    const limits = { receiver: `${host.toUpperCase().replace('HTTPS', 'https')}:443/a/../incoming-payments/payment-1` }
+    const world = await rig({ limits })
+    await expectStatus(201, payDirectly(world))
+    await expectStatus(201, payDirectly(world, '60', `${host}/b/../incoming-payments/payment-1`))
+    const other = world.remote.add()
+    await expectRefusal(world.wallet, LIMIT_EXCEEDED, () => payDirectly(world, '60', other.url))
+  })
+
+  it('LIM-1 OUT-9 hold for payments to other servers, and a partial one gives back what it did not use', async () => {
+    const world = await rig({ limits: { debitAmount: usd('100') } })
+    let open = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    world.rail.answerDelivery = async (_delivery, _progress, record) => {
+      await gate
+      const progress = { sent: 30n, received: 30n, inFlight: { sent: 0n, received: 0n }, notes: '' }
+      await record(progress)
+      return { outcome: 'ended', progress, reason: 'no more' }
+    }
+    await expectStatus(201, payDirectly(world, '100'))
+    expect((await payDirectly(world, '1')).status).toBe(403)
+    open()
+    await world.wallet.openPayments.drain()
+    expect(await spentOf(world.wallet, world.spending)).toEqual(spent('30'))
+    await expectRefusal(world.wallet, LIMIT_EXCEEDED, () => payDirectly(world, '71'))
+    await expectStatus(201, payDirectly(world, '70'))
+  })
+})
+
+/** Lets the other server answer only once it is told to. */
+function holdUp({ remote }: Rig): { readonly asked: Promise<void>; readonly letGo: () => void } {
+  let tell = (): void => undefined
+  let letGo = (): void => undefined
+  const asked = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const answer = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  remote.before = () => {
+    tell()
+    return answer
+  }
+  return { asked, letGo }
+}
+
+describe('a slow server', () => {
+  it.each(['a quote', 'an incoming payment'])('holds up no other payment of the grant, ordered by %s', async (from) => {
+    const world = await rig()
+    const quote = from === 'a quote' ? await quoteFor(world) : ''
+    const { asked, letGo } = holdUp(world)
+    const slow = from === 'a quote' ? payQuote(world, quote) : payDirectly(world)
+    await asked
+    await expectStatus(201, payDirectly(world, '5', world.incoming.id))
+    letGo()
+    await expectStatus(201, slow)
+  })
+
+  it.each(['a quote', 'an incoming payment'])(
+    'is asked once, however often the order meets others, by %s',
+    async (from) => {
+      const others: (() => Promise<unknown>)[] = []
+      const world = await rig({ overrides: { storage: interrupted(() => others.shift()?.()) } })
+      const quote = from === 'a quote' ? await quoteFor(world) : ''
+      const asked = world.remote.asked.length
+      for (let count = 0; count < 3; count++) others.push(() => spendMeanwhile(world))
+      await expectStatus(201, from === 'a quote' ? payQuote(world, quote) : payDirectly(world))
+      expect(others).toEqual([])
+      await world.wallet.openPayments.drain()
+      // Once for the order, and once more before money leaves.
+      expect(world.remote.asked).toHaveLength(asked + 2)
+    },
+  )
+})
+
+/** A storage that lets others go first, before a payment is inserted. */
+function interrupted(meanwhile: () => Promise<unknown> | undefined): Storage {
+  const inner = memoryStorage()
+  return {
+    ...inner,
+    commit: async (changes) => {
+      if (changes.some(({ action, kind }) => action === 'insert' && kind === 'outgoing-payment')) await meanwhile()
+      return inner.commit(changes)
+    },
+  }
+}
+
+/** What another process does to the record of what the grant has spent. */
+async function spendMeanwhile({ wallet }: { readonly wallet: ObservedWallet }): Promise<void> {
+  const [grantId] = wallet.effects.flatMap((change) =>
+    change.action === 'replace' && change.kind === 'grant' ? [change.value.id] : [],
+  )
+  const id = `${grantId}:0:life`
+  const [record] = await wallet.storage.get([{ kind: 'spending', id }])
+  const value = {
+    id,
+    grantId: grantId ?? '',
+    entry: 0,
+    chargedAt: 0,
+    chargedBefore: 0,
+    payments: 0,
+    debit: usdAmount(0n),
+    receive: [],
+  }
+  const change =
+    record === undefined ? { action: 'insert' as const } : { action: 'replace' as const, version: record.version }
+  await wallet.storage.commit([{ ...change, kind: 'spending', value }])
+}
+
+const COVERED = ['@method', '@target-uri', 'authorization', 'content-digest', 'content-length', 'content-type']
+
+const keyed = (key: string): Sending => ({
+  headers: { 'idempotency-key': key },
+  components: [...COVERED, 'idempotency-key'],
+})
+
+describe('a repeat under its key', () => {
+  it.each(['a quote', 'an incoming payment'])(
+    'OUT-12 is answered as the first order by %s was, and asks nobody',
+    async (from) => {
+      const world = await rig({ receiver: { incomingValue: 60n } })
+      const { wallet, spending, receiver, remote } = world
+      const quoteId = from === 'a quote' ? await quoteFor(world) : undefined
+      const order = quoteId === undefined ? { incomingPayment: receiver.url, debitAmount: usd('60') } : { quoteId }
+      const send = (): Promise<Answer> => {
+        wallet.clock.advance(1000)
+        const json = { walletAddress: ALICE, ...order }
+        return wallet.send('POST', `${BASE}/outgoing-payments`, { token: spending, json, ...keyed('order-7') })
+      }
+      const first = await expectStatus(201, send())
+      await wallet.openPayments.drain()
+      receiver.isCompleted = true
+      const asked = remote.asked.length
+      const again = await expectStatus(201, send())
+      expect(again.body).toEqual(first.body)
+      expect(remote.asked).toHaveLength(asked)
+      expect(world.rail.deliveries).toHaveLength(1)
+    },
+  )
+
+  it('OUT-12 is answered so too where the first order was carried out while the repeat asked the receiver', async () => {
+    const world = await rig({ receiver: { incomingValue: 60n } })
+    const { wallet, spending, receiver, remote } = world
+    const send = (): Promise<Answer> => {
+      wallet.clock.advance(1000)
+      const json = { walletAddress: ALICE, incomingPayment: receiver.url, debitAmount: usd('60') }
+      return wallet.send('POST', `${BASE}/outgoing-payments`, { token: spending, json, ...keyed('order-8') })
+    }
+    const { asked, letGo } = holdUp(world)
+    const repeat = send()
+    await asked
+    remote.before = async () => undefined
+    const first = await expectStatus(201, send())
+    await wallet.openPayments.drain()
+    receiver.isCompleted = true
+    letGo()
+    expect((await expectStatus(201, repeat)).body).toEqual(first.body)
+    expect(world.rail.deliveries).toHaveLength(1)
+  })
+})
+
+describe('a rail beside the ledger', () => {
+  it('is not asked about receivers on this server', async () => {
+    const world = await rig()
+    const { wallet, spending, receiving } = world
+    const { id } = await createIncoming(wallet, receiving)
+    const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: id, debitAmount: usd('5') }))
+    await expectStatus(201, payQuote(world, quote.body.id))
+    await expectStatus(201, payDirectly(world, '6', id))
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 11n })
+    expect([world.remote.asked, world.rail.quotes, world.rail.deliveries]).toEqual([[], [], []])
+  })
+})

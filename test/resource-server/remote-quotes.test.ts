@@ -1,0 +1,212 @@
+import { describe, expect, it } from 'vitest'
+import { type FakeRail, fakeRail, quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
+import {
+  type FakeReceiver,
+  type FakeRemoteReceivers,
+  fakeRemoteReceivers,
+  REMOTE,
+} from '../support/fake-remote-receivers.ts'
+import { type Answer, BASE, usd } from '../support/test-wallet.ts'
+import {
+  askPayment,
+  askQuote,
+  expectRefusal,
+  expectStatus,
+  INVALID_AMOUNT,
+  INVALID_RECEIVER,
+  NON_POSITIVE_RECEIVE,
+  type ObservedWallet,
+  shop,
+} from './observed-wallet.ts'
+
+interface Rig {
+  readonly wallet: ObservedWallet
+  readonly spending: string
+  readonly rail: FakeRail
+  readonly remote: FakeRemoteReceivers
+}
+
+async function rig(options: Parameters<typeof shop>[0] = {}): Promise<Rig> {
+  const rail = fakeRail()
+  const remote = fakeRemoteReceivers()
+  const overrides = { paymentMethods: [rail], remoteReceivers: remote, ...options.overrides }
+  const { wallet, spending } = await shop({ ...options, overrides })
+  return { wallet, spending, rail, remote }
+}
+
+const quote = ({ wallet, spending }: Rig, receiver: FakeReceiver, members: object = {}): Promise<Answer> =>
+  askQuote(wallet, spending, { receiver: receiver.url, ...members })
+
+const eur = (value: string): object => ({ value, assetCode: 'EUR', assetScale: 4 })
+
+describe('a quote for a receiver on another server', () => {
+  it('QUO-5 keeps the debit, and names what arrives at least', async () => {
+    const world = await rig()
+    const receiver = world.remote.add()
+    world.rail.answerQuote = async () => quoteAt(1000n, 995n)
+    const answer = await expectStatus(201, quote(world, receiver, { debitAmount: usd('999') }))
+    expect(answer.body).toMatchObject({ receiver: receiver.url, debitAmount: usd('999'), receiveAmount: usd('994') })
+    const asset = { assetCode: 'USD', assetScale: 2 }
+    const details = { type: 'ilp', ilpAddress: receiver.address, sharedSecret: receiver.sharedSecret }
+    expect(world.rail.quotes).toEqual([{ details, from: asset, to: asset }])
+    expect(world.wallet.effects.at(-1)).toMatchObject({
+      kind: 'quote',
+      value: { rail: { method: 'ilp', account: RAIL_ACCOUNT, sendAmount: usd('999'), isFixedReceive: false } },
+    })
+  })
+
+  it('QUO-5 QUO-8 keeps the receive amount, and rounds what leaves and what is debited up', async () => {
+    const world = await rig({
+      overrides: { pricing: { price: async () => ({ rate: '0.5', fee: { basisPoints: 100, fixed: 3n } }) } },
+    })
+    const receiver = world.remote.add({ asset: { assetCode: 'EUR', assetScale: 4 } })
+    world.rail.answerQuote = async () => quoteAt(7n, 300n)
+    const answer = await expectStatus(201, quote(world, receiver, { receiveAmount: eur('1000') }))
+    // 1000 / 300 * 7 = 23.33 leave, so 24; at 0.5 that is 48, and with 3 and 1 % of it all 51.51, so 52.
+    expect(answer.body).toMatchObject({ receiveAmount: eur('1000'), debitAmount: usd('52') })
+    expect(world.wallet.effects.at(-1)).toMatchObject({
+      value: { fee: { value: 4n }, rail: { sendAmount: usd('24'), isFixedReceive: true } },
+    })
+  })
+
+  it('QUO-2 QUO-3 asks for the remainder of its receiver where it names no amount', async () => {
+    const world = await rig()
+    const receiver = world.remote.add({ incomingValue: 100n, receivedValue: 40n })
+    const answer = await expectStatus(201, quote(world, receiver))
+    expect(answer.body.receiveAmount).toEqual(usd('60'))
+    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, receiver, { debitAmount: usd('61') }))
+    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, receiver, { receiveAmount: usd('61') }))
+    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, world.remote.add()))
+  })
+
+  it('QUO-4 says how much reaches the receiver at least', async () => {
+    const world = await rig()
+    world.rail.answerQuote = async () => quoteAt(50n, 1n)
+    const answer = await expectRefusal(world.wallet, NON_POSITIVE_RECEIVE, () =>
+      quote(world, world.remote.add(), { debitAmount: usd('49') }),
+    )
+    expect(answer.body.error.details).toEqual({ minSendAmount: usd('50') })
+    await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('50') }))
+  })
+
+  it.each([
+    ['what arrives', { debitAmount: usd('18446744073709551615') }, quoteAt(1n, 2n)],
+    ['what leaves', { receiveAmount: usd('18446744073709551615') }, quoteAt(2n, 1n)],
+  ])('AMT-1 is refused where %s is no amount', async (_, members, answer) => {
+    const world = await rig()
+    world.rail.answerQuote = async () => answer
+    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, world.remote.add(), members))
+  })
+
+  it('QUO-6 expires no later than its receiver', async () => {
+    const world = await rig()
+    const expiresAt = world.wallet.clock.now() + 10_000
+    const answer = await expectStatus(201, quote(world, world.remote.add({ expiresAt }), { debitAmount: usd('1') }))
+    expect(Date.parse(answer.body.expiresAt)).toBe(expiresAt)
+  })
+
+  it('T-41 asks another server though the id is one of this server, and this one where only the text differs', async () => {
+    const world = await rig()
+    const { wallet, spending, remote } = world
+    const { incoming } = await shop()
+    const foreign = `${REMOTE}/incoming-payments/${incoming.id.split('/').at(-1)}`
+    await expectRefusal(wallet, INVALID_RECEIVER, () =>
+      askQuote(wallet, spending, { receiver: foreign, debitAmount: usd('1') }),
+    )
+    expect(remote.asked).toEqual([foreign])
+    for (const receiver of [
+      `${BASE.toUpperCase()}/incoming-payments/unknown`.replace('HTTPS', 'https'),
+      `${BASE}/incoming-payments/unknown`,
+    ])
+      await expectRefusal(wallet, INVALID_RECEIVER, () =>
+        askQuote(wallet, spending, { receiver, debitAmount: usd('1') }),
+      )
+    expect(remote.asked).toHaveLength(1)
+  })
+})
+
+type Changes = Partial<FakeReceiver>
+
+describe('a receiver on another server that cannot be paid', () => {
+  it.each([
+    ['that cannot be reached', { trouble: 'unreachable' }, 'the incoming payment cannot be reached from here now'],
+    ['that may not be read', { trouble: 'refused' }, 'its server does not let this wallet read the incoming payment'],
+    [
+      'of which its server says nonsense',
+      { trouble: 'invalid' },
+      'what its server answers is not this incoming payment',
+    ],
+    ['that is not there', { trouble: 'unknown' }, 'its server knows no such incoming payment'],
+    ['that is completed', { isCompleted: true }, 'the incoming payment is completed'],
+    ['that is expired', { expiresAt: 1 }, 'the incoming payment is expired'],
+    ['without a method', { hasMethod: false }, 'the incoming payment names no payment method that this wallet can use'],
+  ] as const satisfies readonly (readonly [string, Changes, string])[])(
+    'QUO-9 is refused with a reason: one %s',
+    async (_, members, reason) => {
+      const world = await rig()
+      const { wallet, spending } = world
+      const receiver = world.remote.add(members)
+      const asked = () => quote(world, receiver, { debitAmount: usd('1') })
+      expect((await expectRefusal(wallet, INVALID_RECEIVER, asked)).body.error.details).toEqual({ reason })
+      const paid = () => askPayment(wallet, spending, { incomingPayment: receiver.url, debitAmount: usd('1') })
+      expect((await expectRefusal(wallet, INVALID_RECEIVER, paid)).body.error.details).toEqual({ reason })
+      expect(world.rail.quotes).toEqual([])
+    },
+  )
+
+  it('is refused where no rail comes through', async () => {
+    const world = await rig()
+    world.rail.answerQuote = async () => ({ ok: false, reason: 'unreachable' })
+    await expectRefusal(world.wallet, INVALID_RECEIVER, () =>
+      quote(world, world.remote.add(), { debitAmount: usd('1') }),
+    )
+  })
+
+  it('T-4 is not waited for: server and rail have one deadline together', async () => {
+    const world = await rig()
+    const { wallet, remote, rail } = world
+    const slow = remote.add({ trouble: 'silence' })
+    const behindSlowRail = remote.add()
+    remote.before = async () => {
+      wallet.clock.advance(2000)
+    }
+    rail.answerQuote = () => new Promise(() => setImmediate(() => wallet.clock.advance(1000)))
+    await expectRefusal(wallet, INVALID_RECEIVER, () => quote(world, behindSlowRail, { debitAmount: usd('1') }))
+    remote.before = async () => void setImmediate(() => wallet.clock.advance(3000))
+    await expectRefusal(wallet, INVALID_RECEIVER, () => quote(world, slow, { debitAmount: usd('1') }))
+  })
+
+  it('T-34 is a fault of this wallet where its rail fails, and its secret is in no event', async () => {
+    const world = await rig()
+    const receiver = world.remote.add()
+    world.rail.answerQuote = async ({ details }) => Promise.reject(new Error(`no way with ${details.sharedSecret}`))
+    const answer = await quote(world, receiver, { debitAmount: usd('1') })
+    expect(answer.status).toBe(503)
+    const faults = world.wallet.events.filter(({ type }) => type === 'fault')
+    expect(faults).toMatchObject([{ message: 'a payment method failed', cause: { message: 'no way with …' } }])
+  })
+
+  it.each([
+    ['a rate of zero', { rate: { sent: 1n, received: 0n } }],
+    ['no account', { account: '' }],
+    ['no asset', { asset: { assetCode: '', assetScale: 2 } }],
+  ])('is a fault of this wallet where its rail quotes %s', async (_, members) => {
+    const world = await rig()
+    world.rail.answerQuote = async () => {
+      const good = quoteAt(1n, 1n)
+      return good.ok ? { ...good, ...members } : good
+    }
+    expect((await quote(world, world.remote.add(), { debitAmount: usd('1') })).status).toBe(500)
+  })
+
+  it('is refused as ever where no payment method is configured, and nobody is asked', async () => {
+    const remote = fakeRemoteReceivers()
+    const { wallet, spending } = await shop({ overrides: { remoteReceivers: remote } })
+    const receiver = remote.add()
+    const answer = await expectRefusal(wallet, INVALID_RECEIVER, () =>
+      askQuote(wallet, spending, { receiver: receiver.url, debitAmount: usd('1') }),
+    )
+    expect(answer.body.error.details).toEqual({ reason: 'only incoming payments on this server can be paid from here' })
+    expect(remote.asked).toEqual([])
+  })
+})
