@@ -14,6 +14,7 @@ const library = {
   'ledger/memory': 'adapters/ledger/memory.ts',
   'ledger/sql': 'adapters/ledger/sql.ts',
   consent: 'adapters/consent/index.ts',
+  ilp: 'adapters/ilp/index.ts',
   testing: 'src/testing/index.ts',
 }
 

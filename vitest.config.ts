@@ -20,13 +20,14 @@ export default defineConfig({
       { find: /^open-payments-server$/, replacement: at('./src/index.ts') },
       { find: /^open-payments-server\/testing$/, replacement: at('./src/testing/index.ts') },
       { find: /^open-payments-server\/consent$/, replacement: at('./adapters/consent/index.ts') },
+      { find: /^open-payments-server\/ilp$/, replacement: at('./adapters/ilp/index.ts') },
       { find: /^open-payments-server\/(.+)$/, replacement: `${at('./adapters/')}$1.ts` },
     ],
   },
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/postgres-server.ts'],
-    exclude: ['test/{browser,hosts,package,runtimes}/**', 'test/crashes/long/**', ...EXHAUSTIVE],
+    exclude: ['test/{browser,hosts,package,rails,runtimes}/**', 'test/crashes/long/**', ...EXHAUSTIVE],
     // No module holds state (a test of the architecture sees to it), so files may share one module graph.
     isolate: false,
     // Both cores of a small machine: the default leaves one of two idle.

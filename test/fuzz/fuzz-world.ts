@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse, OpenPaymentsEvent, Storage, StoredRecor
 import { consentPage } from 'open-payments-server/consent'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { createSigningKey, type InMemoryRequest, type SigningKey, signedRequest } from 'open-payments-server/testing'
+import { bodyText } from '../support/body-text.ts'
 import { AUTH, addClient, BASE, cryptography, OWNER, type TestWallet, testWallet } from '../support/test-wallet.ts'
 import { type Random, randomFor } from './random.ts'
 
@@ -191,10 +192,10 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 
 const REMEMBERED = 150
 
-function remember(pool: string[], { body, headers }: HttpResponse): void {
+function remember(pool: string[], response: HttpResponse): void {
   const texts = [
-    headers['location'] ?? '',
-    ...(body?.match(/"[^"\\]{16,300}"/g) ?? []).map((text) => text.slice(1, -1)),
+    response.headers['location'] ?? '',
+    ...(bodyText(response)?.match(/"[^"\\]{16,300}"/g) ?? []).map((text) => text.slice(1, -1)),
   ]
   for (const text of texts) {
     if (text === '' || pool.includes(text)) continue

@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'open-payments-server'
+import { bodyText } from '../support/body-text.ts'
 import { violations } from '../support/open-api.ts'
 import type { Outcome } from './fuzz-world.ts'
 
@@ -146,7 +147,7 @@ export function faultsOfAnswer(
   const isEmpty = status === 204 || status === 304
   require(isEmpty === (body === undefined), 'a body, or none, against its status')
   require(type === (isEmpty ? undefined : 'application/json'), `the content type ${type}`)
-  const parsed = body === undefined ? undefined : JSON.parse(body)
+  const parsed = body === undefined ? undefined : JSON.parse(bodyText(response) ?? '')
   const isPublic = (PUBLIC_OPERATIONS.includes(operation ?? '') || whose === 'any server') && status < 400
   require(isPublic || headers['cache-control'] === 'no-store', `the cache control ${headers['cache-control']}`)
   if (operation !== undefined && status < 300) faults.push(...violations(operation, status, parsed))
@@ -188,7 +189,8 @@ function faultsOfRefusal(
   return faults
 }
 
-function faultsOfPage({ status, headers, body }: HttpResponse, operation: string | undefined): readonly string[] {
+function faultsOfPage(response: HttpResponse, operation: string | undefined): readonly string[] {
+  const { status, headers } = response
   const faults: string[] = []
   if (operation !== undefined && operation !== 'interact') faults.push('a page that is no consent page')
   if (headers['cache-control'] !== 'no-store' || headers['referrer-policy'] !== 'no-referrer')
@@ -196,7 +198,7 @@ function faultsOfPage({ status, headers, body }: HttpResponse, operation: string
   if (headers['x-frame-options'] !== 'DENY') faults.push('it may be framed')
   if (!headers['content-security-policy']?.includes("frame-ancestors 'none'")) faults.push('it may be framed')
   if (Object.keys(headers).some((name) => name.startsWith('access-control-'))) faults.push('it may be read by anyone')
-  if (/<script|javascript:/i.test(body ?? '')) faults.push('it holds a script')
+  if (/<script|javascript:/i.test(bodyText(response) ?? '')) faults.push('it holds a script')
   if (status === 303 && headers['location'] === undefined) faults.push('a redirect to nowhere')
   return faults
 }

@@ -1,4 +1,5 @@
 import type { OperationId } from 'open-payments-server'
+import { bodyText } from '../support/body-text.ts'
 import { ALICE, type AnswerBody, BASE, BOB, CAROL, CLIENT, decideAs, FINISH, usd } from '../support/test-wallet.ts'
 import type { FuzzWorld, Plan } from './fuzz-world.ts'
 
@@ -26,9 +27,10 @@ const LIMITS = {
 /** Sends what must succeed. */
 async function ask(world: FuzzWorld, plan: Plan): Promise<AnswerBody> {
   const { response } = await world.play(await world.sign(plan))
-  if (response.status >= 300 || response.body === undefined)
-    throw new Error(`a right request was refused: ${plan.method} ${plan.url} ${response.status} ${response.body}`)
-  return JSON.parse(response.body)
+  const text = bodyText(response)
+  if (response.status >= 300 || text === undefined)
+    throw new Error(`a right request was refused: ${plan.method} ${plan.url} ${response.status} ${text}`)
+  return JSON.parse(text)
 }
 
 const grantRequest = (world: FuzzWorld, json: object): Plan => ({
@@ -182,7 +184,7 @@ export const SUBJECTS: readonly Subject[] = [
     plan: async (world) => {
       const { redirect } = (await newPending(world)).interact
       const { response } = await world.play(await world.sign({ method: 'GET', url: redirect }))
-      const csrf = /name="csrf" value="([^"]+)"/.exec(response.body ?? '')?.[1] ?? ''
+      const csrf = /name="csrf" value="([^"]+)"/.exec(bodyText(response) ?? '')?.[1] ?? ''
       return {
         method: 'POST',
         url: redirect,

@@ -1,0 +1,54 @@
+import type { DeliveryProgress } from '../../src/index.ts'
+import type { MoneyPacket } from './stream-connection.ts'
+
+/** How far a delivery has come, packet by packet. */
+export interface SendState {
+  readonly sent: bigint
+  readonly received: bigint
+  /** Of the next packet. */
+  readonly nextSequence: bigint
+  /** Those that have left or may have, and whose outcome is not known. */
+  readonly packets: readonly MoneyPacket[]
+}
+
+/** What is recorded of it. A packet is some 80 characters of at most 16384. */
+export function formatProgress({ sent, received, nextSequence, packets }: SendState): DeliveryProgress {
+  const inFlight = { sent: 0n, received: 0n }
+  for (const { amount, least } of packets) {
+    inFlight.sent += amount
+    inFlight.received += least
+  }
+  const listed = packets.map(({ sequence, amount, least, expiresAt }) =>
+    [sequence, amount, least, expiresAt].map((value) => value.toString()),
+  )
+  const notes = JSON.stringify({ next: nextSequence.toString(), packets: listed })
+  return { sent, received, inFlight, notes }
+}
+
+/** Reads what was recorded. Throws where it was not written by `formatProgress`. */
+export function readProgress({ sent, received, notes }: DeliveryProgress): SendState {
+  if (notes === '') return { sent, received, nextSequence: 1n, packets: [] }
+  const read: unknown = JSON.parse(notes)
+  const packets: unknown = memberOf(read, 'packets')
+  if (!Array.isArray(packets)) throw new TypeError('the notes of a delivery list no packets')
+  return {
+    sent,
+    received,
+    nextSequence: BigInt(textOf(memberOf(read, 'next'))),
+    packets: packets.map((packet: unknown) => ({
+      sequence: BigInt(textOf(memberOf(packet, '0'))),
+      amount: BigInt(textOf(memberOf(packet, '1'))),
+      least: BigInt(textOf(memberOf(packet, '2'))),
+      expiresAt: Number(textOf(memberOf(packet, '3'))),
+    })),
+  }
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
+}
+
+function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('the notes of a delivery are not as they were written')
+  return value
+}

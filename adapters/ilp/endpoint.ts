@@ -1,0 +1,87 @@
+import type { HttpRequest, HttpResponse, RailServer } from '../../src/index.ts'
+import { decodeIlpPacket, encodeIlpPacket, MAX_PREPARE_OCTETS } from './packet.ts'
+import type { Peer, Peers } from './peers.ts'
+import { receivePacket } from './receive-packet.ts'
+
+const OCTETS = 'application/octet-stream'
+const BODY_MILLISECONDS = 10_000
+
+/** Why a request brings no packet that could be answered with one. */
+interface Refusal {
+  readonly status: number
+  readonly condition: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const UNAUTHORIZED: Refusal = { status: 401, condition: 'unknown_peer', headers: { 'www-authenticate': 'Bearer' } }
+const WRONG_TYPE: Refusal = { status: 415, condition: 'unsupported_media_type' }
+const TOO_LARGE: Refusal = { status: 413, condition: 'payload_too_large', headers: { connection: 'close' } }
+const TOO_SLOW: Refusal = { status: 408, condition: 'body_too_slow', headers: { connection: 'close' } }
+const NO_PREPARE: Refusal = { status: 400, condition: 'no_ilp_prepare' }
+const FAULT: Refusal = { status: 500, condition: 'unexpected' }
+
+/**
+ * Answers a peer by ILP over HTTP: to a prepare with 200 and the fulfill or reject, at once and in the same exchange; to
+ * anything else with a status alone. After a 5xx what became of the packet is not known. Never rejects.
+ */
+export async function answerPeer(
+  server: RailServer,
+  address: string,
+  peers: Peers,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  const at = server.clock.now()
+  try {
+    const answer = await readAndReceive(server, address, peers, request)
+    const status = answer instanceof Uint8Array ? 200 : answer.status
+    const condition = answer instanceof Uint8Array ? {} : { condition: answer.condition }
+    server.emit({ type: 'request', at, operation: undefined, status, ...condition })
+    return answer instanceof Uint8Array
+      ? { status, headers: { 'content-type': OCTETS, 'cache-control': 'no-store' }, body: answer }
+      : refuse(answer)
+  } catch (cause) {
+    const message = cause instanceof Error ? cause.message : 'something that is no Error was thrown'
+    server.emit({ type: 'fault', at, operation: undefined, message, cause })
+    server.emit({ type: 'request', at, operation: undefined, ...FAULT })
+    return refuse(FAULT)
+  }
+}
+
+function refuse({ status, headers }: Refusal): HttpResponse {
+  return { status, headers: { 'cache-control': 'no-store', ...headers }, body: '' }
+}
+
+async function readAndReceive(
+  server: RailServer,
+  address: string,
+  peers: Peers,
+  request: HttpRequest,
+): Promise<Uint8Array | Refusal> {
+  const peer = await findPeer(server, peers, request)
+  if (peer === undefined) return UNAUTHORIZED
+  const [type, ...others] = request.headerLines('content-type')
+  if (others.length > 0 || type?.split(';')[0]?.trim().toLowerCase() !== OCTETS) return WRONG_TYPE
+  if (request.headerLines('content-encoding').some((line) => line.trim().toLowerCase() !== 'identity'))
+    return WRONG_TYPE
+  const bytes = await readInTime(server, request)
+  if (!(bytes instanceof Uint8Array)) return bytes
+  const packet = decodeIlpPacket(bytes)
+  if (packet?.type !== 'prepare') return NO_PREPARE
+  return encodeIlpPacket(await receivePacket(server, address, peer, packet))
+}
+
+async function findPeer({ cryptography }: RailServer, peers: Peers, request: HttpRequest): Promise<Peer | undefined> {
+  const [line, ...others] = request.headerLines('authorization')
+  const token = others.length === 0 ? /^bearer +([!-~]+)$/i.exec(line ?? '')?.[1] : undefined
+  return token === undefined ? undefined : peers.peerByToken(token, cryptography)
+}
+
+async function readInTime({ clock }: RailServer, request: HttpRequest): Promise<Uint8Array | Refusal> {
+  const timer = new AbortController()
+  try {
+    const late = clock.sleep(BODY_MILLISECONDS, timer.signal).then(() => TOO_SLOW)
+    return (await Promise.race([request.bytes(MAX_PREPARE_OCTETS), late])) ?? TOO_LARGE
+  } finally {
+    timer.abort()
+  }
+}

@@ -1,0 +1,138 @@
+/**
+ * Reads the canonical octet encoding rules (ITU-T X.696) as far as the packets of Interledger use them. Never throws: what
+ * is not there, or not canonical, reads as zero or empty, and from then on `isBroken` is true, so that one look at the end
+ * is enough. What is read shares its memory with what it is read from.
+ */
+export interface OerReader {
+  uint8(): number
+  uint64(): bigint
+  octets(length: number): Uint8Array
+  /** Octets behind their length. */
+  varOctets(): Uint8Array
+  /** Text behind its length; what is not UTF-8 in it reads as replacement characters. */
+  varText(): string
+  /** A number behind its length, of at most 64 bits. */
+  varUint(): bigint
+  /** The same of any length up to 127; more than 64 bits read as 2^64 - 1. */
+  varUintCapped(): bigint
+  isBroken(): boolean
+}
+
+/** The greatest amount of a packet. */
+export const MAX_UINT64 = 2n ** 64n - 1n
+
+const NOTHING = new Uint8Array()
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
+const ENCODER = new TextEncoder()
+
+/** Starts reading at the first octet. */
+export function readOer(bytes: Uint8Array): OerReader {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  let offset = 0
+  let broken = false
+  /** Goes on by some octets, and answers where they begin. */
+  const take = (length: number): number => {
+    if (broken || length > bytes.length - offset) {
+      broken = true
+      return -1
+    }
+    offset += length
+    return offset - length
+  }
+  const octets = (length: number): Uint8Array => {
+    const start = take(length)
+    return start < 0 ? NOTHING : bytes.subarray(start, start + length)
+  }
+  const uint8 = (): number => {
+    const start = take(1)
+    return start < 0 ? 0 : view.getUint8(start)
+  }
+  /** Nothing where the first octet is zero and there are more: that would be written shorter. */
+  const canonical = (size: number): Uint8Array => {
+    const digits = octets(size)
+    if (size === 0 || (size > 1 && digits[0] === 0)) broken = true
+    return broken ? NOTHING : digits
+  }
+  const length = (): number => {
+    const first = uint8()
+    if (first < 0x80) return first
+    // Four octets of length are more than anything has that is read here.
+    const size = first & 0x7f
+    const value = size > 4 ? 0 : canonical(size).reduce((sum, octet) => sum * 256 + octet, 0)
+    if (value < 0x80) broken = true
+    return broken ? 0 : value
+  }
+  const numberOf = (digits: Uint8Array): bigint => {
+    const low = digits.length > 4 ? digits.length - 4 : 0
+    const sum = (part: Uint8Array): bigint => BigInt(part.reduce((value, octet) => value * 256 + octet, 0))
+    return low === 0 ? sum(digits) : (sum(digits.subarray(0, low)) << 32n) | sum(digits.subarray(low))
+  }
+  return {
+    uint8,
+    uint64() {
+      const start = take(8)
+      return start < 0 ? 0n : view.getBigUint64(start)
+    },
+    octets,
+    varOctets: () => octets(length()),
+    varText: () => DECODER.decode(octets(length())),
+    varUint() {
+      const digits = canonical(length())
+      if (digits.length > 8) broken = true
+      return broken ? 0n : numberOf(digits)
+    },
+    varUintCapped() {
+      const digits = canonical(length())
+      return digits.length > 8 ? MAX_UINT64 : numberOf(digits)
+    },
+    isBroken: () => broken,
+  }
+}
+
+/** Octets one after the other. */
+export function joinOctets(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let length = 0
+  for (const part of parts) length += part.length
+  const joined = new Uint8Array(length)
+  let offset = 0
+  for (const part of parts) {
+    joined.set(part, offset)
+    offset += part.length
+  }
+  return joined
+}
+
+/** One octet. */
+export const uint8 = (value: number): Uint8Array => Uint8Array.of(value)
+
+/** Eight octets, the highest first. Throws a `RangeError` for what they cannot hold. */
+export function uint64(value: bigint): Uint8Array {
+  // Written without a word, it would be another amount.
+  if (value < 0n || value > MAX_UINT64) throw new RangeError(`${value} is no unsigned 64-bit integer`)
+  const bytes = new Uint8Array(8)
+  new DataView(bytes.buffer).setBigUint64(0, value)
+  return bytes
+}
+
+/** Octets behind their length, in as few octets as the length needs. */
+export function varOctets(bytes: Uint8Array): Uint8Array {
+  const { length } = bytes
+  if (length < 0x80) return joinOctets(uint8(length), bytes)
+  const size = shortest(BigInt(length))
+  return joinOctets(uint8(0x80 | size.length), size, bytes)
+}
+
+/** Text behind its length. */
+export const varText = (text: string): Uint8Array => varOctets(ENCODER.encode(text))
+
+/** A number of at most 64 bits behind its length, in as few octets as it needs. */
+export const varUint = (value: bigint): Uint8Array => varOctets(shortest(value))
+
+/** ASCII as it is. */
+export const ascii = (text: string): Uint8Array => ENCODER.encode(text)
+
+function shortest(value: bigint): Uint8Array {
+  const whole = uint64(value)
+  const start = whole.findIndex((octet) => octet !== 0)
+  return whole.subarray(start < 0 ? 7 : start)
+}

@@ -1,0 +1,203 @@
+import { type Asset, ConfigurationError } from '../../src/index.ts'
+import { isIlpPrefix } from '../../src/protocol/payment-method.ts'
+import { MAX_UINT64 } from './oer.ts'
+import { isIlpAddress } from './packet.ts'
+import type { SendToPeer } from './send-packet.ts'
+
+/** Another server that this one exchanges packets with, in one asset. Two assets are two entries. */
+export interface IlpPeer {
+  /** Its ILP address. */
+  readonly address: string
+  /** Where it takes packets: an absolute http or https URL. */
+  readonly url: string
+  /** What this server shows it, as `Authorization: Bearer`. */
+  readonly outgoingToken: string
+  /** What it shows this server, each of at least 16 characters and in one entry only; several while one replaces another. */
+  readonly incomingTokens: readonly string[]
+  /** What the amounts of packets count, both ways. */
+  readonly asset: Asset
+  /** The greatest packet that is taken from it and sent to it. Default: no limit. */
+  readonly maxPacketAmount?: bigint
+  /** The beginnings of the addresses that are reached through it. Default: its own address. */
+  readonly prefixes?: readonly string[]
+  /** Whether it also reaches whatever no prefix names. Default: no. */
+  readonly isDefault?: boolean
+  /**
+   * In its asset: how much more may have been sent to it than came from it (`sending`), and the other way round
+   * (`receiving`), less what was settled. Default: no limits.
+   */
+  readonly limits?: { readonly sending?: bigint; readonly receiving?: bigint }
+  /**
+   * What it has paid this wallet outside of Interledger less what this wallet has paid it, since the beginning, in its
+   * asset: from the wallet's books. Default: nothing.
+   */
+  readonly settled?: () => bigint | Promise<bigint>
+  /**
+   * Whether an identical packet has one effect there, and what became of it can be asked by sending it again, also after
+   * its expiry. This library does so; Interledger in general does not. Default: no.
+   */
+  readonly isIdempotent?: boolean
+}
+
+/** What a wallet says of its place in the Interledger. */
+export interface IlpOptions {
+  /** The ILP address of this server, at most 960 characters. Payments are received at addresses below it. */
+  readonly address: string
+  /** Where peers reach this server, below the origin of `resourceServer`. Default `/ilp`. */
+  readonly path?: string
+  readonly peers: readonly IlpPeer[]
+  /** How much worse than at the quote a packet may fare on its way, in hundredths of a percent. Default 100. */
+  readonly slippageBasisPoints?: number
+  /** How a packet gets to a peer. Default: over the host's `fetch`. */
+  readonly send?: SendToPeer
+}
+
+/** The options, complete and checked, and out of reach of whoever gave them. */
+export interface IlpSettings extends IlpOptions {
+  readonly path: string
+  readonly peers: readonly IlpPeerSettings[]
+  readonly slippageBasisPoints: number
+}
+
+/** A peer with its defaults. */
+export interface IlpPeerSettings extends IlpPeer {
+  readonly prefixes: readonly string[]
+  readonly isDefault: boolean
+  readonly limits: { readonly sending?: bigint; readonly receiving?: bigint }
+  readonly isIdempotent: boolean
+}
+
+const OPTIONS: readonly string[] = ['address', 'path', 'peers', 'slippageBasisPoints', 'send']
+const PEER_OPTIONS: readonly string[] = [
+  'address',
+  'url',
+  'outgoingToken',
+  'incomingTokens',
+  'asset',
+  'maxPacketAmount',
+  'prefixes',
+  'isDefault',
+  'limits',
+  'settled',
+  'isIdempotent',
+]
+
+/** Checks every option and fills the defaults in; throws a `ConfigurationError` that names the option. */
+export function resolveIlpOptions(options: IlpOptions): IlpSettings {
+  requireObject('the options of ilp()', options)
+  refuseUnknown('', options, OPTIONS)
+  const { address, path = '/ilp', peers, slippageBasisPoints = 100, send } = options
+  requireAddress('address', address)
+  demand(isPath(path), 'path must be a path such as /ilp, without a slash at its end')
+  demand(
+    Number.isInteger(slippageBasisPoints) && slippageBasisPoints >= 0 && slippageBasisPoints < 10_000,
+    'slippageBasisPoints must be an integer from 0 to 9999',
+  )
+  demand(send === undefined || typeof send === 'function', 'send must be a function')
+  demand(Array.isArray(peers) && peers.length > 0, 'peers must be a list of at least one peer')
+  const resolved = peers.map((peer, index) => resolvePeer(`peers[${index}]`, peer))
+  requireDistinct(resolved)
+  return Object.freeze({ address, path, peers: Object.freeze(resolved), slippageBasisPoints, ...(send && { send }) })
+}
+
+function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
+  requireObject(name, peer)
+  refuseUnknown(`${name}.`, peer, PEER_OPTIONS)
+  const { prefixes = [peer.address], isDefault = false, limits = {}, isIdempotent = false } = peer
+  requireAddress(`${name}.address`, peer.address)
+  demand(isHttpUrl(peer.url), `${name}.url must be an http or https URL without credentials and fragment`)
+  demand(isToken(peer.outgoingToken, 1), `${name}.outgoingToken must be visible ASCII characters`)
+  demand(
+    isList(peer.incomingTokens, (token) => isToken(token, SHORTEST_TOKEN)) && peer.incomingTokens.length > 0,
+    `${name}.incomingTokens must list tokens of at least ${SHORTEST_TOKEN} visible ASCII characters`,
+  )
+  requireObject(`${name}.asset`, peer.asset)
+  refuseUnknown(`${name}.asset.`, peer.asset, ['assetCode', 'assetScale'])
+  const { assetCode, assetScale } = peer.asset
+  demand(typeof assetCode === 'string' && /^[!-~]{1,12}$/.test(assetCode), `${name}.asset.assetCode is no asset code`)
+  demand(
+    Number.isInteger(assetScale) && assetScale >= 0 && assetScale <= 255,
+    `${name}.asset.assetScale must be an integer from 0 to 255`,
+  )
+  requireAmount(`${name}.maxPacketAmount`, peer.maxPacketAmount, 1n)
+  demand(
+    isList(prefixes, (prefix) => typeof prefix === 'string' && isIlpPrefix(prefix)),
+    `${name}.prefixes must list beginnings of ILP addresses`,
+  )
+  demand(typeof isDefault === 'boolean', `${name}.isDefault must be true or false`)
+  requireObject(`${name}.limits`, limits)
+  refuseUnknown(`${name}.limits.`, limits, ['sending', 'receiving'])
+  requireAmount(`${name}.limits.sending`, limits.sending, 0n)
+  requireAmount(`${name}.limits.receiving`, limits.receiving, 0n)
+  demand(peer.settled === undefined || typeof peer.settled === 'function', `${name}.settled must be a function`)
+  demand(typeof isIdempotent === 'boolean', `${name}.isIdempotent must be true or false`)
+  return Object.freeze({
+    ...peer,
+    incomingTokens: Object.freeze([...peer.incomingTokens]),
+    asset: Object.freeze({ assetCode, assetScale }),
+    prefixes: Object.freeze([...prefixes]),
+    isDefault,
+    limits: Object.freeze({ ...limits }),
+    isIdempotent,
+  })
+}
+
+/** Of two entries for one account, or with one token, nobody could say which is meant. */
+function requireDistinct(peers: readonly IlpPeerSettings[]): void {
+  const accounts = peers.map(accountOf)
+  const twice = accounts.find((account, index) => accounts.indexOf(account) !== index)
+  demand(twice === undefined, `peers must not name the account ${twice} twice`)
+  const tokens = peers.flatMap(({ incomingTokens }) => incomingTokens)
+  demand(new Set(tokens).size === tokens.length, 'peers[].incomingTokens must differ from each other')
+}
+
+/** The name of the account that this server has with a peer: the same as long as its address and asset are. */
+export function accountOf({ address, asset }: Pick<IlpPeer, 'address' | 'asset'>): string {
+  return `${address}/${asset.assetCode}/${asset.assetScale}`
+}
+
+const SHORTEST_TOKEN = 16
+
+function demand(holds: boolean, message: string): asserts holds {
+  if (!holds) throw new ConfigurationError(message)
+}
+
+function requireObject(name: string, value: unknown): void {
+  demand(typeof value === 'object' && value !== null && !Array.isArray(value), `${name} must be an object`)
+}
+
+function refuseUnknown(name: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((member) => !known.includes(member))
+  demand(unknown === undefined, `${name}${unknown} is not an option`)
+}
+
+function requireAddress(name: string, value: unknown): void {
+  // Shorter than a packet could carry: payments and other hops append to it.
+  const isShort = typeof value === 'string' && value.length <= 960
+  demand(isShort && isIlpAddress(value), `${name} must be an ILP address of at most 960 characters`)
+}
+
+function requireAmount(name: string, value: unknown, least: bigint): void {
+  const isAmount = typeof value === 'bigint' && value >= least && value <= MAX_UINT64
+  demand(value === undefined || isAmount, `${name} must be a bigint from ${least} to 2^64 - 1`)
+}
+
+function isPath(path: unknown): boolean {
+  if (typeof path !== 'string' || !/^(?:\/[\w.~-]+)+$/.test(path)) return false
+  // As a URL parser leaves it: no `..`.
+  return new URL(`http://host${path}`).pathname === path
+}
+
+function isHttpUrl(text: unknown): boolean {
+  if (typeof text !== 'string' || !URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === '' && !text.includes('#')
+}
+
+function isToken(token: unknown, shortest: number): boolean {
+  return typeof token === 'string' && token.length >= shortest && /^[!-~]+$/.test(token)
+}
+
+function isList(list: unknown, isMember: (member: unknown) => boolean): boolean {
+  return Array.isArray(list) && list.every(isMember)
+}

@@ -1,0 +1,151 @@
+import { ascii, joinOctets, type OerReader, readOer, uint8, uint64, varOctets, varText } from './oer.ts'
+
+/** An offer to pay `amount` to `destination`, if its fulfillment is shown before `expiresAt` (milliseconds, UTC). */
+export interface IlpPrepare {
+  readonly type: 'prepare'
+  readonly amount: bigint
+  readonly expiresAt: number
+  /** SHA-256 of the fulfillment, 32 octets. */
+  readonly executionCondition: Uint8Array
+  readonly destination: string
+  readonly data: Uint8Array
+}
+
+/** The offer is taken: whoever shows the fulfillment is owed the amount. */
+export interface IlpFulfill {
+  readonly type: 'fulfill'
+  /** 32 octets. */
+  readonly fulfillment: Uint8Array
+  readonly data: Uint8Array
+}
+
+/** The offer is refused, and nothing is owed. */
+export interface IlpReject {
+  readonly type: 'reject'
+  /** `F` final, `T` temporary, `R` relative, and two digits. */
+  readonly code: string
+  /** The address of who refused it; connectors also leave it empty, or write what is none. */
+  readonly triggeredBy: string
+  readonly message: string
+  readonly data: Uint8Array
+}
+
+/** What answers a prepare. */
+export type IlpReply = IlpFulfill | IlpReject
+/** A packet of the Interledger Protocol, version 4. */
+export type IlpPacket = IlpPrepare | IlpReply
+
+const TYPES = { prepare: 12, fulfill: 13, reject: 14 } as const
+const ADDRESS = /^(?=.{1,1023}$)(?:g|private|example|peer|self|test[1-3]?|local)(?:\.[\w~-]+)+$/
+const CODE = /^[FTR]\d\d$/
+
+/** No packet carries more data, in octets. */
+export const MAX_DATA_OCTETS = 32_767
+/** No prepare is longer: its data, an address of 1023, the 57 of its other fields, and the lengths. */
+export const MAX_PREPARE_OCTETS = MAX_DATA_OCTETS + 1023 + 57 + 10
+
+/** Whether a text is an address that a packet may be sent to. */
+export function isIlpAddress(text: string): boolean {
+  return ADDRESS.test(text)
+}
+
+/** Writes a packet. Throws a `RangeError` where an amount, or the moment, does not fit. */
+export function encodeIlpPacket(packet: IlpPacket): Uint8Array<ArrayBuffer> {
+  return joinOctets(uint8(TYPES[packet.type]), varOctets(contentOf(packet)))
+}
+
+function contentOf(packet: IlpPacket): Uint8Array {
+  const data = varOctets(packet.data)
+  switch (packet.type) {
+    case 'prepare': {
+      const { amount, expiresAt, executionCondition, destination } = packet
+      return joinOctets(uint64(amount), ascii(timestampOf(expiresAt)), executionCondition, varText(destination), data)
+    }
+    case 'fulfill':
+      return joinOctets(packet.fulfillment, data)
+    case 'reject': {
+      const { code, triggeredBy, message } = packet
+      return joinOctets(ascii(code), varText(triggeredBy), varText(message), data)
+    }
+  }
+}
+
+/**
+ * Reads a packet; `undefined` where it is none of a known type with every field in its form. Octets behind the last field,
+ * inside and outside, are left for versions to come. Writing what was read gives the same octets but for those, and for
+ * text that is not UTF-8.
+ */
+export function decodeIlpPacket(bytes: Uint8Array): IlpPacket | undefined {
+  const outer = readOer(bytes)
+  const type = outer.uint8()
+  const content = readOer(outer.varOctets())
+  if (outer.isBroken()) return undefined
+  const packet = readPacket(type, content)
+  return content.isBroken() ? undefined : packet
+}
+
+function readPacket(type: number, content: OerReader): IlpPacket | undefined {
+  switch (type) {
+    case TYPES.prepare:
+      return readPrepare(content)
+    case TYPES.fulfill:
+      return { type: 'fulfill', fulfillment: content.octets(32), data: content.varOctets() }
+    case TYPES.reject:
+      return readReject(content)
+  }
+  return undefined
+}
+
+function readPrepare(content: OerReader): IlpPrepare | undefined {
+  const amount = content.uint64()
+  const expiresAt = momentOf(asciiOf(content.octets(17)))
+  const executionCondition = content.octets(32)
+  const destination = content.varText()
+  const data = content.varOctets()
+  if (expiresAt === undefined || !isIlpAddress(destination) || data.length > MAX_DATA_OCTETS) return undefined
+  return { type: 'prepare', amount, expiresAt, executionCondition, destination, data }
+}
+
+// Whatever else is odd about it, a refusal is one: taken for no answer at all, it would leave money in doubt.
+function readReject(content: OerReader): IlpReject | undefined {
+  const code = asciiOf(content.octets(3))
+  const triggeredBy = content.varText()
+  const message = content.varText()
+  const data = content.varOctets()
+  return CODE.test(code) ? { type: 'reject', code, triggeredBy, message, data } : undefined
+}
+
+const asciiOf = (octets: Uint8Array): string => String.fromCharCode(...octets)
+
+/** `2026-02-28T23:59:59.007Z` as 20260228235959007. */
+function timestampOf(moment: number): string {
+  const digits = new Date(moment).toISOString().replace(/[^\d+]/g, '')
+  // Years of five digits have a sign.
+  if (digits.length !== 17) throw new RangeError(`${moment} is no moment of the years 0 to 9999`)
+  return digits
+}
+
+function momentOf(text: string): number | undefined {
+  const iso = text.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{3})$/, '$1-$2-$3T$4:$5:$6.$7Z')
+  const moment = Date.parse(iso)
+  // The 30th of February is a date to some engines.
+  return Number.isNaN(moment) || new Date(moment).toISOString() !== iso ? undefined : moment
+}
+
+/** What a hop says with `F08`, in its own units: it saw `receivedAmount`, and takes `maximumAmount` at most. */
+export interface AmountTooLarge {
+  readonly receivedAmount: bigint
+  readonly maximumAmount: bigint
+}
+
+/** Writes the data of an `F08`. */
+export function encodeAmountTooLarge({ receivedAmount, maximumAmount }: AmountTooLarge): Uint8Array {
+  return joinOctets(uint64(receivedAmount), uint64(maximumAmount))
+}
+
+/** Reads the data of an `F08`; `undefined` where it is left out. */
+export function readAmountTooLarge({ data }: IlpReject): AmountTooLarge | undefined {
+  const reader = readOer(data)
+  const amounts = { receivedAmount: reader.uint64(), maximumAmount: reader.uint64() }
+  return reader.isBroken() ? undefined : amounts
+}

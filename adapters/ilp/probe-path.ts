@@ -1,0 +1,75 @@
+import { type IlpReject, readAmountTooLarge } from './packet.ts'
+import { type StreamConnection, sendTestPacket } from './stream-connection.ts'
+
+/** What arrived of a packet, in the smallest units of both ends: rounded down on the way, so that the rate is no lower. */
+export interface PathRate {
+  readonly sent: bigint
+  readonly received: bigint
+}
+
+/** What a probe found. `refused`: those who were asked say that it will not get better. */
+export type ProbedPath =
+  | ({ readonly ok: true } & PathRate)
+  | { readonly ok: false; readonly reason: 'unreachable' | 'unauthorized' | 'refused'; readonly detail: string }
+
+const MOST_PACKETS = 24
+const MOST_REFUSALS = 3
+const FIRST_PAUSE_MILLISECONDS = 50
+/** What arrived tells the rate to a thousandth, at worst. */
+const PRECISE = 1000n
+const STEP = 1_000_000n
+
+/**
+ * Finds out what arrives of what leaves, with packets whose money nobody can take: of `first` units, then of more where too
+ * little arrived to tell, of less where somebody takes no more, never above `most`. Over within `milliseconds`.
+ */
+export async function probePath(
+  connection: StreamConnection,
+  { first, most, milliseconds }: { readonly first: bigint; readonly most: bigint; readonly milliseconds: number },
+): Promise<ProbedPath> {
+  const { clock } = connection
+  const deadline = clock.now() + milliseconds
+  let [amount, cap, pause, refusals] = [first, most, FIRST_PAUSE_MILLISECONDS, 0]
+  let best: PathRate = { sent: 0n, received: 0n }
+  let detail = 'no answer'
+  const found = (): ProbedPath =>
+    best.received > 0n ? { ok: true, ...best } : { ok: false, reason: 'unreachable', detail }
+
+  for (let count = 0; count < MOST_PACKETS && clock.now() < deadline; count++) {
+    const outcome = await sendTestPacket(connection, amount, deadline - clock.now())
+    if (outcome.outcome === 'rejected' && outcome.received !== undefined) {
+      best = { sent: amount, received: outcome.received }
+      if (best.received >= PRECISE || amount >= cap) {
+        return best.received > 0n ? found() : { ok: false, reason: 'refused', detail: 'nothing arrives' }
+      }
+      amount = amount * STEP < cap ? amount * STEP : cap
+      continue
+    }
+    const reply = outcome.outcome === 'rejected' ? outcome.reply : undefined
+    if (reply?.code === 'F08' || reply?.code === 'T04') {
+      cap = reply.code === 'F08' ? smallerAmount(amount, reply) : amount / 10n
+      if (cap <= best.sent) return found()
+      amount = cap
+      continue
+    }
+    // What is known is enough where finding out more takes longer.
+    if (best.received > 0n) return found()
+    detail = reply?.code ?? ('detail' in outcome ? outcome.detail : 'a test was fulfilled')
+    if (outcome.outcome === 'not_taken' && outcome.reason === 'unauthorized')
+      return { ok: false, reason: 'unauthorized', detail }
+    if (reply?.code.startsWith('F') && ++refusals >= MOST_REFUSALS) return { ok: false, reason: 'refused', detail }
+    await clock.sleep(Math.min(pause, Math.max(deadline - clock.now(), 0)))
+    pause *= 2
+  }
+  return found()
+}
+
+/** What to try after a packet that was too much: what the hop takes, in our units, where it says so; else half. */
+export function smallerAmount(amount: bigint, reply: IlpReject): bigint {
+  const limit = readAmountTooLarge(reply)
+  const scaled =
+    limit === undefined || limit.receivedAmount === 0n
+      ? amount / 2n
+      : (amount * limit.maximumAmount) / limit.receivedAmount
+  return scaled < amount ? scaled : amount / 2n
+}

@@ -1,0 +1,42 @@
+import type { PaymentMethod, RailQuote, RailServer } from '../../src/index.ts'
+import { isSameAsset } from '../../src/protocol/amount.ts'
+import { MAX_UINT64 } from './oer.ts'
+import type { IlpSettings } from './options.ts'
+import type { Peers } from './peers.ts'
+import { probePath } from './probe-path.ts'
+import { askOverHttp, sendOverFetch } from './send-packet.ts'
+import { openConnection } from './stream-connection.ts'
+
+const LONGEST_MILLISECONDS = 2_500
+/** Where a peer names no greatest packet: enough to tell a rate, and not so much that it overflows somewhere. */
+const FIRST_AMOUNT = 10n ** 12n
+
+/** Asks the way to a receiver what it carries now, and promises a little less; nothing where all is one to one. */
+export async function quotePath(
+  { slippageBasisPoints, send = sendOverFetch }: Pick<IlpSettings, 'slippageBasisPoints' | 'send'>,
+  peers: Peers,
+  server: RailServer,
+  { details, from, to }: Parameters<PaymentMethod['quote']>[0],
+): Promise<RailQuote> {
+  const { clock, cryptography } = server
+  const peer = peers.peerFor(details.ilpAddress, from, to)
+  if (peer === undefined) return { ok: false, reason: 'unreachable' }
+  const { account, asset, maxPacketAmount } = peer
+  const end = { ask: askOverHttp(send, peer, clock), peerAddress: peer.address, clock, cryptography }
+  const connection = await openConnection(details, { ...end, salt: cryptography.randomBytes(16) })
+  if (connection === undefined) return { ok: false, reason: 'unreachable' }
+  const path = await probePath(connection, {
+    first: maxPacketAmount ?? FIRST_AMOUNT,
+    most: maxPacketAmount ?? MAX_UINT64,
+    milliseconds: LONGEST_MILLISECONDS,
+  })
+  if (!path.ok) {
+    const { reason, detail } = path
+    if (reason !== 'refused') server.emit({ type: 'rail_unavailable', at: clock.now(), account, reason, detail })
+    return { ok: false, reason: 'unreachable' }
+  }
+  const { sent, received } = path
+  const isOneToOne = sent === received && isSameAsset(asset, to)
+  const kept = isOneToOne ? 10_000n : 10_000n - BigInt(slippageBasisPoints)
+  return { ok: true, account, asset, rate: { sent: sent * 10_000n, received: received * kept } }
+}

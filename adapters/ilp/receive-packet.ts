@@ -1,0 +1,177 @@
+import type { OpenIncomingPayment, RailServer, RailTransfer, TransferOutcome } from '../../src/index.ts'
+import { type Amount, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
+import { fromBase64url, isEqualBytes, isIdentifier, toHex } from '../../src/protocol/identifiers.ts'
+import { ascii, joinOctets } from './oer.ts'
+import { encodeAmountTooLarge, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
+import type { Peer } from './peers.ts'
+import { conditionOf, deriveStreamKeys, type StreamKeys } from './stream-keys.ts'
+import { decodeStreamPacket, encodeStreamPacket, type StreamFrame, type StreamPacket } from './stream-packet.ts'
+
+/** The time that the answer has to get back to the peer before the packet expires. */
+const MARGIN_MILLISECONDS = 1000
+const NOTHING = new Uint8Array()
+
+/** A packet for an incoming payment of this server, which its sender has sealed with the secret of that payment. */
+interface Arrival {
+  readonly server: RailServer
+  readonly address: string
+  readonly peer: Peer
+  readonly prepare: IlpPrepare
+  readonly keys: StreamKeys
+  /** What the sender wrote. */
+  readonly packet: StreamPacket
+  readonly payment: OpenIncomingPayment
+  /** What it is worth in the asset of the payment; `undefined` where that is not exchanged. */
+  readonly arrived: Amount | undefined
+}
+
+/**
+ * Takes a packet that a peer brings for an incoming payment of this server. It is fulfilled once its money is durable, and
+ * again whenever it is repeated; refused it stays refused. Rejects where storage or wallet fail: then what became of the
+ * packet is not known, and it may be sent again to find out.
+ * @spec INC-5 @spec INC-7 @spec INC-8
+ */
+export async function receivePacket(
+  server: RailServer,
+  address: string,
+  peer: Peer,
+  prepare: IlpPrepare,
+): Promise<IlpReply> {
+  const id = prepare.destination.startsWith(`${address}.`) ? prepare.destination.slice(address.length + 1) : ''
+  const payment = isIdentifier(id) ? await server.findPayable(id) : undefined
+  const secret = payment && fromBase64url(payment.sharedSecret)
+  if (payment === undefined || secret === undefined) return rejectPlainly(address, 'F02', 'nothing is paid here')
+  const keys = await deriveStreamKeys(server.cryptography, secret)
+  const plain = await keys.decrypt(prepare.data)
+  const packet = plain && decodeStreamPacket(plain)
+  if (packet?.ilpPacketType !== 12) return rejectPlainly(address, 'F06', 'this is not of a sender of this payment')
+  const sent = amountOf(peer.asset, prepare.amount)
+  const isExchanged = sent.value > 0n && !isSameAsset(sent, payment.asset)
+  const arrived = isExchanged
+    ? await server.exchange(sent, payment.asset, payment.walletAddress)
+    : amountOf(payment.asset, sent.value)
+  const arrival: Arrival = { server, address, peer, prepare, keys, packet, payment, arrived }
+  const fulfillment = await keys.fulfillmentOf(prepare.data)
+  const condition = await conditionOf(server.cryptography, fulfillment)
+  // A packet that nobody can fulfill asks what would arrive.
+  if (!isEqualBytes(condition, prepare.executionCondition))
+    return (await refusalOf(arrival)) ?? rejectSealed(arrival, 'F99', 'nobody can fulfill this')
+  const refusal = isLate(arrival) ? await rejectSealed(arrival, 'R00', 'too late') : await refusalOf(arrival)
+  const rejection = await takeMoney(arrival, refusal)
+  return rejection ?? { type: 'fulfill', fulfillment, data: await sealReply(arrival, 13) }
+}
+
+function isLate({ server, prepare }: Arrival): boolean {
+  return server.clock.now() + MARGIN_MILLISECONDS > prepare.expiresAt
+}
+
+/** Why a packet is refused whatever the payment still takes. */
+async function refusalOf(arrival: Arrival): Promise<IlpReject | undefined> {
+  const { server, address, peer, prepare, packet, payment, arrived } = arrival
+  const tooMuch = (maximumAmount: bigint): IlpReject => {
+    const data = encodeAmountTooLarge({ receivedAmount: prepare.amount, maximumAmount })
+    return rejectPlainly(address, 'F08', 'too much at once', data)
+  }
+  if (peer.maxPacketAmount !== undefined && prepare.amount > peer.maxPacketAmount) return tooMuch(peer.maxPacketAmount)
+  if (arrived === undefined) {
+    // Either nothing is given for this asset, or more than an amount holds.
+    const one = await server.exchange(amountOf(peer.asset, 1n), payment.asset, payment.walletAddress)
+    return one === undefined
+      ? rejectSealed(arrival, 'F02', 'this asset is not exchanged here')
+      : tooMuch(prepare.amount / 2n)
+  }
+  // What is worth nothing here would be lost to its sender.
+  const isLost = arrived.value === 0n && prepare.amount > 0n
+  return arrived.value < packet.amount || isLost ? rejectSealed(arrival, 'F99', 'less arrived than was to') : undefined
+}
+
+/** Makes the money durable. Answers why it is not taken; `undefined` where it is, now or before. */
+async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Promise<IlpReject | undefined> {
+  const { server, prepare } = arrival
+  if (prepare.amount === 0n) return refusal
+  // It may have been taken before the price, a limit or the time changed. And where it was not, this answer is the last one,
+  // however often the same packet still comes: its sender makes up for it with another.
+  const transfer = { ...(await transferOf(arrival)), isLate: refusal !== undefined }
+  const outcome = await server.receive(transfer)
+  if (outcome === 'received') return undefined
+  return refusal ?? rejectTransfer(arrival, outcome)
+}
+
+async function transferOf({ server, peer, prepare, packet, payment, arrived }: Arrival): Promise<RailTransfer> {
+  const digest = await server.cryptography.sha256(joinOctets(ascii(payment.id), prepare.executionCondition))
+  const limit = peer.limits.receiving
+  return {
+    id: toHex(digest.subarray(0, 16)),
+    incomingPayment: payment.id,
+    amount: arrived ?? amountOf(payment.asset, 0n),
+    least: packet.amount,
+    account: peer.account,
+    accountAmount: amountOf(peer.asset, prepare.amount),
+    ...(limit !== undefined && { most: limit + ((await peer.settled?.()) ?? 0n) }),
+  }
+}
+
+function rejectTransfer(arrival: Arrival, outcome: TransferOutcome): Promise<IlpReject> {
+  const { server, peer, packet, payment } = arrival
+  switch (outcome) {
+    case 'over_limit':
+      server.emit({
+        type: 'rail_unavailable',
+        at: server.clock.now(),
+        account: peer.account,
+        reason: 'receiving_limit',
+      })
+      return rejectSealed(arrival, 'T04', 'settle first')
+    case 'over_remainder': {
+      // To a sender without memory of ours the remainder is all that it may still send.
+      const streamId = packet.frames.find((frame) => frame.type === 'stream-money')?.streamId ?? 1n
+      const receiveMax = payment.remainder ?? 0n
+      const room: StreamFrame = { type: 'stream-max-money', streamId, receiveMax, totalReceived: 0n }
+      return rejectSealed(arrival, 'F99', 'more than is still to be paid', room)
+    }
+    case 'not_payable':
+      return rejectSealed(arrival, 'F99', 'this takes no money any more', CLOSE)
+    default:
+      return rejectSealed(arrival, 'R00', 'this was refused')
+  }
+}
+
+/** Every sender ends at this, and tells its user that the receiver has ended it. */
+const CLOSE: StreamFrame = { type: 'connection-close', errorCode: 0x01, errorMessage: '' }
+
+function rejectPlainly(address: string, code: string, message: string, data: Uint8Array = NOTHING): IlpReject {
+  return { type: 'reject', code, triggeredBy: address, message, data }
+}
+
+/**
+ * A refusal in the receiver's own words: what arrived, and what its sender should know. Only the sender can read them, and
+ * only so it knows that who refuses a packet is who may have taken it before.
+ */
+async function rejectSealed(
+  arrival: Arrival,
+  code: string,
+  message: string,
+  ...frames: readonly StreamFrame[]
+): Promise<IlpReject> {
+  return rejectPlainly(arrival.address, code, message, await sealReply(arrival, 14, frames))
+}
+
+function sealReply(
+  { server, keys, packet, payment, arrived }: Arrival,
+  ilpPacketType: 13 | 14,
+  frames: readonly StreamFrame[] = [],
+): Promise<Uint8Array> {
+  const { assetCode, assetScale } = payment.asset
+  const value = arrived?.value ?? 0n
+  // Who names its address wants to know the asset that it pays in.
+  const isAsked = packet.frames.some((frame) => frame.type === 'connection-new-address')
+  const plain = encodeStreamPacket({
+    ilpPacketType,
+    sequence: packet.sequence,
+    // What was taken at another price was no less than its sender insisted on.
+    amount: ilpPacketType === 13 && value < packet.amount ? packet.amount : value,
+    frames: isAsked ? [{ type: 'connection-asset-details', assetCode, assetScale }, ...frames] : frames,
+  })
+  // Nobody has to make this answer again as it is, so chance sets it apart.
+  return keys.encrypt(plain, server.cryptography.randomBytes(16))
+}

@@ -1,0 +1,64 @@
+import type { PathRate } from './probe-path.ts'
+
+/** What is to be sent. */
+export interface SendOrder {
+  /** No more than this leaves. */
+  readonly sendAmount: bigint
+  /** At least this arrives where all of that leaves. */
+  readonly receiveAmount: bigint
+  /** Whether it is enough that `receiveAmount` arrives. */
+  readonly isFixedReceive: boolean
+}
+
+/** Sums over what has left, or may. */
+export interface Assigned {
+  readonly sent: bigint
+  /** What has arrived, and the least that still will. */
+  readonly received: bigint
+  /** What will arrive by what is known of the way. */
+  readonly expected: bigint
+}
+
+/** Division of integers that are not negative, rounded up. */
+export const ceilDivide = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
+
+/** The smaller of two integers. */
+export function smaller(one: bigint, other: bigint): bigint {
+  if (one < other) return one
+  return other
+}
+
+/** The greater of two integers. */
+export function greater(one: bigint, other: bigint): bigint {
+  if (one > other) return one
+  return other
+}
+
+/** What is known of the way. */
+export interface KnownPath extends PathRate {
+  /** The greatest packet that comes through. */
+  readonly cap: bigint
+  /** Of so much, or less, nothing arrives. */
+  readonly dust: bigint
+}
+
+/**
+ * The next packet of an order; `undefined` where nothing is left to send. Its `least` is what has to arrive so that, if all
+ * that is left arrives at the order's rate, `receiveAmount` has arrived in the end: so what has arrived is never below that
+ * rate, and what came at a better one makes up for what rounding takes from a small packet.
+ */
+export function nextPacket(
+  { sendAmount, receiveAmount, isFixedReceive }: SendOrder,
+  assigned: Assigned,
+  { sent, received, cap, dust }: KnownPath,
+): { readonly amount: bigint; readonly least: bigint } | undefined {
+  const leastOf = (amount: bigint): bigint => (amount * receiveAmount) / sendAmount
+  const left = sendAmount - assigned.sent
+  const missing = receiveAmount - assigned.received
+  const unexpected = receiveAmount - assigned.expected
+  const isEnough = isFixedReceive ? unexpected <= 0n : missing <= 0n && (left <= dust || leastOf(left) === 0n)
+  if (left === 0n || isEnough) return undefined
+  const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
+  const amount = smaller(smaller(left, cap), wanted)
+  return { amount, least: greater(missing - leastOf(left - amount), 1n) }
+}

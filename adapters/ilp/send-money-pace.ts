@@ -1,0 +1,101 @@
+import type { Clock } from '../../src/index.ts'
+import type { IlpReject } from './packet.ts'
+import { smallerAmount } from './probe-path.ts'
+import { ceilDivide, greater, smaller } from './send-money-amounts.ts'
+
+/** Why nothing more leaves: `ended` for good, `later` for now. */
+export interface SendStop {
+  readonly outcome: 'ended' | 'later'
+  readonly reason: string
+}
+
+/** How much leaves at once, by what became of what has left. */
+export interface Pace {
+  /** The greatest packet that is likely to come through. */
+  cap(): bigint
+  /** How many packets may be in the air. */
+  width(): number
+  /** Nothing new leaves before. */
+  resumeAt(): number
+  /** Told with the packets that leave, and told back with what became of them: one trouble of several counts once. */
+  epoch(): number
+  /** Why nothing new leaves any more. */
+  stop(): SendStop | undefined
+  /** Whether nothing has come through for so long that it is enough for this time. */
+  isTired(): boolean
+  noteSuccess(): void
+  /** Something that may pass by itself. */
+  noteTrouble(epoch: number, reason: string): void
+  /** Somebody says that it will not pass; believed when it is said again and again. */
+  noteRefusal(epoch: number, reason: string): void
+  /** A packet was too much for a hop, or for what it has left (`T04`). */
+  noteTooLarge(amount: bigint, reply: IlpReject): void
+  /** The first reason counts; but one for good more than one for now. */
+  noteStop(stop: SendStop): void
+}
+
+const MOST_IN_FLIGHT = 8
+const FIRST_PAUSE_MILLISECONDS = 20
+const LONGEST_PAUSE_MILLISECONDS = 2_000
+const PATIENCE_MILLISECONDS = 20_000
+const LONGEST_MILLISECONDS = 60_000
+const MOST_TROUBLES = 12
+const MOST_REFUSALS = 3
+const MOST_SHRINKS = 64
+/** Where liquidity is short packets get smaller, but not so small that rounding eats them. */
+const SMALLEST_PART = 16n
+
+/** Begins at full width, and with the greatest packet that is allowed. */
+export function createPace(clock: Clock, maxPacketAmount: bigint): Pace {
+  const startedAt = clock.now()
+  let goodAt = startedAt
+  // What every hop takes, and what it took lately.
+  let [limit, comfort] = [maxPacketAmount, maxPacketAmount]
+  let [width, pause, resumeAt, epoch] = [MOST_IN_FLIGHT, 0, startedAt, 0]
+  let [troubles, refusals, shrinks] = [0, 0, 0]
+  let stop: SendStop | undefined
+
+  const noteStop = (other: SendStop): void => {
+    if (stop === undefined || (stop.outcome === 'later' && other.outcome === 'ended')) stop = other
+  }
+  const slowDown = (launchedIn: number, reason: string): boolean => {
+    if (launchedIn !== epoch) return false
+    epoch++
+    pause = Math.min(Math.max(pause * 2, FIRST_PAUSE_MILLISECONDS), LONGEST_PAUSE_MILLISECONDS)
+    resumeAt = clock.now() + pause
+    width = Math.ceil(width / 2)
+    if (++troubles >= MOST_TROUBLES) noteStop({ outcome: 'later', reason })
+    return true
+  }
+  return {
+    cap: () => comfort,
+    width: () => width,
+    resumeAt: () => resumeAt,
+    epoch: () => epoch,
+    stop: () => stop,
+    isTired: () => clock.now() - goodAt > PATIENCE_MILLISECONDS || clock.now() - startedAt > LONGEST_MILLISECONDS,
+    noteSuccess() {
+      comfort = smaller(comfort * 2n, limit)
+      width = Math.min(width + 1, MOST_IN_FLIGHT)
+      ;[troubles, refusals, shrinks, pause] = [0, 0, 0, 0]
+      ;[resumeAt, goodAt] = [clock.now(), clock.now()]
+    },
+    noteTrouble(launchedIn, reason) {
+      slowDown(launchedIn, reason)
+    },
+    noteRefusal(launchedIn, reason) {
+      if (slowDown(launchedIn, reason) && ++refusals >= MOST_REFUSALS) noteStop({ outcome: 'ended', reason })
+    },
+    noteTooLarge(amount, reply) {
+      if (reply.code === 'T04') {
+        comfort = smaller(limit, greater(ceilDivide(amount, 2n), ceilDivide(limit, SMALLEST_PART)))
+        return
+      }
+      const taken = smallerAmount(amount, reply)
+      if (++shrinks > MOST_SHRINKS || taken === 0n) noteStop({ outcome: 'later', reason: reply.code })
+      else limit = smaller(limit, taken)
+      comfort = smaller(comfort, limit)
+    },
+    noteStop,
+  }
+}

@@ -1,0 +1,251 @@
+import type { RecordProgress } from '../../src/index.ts'
+import { formatProgress, type SendState } from './deliver-notes.ts'
+import { MAX_UINT64 } from './oer.ts'
+import type { PathRate } from './probe-path.ts'
+import { type Assigned, greater, nextPacket, type SendOrder, smaller } from './send-money-amounts.ts'
+import { createPace, type SendStop } from './send-money-pace.ts'
+import { type MoneyPacket, type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
+
+/** How an order is carried out. */
+export interface SendTerms {
+  readonly order: SendOrder
+  /** The greatest packet to begin with. */
+  readonly maxPacketAmount: bigint
+  /** Whether a packet without an answer may be sent again, to find out. */
+  readonly isIdempotent: boolean
+  /** Whether nothing new leaves: it is only found out what became of what has left. */
+  readonly isOver: boolean
+  /** What arrives of what leaves, or why nothing may leave. Asked once, before the first new packet. */
+  findRate(): Promise<PathRate | SendStop>
+  /** What the account of the rail may have sent more than it has received. Asked before each record of new packets. */
+  findMost(): Promise<bigint | undefined>
+}
+
+/** How far it came. */
+export interface SendResult {
+  readonly state: SendState
+  /** Absent where all is done. */
+  readonly stop?: SendStop
+  /** Whether `state` is what was recorded last. */
+  readonly isRecorded: boolean
+}
+
+/** After a packet's expiry and this nobody fulfills it any more, wherever it is, if clocks are not far apart. */
+export const EXPIRY_MARGIN_MILLISECONDS = 10_000
+
+const LIFETIME_MILLISECONDS = 30_000
+/** A packet that has less time left does not leave any more. */
+const LEAST_LIFE_MILLISECONDS = 15_000
+/** Where a packet can be sent again, its answer is not waited for longer. */
+const ASK_MILLISECONDS = 10_000
+const FIRST_ASK_PAUSE_MILLISECONDS = 100
+/** Recorded so often while packets are in the air, so that who holds the payment is seen to be alive. */
+const RECORD_MILLISECONDS = 5_000
+/** Packets that are recorded together before they leave. */
+const MOST_AHEAD = 16
+/** Packets are planned anew when no more than so many are in the air. */
+const FEW_IN_FLIGHT = 4
+const MOST_UNDECIDED = 64
+/** Why nothing more leaves while a packet has no answer, and cannot be asked about. */
+export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
+
+/** A packet that is recorded, and whose outcome is not known. */
+interface Undecided extends MoneyPacket {
+  state: 'planned' | 'flying' | 'unknown'
+  /** Whether it may have left before. */
+  mayHaveLeft: boolean
+  asks: number
+  /** When it is asked about again. */
+  askAt: number
+}
+
+/**
+ * Sends money in packets, several at once, from where `start` left off, until all has left or arrived, the receiver takes
+ * no more, or nothing gets through. What leaves is recorded before, and its value is sent again only where it was refused.
+ * Rejects where `record` does, once nothing is in the air any more.
+ */
+export async function sendMoney(
+  connection: StreamConnection,
+  { order, maxPacketAmount, isIdempotent, isOver, findRate, findMost }: SendTerms,
+  start: SendState,
+  record: RecordProgress,
+): Promise<SendResult> {
+  const { clock } = connection
+  const pace = createPace(clock, maxPacketAmount)
+  const packets = new Map<bigint, Undecided>()
+  for (const packet of start.packets)
+    packets.set(packet.sequence, { ...packet, state: 'unknown', mayHaveLeft: true, asks: 0, askAt: clock.now() })
+  const flights = new Set<Promise<void>>()
+  const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
+  let { sent, received, nextSequence } = start
+  let rate: PathRate | undefined
+  let dust = 0n
+  let isResizing = false
+  let [changes, recordedChanges, recordedAt] = [0, 0, clock.now()]
+  const faults: unknown[] = []
+  if (isOver) pace.noteStop({ outcome: 'ended', reason: 'receiver_over' })
+  if (packets.size > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
+
+  const inState = (wanted: Undecided['state']): readonly Undecided[] =>
+    [...packets.values()].filter(({ state }) => state === wanted)
+  const stateNow = (): SendState => ({ ...start, sent, received, nextSequence, packets: [...packets.values()] })
+  const assignedAt = (by: PathRate): Assigned => {
+    const sums = { sent, received, expected: received }
+    for (const { amount, least } of packets.values()) {
+      sums.sent += amount
+      sums.received += least
+      sums.expected += (amount * by.received) / by.sent
+    }
+    return sums
+  }
+  const nextAt = (by: PathRate) => nextPacket(order, assignedAt(by), { ...by, cap: pace.cap(), dust })
+
+  const write = async (most?: bigint): Promise<boolean> => {
+    const written = changes
+    recordedAt = clock.now()
+    if ((await record(formatProgress(stateNow()), most)) === 'over_limit') return false
+    recordedChanges = written
+    return true
+  }
+
+  const drop = (packet: Undecided): void => {
+    packets.delete(packet.sequence)
+    changes++
+  }
+
+  const decide = (packet: Undecided, outcome: PacketOutcome, epoch: number): void => {
+    const { amount, least, mayHaveLeft } = packet
+    // Somebody on the way may refuse a packet that has come through before, and not know of it.
+    const isFinal = outcome.outcome === 'fulfilled' || (outcome.outcome === 'rejected' && outcome.isFinal)
+    const isDecided = isFinal || (outcome.outcome !== 'unknown' && !mayHaveLeft)
+    if (isDecided) drop(packet)
+    else {
+      packet.state = 'unknown'
+      packet.mayHaveLeft = true
+      packet.askAt = clock.now() + Math.min(FIRST_ASK_PAUSE_MILLISECONDS * 2 ** packet.asks++, ASK_MILLISECONDS)
+      if (!isIdempotent) pace.noteStop(IN_FLIGHT)
+    }
+    if (outcome.outcome === 'fulfilled') {
+      const { received: arrived = least } = outcome
+      sent += amount
+      received = smaller(received + arrived, MAX_UINT64)
+      pace.noteSuccess()
+      if (arrived === 0n) dust = greater(dust, amount)
+      // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
+      if (arrived < least && amount * order.receiveAmount > order.sendAmount)
+        pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
+    } else if (outcome.outcome === 'rejected') judge(packet, outcome, epoch)
+    else pace.noteTrouble(epoch, outcome.outcome === 'not_taken' ? outcome.reason : IN_FLIGHT.reason)
+  }
+
+  const judge = (
+    { amount, least }: MoneyPacket,
+    { reply, received: arrived, isClosed }: PacketOutcome & { readonly outcome: 'rejected' },
+    epoch: number,
+  ): void => {
+    if (isClosed) pace.noteStop({ outcome: 'ended', reason: 'closed_by_receiver' })
+    if (arrived === 0n) dust = greater(dust, amount)
+    if (reply.code === 'F08' || reply.code === 'T04') {
+      isResizing = true
+      pace.noteTooLarge(amount, reply)
+    }
+    const reason = arrived !== undefined && arrived < least ? 'rate_too_low' : reply.code
+    if (!reply.code.startsWith('F')) pace.noteTrouble(epoch, reason)
+    else if (reply.code !== 'F08') pace.noteRefusal(epoch, reason)
+  }
+
+  const fly = async (packet: Undecided): Promise<void> => {
+    const epoch = pace.epoch()
+    packet.state = 'flying'
+    const wait = isIdempotent ? ASK_MILLISECONDS : packet.expiresAt + EXPIRY_MARGIN_MILLISECONDS - clock.now()
+    decide(packet, await sendMoneyPacket(connection, packet, wait), epoch)
+  }
+
+  const launch = (ready: readonly Undecided[]): void => {
+    for (const packet of ready.slice(0, Math.max(pace.width() - flights.size, 0))) {
+      const flight: Promise<void> = fly(packet)
+        .catch((cause: unknown) => faults.push(cause))
+        .then(() => {
+          flights.delete(flight)
+        })
+      flights.add(flight)
+    }
+  }
+
+  /** Plans the next packets and records them; whether there are any. */
+  const planAhead = async (): Promise<boolean> => {
+    if (nextAt(leastRate) === undefined) return false
+    const found = rate ?? (await findRate())
+    if ('outcome' in found) {
+      pace.noteStop(found)
+      return false
+    }
+    rate = found
+    isResizing = false
+    const expiresAt = clock.now() + LIFETIME_MILLISECONDS
+    const planned: Undecided[] = []
+    while (flights.size + planned.length < MOST_AHEAD && packets.size < MOST_UNDECIDED) {
+      const next = nextAt(rate)
+      if (next === undefined) break
+      const sequence = nextSequence++
+      const packet: Undecided = {
+        sequence,
+        ...next,
+        expiresAt,
+        state: 'planned',
+        mayHaveLeft: false,
+        asks: 0,
+        askAt: 0,
+      }
+      packets.set(sequence, packet)
+      planned.push(packet)
+    }
+    if (planned.length > 0 && !(await write(await findMost()))) {
+      for (const { sequence } of planned) packets.delete(sequence)
+      pace.noteStop({ outcome: 'later', reason: 'sending_limit' })
+    }
+    return planned.length > 0
+  }
+
+  /** Waits until something is decided, or one of some moments has come. */
+  const waitUntil = async (...moments: readonly number[]): Promise<void> => {
+    const pause = Math.min(...moments, recordedAt + RECORD_MILLISECONDS) - clock.now()
+    const decided = new AbortController()
+    await (flights.size === 0
+      ? clock.sleep(pause)
+      : Promise.race([...flights, clock.sleep(Math.max(pause, 0), decided.signal)]))
+    decided.abort()
+  }
+
+  const sendOn = async (): Promise<void> => {
+    while (faults.length === 0) {
+      const now = clock.now()
+      if (now - recordedAt >= RECORD_MILLISECONDS) await write()
+      if (pace.isTired()) pace.noteStop({ outcome: 'later', reason: 'no_progress' })
+      for (const packet of inState('planned')) {
+        const isStale = packet.expiresAt - now < LEAST_LIFE_MILLISECONDS || packet.amount > pace.cap()
+        if (pace.stop() !== undefined || isStale) drop(packet)
+      }
+      const asked = isIdempotent && !pace.isTired() ? inState('unknown') : []
+      launch(asked.filter(({ askAt }) => askAt <= now))
+      const mayBegin = pace.stop() === undefined
+      if (mayBegin && pace.resumeAt() <= now) {
+        launch(inState('planned'))
+        // What others of the wrong size come back with is divided anew together.
+        const isShort = inState('planned').length === 0 && flights.size <= (isResizing ? 0 : FEW_IN_FLIGHT)
+        if (isShort && (await planAhead())) continue
+      }
+      const moments = [...asked.map(({ askAt }) => askAt), ...(mayBegin ? [pace.resumeAt()] : [])]
+      const coming = moments.filter((moment) => moment > now)
+      if (flights.size === 0 && coming.length === 0) return
+      await waitUntil(...coming)
+    }
+  }
+
+  await sendOn().catch((cause: unknown) => faults.push(cause))
+  await Promise.all(flights)
+  if (faults.length > 0) throw faults[0]
+  const isDone = packets.size === 0 && nextAt(leastRate) === undefined
+  const stop = isDone ? undefined : (pace.stop() ?? IN_FLIGHT)
+  return { state: stateNow(), isRecorded: changes === recordedChanges, ...(stop && { stop }) }
+}

@@ -1,0 +1,118 @@
+import type { Clock } from '../../src/index.ts'
+import { joinOctets } from './oer.ts'
+import { decodeIlpPacket, type IlpReply } from './packet.ts'
+
+/**
+ * Takes one packet to a peer: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token, and what was answered. It
+ * rejects where no whole answer came. Only an error whose cause says that no connection was made proves to the sender that
+ * nothing has left, so another one must not look like that. `signal` ends the waiting.
+ */
+export type SendToPeer = (request: {
+  readonly url: string
+  readonly token: string
+  readonly bytes: Uint8Array
+  readonly signal: AbortSignal
+}) => Promise<{ readonly status: number; readonly bytes: Uint8Array }>
+
+/** What asking a peer came to. */
+export type PeerAnswer =
+  | { readonly outcome: 'replied'; readonly reply: IlpReply }
+  /** It is certain that the peer has not taken the packet. */
+  | { readonly outcome: 'not_taken'; readonly reason: 'unreachable' | 'unauthorized'; readonly detail: string }
+  /** The packet may have left, and no answer came that can be trusted. */
+  | { readonly outcome: 'unknown'; readonly detail: string }
+
+/** Asks a peer, and waits for `milliseconds` at most. Never rejects. */
+export type AskPeer = (bytes: Uint8Array, milliseconds: number) => Promise<PeerAnswer>
+
+/** No packet is longer. */
+const MOST_REPLY_OCTETS = 65_536
+
+/** Sends over the host's `fetch`, which keeps connections open, to exactly the URL that was configured. */
+export const sendOverFetch: SendToPeer = async ({ url, token, bytes, signal }) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      accept: 'application/octet-stream',
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/octet-stream',
+    },
+    body: new Uint8Array(bytes),
+    // Answered as it is, and followed nowhere: the token is for this URL alone.
+    redirect: 'manual',
+    signal,
+  })
+  return { status: response.status, bytes: await readCapped(response) }
+}
+
+async function readCapped({ body }: Response): Promise<Uint8Array> {
+  let read: Uint8Array = new Uint8Array()
+  for (const reader = body?.getReader(); reader !== undefined; ) {
+    const { done, value } = await reader.read()
+    if (done) break
+    read = joinOctets(read, value)
+    if (read.length > MOST_REPLY_OCTETS) {
+      await reader.cancel()
+      throw new RangeError('the reply is longer than any packet')
+    }
+  }
+  return read
+}
+
+/** Asks one peer. */
+export function askOverHttp(
+  send: SendToPeer,
+  peer: { readonly url: string; readonly outgoingToken: string },
+  clock: Clock,
+): AskPeer {
+  const { url, outgoingToken: token } = peer
+  return async (bytes, milliseconds) => {
+    const [deadline, answered] = [new AbortController(), new AbortController()]
+    const late = clock.sleep(milliseconds, answered.signal).then((): PeerAnswer => {
+      deadline.abort()
+      return { outcome: 'unknown', detail: 'no answer in time' }
+    })
+    const asking = async (): Promise<PeerAnswer> =>
+      readAnswer(await send({ url, token, bytes, signal: deadline.signal }))
+    const answer = await Promise.race([asking().catch(readError), late])
+    answered.abort()
+    return answer
+  }
+}
+
+function readAnswer({ status, bytes }: { readonly status: number; readonly bytes: Uint8Array }): PeerAnswer {
+  const detail = `HTTP ${status}`
+  if (status === 401 || status === 403) return { outcome: 'not_taken', reason: 'unauthorized', detail }
+  if (status >= 300 && status < 500) return { outcome: 'not_taken', reason: 'unreachable', detail }
+  const packet = status === 200 ? decodeIlpPacket(bytes) : undefined
+  return packet === undefined || packet.type === 'prepare'
+    ? { outcome: 'unknown', detail: status === 200 ? 'the answer is no reply' : detail }
+    : { outcome: 'replied', reply: packet }
+}
+
+/** What runtimes say where a connection was never made, or its other end was not who it should be: nothing has left by then. */
+const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'CERT_HAS_EXPIRED',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+
+function readError(error: unknown): PeerAnswer {
+  return isNotConnected(error)
+    ? { outcome: 'not_taken', reason: 'unreachable', detail: 'no connection' }
+    : { outcome: 'unknown', detail: 'the connection broke' }
+}
+
+function isNotConnected(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  if (NOT_CONNECTED.has(Reflect.get(error, 'code'))) return true
+  // Deno has no code for it.
+  return error.message.includes('client error (Connect)') || isNotConnected(error.cause)
+}

@@ -1,0 +1,266 @@
+import type { DeliveryResult } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import type { Mishap } from './sender-path.ts'
+import { senderScene } from './sender-scene.ts'
+import { senderWorld } from './sender-world.ts'
+
+const NOTHING = { sent: 0n, received: 0n }
+const delivered = (sent: bigint, received: bigint) => ({
+  outcome: 'delivered',
+  progress: { sent, received, inFlight: NOTHING },
+})
+const FIXED_RECEIVE = { isFixedReceive: true }
+
+describe('a delivery', () => {
+  it('of one packet costs one record and one packet', async () => {
+    const { world, receiver, order, amounts } = await senderScene()
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    expect(world.records).toMatchObject([{ ...NOTHING, inFlight: { sent: 1000n, received: 1000n } }])
+    expect(amounts()).toEqual([1000n])
+    expect(receiver.total()).toBe(1000n)
+  })
+
+  it('of many packets records several of them together', async () => {
+    const { world, receiver, order, amounts } = await senderScene({ peer: { maxPacketAmount: 10n } })
+    expect(await world.deliver(order(1005n, 1005n))).toMatchObject(delivered(1005n, 1005n))
+    expect(amounts()).toEqual([...Array.from({ length: 100 }, () => 10n), 5n])
+    expect(world.records.length).toBeLessThanOrEqual(12)
+    expect(receiver.total()).toBe(1005n)
+  })
+
+  it('finds the greatest packet that every hop takes, and keeps to it', async () => {
+    const hops = [{ most: 300n, numerator: 92n, denominator: 100n }, { most: 184n }]
+    const { world, receiver, order, amounts } = await senderScene({ hops })
+    expect(await world.deliver(order(1000n, 910n))).toMatchObject(delivered(1000n, 920n))
+    expect(amounts()).toEqual([1000n, 300n, 300n, 300n, 100n, 200n, 200n, 200n, 200n, 100n])
+    expect(receiver.total()).toBe(920n)
+  })
+
+  it('follows a greatest packet that changes under way', async () => {
+    const hop = { most: 400n }
+    const refuse = ({ sequence }: { readonly sequence: bigint }) => {
+      if (sequence > 8n) hop.most = 70n
+      return undefined
+    }
+    const { world, receiver, order, amounts } = await senderScene({ hops: [hop], receiver: { refuse } })
+    expect(await world.deliver(order(9000n, 9000n))).toMatchObject(delivered(9000n, 9000n))
+    expect(amounts().at(-1)).toBeLessThanOrEqual(70n)
+    expect(receiver.total()).toBe(9000n)
+  })
+
+  it('to deliver an amount asks first what arrives, and sends no more than that takes', async () => {
+    const hops = [{ numerator: 92n, denominator: 100n }]
+    const { world, receiver, order, amounts } = await senderScene({ hops })
+    expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(990n, 910n))
+    expect(amounts()).toEqual([1010n, 990n])
+    expect(receiver.total()).toBe(910n)
+  })
+
+  it('to deliver an amount one to one asks nothing', async () => {
+    const { world, order, amounts } = await senderScene()
+    expect(await world.deliver(order(1010n, 1010n, FIXED_RECEIVE))).toMatchObject(delivered(1010n, 1010n))
+    expect(amounts()).toEqual([1010n])
+  })
+
+  it('to deliver an amount over hops that round sends again what rounding took', async () => {
+    const hops = [
+      { numerator: 108n, denominator: 100n },
+      { numerator: 17n, denominator: 1n },
+    ]
+    const { world, receiver, order } = await senderScene({ hops })
+    const result = await world.deliver(order(551n, 10_000n, FIXED_RECEIVE))
+    expect(result).toMatchObject({ outcome: 'delivered' })
+    expect(receiver.total()).toBeGreaterThanOrEqual(10_000n)
+    expect(receiver.total()).toBeLessThan(10_020n)
+  })
+
+  it('leaves what would arrive as nothing', async () => {
+    const hops = [{ numerator: 1n, denominator: 100n, most: 10_000n }]
+    const refuse = (_: unknown, amount: bigint) => (amount === 0n ? { code: 'F99' } : undefined)
+    const { world, receiver, order } = await senderScene({ hops, receiver: { refuse } })
+    expect(await world.deliver(order(20_001n, 198n))).toMatchObject(delivered(20_000n, 200n))
+    expect(receiver.total()).toBe(200n)
+  })
+
+  it('goes below its rate in no packet, and ends where that is what is left of it', async () => {
+    const hops = [{ numerator: 90n, denominator: 100n }]
+    const { world, receiver, order } = await senderScene({ hops, peer: { maxPacketAmount: 400n } })
+    const result = await world.deliver(order(1000n, 910n))
+    expect(result).toMatchObject({
+      outcome: 'ended',
+      reason: 'rate_too_low',
+      progress: { ...NOTHING, inFlight: NOTHING },
+    })
+    expect(receiver.total()).toBe(0n)
+  })
+
+  it('stops where a receiver fulfills for less than it was bound to', async () => {
+    const hops = [{ numerator: 1n, denominator: 2n }]
+    const receiver = { isCareless: true }
+    const { world, order, path } = await senderScene({ hops, receiver, peer: { maxPacketAmount: 100n } })
+    const result = await world.deliver(order(100_000n, 100_000n))
+    expect(result).toMatchObject({ outcome: 'ended', reason: 'less_arrived', progress: { inFlight: NOTHING } })
+    expect(path.sent.length).toBeLessThan(17)
+  })
+
+  it.each([
+    ['F02', true],
+    ['F99', false],
+  ])('ends when it is refused with %s again and again', async (code, isPlain) => {
+    const { world, order, amounts } = await senderScene({ receiver: { refuse: () => ({ code, isPlain }) } })
+    const result = await world.deliver(order(1000n, 1000n))
+    expect(result).toMatchObject({ outcome: 'ended', reason: code, progress: { ...NOTHING, inFlight: NOTHING } })
+    expect(amounts()).toEqual([1000n, 1000n, 1000n])
+  })
+
+  it('ends at once when the receiver says that it takes nothing more', async () => {
+    let count = 0
+    const close = { type: 'connection-close', errorCode: 1, errorMessage: '' } as const
+    const refuse = () => (count++ < 5 ? undefined : { code: 'F99', frames: [close] })
+    const { world, order, receiver } = await senderScene({ receiver: { refuse }, peer: { maxPacketAmount: 100n } })
+    const result = await world.deliver(order(1000n, 1000n))
+    expect(result).toMatchObject({
+      outcome: 'ended',
+      reason: 'closed_by_receiver',
+      progress: { sent: 500n, received: 500n, inFlight: NOTHING },
+    })
+    expect(receiver.total()).toBe(500n)
+  })
+
+  it('that is over sends nothing new', async () => {
+    const { world, order, amounts } = await senderScene()
+    const result = await world.deliver(order(1000n, 1000n, { isOver: true }))
+    expect(result).toMatchObject({ outcome: 'ended', progress: { ...NOTHING, inFlight: NOTHING } })
+    expect(amounts()).toEqual([])
+  })
+
+  it('waits while nobody can be reached, and tells the host', async () => {
+    const mishaps: readonly Mishap[] = Array.from({ length: 40 }, () => 'no connection')
+    const { world, order, clock } = await senderScene({ mishaps })
+    const before = clock.now()
+    expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'unreachable' })
+    expect(clock.now() - before).toBeLessThan(30_000)
+    expect(world.progress()).toMatchObject({ ...NOTHING, inFlight: NOTHING })
+    expect(world.events).toMatchObject([
+      { type: 'rail_unavailable', reason: 'unreachable', account: 'test.peer/EUR/2' },
+    ])
+    expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+  })
+
+  it.each([
+    ['a peer that is not configured any more', { account: 'test.gone/EUR/2' }, 'peer_not_configured'],
+    [
+      'an address that is none',
+      { details: { type: 'ilp', ilpAddress: 'nowhere', sharedSecret: 'x' } },
+      'invalid_details',
+    ],
+  ] as const)('ends for %s where nothing is in flight', async (_, change, reason) => {
+    const { world, order } = await senderScene()
+    const result = await world.deliver(order(1000n, 1000n, change))
+    expect(result).toMatchObject({ outcome: 'ended', reason, progress: NOTHING })
+  })
+
+  it('for a peer that is not configured any more leaves what is in flight to the host, once it has expired', async () => {
+    const { world, order } = await senderScene({ mishaps: ['reply lost'] })
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject({ outcome: 'later' })
+    const result = await world.finish(order(1000n, 1000n, { account: 'test.gone/EUR/2' }))
+    expect(result).toMatchObject({
+      outcome: 'unknown',
+      progress: { ...NOTHING, inFlight: { sent: 1000n, received: 1000n } },
+    })
+  })
+})
+
+describe('a limit', () => {
+  const limited = (sending: bigint, settled?: () => bigint) =>
+    senderScene({ peer: { maxPacketAmount: 100n, limits: { sending }, ...(settled && { settled }) } })
+
+  it('stops before anything leaves that would exceed it, and the host is told', async () => {
+    const { world, order, amounts } = await limited(999n)
+    expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'sending_limit' })
+    expect(amounts()).toEqual([])
+    expect(world.events).toMatchObject([{ type: 'rail_unavailable', reason: 'sending_limit' }])
+  })
+
+  it('of what was settled counts what is left', async () => {
+    const { world, order } = await limited(900n, () => -100n)
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    const owing = await limited(1099n, () => 100n)
+    expect(await owing.world.deliver(owing.order(1000n, 1000n))).toMatchObject({ outcome: 'later' })
+  })
+
+  it('that is reached half way keeps what has left', async () => {
+    const { world, order, receiver } = await limited(2000n)
+    expect(await world.deliver(order(5000n, 5000n))).toMatchObject({ outcome: 'later', reason: 'sending_limit' })
+    expect(world.progress().inFlight).toEqual(NOTHING)
+    expect(world.progress().sent).toBe(receiver.total())
+    expect(receiver.total()).toBeGreaterThan(1000n)
+    expect(receiver.total()).toBeLessThanOrEqual(2000n)
+  })
+})
+
+describe('a packet', () => {
+  const LOST: readonly Mishap[] = ['request lost', 'reply lost', 'failing', 'failing afterwards', 'reply garbled']
+  const SILENT: readonly Mishap[] = ['silence', 'reply silent', 'fulfillment garbled']
+  const HARMLESS: readonly Mishap[] = ['no connection', 'busy', 'no liquidity', 'too large', 'refused on the way']
+
+  it.each([...LOST, ...SILENT])('that is asked about is decided in the end: %s', async (mishap) => {
+    const { world, order, receiver } = await senderScene({
+      isIdempotent: true,
+      mishaps: [mishap],
+      peer: { maxPacketAmount: 400n },
+    })
+    expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    expect([...receiver.taken.values()].map(({ times }) => times)).toEqual([1, 1, 1])
+    expect(receiver.total()).toBe(1000n)
+  })
+
+  it.each(LOST)('that cannot be asked about stays unknown, and nothing more leaves: %s', async (mishap) => {
+    const { world, order, clock, path } = await senderScene({ mishaps: [mishap], peer: { maxPacketAmount: 40n } })
+    const before = clock.now()
+    const first = await world.deliver(order(1000n, 1000n))
+    expect(first).toEqual({ outcome: 'later', reason: 'in_flight' })
+    const left = path.sent.length
+    const result: DeliveryResult = await world.finish(order(1000n, 1000n))
+    expect(result).toMatchObject({ outcome: 'unknown', progress: { inFlight: { sent: 40n, received: 40n } } })
+    expect(clock.now() - before).toBeGreaterThanOrEqual(40_000)
+    expect(path.sent).toHaveLength(left)
+    expect(left).toBeLessThan(17)
+  })
+
+  it.each([...HARMLESS, 'tampered with'] as const)(
+    'that was certainly not taken is made up for: %s',
+    async (mishap) => {
+      const { world, order, receiver, clock } = await senderScene({
+        mishaps: [mishap],
+        peer: { maxPacketAmount: 400n },
+      })
+      const before = clock.now()
+      expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+      expect(clock.now() - before).toBeLessThan(1000)
+      expect(receiver.total()).toBe(1000n)
+    },
+  )
+
+  it('that comes long after it was asked about again is the same packet', async () => {
+    const { world, order, receiver, path } = await senderScene({ isIdempotent: true, mishaps: ['far too late'] })
+    expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    await path.settled()
+    expect(receiver.total()).toBe(1000n)
+  })
+
+  it('that somebody on the way refuses after its reply was lost is asked about until its receiver answers', async () => {
+    const mishaps = ['reply lost', 'refused on the way', 'no liquidity', 'busy', 'no connection'] as const
+    const { world, order, receiver } = await senderScene({ isIdempotent: true, mishaps })
+    expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    expect(receiver.total()).toBe(1000n)
+  })
+
+  it('of one payment is never that of another to the same receiver', async () => {
+    const { world, order, receiver, path, clock } = await senderScene({ isIdempotent: true })
+    const other = senderWorld({ details: receiver.details, send: path.send, clock })
+    await world.deliver(order(1000n, 1000n))
+    await other.deliver(order(1000n, 1000n, { id: 'ffffffffffffffffffffffffffffffff' }))
+    expect(receiver.total()).toBe(2000n)
+  })
+})

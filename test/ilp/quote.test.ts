@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import type { Hop, Mishap } from './sender-path.ts'
+import { type SceneTerms, senderScene } from './sender-scene.ts'
+import { EUR, PEER_ADDRESS, USD } from './sender-world.ts'
+
+const ACCOUNT = `${PEER_ADDRESS}/EUR/2`
+const BASIS = 10_000n
+
+/** What a quote promises, as parts of ten thousand, and how many packets it took. */
+async function quoted(terms: SceneTerms, to = USD) {
+  const scene = await senderScene(terms)
+  const before = scene.clock.now()
+  const quote = await scene.world.quote(EUR, to)
+  return { ...scene, quote, milliseconds: scene.clock.now() - before, count: scene.path.sent.length }
+}
+
+const rateOf = ({ quote }: Awaited<ReturnType<typeof quoted>>): number =>
+  quote.ok ? Number((quote.rate.received * BASIS) / quote.rate.sent) : 0
+
+describe('a quote', () => {
+  it('of a way one to one, in one asset, promises just that, with one packet', async () => {
+    const { quote, count } = await quoted({ peer: { maxPacketAmount: 5_000n } }, EUR)
+    expect(quote).toMatchObject({ ok: true, account: ACCOUNT, asset: EUR })
+    expect(quote.ok && quote.rate.sent === quote.rate.received).toBe(true)
+    expect(count).toBe(1)
+  })
+
+  it('of a way one to one to another asset keeps the slippage back', async () => {
+    expect(rateOf(await quoted({}, USD))).toBe(9_900)
+  })
+
+  it('of a way that changes one asset keeps the slippage back', async () => {
+    expect(rateOf(await quoted({ hops: [{ numerator: 98n, denominator: 100n }] }, EUR))).toBe(9_702)
+  })
+
+  it.each(['F99', 'F05'] as const)('understands receivers that answer a test with %s', async (testCode) => {
+    const hops = [{ numerator: 3n, denominator: 2n }]
+    const result = await quoted({ hops, receiver: { testCode } })
+    expect(rateOf(result)).toBe(14_850)
+    expect(result.count).toBe(1)
+  })
+
+  it('begins with the greatest packet of the peer', async () => {
+    const { amounts } = await quoted({ peer: { maxPacketAmount: 777_000n } })
+    expect(amounts()).toEqual([777_000n])
+  })
+
+  it('finds the greatest packet of every hop with one test for each', async () => {
+    const hops: readonly Hop[] = [{ most: 1_000_000n }, { numerator: 2n, most: 500_000n }, { most: 30_000n }]
+    const { amounts, quote } = await quoted({ hops })
+    expect(amounts()).toEqual([10n ** 12n, 1_000_000n, 500_000n, 15_000n])
+    expect(quote.ok && quote.rate).toEqual({ sent: 15_000n * BASIS, received: 30_000n * 9_900n })
+  })
+
+  it('tells a rate exactly also where little of the first packet arrives', async () => {
+    const hops = [{ numerator: 123n, denominator: 10n ** 12n }]
+    const { amounts, quote } = await quoted({ hops })
+    expect(amounts()).toEqual([10n ** 12n, 10n ** 18n])
+    expect(quote.ok && quote.rate).toEqual({ sent: 10n ** 18n * BASIS, received: 123_000_000n * 9_900n })
+  })
+
+  it('promises no more than packets that are small and rounded can keep', async () => {
+    const hops = [{ numerator: 95n, denominator: 100n, most: 10n }]
+    const result = await quoted({ hops })
+    expect(result.quote.ok && result.quote.rate).toEqual({ sent: 10n * BASIS, received: 9n * 9_900n })
+    expect(result.count).toBe(2)
+  })
+
+  it('goes on with less where liquidity is short', async () => {
+    const { amounts } = await quoted({ mishaps: ['no liquidity', 'no liquidity'] })
+    expect(amounts()).toEqual([10n ** 12n, 10n ** 11n, 10n ** 10n])
+  })
+
+  it.each<Mishap>(['request lost', 'no connection', 'busy', 'failing', 'reply garbled', 'tampered with'])(
+    'is made although a packet met with: %s',
+    async (mishap) => {
+      const result = await quoted({ mishaps: [mishap] }, EUR)
+      expect(rateOf(result)).toBe(10_000)
+      expect(result.milliseconds).toBeLessThan(2_500)
+    },
+  )
+
+  it.each([
+    ['nobody answers', { mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') }],
+    ['everything is silent', { mishaps: Array.from({ length: 30 }, (): Mishap => 'failing') }],
+    ['all is too much', { hops: [{ most: 0n }] }],
+    ['nothing arrives', { hops: [{ numerator: 0n }] }],
+  ])('is refused within its time where %s', async (_, terms: SceneTerms) => {
+    const { quote, milliseconds } = await quoted(terms)
+    expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+    expect(milliseconds).toBeLessThanOrEqual(2_500)
+  })
+
+  it('tells the host which account leads nowhere', async () => {
+    const { world } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') })
+    expect(world.events).toMatchObject([{ type: 'rail_unavailable', account: ACCOUNT, reason: 'unreachable' }])
+  })
+
+  it('is refused at once where nobody leads there, or by an address that is none', async () => {
+    const lonely = await quoted({ peer: { isDefault: false } })
+    expect(lonely).toMatchObject({ quote: { ok: false, reason: 'unreachable' }, count: 0 })
+    const scene = await senderScene()
+    for (const change of [{ ilpAddress: 'nowhere' }, { sharedSecret: 'short' }]) {
+      const quote = await scene.world.quote(EUR, USD, { ...scene.receiver.details, ...change })
+      expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+    }
+    expect(scene.path.sent).toEqual([])
+  })
+
+  it('leaves nothing that a payment could be mixed up with', async () => {
+    const { world, order, receiver, path } = await quoted({ isIdempotent: true }, EUR)
+    await world.quote(EUR, EUR)
+    expect(new Set(path.sent.map(({ data }) => JSON.stringify([...data]))).size).toBe(path.sent.length)
+    expect(receiver.total()).toBe(0n)
+    expect(await world.finish(order(100n, 100n))).toMatchObject({ outcome: 'delivered' })
+    expect(receiver.total()).toBe(100n)
+  })
+})

@@ -1,0 +1,226 @@
+import { closeConnection, Int, PaymentType, pay, setupPayment, startQuote } from '@interledger/pay'
+import type { OpenPaymentsOptions } from 'open-payments-server'
+import { ilp } from 'open-payments-server/ilp'
+import { describe, expect, it } from 'vitest'
+import { decodeIlpPacket, encodeIlpPacket, type IlpPrepare, type IlpReply } from '../../adapters/ilp/packet.ts'
+import { conditionOf, deriveStreamKeys } from '../../adapters/ilp/stream-keys.ts'
+import { encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
+import { fromBase64url } from '../../src/protocol/identifiers.ts'
+import {
+  BASE,
+  BOB,
+  CAROL,
+  cryptography,
+  incomingPayment,
+  type TestWallet,
+  testWallet,
+  usd,
+} from '../support/test-wallet.ts'
+import { EUR_TOKEN, PEER, peerRequest, TOKEN } from './receiver-world.ts'
+
+interface Details {
+  readonly ilpAddress: string
+  readonly sharedSecret: string
+}
+
+const GIVEN: IlpPrepare = {
+  type: 'prepare',
+  amount: 0n,
+  expiresAt: 0,
+  executionCondition: new Uint8Array(32),
+  destination: '',
+  data: new Uint8Array(),
+}
+
+/** A wallet whose every part is real but for the peers: packets come to it as their hosts would bring them. */
+async function payableWallet(overrides: Partial<OpenPaymentsOptions> = {}, peer: Partial<typeof PEER> = {}) {
+  const euros = { ...PEER, asset: { assetCode: 'EUR', assetScale: 2 }, incomingTokens: [EUR_TOKEN] }
+  const rail = ilp({ address: 'test.wallet', peers: [{ ...PEER, ...peer }, euros] })
+  const wallet = await testWallet({ paymentMethods: [rail], ...overrides })
+  const bring = async (bytes: Uint8Array, token = TOKEN): Promise<Uint8Array> => {
+    const { status, body } = await wallet.openPayments.handle(peerRequest(bytes, { authorization: `Bearer ${token}` }))
+    if (status !== 200 || !(body instanceof Uint8Array)) throw new Error(`the packet was answered ${status}`)
+    return body
+  }
+  return { wallet, rail, bring }
+}
+
+/** A packet for an incoming payment, made of its published details. */
+async function packetFor({ ilpAddress, sharedSecret }: Details, amount: bigint, now: number, sequence = 1n) {
+  const keys = await deriveStreamKeys(cryptography, fromBase64url(sharedSecret) ?? new Uint8Array())
+  const plain = encodeStreamPacket({ ilpPacketType: 12, sequence, amount, frames: [] })
+  const data = await keys.encrypt(plain, cryptography.randomBytes(16))
+  const executionCondition = await conditionOf(cryptography, await keys.fulfillmentOf(data))
+  const sent = { amount, expiresAt: now + 30_000, executionCondition, destination: ilpAddress, data }
+  return encodeIlpPacket({ ...GIVEN, ...sent })
+}
+
+const replyIn = (bytes: Uint8Array): IlpReply | undefined => {
+  const packet = decodeIlpPacket(bytes)
+  return packet?.type === 'prepare' ? undefined : packet
+}
+
+const detailsOf = ({ methods }: { readonly methods: readonly Details[] }): Details => {
+  const [details] = methods
+  if (details === undefined) throw new Error('the payment cannot be paid')
+  return details
+}
+
+async function readPayment(wallet: TestWallet, id: string, token: string) {
+  await wallet.openPayments.drain()
+  return (await wallet.send('GET', id, { token })).body
+}
+
+describe('an incoming payment at a wallet with the rail', () => {
+  it('INC-5 is paid by packets, once each, and completed', async () => {
+    const { wallet, rail, bring } = await payableWallet()
+    const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('100') })
+    const details = detailsOf(payment)
+    expect(details.ilpAddress).toBe(`test.wallet.${payment.id.split('/').at(-1)}`)
+    const first = await packetFor(details, 60n, wallet.clock.now())
+    for (let times = 0; times < 3; times++) expect(replyIn(await bring(first))).toMatchObject({ type: 'fulfill' })
+    expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('60'), completed: false })
+    const second = await packetFor(details, 40n, wallet.clock.now(), 2n)
+    expect(replyIn(await bring(second))).toMatchObject({ type: 'fulfill' })
+    const paid = await readPayment(wallet, payment.id, token)
+    expect(paid).toMatchObject({ receivedAmount: usd('100'), completed: true })
+    // Its sender never got the answer, and asks again, long after.
+    wallet.clock.advance(3_600_000)
+    expect(replyIn(await bring(second))).toMatchObject({ type: 'fulfill' })
+    const late = await packetFor(details, 1n, wallet.clock.now(), 3n)
+    expect(replyIn(await bring(late))).toMatchObject({ type: 'reject', code: 'F99' })
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 100n })
+    expect(await rail.balance('test.peer', PEER.asset)).toMatchObject({ sent: 0n, received: 100n, owed: 100n })
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'incoming_payment.completed' }))
+  })
+
+  it('INC-8 takes no more than remains, whoever sends it', async () => {
+    const { wallet, bring } = await payableWallet()
+    const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('100') })
+    const details = detailsOf(payment)
+    // Both count from one, and know nothing of each other.
+    const packets = await Promise.all([60n, 60n].map((amount) => packetFor(details, amount, wallet.clock.now())))
+    const replies = (await Promise.all(packets.map((packet) => bring(packet)))).map(replyIn)
+    expect(replies.map((reply) => reply?.type).sort()).toEqual(['fulfill', 'reject'])
+    expect(replies).toContainEqual(expect.objectContaining({ type: 'reject', code: 'F99' }))
+    expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('60') })
+  })
+
+  it('is taken up to the limit of the peer', async () => {
+    const { wallet, bring } = await payableWallet({}, { limits: { receiving: 100n } })
+    const { payment } = await incomingPayment(wallet)
+    const replies: unknown[] = []
+    for (const [index, amount] of [60n, 41n, 40n].entries()) {
+      const packet = await packetFor(detailsOf(payment), amount, wallet.clock.now(), BigInt(index))
+      const reply = replyIn(await bring(packet))
+      replies.push(reply?.type === 'reject' ? reply.code : reply?.type)
+    }
+    expect(replies).toEqual(['fulfill', 'T04', 'fulfill'])
+  })
+
+  it('QUO-8 is paid in another asset, at the price of the wallet', async () => {
+    const pricing = { price: async () => ({ rate: '1.08' }) }
+    const { wallet, rail, bring } = await payableWallet({ pricing })
+    const { payment, token } = await incomingPayment(wallet)
+    const packet = await packetFor(detailsOf(payment), 100n, wallet.clock.now())
+    expect(replyIn(await bring(packet, EUR_TOKEN))).toMatchObject({ type: 'fulfill' })
+    expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('108') })
+    expect(await rail.balance('test.peer', { assetCode: 'EUR', assetScale: 2 })).toMatchObject({ received: 100n })
+  })
+
+  it('answers at its path beside all other routes', async () => {
+    const { wallet } = await payableWallet()
+    expect(await wallet.openPayments.owns('POST', '/ilp')).toBe(true)
+    expect(await wallet.openPayments.owns('GET', '/ilp')).toBe(false)
+    expect(await wallet.openPayments.handle(peerRequest(new Uint8Array(), { authorization: [] }))).toMatchObject({
+      status: 401,
+    })
+    const { status } = await wallet.send('GET', BOB, {})
+    expect(status).toBe(200)
+  })
+})
+
+describe('the published sender @interledger/pay', () => {
+  const SOURCE = { code: 'USD', scale: 2 }
+
+  async function published(
+    overrides: Partial<OpenPaymentsOptions> = {},
+    peer: Partial<typeof PEER> = {},
+    token = TOKEN,
+  ) {
+    const { wallet, rail, bring } = await payableWallet(overrides, peer)
+    // It reads the clock of the machine.
+    wallet.clock.advance(Date.now() - wallet.clock.now())
+    let packets = 0
+    const plugin = {
+      connect: async () => undefined,
+      disconnect: async () => undefined,
+      isConnected: () => true,
+      registerDataHandler: () => undefined,
+      deregisterDataHandler: () => undefined,
+      sendData: async (data: Buffer) => {
+        packets++
+        return Buffer.from(await bring(new Uint8Array(data), token))
+      },
+    }
+    return { wallet, rail, plugin, packets: () => packets }
+  }
+
+  const setUp = (plugin: Parameters<typeof pay>[0]['plugin'], { ilpAddress, sharedSecret }: Details) =>
+    setupPayment({
+      plugin,
+      destinationAddress: ilpAddress,
+      sharedSecret: Buffer.from(sharedSecret, 'base64url'),
+    })
+
+  it('pays a fixed amount that arrives, in packets as large as the account takes', async () => {
+    const { wallet, plugin, packets } = await published({}, { maxPacketAmount: 300n })
+    const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('1000') })
+    const destination = await setUp(plugin, detailsOf(payment))
+    expect(destination.destinationAsset).toEqual(SOURCE)
+    const quote = await startQuote({ plugin, destination, sourceAsset: SOURCE, amountToDeliver: 1000n, slippage: 0 })
+    expect([quote.paymentType, quote.maxPacketAmount]).toEqual([PaymentType.FixedDelivery, 300n])
+    const before = packets()
+    const result = await pay({ plugin, destination, quote })
+    await closeConnection(plugin, destination)
+    expect(result).toMatchObject({ amountSent: 1000n, amountDelivered: 1000n, sourceAmountInFlight: 0n })
+    expect(result.error).toBeUndefined()
+    expect(packets() - before).toBeLessThan(10)
+    const paid = await readPayment(wallet, payment.id, token)
+    expect(paid).toMatchObject({ receivedAmount: usd('1000'), completed: true })
+  })
+
+  it('pays what it sends across assets, and learns what arrived', async () => {
+    const pricing = { price: async () => ({ rate: '0.925' }) }
+    const { wallet, rail, plugin } = await published({ pricing })
+    const { payment, token } = await incomingPayment(wallet, { walletAddress: CAROL })
+    const destination = await setUp(plugin, detailsOf(payment))
+    const prices = { USD: 0.925, EUR: 1 }
+    const amountToSend = Int.from(999n)
+    if (amountToSend === undefined) throw new Error('no amount')
+    const quote = await startQuote({ plugin, destination, sourceAsset: SOURCE, amountToSend, prices, slippage: 0.01 })
+    const result = await pay({ plugin, destination, quote })
+    expect(result).toMatchObject({ amountSent: 999n, amountDelivered: 92_407n })
+    const paid = await readPayment(wallet, payment.id, token)
+    expect(paid.receivedAmount).toEqual({ value: '92407', assetCode: 'EUR', assetScale: 4 })
+    expect(await rail.balance('test.peer', PEER.asset)).toMatchObject({ received: 999n })
+  })
+
+  it('is told that a payment takes nothing more, and ends at once', async () => {
+    const { wallet, plugin } = await published()
+    const { payment, token } = await incomingPayment(wallet)
+    const destination = await setUp(plugin, detailsOf(payment))
+    const quote = await startQuote({ plugin, destination, sourceAsset: SOURCE, amountToSend: 10n, slippage: 0 })
+    await wallet.send('POST', `${BASE}/incoming-payments/${payment.id.split('/').at(-1)}/complete`, { token })
+    expect(await pay({ plugin, destination, quote })).toMatchObject({ error: 'ClosedByReceiver', amountSent: 0n })
+  })
+
+  it('is told how much may still come, and ends at once', async () => {
+    const { wallet, plugin } = await published()
+    const { payment } = await incomingPayment(wallet, { incomingAmount: usd('10') })
+    const destination = await setUp(plugin, detailsOf(payment))
+    const quote = await startQuote({ plugin, destination, sourceAsset: SOURCE, amountToDeliver: 20n, slippage: 0 })
+    expect(await pay({ plugin, destination, quote })).toMatchObject({ error: 'IncompatibleReceiveMax', amountSent: 0n })
+  })
+})

@@ -1,0 +1,130 @@
+import type { DeliveryResult } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { senderScene } from './sender-scene.ts'
+
+const NOTHING = { sent: 0n, received: 0n }
+const HOPS = [{ most: 300n }, { numerator: 92n, denominator: 100n }]
+/** Dies there, and once more a little later. */
+type Deaths = readonly [first: number, second?: number]
+
+/** A payment over a way that has to be found out, by processes that die where they are told; then by one that lives. */
+async function playDeaths(isIdempotent: boolean, isFixedReceive: boolean, deaths: Deaths, pauseMilliseconds: number) {
+  const scene = await senderScene({ isIdempotent, hops: HOPS })
+  const { world, order, clock, path, receiver } = scene
+  const delivery = order(1400n, 1274n, { isFixedReceive })
+  let died = 0
+  for (const diesAt of deaths) {
+    const result = await world.deliver(delivery, diesAt)
+    if (result !== undefined) break
+    died += 1
+    clock.advance(pauseMilliseconds)
+  }
+  const result = died === 0 ? undefined : await world.finish(delivery)
+  const parted = [...receiver.taken.keys()].reduce((sum, condition) => sum + (path.amounts.get(condition) ?? 0n), 0n)
+  return { ...scene, died, result, parted }
+}
+
+function expectDefinite(result: DeliveryResult | undefined, parted: bigint, total: bigint): void {
+  expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: parted, received: total, inFlight: NOTHING } })
+}
+
+describe.each([
+  ['at once', 1],
+  ['before what it had sent expires', 12_000],
+  ['long after that', 3_600_000],
+] as const)('a process that died, and another that goes on %s', (_, pause) => {
+  it.each([true, false])(
+    'with a peer that can be asked, brings the payment to its end (fixed receive: %s)',
+    async (isFixedReceive) => {
+      let diesAt = 1
+      for (; ; diesAt++) {
+        const { died, result, parted, receiver } = await playDeaths(true, isFixedReceive, [diesAt], pause)
+        if (died === 0) break
+        expectDefinite(result, parted, receiver.total())
+        expect([...receiver.taken.values()].every(({ times }) => times === 1)).toBe(true)
+        if (!isFixedReceive) expect(parted).toBe(1400n)
+      }
+      expect(diesAt).toBeGreaterThan(15)
+    },
+  )
+
+  it('with a peer that cannot be asked, sends nothing twice and says what it does not know', async () => {
+    let [diesAt, unknown] = [1, 0]
+    for (; ; diesAt++) {
+      const { died, result, parted, receiver, world } = await playDeaths(false, false, [diesAt], pause)
+      if (died === 0) break
+      expect([...receiver.taken.values()].every(({ times }) => times === 1)).toBe(true)
+      if (result?.outcome === 'unknown') {
+        unknown += 1
+        const { sent, received, inFlight } = result.progress
+        expect(parted).toBeGreaterThanOrEqual(sent)
+        expect(parted).toBeLessThanOrEqual(sent + inFlight.sent)
+        expect(receiver.total()).toBeGreaterThanOrEqual(received)
+      } else expectDefinite(result, parted, receiver.total())
+      expect(world.progress().sent + world.progress().inFlight.sent).toBeLessThanOrEqual(1400n)
+    }
+    expect(unknown).toBeGreaterThan(10)
+  })
+})
+
+describe('several processes', () => {
+  it('that die one after the other bring a payment to its end', async () => {
+    for (let diesAt = 3; diesAt < 16; diesAt += 4) {
+      for (let again = 1; again < 10; again += 3) {
+        const { result, parted, receiver, died } = await playDeaths(true, false, [diesAt, again], 2_000)
+        if (died > 0) expectDefinite(result, parted, receiver.total())
+        expect(receiver.total()).toBe(receiver.taken.size === 0 ? 0n : 1288n)
+      }
+    }
+  })
+
+  it('that deliver at once: only one gets anything recorded, and only that one sends', async () => {
+    const { world, order, receiver, path } = await senderScene({ isIdempotent: true, peer: { maxPacketAmount: 100n } })
+    const delivery = order(1000n, 1000n)
+    const results = await Promise.allSettled([world.deliver(delivery), world.deliver(delivery)])
+    expect(results).toMatchObject([
+      { status: 'fulfilled', value: { outcome: 'delivered' } },
+      { status: 'rejected', reason: { message: 'another worker has this payment' } },
+    ])
+    expect(path.sent).toHaveLength(10)
+    expect(receiver.total()).toBe(1000n)
+  })
+
+  it('that lost a payment half way let what is in the air come back, and send nothing more', async () => {
+    const { world, order, receiver, path } = await senderScene({ isIdempotent: true, peer: { maxPacketAmount: 10n } })
+    const delivery = order(1000n, 1000n)
+    const lost = world.deliver(delivery)
+    while (path.sent.length < 30) await new Promise((resolve) => setImmediate(resolve))
+    const winner = world.deliver(delivery)
+    const results = await Promise.allSettled([lost, winner])
+    expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered', progress: { sent: 1000n } })
+    expect(receiver.total()).toBe(1000n)
+  })
+})
+
+describe('what is written down', () => {
+  it('never uses a sequence twice, however often it is gone on with', async () => {
+    const { world, order, path, read } = await senderScene({ isIdempotent: true, hops: HOPS })
+    for (const diesAt of [9, 7, 5, 11]) {
+      await world.deliver(order(1400n, 1274n), diesAt)
+      world.clock.advance(1_000)
+    }
+    await world.finish(order(1400n, 1274n))
+    const conditions = new Map<bigint, Set<string>>()
+    for (const prepare of path.sent) {
+      const packet = await read(prepare)
+      if (packet === undefined) continue
+      const known = conditions.get(packet.sequence) ?? new Set()
+      conditions.set(packet.sequence, known.add(JSON.stringify([...prepare.data])))
+    }
+    expect(conditions.size).toBeGreaterThan(5)
+    expect([...conditions.values()].every(({ size }) => size === 1)).toBe(true)
+  })
+
+  it('is refused where it is not what was written', async () => {
+    const { world, order } = await senderScene()
+    const garbled = { sent: 0n, received: 0n, inFlight: { sent: 1n, received: 1n }, notes: '{"next":1}' }
+    await expect(world.deliverFrom(garbled, order(1000n, 1000n))).rejects.toThrow('notes')
+  })
+})

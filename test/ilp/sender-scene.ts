@@ -1,0 +1,43 @@
+import type { Delivery } from 'open-payments-server'
+import { fakeClock } from '../support/fake-clock.ts'
+import { type Hop, type Mishap, testPath } from './sender-path.ts'
+import { packetReader, testReceiver } from './sender-receiver.ts'
+import { EUR, PEER_ADDRESS, type SenderTerms, senderWorld, USD } from './sender-world.ts'
+
+/** What a scene is like. */
+export interface SceneTerms {
+  readonly isIdempotent?: boolean
+  readonly hops?: readonly Hop[]
+  readonly peer?: SenderTerms['peer']
+  /** What befalls the packets, one after the other, tests included. */
+  readonly mishaps?: readonly (Mishap | undefined)[]
+  readonly receiver?: Parameters<typeof testReceiver>[0]
+}
+
+/** A sender, a receiver, and the way between them. */
+export async function senderScene(terms: SceneTerms = {}) {
+  const { isIdempotent = false, hops, mishaps = [] } = terms
+  const clock = fakeClock()
+  const receiver = await testReceiver({ isIdempotent, ...terms.receiver })
+  const path = testPath(receiver, clock, hops, (_, index) => mishaps[index])
+  const { details } = receiver
+  const world = senderWorld({ details, send: path.send, clock, peer: { isIdempotent, ...terms.peer } })
+  return {
+    ...{ clock, receiver, path, world },
+    /** Reads a packet of money; `undefined` where it is a test. */
+    read: await packetReader(world.cryptography, details),
+    /** The amounts of all packets that left, in order. */
+    amounts: (): readonly bigint[] => path.sent.map(({ amount }) => amount),
+    /** A delivery of so much for so much; of one asset where both are the same. */
+    order: (sent: bigint, received: bigint, change: Partial<Delivery> = {}): Delivery => ({
+      id: '0123456789abcdef0123456789abcdef',
+      details,
+      account: `${PEER_ADDRESS}/EUR/2`,
+      sendAmount: { ...EUR, value: sent },
+      receiveAmount: { ...(sent === received ? EUR : USD), value: received },
+      isFixedReceive: false,
+      isOver: false,
+      ...change,
+    }),
+  }
+}
