@@ -3,6 +3,7 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { resolveSettings } from '../src/options.ts'
+import { fakeRail } from './support/fake-rail.ts'
 
 const SECRET = 'a secret of the tests, long enough to be one'
 
@@ -131,7 +132,11 @@ describe('the options', () => {
     ['consent', ['respond']],
     ['pricing', ['price']],
     ['keyResolver', ['keySet', 'publicName']],
-    ['cryptography', ['randomBytes', 'sha256', 'sha512', 'hmacSha256', 'verifyEd25519', 'signEd25519']],
+    ['remoteReceivers', ['find']],
+    [
+      'cryptography',
+      ['randomBytes', 'sha256', 'sha512', 'hmacSha256', 'verifyEd25519', 'ed25519PublicKey', 'signEd25519'],
+    ],
     ['clock', ['now', 'sleep']],
   ]
   it.each(ports)('%s has its functions', (name, methods) => {
@@ -191,8 +196,43 @@ describe('the options', () => {
 
   it('onEvent is a function, and paymentMethods a list of payment methods', () => {
     expect(refusalOf({ onEvent: 'nope' })).toBe('onEvent must be a function')
-    for (const paymentMethods of ['nope', {}, [{}], null])
+    const { quote: _, ...withoutQuote } = fakeRail()
+    for (const paymentMethods of ['nope', {}, [{}], null, [withoutQuote]])
       expect(refusalOf({ paymentMethods })).toBe('paymentMethods must be a list of payment methods')
+    expect(refusalOf({ paymentMethods: [fakeRail()] })).toBe('accepted')
+    expect(refusalOf({ paymentMethods: [fakeRail(), fakeRail()] })).toBe('paymentMethods must be of one type each')
+  })
+
+  it('the endpoint of a payment method has a path of its own', () => {
+    const at = (path: string, more: object = {}): string => {
+      const endpoint = { path, handle: async () => ({ status: 200, headers: {}, body: undefined }) }
+      return refusalOf({ paymentMethods: [{ ...fakeRail(), endpoint }], ...more })
+    }
+    for (const path of ['/ilp', '/rails/ilp', '/ilp.v4']) expect(at(path)).toBe('accepted')
+    for (const path of ['', '/', 'ilp', '/ilp/', '/a b', '/ilp?a', '//ilp', '/:id'])
+      expect(at(path)).toContain('is none')
+    const taken = ['/quotes', '/incoming-payments/ilp', '/outgoing-payments', '/continue/1', '/interact/a/b', '/token']
+    for (const path of taken) expect(at(path)).toContain('is taken')
+    const onOneOrigin = { authServer: 'https://wallet.example/auth', resourceServer: 'https://wallet.example/op' }
+    for (const path of ['/auth', '/auth/ilp', '/op/quotes/a']) expect(at(path, onOneOrigin)).toContain('is taken')
+    for (const path of ['/quotes', '/op/ilp', '/authentic']) expect(at(path, onOneOrigin)).toBe('accepted')
+  })
+
+  it('settings.policies.clientWalletAddress is a wallet address of this server', () => {
+    const name = 'clientWalletAddress'
+    expect(refusalOf(policy(name, 'https://wallet.example/wallet'))).toBe('accepted')
+    expect(refusalOf(policy(name, 'https://wallet.example/wallet/'))).toContain(
+      'must be written as https://wallet.example/wallet',
+    )
+    for (const value of [
+      '',
+      7,
+      null,
+      'https://other.example/wallet',
+      'https://wallet.example/quotes',
+      'http://wallet.example/a',
+    ])
+      expect(refusalOf(policy(name, value))).toContain('must be a wallet address under https://wallet.example')
   })
 
   it('INT-6 settings.policies.finishSchemes lists app schemes, and no other', () => {

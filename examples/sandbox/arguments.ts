@@ -25,7 +25,7 @@ Runs a wallet with a few accounts on this machine, to write and test Open Paymen
 Options:
   --port N        Port to listen on; 0 picks a free one. Default 4000.
   --db FILE       SQLite file that keeps everything, or :memory:. Default open-payments-sandbox.db.
-  --config FILE   JSON file: accounts, lifetimes, rates, fee, loopbackKeys. Every key is optional.
+  --config FILE   JSON file: accounts, lifetimes, rates, fee, loopbackKeys, ilpAddress, peers. Every key is optional.
   --json          Print one line of JSON once it answers: all that a program needs to be a client.
   --version       Print the version of the package.
   --help          Print this.

@@ -1,4 +1,5 @@
 import type { JsonWebKey } from 'open-payments-server'
+import type { IlpOptions } from 'open-payments-server/ilp'
 import * as v from 'valibot'
 
 /** One account of the sandbox. */
@@ -36,6 +37,10 @@ export interface Configuration {
   readonly fee?: { readonly basisPoints?: number; readonly fixed?: string }
   /** Whether clients may live on this machine, over http. Default yes. */
   readonly loopbackKeys?: boolean
+  /** This server's own address on Interledger. Needed where there are peers. */
+  readonly ilpAddress?: string
+  /** The servers that payments to other wallets go through, and those from them. Default none. */
+  readonly peers?: IlpOptions['peers']
 }
 
 /** A configuration that was read, or the one line that says what is wrong with it. */
@@ -48,6 +53,7 @@ const TAKEN: ReadonlySet<string> = new Set([
   'auth',
   'client',
   'sandbox',
+  'ilp',
   'incoming-payments',
   'outgoing-payments',
   'quotes',
@@ -62,6 +68,10 @@ const TAKEN: ReadonlySet<string> = new Set([
 const Units = v.pipe(
   v.string(),
   v.regex(/^(?:0|[1-9]\d{0,18})$/, 'must be a whole number of the smallest unit, as a string'),
+)
+const BigUnits = v.pipe(
+  Units,
+  v.transform((text) => BigInt(text)),
 )
 const AssetCode = v.pipe(v.string(), v.regex(/^[!-~]{1,12}$/, 'must be 1 to 12 visible characters'))
 const Integer = (from: number, to: number) =>
@@ -98,7 +108,20 @@ const Account = v.strictObject({
   jwks: v.exactOptional(v.strictObject({ keys: v.array(Key) })),
 })
 
-const Schema: v.GenericSchema<unknown, Configuration> = v.strictObject({
+const Peer = v.strictObject({
+  address: v.string(),
+  url: v.string(),
+  outgoingToken: v.string(),
+  incomingTokens: v.array(v.string()),
+  asset: v.strictObject({ assetCode: AssetCode, assetScale: Integer(0, 255) }),
+  maxPacketAmount: v.exactOptional(BigUnits),
+  prefixes: v.exactOptional(v.array(v.string())),
+  isDefault: v.exactOptional(v.boolean()),
+  limits: v.exactOptional(v.strictObject({ sending: v.exactOptional(BigUnits), receiving: v.exactOptional(BigUnits) })),
+  isIdempotent: v.exactOptional(v.boolean()),
+})
+
+const Members: v.GenericSchema<unknown, Configuration> = v.strictObject({
   accounts: v.exactOptional(
     v.pipe(
       v.array(Account),
@@ -131,7 +154,17 @@ const Schema: v.GenericSchema<unknown, Configuration> = v.strictObject({
     v.strictObject({ basisPoints: v.exactOptional(Integer(0, 9999)), fixed: v.exactOptional(Units) }),
   ),
   loopbackKeys: v.exactOptional(v.boolean()),
+  ilpAddress: v.exactOptional(v.string()),
+  peers: v.exactOptional(v.array(Peer)),
 })
+
+const Schema = v.pipe(
+  Members,
+  v.check(
+    ({ ilpAddress, peers }) => peers === undefined || ilpAddress !== undefined,
+    'peers: they must know this sandbox by an ilpAddress',
+  ),
+)
 
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   const path = v.getDotPath(issue)

@@ -10,11 +10,13 @@ import {
   type WalletAddress,
 } from '@interledger/open-payments'
 import { formatMoney } from './money.ts'
+import { startPair } from './pair.ts'
 import { answerAsPerson } from './person.ts'
-import { type Sandbox, startSandbox } from './server.ts'
+import type { Sandbox } from './server.ts'
 
 // The flow of the specification, once through, with the official client: Alice buys something for 15 EUR from Chloé
-// and pays in dollars. The client never sees a password, and Alice's wallet never sees a card.
+// and pays in dollars. The two have accounts at different wallets: two servers, two databases, and between them
+// Interledger. The client never sees a password, and Alice's wallet never sees a card.
 
 interface Amount {
   readonly value: string
@@ -116,15 +118,30 @@ async function awaitReceipt(client: AuthenticatedClient, url: string, accessToke
   throw new Error('the money did not arrive')
 }
 
-async function play(sandbox: Sandbox): Promise<void> {
-  const { wallets, consent } = await sandbox.describe()
-  const [alice, , chloe] = wallets
-  if (alice === undefined || chloe === undefined) throw new Error('the sandbox should have four accounts')
-  const client = await createClient(sandbox)
+/** What the wallets themselves say afterwards: of their own accounts, and of each other. */
+async function tellBalances(sandbox: Sandbox, people: readonly string[]): Promise<void> {
+  // What goes on after an answer: the payer is debited once the other wallet has it all.
+  await sandbox.openPayments.drain()
+  const { wallets, peers } = await sandbox.describe()
+  for (const { walletAddress, balance, ...asset } of wallets) {
+    const { pathname } = new URL(walletAddress)
+    if (people.includes(pathname)) detail(pathname, money({ ...asset, value: balance }))
+  }
+  for (const { address, sent, received, ...asset } of peers) {
+    const [left, came] = [money({ ...asset, value: sent }), money({ ...asset, value: received })]
+    detail(`with ${address}`, `${left} sent, ${came} received`)
+  }
+}
 
-  step('1. The client reads the two wallet addresses.')
+async function play(first: Sandbox, second: Sandbox): Promise<void> {
+  const { wallets, consent } = await first.describe()
+  const alice = wallets.find(({ walletAddress }) => walletAddress.endsWith('/alice'))
+  if (alice === undefined) throw new Error('Alice should have an account at the first wallet')
+  const client = await createClient(first)
+
+  step('1. The client reads the two wallet addresses, each at its own server.')
   const payer = await client.walletAddress.get({ url: alice.walletAddress })
-  const payee = await client.walletAddress.get({ url: chloe.walletAddress })
+  const payee = await client.walletAddress.get({ url: `${second.origin}/chloe` })
   detail('payer', `${payer.id} in ${payer.assetCode}`)
   detail('payee', `${payee.id} in ${payee.assetCode}`)
 
@@ -138,7 +155,7 @@ async function play(sandbox: Sandbox): Promise<void> {
   detail('incoming payment', incomingPayment.id)
   detail('to be received', money(price))
 
-  step('3. At the payer’s wallet it asks what that costs.')
+  step('3. At the payer’s wallet it asks what that costs. This one asks the other wallet, and probes the way there.')
   const quoteToken = await requestToken(client, payer, 'quote')
   const quote = await client.quote.create(
     { url: payer.resourceServer, accessToken: quoteToken },
@@ -169,22 +186,20 @@ async function play(sandbox: Sandbox): Promise<void> {
   )
   detail('outgoing payment', outgoingPayment.id)
 
-  step('8. The money arrives.')
+  step('8. The money arrives at the other server, packet by packet.')
   detail('received', money(await awaitReceipt(client, incomingPayment.id, incomingToken)))
-  for (const { walletAddress, ...asset } of (await sandbox.describe()).wallets) {
-    detail(new URL(walletAddress).pathname, money({ ...asset, value: asset.balance }))
-  }
+
+  step('9. What the wallets have in their books. The first keeps what it had set aside for a worse exchange rate.')
+  await tellBalances(first, ['/alice'])
+  await tellBalances(second, ['/chloe'])
 }
 
-const sandbox = await startSandbox({
-  port: 0,
-  database: ':memory:',
-  configuration: { lifetimes: { continuationWaitSeconds: 1 } },
-  warn: (line) => console.error(line),
-})
-console.log(`A wallet answers at ${sandbox.origin}.`)
+const configuration = { lifetimes: { continuationWaitSeconds: 1 } }
+const [first, second] = await startPair(configuration, (line) => console.error(line))
+console.log(`Two wallets answer, at ${first.origin} and ${second.origin}.`)
 try {
-  await play(sandbox)
+  await play(first, second)
 } finally {
-  await sandbox.stop()
+  await first.stop()
+  await second.stop()
 }

@@ -27,7 +27,7 @@ async function readVersion(): Promise<string> {
 }
 
 function describeForPeople(description: SandboxDescription, data: string): string {
-  const { authServer, resourceServer, wallets, client, consent } = description
+  const { authServer, resourceServer, wallets, client, consent, peers } = description
   const { username, password } = consent.credentials
   const lines = wallets.map(
     ({ walletAddress, balance, ...asset }) =>
@@ -42,7 +42,7 @@ ${lines.join('\n')}
   Resource server       ${resourceServer}
   Accounts and grants   ${resourceServer}/ (user name ${username}, password ${password})
   A client to act as    ${client.walletAddress}, key ${client.keyId}; --json prints its private key
-
+${peers.map(({ address, assetCode }) => `  A peer in ${assetCode.padEnd(11)} ${address}\n`).join('')}
 Try it:  curl ${wallets[0]?.walletAddress ?? client.walletAddress}
 Data:    ${data}
 Ctrl-C ends it.

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { type Clock, createOpenPayments, fetchKeyResolver, type OpenPayments, systemClock } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
+import { type Ilp, ilp } from 'open-payments-server/ilp'
 import { toNodeListener } from 'open-payments-server/node'
 import type { Configuration } from './configuration.ts'
 import { type Database, openDatabase } from './database.ts'
@@ -13,6 +14,8 @@ import { openWallet, type Wallet } from './wallet.ts'
 export interface SandboxOptions {
   /** 0 picks a free one. */
   readonly port: number
+  /** Default: a new one. One that listens already keeps its port. */
+  readonly server?: Server
   /** A SQLite file, or `:memory:`. */
   readonly database: string
   readonly configuration: Configuration
@@ -37,6 +40,14 @@ export interface SandboxDescription {
   readonly client: { readonly walletAddress: string; readonly keyId: string; readonly privateKeyPem: string }
   /** The fields of the login form and what to write into them. */
   readonly consent: { readonly credentials: Readonly<Record<string, string>> }
+  /** What has gone to each peer and come from it, in the smallest unit. */
+  readonly peers: readonly {
+    readonly address: string
+    readonly assetCode: string
+    readonly assetScale: number
+    readonly sent: string
+    readonly received: string
+  }[]
 }
 
 /** A sandbox that answers. */
@@ -60,6 +71,7 @@ function createServers(
   wallet: Wallet,
   logins: Logins,
   configuration: Configuration,
+  rail: Ilp | undefined,
   clock: Clock | undefined,
 ): OpenPayments {
   const { lifetimes = {}, loopbackKeys = true } = configuration
@@ -74,6 +86,7 @@ function createServers(
     ledger: database.ledger,
     walletAddresses: { find: async (walletAddress) => wallet.find(walletAddress.slice(origin.length)) },
     pricing: wallet.pricing,
+    ...(rail && { paymentMethods: [rail] }),
     consent: consentPage({
       walletName: 'Open Payments sandbox',
       homeUrl: `${origin}/`,
@@ -94,7 +107,23 @@ function createServers(
   })
 }
 
-async function describe(origin: string, wallet: Wallet, database: Database): Promise<SandboxDescription> {
+async function describePeers(
+  rail: Ilp,
+  peers: NonNullable<Configuration['peers']>,
+): Promise<SandboxDescription['peers']> {
+  const described = peers.map(async ({ address, asset }) => {
+    const { sent, received } = await rail.balance(address, asset)
+    return { address, ...asset, sent: String(sent), received: String(received) }
+  })
+  return Promise.all(described)
+}
+
+async function describe(
+  origin: string,
+  wallet: Wallet,
+  database: Database,
+  peers: SandboxDescription['peers'],
+): Promise<SandboxDescription> {
   const wallets = wallet.accounts.map(async ({ path, assetCode, assetScale }) => {
     const balance = await database.ledger.balance(path)
     return { walletAddress: origin + path, assetCode, assetScale, balance: String(balance?.total ?? 0n) }
@@ -106,14 +135,16 @@ async function describe(origin: string, wallet: Wallet, database: Database): Pro
     wallets: await Promise.all(wallets),
     client: { walletAddress: origin + path, keyId, privateKeyPem },
     consent: { credentials: CREDENTIALS },
+    peers,
   }
 }
 
-/** Listens on this machine alone: the password of the sandbox is known to everybody. */
-async function listen(server: Server, port: number): Promise<number> {
+/** Listens on this machine alone, since the password of the sandbox is known to everybody; resolves with the port. */
+export async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    if (server.listening) resolve()
+    else server.listen(port, '127.0.0.1', resolve)
   })
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : port
@@ -143,19 +174,21 @@ async function close(server: Server): Promise<void> {
 /** Starts a sandbox; it answers when this resolves. */
 export async function startSandbox({
   port,
+  server = createServer(),
   database: path,
   configuration,
   warn,
   clock,
 }: SandboxOptions): Promise<Sandbox> {
   const database = await openDatabase(path, warn)
-  const server = createServer()
   try {
     const wallet = await openWallet(database, configuration)
+    const { ilpAddress, peers = [] } = configuration
+    const rail = ilpAddress !== undefined && peers.length > 0 ? ilp({ address: ilpAddress, peers }) : undefined
     const actualPort = await listen(server, port)
     const origin = `http://localhost:${actualPort}`
     const logins = createLogins(actualPort)
-    const openPayments = createServers(origin, database, wallet, logins, configuration, clock)
+    const openPayments = createServers(origin, database, wallet, logins, configuration, rail, clock)
     const { accounts } = wallet
     const routes = createRoutes({ origin, openPayments, ledger: database.ledger, accounts, logins })
     server.on('request', toNodeListener(openPayments, { next: routes }))
@@ -165,7 +198,7 @@ export async function startSandbox({
       origin,
       openPayments,
       isVolatile: database.isVolatile,
-      describe: () => describe(origin, wallet, database),
+      describe: async () => describe(origin, wallet, database, rail ? await describePeers(rail, peers) : []),
       async stop() {
         await close(server)
         await Promise.all(timers.map((cancel) => cancel()))

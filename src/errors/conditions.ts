@@ -172,8 +172,11 @@ export function nonPositiveReceiveAmount(minSendAmount: WireAmount | undefined):
 }
 
 /** The receiver is unknown, takes no more money, or cannot be reached from here. Compared. */
-export function invalidReceiver(reason: string): OpenPaymentsError {
-  return refuse('invalid_receiver', 400, 'invalid_receiver', 'invalid receiver', { details: { reason } })
+export function invalidReceiver(reason: string, message?: string): OpenPaymentsError {
+  return refuse('invalid_receiver', 400, 'invalid_receiver', 'invalid receiver', {
+    details: { reason },
+    ...(message !== undefined && { message }),
+  })
 }
 
 /** An amount is in the wrong asset, zero, too large, or missing. */

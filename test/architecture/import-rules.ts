@@ -14,7 +14,7 @@ interface Room {
 
 const CORE = ['protocol', 'errors', 'ports', 'records', 'http-signatures', 'http', 'payments']
 const SERVERS = ['auth-server', 'resource-server', 'wallet-address-server']
-const WHOLE = [...CORE, ...SERVERS, 'ase', 'runtime']
+const WHOLE = [...CORE, ...SERVERS, 'ase', 'client', 'runtime']
 
 /** Who may import whom: the table of ARCHITECTURE.md. A room without a row is refused. */
 export const ROOMS: Readonly<Record<string, Room>> = {
@@ -24,6 +24,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   records: { rooms: ['protocol', 'errors', 'ports'] },
   'http-signatures': { rooms: ['protocol', 'errors', 'ports'], packages: ['structured-headers'] },
   http: { rooms: ['protocol', 'errors', 'ports', 'records', 'http-signatures'], packages: ['itty-router', 'valibot'] },
+  client: { rooms: ['protocol', 'errors', 'ports', 'http-signatures'], packages: ['valibot'] },
   payments: { rooms: ['protocol', 'errors', 'ports', 'records'] },
   'auth-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures'] },
   'resource-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures', 'payments'] },

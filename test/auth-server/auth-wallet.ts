@@ -1,6 +1,7 @@
 import type { HttpRequest, OpenPaymentsOptions, StoredRecord } from 'open-payments-server'
 import { type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
+import { bodyText } from '../support/body-text.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
 import {
   ALICE,
@@ -69,7 +70,9 @@ export function unchecked(wallet: AuthWallet): AuthWallet {
     ) {
       const created = Math.floor(wallet.clock.now() / 1000)
       const request = await signedRequest({ method, url, key: as.key, cryptography, created, ...sending })
-      const { status, headers, body: text } = await wallet.openPayments.handle(alter(request))
+      const response = await wallet.openPayments.handle(alter(request))
+      const { status, headers } = response
+      const text = bodyText(response)
       return { status, headers, body: text === undefined ? undefined : JSON.parse(text), text }
     },
   }

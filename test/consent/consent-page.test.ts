@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type AuthenticatedUser, consentPage, consentRedirect } from '../../adapters/consent/index.ts'
 import type { ConsentData } from '../../src/ports/consent.ts'
 import type { HttpResponse } from '../../src/ports/http-exchange.ts'
+import { bodyText } from '../support/body-text.ts'
 import { ALICE, browserRequest, CONSENT, fakeInteractions } from './fake-interactions.ts'
 
 const URL_OF_INTERACTION = 'https://wallet.example/auth/interact/reference'
@@ -37,8 +38,7 @@ function browse(fake = fakeInteractions()) {
 }
 
 async function pageOf(changes: Partial<ConsentData> = {}): Promise<string> {
-  const { body = '' } = await browse(fakeInteractions({ ...CONSENT, ...changes }))()
-  return body
+  return bodyText(await browse(fakeInteractions({ ...CONSENT, ...changes }))()) ?? ''
 }
 
 function policyOf({ headers }: HttpResponse): Readonly<Record<string, string>> {
@@ -155,7 +155,7 @@ describe('the content security policy', () => {
   it('INT-9 forbids everything but the style sheet of the page, by its hash', async () => {
     const response = await browse()()
     const policy = policyOf(response)
-    const style = /<style>([\s\S]*)<\/style>/.exec(response.body ?? '')?.[1] ?? ''
+    const style = /<style>([\s\S]*)<\/style>/.exec(bodyText(response) ?? '')?.[1] ?? ''
     expect(policy['default-src']).toBe(`'none'`)
     expect(policy['frame-ancestors']).toBe(`'none'`)
     expect(policy['base-uri']).toBe(`'none'`)
@@ -272,7 +272,8 @@ describe('an interaction that cannot be shown', () => {
 
 describe('the way on', () => {
   const homeUrl = 'https://wallet.example/?a="b"&c'
-  const linksOf = ({ body = '' }: HttpResponse) => [...body.matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href]) => href)
+  const linksOf = (response: HttpResponse) =>
+    [...(bodyText(response) ?? '').matchAll(/<a [^>]*href="([^"]*)"/g)].map(([, href]) => href)
   const written = 'https://wallet.example/?a=&quot;b&quot;&amp;c'
 
   it('leads from every page to where the wallet begins, where it says so', async () => {

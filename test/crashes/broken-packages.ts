@@ -189,6 +189,7 @@ export async function buildBrokenPackage(edits: readonly Edit[]): Promise<{ read
     entry: {
       index: join(ROOT, 'src/index.ts'),
       node: join(ROOT, 'adapters/node.ts'),
+      ilp: join(ROOT, 'adapters/ilp/index.ts'),
       'storage/sqlite': join(ROOT, 'adapters/storage/sqlite.ts'),
       'storage/postgres': join(ROOT, 'adapters/storage/postgres.ts'),
       'ledger/sql': join(ROOT, 'adapters/ledger/sql.ts'),

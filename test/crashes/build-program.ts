@@ -9,11 +9,14 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 /** Packages that a program imports by name, beside this one. */
 const DRIVERS = ['libsql', 'pg', 'postgres']
 
+/** The program of these tests, in the project. */
+export const WALLET_PROGRAM = 'test/crashes/wallet-process/main.ts'
+
 /**
  * Builds the program of a wallet's server into a folder of its own, beside the package as one of its users would have
  * it: the program finds the built package by its name. Answers its file.
  */
-export async function buildProgram(packageFolder = ROOT): Promise<string> {
+export async function buildProgram(packageFolder = ROOT, program = WALLET_PROGRAM): Promise<string> {
   if (!existsSync(join(packageFolder, 'dist/index.js'))) throw new Error('build the package first: npm run build')
   const folder = mkdtempSync(join(tmpdir(), 'crashes-'))
   mkdirSync(join(folder, 'node_modules'))
@@ -21,7 +24,7 @@ export async function buildProgram(packageFolder = ROOT): Promise<string> {
   for (const name of DRIVERS) symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name))
   await build({
     config: false,
-    entry: { wallet: join(ROOT, 'test/crashes/wallet-process/main.ts') },
+    entry: { wallet: join(ROOT, program) },
     outDir: folder,
     outExtension: () => ({ js: '.mjs' }),
     format: 'esm',

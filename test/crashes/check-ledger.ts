@@ -31,7 +31,7 @@ function checkSums(balances: readonly AccountBalance[]): readonly string[] {
 function linesOf(payment: OutgoingPayment): readonly Line[] {
   return [
     { transfer: payment.id, account: payment.account, amount: -payment.debitAmount.value },
-    { transfer: creditIdOf(payment.id), account: payment.payeeAccount, amount: payment.receiveAmount.value },
+    { transfer: creditIdOf(payment.id), account: payment.payeeAccount ?? '', amount: payment.receiveAmount.value },
   ]
 }
 

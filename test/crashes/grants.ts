@@ -1,5 +1,6 @@
 import { createOpenPayments, type JsonWebKey, type OpenPayments, systemClock } from 'open-payments-server'
 import type { SigningKey } from 'open-payments-server/testing'
+import { bodyText } from '../support/body-text.ts'
 import type { Books } from './books.ts'
 import { type AnswerBody, drawKey, sign } from './client.ts'
 import {
@@ -99,7 +100,7 @@ function createGrantFlow(
     const request = { method: 'POST', url, ...(json !== undefined && { json }), ...(token && { token }) } as const
     const answer = await wallet.handle(await sign(signer, request, now()))
     if (answer.status !== 200) throw new Error(`a grant was refused: ${answer.body}`)
-    return JSON.parse(answer.body ?? '')
+    return JSON.parse(bodyText(answer) ?? '')
   }
   return async (access) => {
     const interact = { start: ['redirect'] }

@@ -35,7 +35,7 @@ describe('the page about the sandbox', () => {
     const read = readConfiguration(block?.code ?? '')
     expect(read).toMatchObject({ ok: true })
     const keys = Object.keys(read.ok ? read.configuration : {})
-    expect(keys).toEqual(['accounts', 'lifetimes', 'rates', 'fee', 'loopbackKeys'])
+    expect(keys).toEqual(['accounts', 'lifetimes', 'rates', 'fee', 'loopbackKeys', 'ilpAddress', 'peers'])
   })
 
   it('approves as its code says', async () => {

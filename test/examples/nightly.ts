@@ -1,7 +1,7 @@
 import type { OpenPayments } from 'open-payments-server'
 import type { Pool } from 'pg'
 import { readBooks } from './read-books.ts'
-import { reconcile } from './reconcile.ts'
+import { type Received, reconcile } from './reconcile.ts'
 
 /** Answers what somebody has to explain: what was found in two runs. */
 export async function reconcileAll(
@@ -9,11 +9,12 @@ export async function reconcileAll(
   walletAddresses: readonly string[],
   pool: Pool,
   now: () => number = Date.now,
+  readReceived: () => Promise<readonly Received[]> = async () => [], // where you have peers: below
 ): Promise<readonly string[]> {
   async function* payments() {
     for (const walletAddress of walletAddresses) yield* openPayments.audit(walletAddress)
   }
-  const run = () => reconcile(payments(), () => readBooks(pool), now())
+  const run = async () => reconcile(payments(), await readReceived(), () => readBooks(pool), now())
   const first = new Set(await run())
   return first.size === 0 ? [] : (await run()).filter((difference) => first.has(difference))
 }

@@ -8,6 +8,7 @@ it.each([
   ['reconciliation.md', 'reconcile.ts'],
   ['reconciliation.md', 'read-books.ts'],
   ['reconciliation.md', 'nightly.ts'],
+  ['reconciliation.md', 'read-received.ts'],
 ])('docs/%s has %s word by word, which the tests run', (page, file) => {
   const blocks = [...read(`../../docs/${page}`).matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code)
   expect(blocks).toContain(read(file))

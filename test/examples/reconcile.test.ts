@@ -175,7 +175,7 @@ describe('the program of the page on reconciliation', () => {
     [
       'a settlement of what has failed',
       `INSERT INTO posting SELECT 'FAILED', account, amount, at FROM posting WHERE transfer = 'COMPLETED'`,
-      'FAILED: failed, settlement: yes',
+      'FAILED: failed, settlement: other',
     ],
     [
       'a hold that is gone while the payment is being sent',

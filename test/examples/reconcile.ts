@@ -14,9 +14,19 @@ export interface Books {
   readonly openHolds: readonly Pick<Line, 'id' | 'at'>[]
 }
 
-type Sums = Readonly<Record<string, bigint>>
+/** What came from another wallet: `id` is that of its credit. */
+export interface Received {
+  readonly id: string
+  readonly state: string
+  readonly payeeAccount: string
+  readonly amount: WireAmount
+  readonly createdAt: number
+}
 
-// By state; `decided` is two. Where it says `maybe`, the payment stands between two calls of the ledger.
+type Sums = Readonly<Record<string, bigint>>
+type Found = 'yes' | 'no' | 'other'
+
+// By state; `decided` is two, and so is `failed`. Where it says `maybe`, the payment stands between two calls of the ledger.
 const EXPECTED: Readonly<
   Record<string, { readonly hold: string; readonly credit: string; readonly settlement: string }>
 > = {
@@ -26,12 +36,18 @@ const EXPECTED: Readonly<
   releasing: { hold: 'maybe', credit: 'no', settlement: 'no' },
   completed: { hold: 'no', credit: 'yes', settlement: 'yes' },
   failed: { hold: 'no', credit: 'no', settlement: 'no' },
+  'failed in parts': { hold: 'no', credit: 'no', settlement: 'yes' },
 }
+const EXPECTED_CREDIT: Readonly<Record<string, string>> = { reserved: 'maybe', credited: 'yes', dropped: 'no' }
 const IN_FLIGHT_MILLISECONDS = 15 * 60_000
 
-/** Compares payments with the books, which are read after them. Each answer is something that somebody must explain. */
+/**
+ * Compares payments, and what came from other wallets, with the books, which are read after them. Each answer is something
+ * that somebody must explain.
+ */
 export async function reconcile(
   payments: AsyncIterable<AuditedPayment>,
+  received: readonly Received[],
   readBooks: () => Promise<Books>,
   now: number,
 ): Promise<readonly string[]> {
@@ -43,44 +59,71 @@ export async function reconcile(
   for (const line of lines) linesOf.set(line.id, [...(linesOf.get(line.id) ?? []), line])
 
   const held = new Set(openHolds.map(({ id }) => id))
-  const known = new Set(audited.flatMap(({ holdId, creditId }) => [holdId, creditId]))
+  const known = new Set([...audited.flatMap(({ holdId, creditId = holdId }) => [holdId, creditId]), ...idsOf(received)])
   const strangers = [...openHolds, ...lines].filter(({ id, at }) => !known.has(id) && isOld(at))
   const differences = [...new Set(strangers.map(({ id }) => `${id}: held or booked for no payment`))]
+  const judge = (id: string, state: string, what: string, expected: string | undefined, found: Found) => {
+    const isRight = found === expected || (expected === 'maybe' && found !== 'other')
+    if (!isRight) differences.push(`${id}: ${state}, ${what}: ${found}`)
+  }
   for (const payment of audited) {
-    const { id, state, states, createdAt, failureReason, holdId, creditId } = payment
+    const { id, state, states, createdAt, holdId, creditId } = payment
     if (!isOld(states.at(-1)?.at ?? createdAt)) continue
-    const decided = failureReason === undefined ? 'settling' : 'releasing'
-    const expected = EXPECTED[state === 'decided' ? decided : state]
-    const found = {
-      hold: held.has(holdId) ? 'yes' : 'no',
-      credit: compare(linesOf.get(creditId), creditOf(payment)),
-      settlement: compare(linesOf.get(holdId), settlementOf(payment)),
-    }
+    const expected = EXPECTED[stateOf(payment)]
     if (state !== 'completed' && state !== 'failed') differences.push(`${id}: still ${state}`)
-    for (const what of ['hold', 'credit', 'settlement'] as const) {
-      const isRight = found[what] === expected?.[what] || (expected?.[what] === 'maybe' && found[what] !== 'other')
-      if (!isRight) differences.push(`${id}: ${state}, ${what}: ${found[what]}`)
-    }
+    judge(id, state, 'hold', expected?.hold, held.has(holdId) ? 'yes' : 'no')
+    // A receiver at another wallet is credited there.
+    if (creditId !== undefined)
+      judge(id, state, 'credit', expected?.credit, compare(linesOf.get(creditId), creditOf(payment)))
+    judge(id, state, 'settlement', expected?.settlement, compare(linesOf.get(holdId), settlementOf(payment)))
+  }
+  for (const receipt of received) {
+    const { id, state, createdAt } = receipt
+    if (!isOld(createdAt)) continue
+    if (state === 'reserved') differences.push(`${id}: still ${state}`)
+    const credit = creditOf({ ...receipt, receiveAmount: receipt.amount })
+    judge(id, state, 'credit', EXPECTED_CREDIT[state], compare(linesOf.get(id), credit))
   }
   return differences
 }
 
+function idsOf(received: readonly Received[]): readonly string[] {
+  return received.map(({ id }) => id)
+}
+
 /** Whether just this was booked, nothing, or something else. */
-function compare(lines: readonly Line[] = [], expected: Sums): 'yes' | 'no' | 'other' {
+function compare(lines: readonly Line[] = [], expected: Sums): Found {
   const missing = new Map(Object.entries(expected))
   for (const { account, amount } of lines) missing.set(account, (missing.get(account) ?? 0n) - amount)
   if (lines.length === 0) return 'no'
   return [...missing.values()].every((amount) => amount === 0n) ? 'yes' : 'other'
 }
 
-function creditOf({ payeeAccount, receiveAmount }: AuditedPayment): Sums {
+function stateOf(payment: AuditedPayment): string {
+  const isSettled = settledOf(payment).debit > 0n
+  if (payment.state === 'decided') return isSettled ? 'settling' : 'releasing'
+  return payment.state === 'failed' && isSettled ? 'failed in parts' : payment.state
+}
+
+/** What of a payment is settled, once it is over: all of it, none, or the part that has left for another wallet. */
+function settledOf({ debitAmount, fee, failureReason, rail }: AuditedPayment) {
+  const [debit, kept] = [BigInt(debitAmount.value), BigInt(fee.value)]
+  if (failureReason === undefined) return { debit, fee: kept }
+  if (rail === undefined) return { debit: 0n, fee: 0n }
+  const [sent, most] = [BigInt(rail.sent.value), BigInt(rail.sendAmount.value)]
+  const part = (kept * sent) / most
+  return { debit: ((debit - kept) * sent + most - 1n) / most + part, fee: part }
+}
+
+function creditOf({ payeeAccount = '', receiveAmount }: Pick<AuditedPayment, 'payeeAccount' | 'receiveAmount'>): Sums {
   const received = BigInt(receiveAmount.value)
   return { [payeeAccount]: received, [nameOf('clearing', receiveAmount)]: -received }
 }
 
-function settlementOf({ account, debitAmount, fee }: AuditedPayment): Sums {
-  const [debit, kept] = [BigInt(debitAmount.value), BigInt(fee.value)]
-  return { [account]: -debit, [nameOf('fees', fee)]: kept, [nameOf('clearing', debitAmount)]: debit - kept }
+function settlementOf(payment: AuditedPayment): Sums {
+  const { account, debitAmount } = payment
+  const { debit, fee } = settledOf(payment)
+  return { [account]: -debit, [nameOf('fees', debitAmount)]: fee, [nameOf('clearing', debitAmount)]: debit - fee }
 }
 
 function nameOf(kind: string, { assetCode, assetScale }: WireAmount): string {

@@ -2,6 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { DEFAULT_ACCOUNTS, defaultRates, readConfiguration } from '../../examples/sandbox/configuration.ts'
 
 const ACCOUNT = { path: '/dora', assetCode: 'USD', assetScale: 2, balance: '100' }
+const PEER = {
+  address: 'test.other',
+  url: 'http://localhost:4001/ilp',
+  outgoingToken: 'shown-to-the-other',
+  incomingTokens: ['shown-by-the-other'],
+  asset: { assetCode: 'USD', assetScale: 2 },
+}
 const KEY = { kid: 'k', kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo' }
 const read = (configuration: unknown) => readConfiguration(JSON.stringify(configuration))
 
@@ -27,6 +34,21 @@ describe('a configuration', () => {
     expect(read(configuration)).toEqual({ ok: true, configuration })
   })
 
+  it('may name peers, whose amounts it reads', () => {
+    const more = { prefixes: ['test.other', 'test.third'], isDefault: true, isIdempotent: true }
+    const limits = { sending: '9223372036854775807', receiving: '0' }
+    const peers = [{ ...PEER, ...more, maxPacketAmount: '1000', limits }]
+    expect(read({ ilpAddress: 'test.mine', peers })).toEqual({
+      ok: true,
+      configuration: {
+        ilpAddress: 'test.mine',
+        peers: [
+          { ...PEER, ...more, maxPacketAmount: 1000n, limits: { sending: 9_223_372_036_854_775_807n, receiving: 0n } },
+        ],
+      },
+    })
+  })
+
   it.each([
     [{ colour: 'red' }, 'colour'],
     [{ accounts: [{ ...ACCOUNT, colour: 'red' }] }, 'accounts.0.colour'],
@@ -34,6 +56,8 @@ describe('a configuration', () => {
     [{ lifetimes: { tokenSeconds: 1 } }, 'lifetimes.tokenSeconds'],
     [{ rates: [{ from: 'USD', to: 'EUR', rate: '1', via: 'GBP' }] }, 'rates.0.via'],
     [{ fee: { percent: 1 } }, 'fee.percent'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, token: 'x' }] }, 'peers.0.token'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, limits: { owing: '1' } }] }, 'peers.0.limits.owing'],
   ])('%j is refused by the name of the unknown key', (configuration, name) => {
     expect(read(configuration)).toEqual({ ok: false, message: `there is no key ${name}` })
   })
@@ -57,6 +81,15 @@ describe('a configuration', () => {
     [{ fee: { basisPoints: 10_000 } }, 'fee.basisPoints'],
     [{ fee: { fixed: 1 } }, 'fee.fixed'],
     [{ loopbackKeys: 'no' }, 'loopbackKeys'],
+    [{ accounts: [{ ...ACCOUNT, path: '/ilp' }] }, 'accounts.0.path'],
+    [{ peers: [PEER] }, 'peers'],
+    [{ ilpAddress: 7, peers: [PEER] }, 'ilpAddress'],
+    [{ ilpAddress: 'test.mine', peers: PEER }, 'peers'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, url: undefined }] }, 'peers.0.url'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, incomingTokens: 'one' }] }, 'peers.0.incomingTokens'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, asset: { assetCode: 'USD' } }] }, 'peers.0.asset.assetScale'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, maxPacketAmount: 1000 }] }, 'peers.0.maxPacketAmount'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, limits: { sending: '-1' } }] }, 'peers.0.limits.sending'],
   ])('%j is refused by the name of the key', (configuration, name) => {
     expect(read(configuration)).toMatchObject({ ok: false, message: expect.stringMatching(new RegExp(`^${name}: `)) })
   })

@@ -45,7 +45,14 @@ describe('the program', () => {
     async (signal) => {
       const { started, ended, firstLine } = run('sandbox', '--port', '0', '--json')
       const description = JSON.parse(await firstLine())
-      expect(Object.keys(description).sort()).toEqual(['authServer', 'client', 'consent', 'resourceServer', 'wallets'])
+      expect(Object.keys(description).sort()).toEqual([
+        'authServer',
+        'client',
+        'consent',
+        'peers',
+        'resourceServer',
+        'wallets',
+      ])
       expect((await fetch(description.wallets[0].walletAddress)).status).toBe(200)
       started.kill(signal)
       const { code, stdout, stderr } = await ended

@@ -1,5 +1,6 @@
 import type { HttpRequest } from 'open-payments-server'
 import { signedRequest } from 'open-payments-server/testing'
+import { bodyText } from '../support/body-text.ts'
 import type { AnswerBody } from '../support/test-wallet.ts'
 import type { SimulatedClient, SimulatedProcess, World } from './world.ts'
 
@@ -83,7 +84,9 @@ export async function deliver(
   world.trace.add(
     () => `  p${process.id} is asked ${name} ${asked.json === undefined ? '' : JSON.stringify(asked.json)}`,
   )
-  const answered = process.openPayments.handle(request).then(({ status, body: text }) => {
+  const answered = process.openPayments.handle(request).then((response) => {
+    const { status } = response
+    const text = bodyText(response)
     const answer: Answer = { status, text, body: text === undefined ? undefined : JSON.parse(text) }
     world.trace.add(() => `  p${process.id} answers ${status} to ${name}: ${text ?? ''}`)
     exchange.answer = answer

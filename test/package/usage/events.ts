@@ -23,6 +23,12 @@ export function describeEvent(event: OpenPaymentsEvent): string {
       return `${event.step} ${event.retryAt.toFixed()}`
     case 'payment_resumed':
       return `${event.step} ${event.attempts.toFixed()}`
+    case 'delivery_unknown':
+      return `${event.outgoingPayment} ${event.unknownSent} ${event.unknownReceived}`
+    case 'credit_refused':
+      return `${event.receipt} ${event.amount.value} ${event.reason}`
+    case 'rail_unavailable':
+      return `${event.account} ${event.reason} ${event.detail ?? ''}`
     case 'recovered':
       return `${event.payments.toFixed()} ${event.events.toFixed()}`
     case 'swept':

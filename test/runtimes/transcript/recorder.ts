@@ -104,7 +104,8 @@ export async function createRecorder(mount: Mount): Promise<Recorder> {
     set(sent.now, sent.number)
     const request = { ...sent, isOwned: await openPayments.owns(sent.method, sent.target) }
     const { status, headers, body = '' } = await openPayments.handle(toHttpRequest(request))
-    const answer = { status, headers, body: new TextEncoder().encode(body) }
+    const bytes = body instanceof Uint8Array ? body : new TextEncoder().encode(body)
+    const answer = { status, headers, body: bytes }
     const { pathname, search } = new URL(HELD_ORIGIN + sent.target)
     if (pathname + search === sent.target) return { request, answer }
     return { request, answer, rewritten: await exchange({ ...sent, target: pathname + search }) }

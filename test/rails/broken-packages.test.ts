@@ -1,0 +1,30 @@
+import { describe, expect, it } from 'vitest'
+import { buildBrokenPackage } from '../crashes/broken-packages.ts'
+import { openProgram } from '../crashes/wallet-program.ts'
+import { payOverBadNetwork } from './campaign.ts'
+import { RAIL_MISTAKES } from './rail-mistakes.ts'
+import { openTally } from './tally.ts'
+import type { ProcessOptions } from './wallet-process/main.ts'
+import { RAIL_PROGRAM } from './wallet-server.ts'
+import { STORM } from './weather.ts'
+
+const MOST_RUNS = 4
+
+describe.each(Object.entries(RAIL_MISTAKES))('T-31 two wallets with a mistake: %s', (_name, edits) => {
+  it('are found out', async () => {
+    const broken = await buildBrokenPackage(edits)
+    const program = await openProgram<ProcessOptions>(broken.folder, RAIL_PROGRAM)
+    const found: string[] = []
+    try {
+      for (let run = 0; run < MOST_RUNS && found.length === 0; run++) {
+        const rail = { assets: ['USD', 'EUR'], maxPacketUnits: 10, isIdempotent: true } as const
+        const terms = { payments: 40, kills: 8, climate: STORM, tally: openTally(), seed: 1, run }
+        found.push(...(await payOverBadNetwork({ program, rail, ...terms })))
+      }
+    } finally {
+      program.end()
+      broken.remove()
+    }
+    expect(found).not.toEqual([])
+  }, 240_000)
+})

@@ -1,0 +1,106 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { WalletProgram } from '../crashes/wallet-program.ts'
+import { randomFor } from '../fuzz/random.ts'
+import type { Climate } from './bad-network.ts'
+import { checkRail } from './check-rail.ts'
+import { checkWallet, isUndecided } from './check-wallet.ts'
+import { decideByTruth } from './host-decisions.ts'
+import { strike } from './kills.ts'
+import { type Fate, idOf, type Lane, work } from './orders.ts'
+import { readWallets, type WalletState } from './read-wallet.ts'
+import { bringToRest } from './rest.ts'
+import { count, type Tally, tallyWorld } from './tally.ts'
+import type { ProcessOptions, RailTerms } from './wallet-process/main.ts'
+import { type OfEach, WALLETS } from './wallet-process/wallets.ts'
+import { openWorld, type World } from './world.ts'
+
+/** How many things the clients of each wallet do at the same time. */
+const LANES = 6
+
+/** What one world goes through. */
+export interface Campaign {
+  readonly program: WalletProgram<ProcessOptions>
+  readonly seed: number
+  readonly run: number
+  readonly rail: RailTerms
+  readonly climate: Climate
+  /** How many payments are ordered, and how many times something is killed meanwhile, about. */
+  readonly payments: number
+  readonly kills: number
+  readonly tally: Tally
+}
+
+/** Has two wallets pay each other over a bad network while they are killed, and answers everything that is wrong afterwards. */
+export async function payOverBadNetwork(campaign: Campaign): Promise<readonly string[]> {
+  const { program, seed, run, rail, climate, payments, kills, tally } = campaign
+  const random = randomFor(seed, run * 100)
+  const world = await openWorld(program, { rail, climate, random })
+  try {
+    for (const wallet of WALLETS) world.start(wallet)
+    const orders = new Map<string, Fate>()
+    const lanes = openLanes(world, orders, campaign)
+    const load = Promise.all(lanes.map((lane) => work(lane, () => orders.size >= payments)))
+    for (let killed = 0; orders.size < payments; killed++) {
+      // Spread over the orders, not over the time: so a slow machine kills as often.
+      const isTime = (): boolean =>
+        orders.size >= payments || (killed < kills && orders.size * kills >= killed * payments)
+      while (!isTime()) await pause(10)
+      if (orders.size < payments) count(tally.kills, await strike(world, random))
+    }
+    await load
+    const stuck = await bringToRest(world)
+    const found = [...stuck, ...world.violations]
+    const wallets = await readWallets(world)
+    found.push(...checkWorld(world, wallets, orders))
+    if (WALLETS.some((wallet) => wallets[wallet].payments.some(isUndecided))) {
+      found.push(...(await decideByTruth(world, wallets, tally)))
+      found.push(...(await bringToRest(world)), ...checkWorld(world, await readWallets(world), orders))
+    }
+    tallyWorld(tally, world, await readWallets(world))
+    return [...new Set(found)]
+  } finally {
+    await world.close()
+  }
+}
+
+function openLanes(world: World, orders: Map<string, Fate>, { seed, run, tally }: Campaign): readonly Lane[] {
+  return WALLETS.flatMap((from, side) =>
+    Array.from({ length: LANES }, (_, lane): Lane => {
+      let names = 0
+      const random = randomFor(seed, run * 100 + 1 + side * LANES + lane)
+      return { world, from, random, orders, refusals: tally.refusals, freshName: () => `${from}-${lane}-${++names}` }
+    }),
+  )
+}
+
+function checkWorld(world: World, wallets: OfEach<WalletState>, orders: ReadonlyMap<string, Fate>): readonly string[] {
+  const packets = [...world.network.log.packets.values()]
+  return [
+    ...WALLETS.flatMap((wallet) => checkWallet(wallets[wallet])),
+    ...checkRail(wallets, packets, world.rail.isIdempotent),
+    ...checkOrders(wallets, orders, world.rail),
+  ]
+}
+
+/**
+ * Every payment that a client was told of is there, and is what must have become of it, but where its host had to decide.
+ * Where a peer cannot be asked again and its answer was garbled, a payment may fail of which all has arrived.
+ */
+function checkOrders(
+  wallets: OfEach<WalletState>,
+  orders: ReadonlyMap<string, Fate>,
+  { isIdempotent }: RailTerms,
+): readonly string[] {
+  const payments = WALLETS.flatMap((wallet) => wallets[wallet].payments)
+  const byId = new Map(payments.map((payment) => [payment.id, payment]))
+  const incoming = WALLETS.flatMap((wallet) => wallets[wallet].incoming)
+  const completed = new Set(incoming.filter(({ state }) => state === 'completed').map(({ id }) => id))
+  return [...orders].flatMap(([url, fate]) => {
+    const payment = byId.get(idOf(url))
+    if (payment === undefined) return [`the payment ${url} is not there`]
+    const isLeftToHost = payment.delivery?.isLeftToHost !== undefined
+    const isPaid = payment.state === 'completed' || (!isIdempotent && completed.has(idOf(payment.receiver)))
+    if (fate === 'open' || isPaid || isLeftToHost) return []
+    return [`${url} ended as ${payment.state}: ${payment.delivery?.reason ?? payment.decision?.action}`]
+  })
+}

@@ -1,0 +1,86 @@
+import { createOpenPayments, systemClock } from 'open-payments-server'
+import type { SigningKey } from 'open-payments-server/testing'
+import { type AnswerBody, drawKey, sign } from '../crashes/client.ts'
+import type { WalletBooks } from './wallet-books.ts'
+import { ACCOUNTS, amountOf, directoryOf, secretOf, type WalletName } from './wallet-process/wallets.ts'
+
+/** A client of one wallet, with all that it was granted there. */
+export interface WalletClient {
+  readonly wallet: WalletName
+  /** The published URL of the wallet. */
+  readonly base: string
+  readonly signer: SigningKey
+  readonly tokens: {
+    /** Incoming payments of any account. */
+    readonly receiving: string
+    /** Quotes and payments from an account, within a limit that nothing here reaches, so that what is spent is counted. */
+    readonly alice: string
+    readonly carol: string
+  }
+}
+
+type GrantAnswer = AnswerBody & {
+  readonly access_token?: { readonly value: string }
+  readonly continue?: { readonly access_token: { readonly value: string }; readonly uri: string }
+  readonly interact?: { readonly redirect: string }
+}
+
+/** Draws a client and has it granted what it needs, in this process, which nobody kills. */
+export async function grantClient(
+  wallet: WalletName,
+  base: string,
+  { storage, ledger }: WalletBooks,
+  now: () => number,
+  advance: (milliseconds: number) => void,
+): Promise<WalletClient> {
+  const signer = await drawKey(`client-of-${wallet}`)
+  const directory = directoryOf(base, { [signer.keyId]: signer.jwk })
+  const served = createOpenPayments({
+    authServer: `${base}/auth`,
+    resourceServer: base,
+    secrets: [secretOf(wallet)],
+    storage,
+    ledger,
+    walletAddresses: { find: async (url) => directory.get(url) },
+    consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+    clock: { ...systemClock(), now },
+    settings: {
+      lifetimes: { accessTokenSeconds: 10_000_000, continuationWaitSeconds: 1 },
+      policies: { loopbackHttp: true },
+    },
+  })
+  const ask = async (url: string, json: unknown, token?: string): Promise<GrantAnswer> => {
+    const request = { method: 'POST', url, ...(json !== undefined && { json }), ...(token && { token }) } as const
+    const answer = await served.handle(await sign(signer, request, now()))
+    if (answer.status !== 200) throw new Error(`a grant was refused: ${answer.body}`)
+    return JSON.parse(String(answer.body))
+  }
+  const grant = async (access: readonly unknown[]): Promise<string> => {
+    const client = `${base}/${signer.keyId}`
+    const asked = await ask(`${base}/auth/`, { access_token: { access }, client, interact: { start: ['redirect'] } })
+    if (asked.access_token !== undefined) return asked.access_token.value
+    const reference = asked.interact?.redirect.split('/').at(-1) ?? ''
+    const owner = { session: 'browser', walletAddresses: ACCOUNTS.map(({ account }) => `${base}/${account}`) }
+    const opened = await served.interactions.find(reference, owner)
+    if (!opened.ok) throw new Error(opened.reason)
+    await served.interactions.approve(reference, { ...owner, csrf: opened.csrf, access: 'all' })
+    advance(1_000)
+    const given = await ask(asked.continue?.uri ?? '', undefined, asked.continue?.access_token.value)
+    return given.access_token?.value ?? ''
+  }
+  const spending = (payer: 'alice' | 'carol'): Promise<string> =>
+    grant([
+      {
+        type: 'outgoing-payment',
+        actions: ['create', 'read', 'list'],
+        identifier: `${base}/${payer}`,
+        limits: { debitAmount: amountOf(payer, 1_000_000_000), interval: 'R/2025-01-01T00:00:00Z/P10Y' },
+      },
+      { type: 'quote', actions: ['create', 'read'] },
+    ])
+  const receiving = [{ type: 'incoming-payment', actions: ['create', 'read', 'list', 'complete'] }]
+  return {
+    ...{ wallet, base, signer },
+    tokens: { receiving: await grant(receiving), alice: await spending('alice'), carol: await spending('carol') },
+  }
+}

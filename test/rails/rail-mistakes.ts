@@ -1,0 +1,44 @@
+import type { Edit } from '../crashes/broken-packages.ts'
+
+/** Mistakes in the code that carries money between wallets, each by its name. */
+export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
+  'a repeated packet is another transfer': [
+    {
+      file: 'adapters/ilp/receive-packet.ts',
+      from: 'id: toHex(digest.subarray(0, 16))',
+      to: 'id: toHex(server.cryptography.randomBytes(16))',
+    },
+  ],
+  'a packet is fulfilled before its money is durable': [
+    {
+      file: 'adapters/ilp/receive-packet.ts',
+      from: 'const rejection = await takeMoney(arrival, refusal)',
+      to: `const rejection = refusal
+  if (refusal === undefined) setTimeout(() => takeMoney(arrival, refusal).catch(() => undefined), 50)`,
+    },
+  ],
+  'a packet without an answer counts as refused': [
+    {
+      file: 'adapters/ilp/send-money.ts',
+      from: "const isDecided = isFinal || (outcome.outcome !== 'unknown' && !mayHaveLeft)",
+      to: 'const isDecided = true',
+    },
+  ],
+  'a payment that is resumed forgets what is in flight': [
+    {
+      file: 'src/payments/deliver-by-rail.ts',
+      from: 'const progress = progressOf(payment)\n  const receiver',
+      to: "const progress = { ...progressOf(payment), inFlight: { sent: 0n, received: 0n }, notes: '' }\n  const receiver",
+    },
+  ],
+  'credits that were interrupted are forgotten': [
+    { file: 'src/payments/recover.ts', from: 'recoverReceipts(context, now, BATCH),', to: '0,' },
+  ],
+  'the account of the rail is written before the payment': [
+    {
+      file: 'src/payments/follow-delivery.ts',
+      from: "changes: [{ ...record, action: 'replace', value, dueAt }, ...moved],",
+      to: "changes: [{ ...record, action: 'replace', value, dueAt, moved: await context.storage.commit(moved) }],",
+    },
+  ],
+}
