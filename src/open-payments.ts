@@ -142,7 +142,12 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
   const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
     const rail = railAt(request.method, request.target)
-    if (rail !== undefined) return answerByRail(context, rail, request)
+    if (rail !== undefined) {
+      const response = await answerByRail(context, rail, request)
+      // What the rail has taken is credited after the answer.
+      waitUntil?.(Promise.all(running))
+      return response
+    }
     return answer(request, (work) => {
       const kept = keep(work)
       waitUntil?.(kept)

@@ -25,9 +25,12 @@ export function formatProgress({ sent, received, nextSequence, packets }: SendSt
   return { sent, received, inFlight, notes }
 }
 
-/** Reads what was recorded. Throws where it was not written by `formatProgress`. */
-export function readProgress({ sent, received, notes }: DeliveryProgress): SendState {
-  if (notes === '') return { sent, received, nextSequence: 1n, packets: [] }
+/**
+ * Reads what was recorded of a payment. Throws where it was not written by `formatProgress`. Packets of two payments to one
+ * receiver have other sequences, so that no answer to one passes for the answer to another.
+ */
+export function readProgress(id: string, { sent, received, notes }: DeliveryProgress): SendState {
+  if (notes === '') return { sent, received, nextSequence: BigInt(`0x${id.slice(0, 10)}1`) << 16n, packets: [] }
   const read: unknown = JSON.parse(notes)
   const packets: unknown = memberOf(read, 'packets')
   if (!Array.isArray(packets)) throw new TypeError('the notes of a delivery list no packets')

@@ -46,7 +46,7 @@ async function deliver(
 ): Promise<DeliveryResult> {
   const { clock, cryptography } = server
   const { id, details, account, sendAmount, receiveAmount, isFixedReceive, isOver } = delivery
-  const state = readProgress(progress)
+  const state = readProgress(id, progress)
   const endNow = (reason: string): Promise<DeliveryResult> =>
     conclude(server, account, false, { state, stop: { outcome: 'ended', reason }, isRecorded: true }, record)
   const peer = peers.peerByAccount(account)

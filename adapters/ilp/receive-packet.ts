@@ -1,6 +1,6 @@
 import type { OpenIncomingPayment, RailServer, RailTransfer, TransferOutcome } from '../../src/index.ts'
 import { type Amount, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
-import { fromBase64url, isEqualBytes, isIdentifier, toHex } from '../../src/protocol/identifiers.ts'
+import { fromBase64url, isEqualBytes, toHex } from '../../src/protocol/identifiers.ts'
 import { ascii, joinOctets } from './oer.ts'
 import { encodeAmountTooLarge, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
 import type { Peer } from './peers.ts'
@@ -37,8 +37,9 @@ export async function receivePacket(
   peer: Peer,
   prepare: IlpPrepare,
 ): Promise<IlpReply> {
-  const id = prepare.destination.startsWith(`${address}.`) ? prepare.destination.slice(address.length + 1) : ''
-  const payment = isIdentifier(id) ? await server.findPayable(id) : undefined
+  const { destination } = prepare
+  const id = destination.startsWith(`${address}.`) ? destination.slice(address.length + 1) : undefined
+  const payment = id === undefined ? undefined : await server.findPayable(id)
   const secret = payment && fromBase64url(payment.sharedSecret)
   if (payment === undefined || secret === undefined) return rejectPlainly(address, 'F02', 'nothing is paid here')
   const keys = await deriveStreamKeys(server.cryptography, secret)

@@ -59,6 +59,8 @@ export function nextPacket(
   const isEnough = isFixedReceive ? unexpected <= 0n : missing <= 0n && (left <= dust || leastOf(left) === 0n)
   if (left === 0n || isEnough) return undefined
   const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
-  const amount = smaller(smaller(left, cap), wanted)
+  // A last packet that is worth nothing there comes along with the one before.
+  const isCrumbLeft = left > cap && leastOf(left - cap) === 0n
+  const amount = smaller(isCrumbLeft ? ceilDivide(left, 2n) : smaller(left, cap), wanted)
   return { amount, least: greater(missing - leastOf(left - amount), 1n) }
 }

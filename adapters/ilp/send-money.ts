@@ -1,8 +1,8 @@
 import type { RecordProgress } from '../../src/index.ts'
 import { formatProgress, type SendState } from './deliver-notes.ts'
-import { MAX_UINT64 } from './oer.ts'
 import type { PathRate } from './probe-path.ts'
-import { type Assigned, greater, nextPacket, type SendOrder, smaller } from './send-money-amounts.ts'
+import { greater, nextPacket, type SendOrder } from './send-money-amounts.ts'
+import { openBook, type Undecided } from './send-money-book.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
 import { type MoneyPacket, type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
 
@@ -49,16 +49,6 @@ const MOST_UNDECIDED = 64
 /** Why nothing more leaves while a packet has no answer, and cannot be asked about. */
 export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
 
-/** A packet that is recorded, and whose outcome is not known. */
-interface Undecided extends MoneyPacket {
-  state: 'planned' | 'flying' | 'unknown'
-  /** Whether it may have left before. */
-  mayHaveLeft: boolean
-  asks: number
-  /** When it is asked about again. */
-  askAt: number
-}
-
 /**
  * Sends money in packets, several at once, from where `start` left off, until all has left or arrived, the receiver takes
  * no more, or nothing gets through. What leaves is recorded before, and its value is sent again only where it was refused.
@@ -72,70 +62,25 @@ export async function sendMoney(
 ): Promise<SendResult> {
   const { clock } = connection
   const pace = createPace(clock, maxPacketAmount)
-  const packets = new Map<bigint, Undecided>()
-  for (const packet of start.packets)
-    packets.set(packet.sequence, { ...packet, state: 'unknown', mayHaveLeft: true, asks: 0, askAt: clock.now() })
+  const book = openBook(start)
   const flights = new Set<Promise<void>>()
   const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
-  let { sent, received, nextSequence } = start
   let rate: PathRate | undefined
   let dust = 0n
   let isResizing = false
   let [changes, recordedChanges, recordedAt] = [0, 0, clock.now()]
   const faults: unknown[] = []
   if (isOver) pace.noteStop({ outcome: 'ended', reason: 'receiver_over' })
-  if (packets.size > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
+  if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
-  const inState = (wanted: Undecided['state']): readonly Undecided[] =>
-    [...packets.values()].filter(({ state }) => state === wanted)
-  const stateNow = (): SendState => ({ ...start, sent, received, nextSequence, packets: [...packets.values()] })
-  const assignedAt = (by: PathRate): Assigned => {
-    const sums = { sent, received, expected: received }
-    for (const { amount, least } of packets.values()) {
-      sums.sent += amount
-      sums.received += least
-      sums.expected += (amount * by.received) / by.sent
-    }
-    return sums
-  }
-  const nextAt = (by: PathRate) => nextPacket(order, assignedAt(by), { ...by, cap: pace.cap(), dust })
+  const nextAt = (by: PathRate) => nextPacket(order, book.assigned(by), { ...by, cap: pace.cap(), dust })
 
   const write = async (most?: bigint): Promise<boolean> => {
     const written = changes
     recordedAt = clock.now()
-    if ((await record(formatProgress(stateNow()), most)) === 'over_limit') return false
+    if ((await record(formatProgress(book.state()), most)) === 'over_limit') return false
     recordedChanges = written
     return true
-  }
-
-  const drop = (packet: Undecided): void => {
-    packets.delete(packet.sequence)
-    changes++
-  }
-
-  const decide = (packet: Undecided, outcome: PacketOutcome, epoch: number): void => {
-    const { amount, least, mayHaveLeft } = packet
-    // Somebody on the way may refuse a packet that has come through before, and not know of it.
-    const isFinal = outcome.outcome === 'fulfilled' || (outcome.outcome === 'rejected' && outcome.isFinal)
-    const isDecided = isFinal || (outcome.outcome !== 'unknown' && !mayHaveLeft)
-    if (isDecided) drop(packet)
-    else {
-      packet.state = 'unknown'
-      packet.mayHaveLeft = true
-      packet.askAt = clock.now() + Math.min(FIRST_ASK_PAUSE_MILLISECONDS * 2 ** packet.asks++, ASK_MILLISECONDS)
-      if (!isIdempotent) pace.noteStop(IN_FLIGHT)
-    }
-    if (outcome.outcome === 'fulfilled') {
-      const { received: arrived = least } = outcome
-      sent += amount
-      received = smaller(received + arrived, MAX_UINT64)
-      pace.noteSuccess()
-      if (arrived === 0n) dust = greater(dust, amount)
-      // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
-      if (arrived < least && amount * order.receiveAmount > order.sendAmount)
-        pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
-    } else if (outcome.outcome === 'rejected') judge(packet, outcome, epoch)
-    else pace.noteTrouble(epoch, outcome.outcome === 'not_taken' ? outcome.reason : IN_FLIGHT.reason)
   }
 
   const judge = (
@@ -152,6 +97,32 @@ export async function sendMoney(
     const reason = arrived !== undefined && arrived < least ? 'rate_too_low' : reply.code
     if (!reply.code.startsWith('F')) pace.noteTrouble(epoch, reason)
     else if (reply.code !== 'F08') pace.noteRefusal(epoch, reason)
+  }
+
+  const decide = (packet: Undecided, outcome: PacketOutcome, epoch: number): void => {
+    const { amount, least, mayHaveLeft } = packet
+    changes++
+    if (outcome.outcome === 'fulfilled') {
+      const { received: arrived = least } = outcome
+      book.settle(packet, arrived)
+      pace.noteSuccess()
+      if (arrived === 0n) dust = greater(dust, amount)
+      // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
+      if (arrived < least && amount * order.receiveAmount > order.sendAmount)
+        pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
+      return
+    }
+    // Somebody on the way may refuse a packet that has come through before, and not know of it.
+    const isFinal = outcome.outcome === 'rejected' && outcome.isFinal
+    if (isFinal || (outcome.outcome !== 'unknown' && !mayHaveLeft)) book.drop(packet)
+    else {
+      packet.state = 'unknown'
+      packet.mayHaveLeft = true
+      packet.askAt = clock.now() + Math.min(FIRST_ASK_PAUSE_MILLISECONDS * 2 ** packet.asks++, ASK_MILLISECONDS)
+      if (!isIdempotent) pace.noteStop(IN_FLIGHT)
+    }
+    if (outcome.outcome === 'rejected') judge(packet, outcome, epoch)
+    else pace.noteTrouble(epoch, outcome.outcome === 'not_taken' ? outcome.reason : IN_FLIGHT.reason)
   }
 
   const fly = async (packet: Undecided): Promise<void> => {
@@ -184,24 +155,13 @@ export async function sendMoney(
     isResizing = false
     const expiresAt = clock.now() + LIFETIME_MILLISECONDS
     const planned: Undecided[] = []
-    while (flights.size + planned.length < MOST_AHEAD && packets.size < MOST_UNDECIDED) {
+    while (flights.size + planned.length < MOST_AHEAD && book.undecided().length < MOST_UNDECIDED) {
       const next = nextAt(rate)
       if (next === undefined) break
-      const sequence = nextSequence++
-      const packet: Undecided = {
-        sequence,
-        ...next,
-        expiresAt,
-        state: 'planned',
-        mayHaveLeft: false,
-        asks: 0,
-        askAt: 0,
-      }
-      packets.set(sequence, packet)
-      planned.push(packet)
+      planned.push(book.plan({ ...next, expiresAt }))
     }
     if (planned.length > 0 && !(await write(await findMost()))) {
-      for (const { sequence } of planned) packets.delete(sequence)
+      for (const packet of planned) book.drop(packet)
       pace.noteStop({ outcome: 'later', reason: 'sending_limit' })
     }
     return planned.length > 0
@@ -222,17 +182,19 @@ export async function sendMoney(
       const now = clock.now()
       if (now - recordedAt >= RECORD_MILLISECONDS) await write()
       if (pace.isTired()) pace.noteStop({ outcome: 'later', reason: 'no_progress' })
-      for (const packet of inState('planned')) {
+      for (const packet of book.undecided('planned')) {
         const isStale = packet.expiresAt - now < LEAST_LIFE_MILLISECONDS || packet.amount > pace.cap()
-        if (pace.stop() !== undefined || isStale) drop(packet)
+        if (pace.stop() === undefined && !isStale) continue
+        book.drop(packet)
+        changes++
       }
-      const asked = isIdempotent && !pace.isTired() ? inState('unknown') : []
+      const asked = isIdempotent && !pace.isTired() ? book.undecided('unknown') : []
       launch(asked.filter(({ askAt }) => askAt <= now))
       const mayBegin = pace.stop() === undefined
       if (mayBegin && pace.resumeAt() <= now) {
-        launch(inState('planned'))
+        launch(book.undecided('planned'))
         // What others of the wrong size come back with is divided anew together.
-        const isShort = inState('planned').length === 0 && flights.size <= (isResizing ? 0 : FEW_IN_FLIGHT)
+        const isShort = book.undecided('planned').length === 0 && flights.size <= (isResizing ? 0 : FEW_IN_FLIGHT)
         if (isShort && (await planAhead())) continue
       }
       const moments = [...asked.map(({ askAt }) => askAt), ...(mayBegin ? [pace.resumeAt()] : [])]
@@ -245,7 +207,7 @@ export async function sendMoney(
   await sendOn().catch((cause: unknown) => faults.push(cause))
   await Promise.all(flights)
   if (faults.length > 0) throw faults[0]
-  const isDone = packets.size === 0 && nextAt(leastRate) === undefined
+  const isDone = book.undecided().length === 0 && nextAt(leastRate) === undefined
   const stop = isDone ? undefined : (pace.stop() ?? IN_FLIGHT)
-  return { state: stateNow(), isRecorded: changes === recordedChanges, ...(stop && { stop }) }
+  return { state: book.state(), isRecorded: changes === recordedChanges, ...(stop && { stop }) }
 }

@@ -76,9 +76,9 @@ export async function sendTestPacket(
   milliseconds: number,
 ): Promise<PacketOutcome> {
   const { cryptography, clock } = connection
-  // Far above those of packets of money, which count from 1.
-  const [high = 0] = new Uint32Array(cryptography.randomBytes(4).slice().buffer)
-  const sequence = (1n << 32n) + BigInt(high)
+  // Below those of packets of money.
+  const [high = 0, low = 0] = cryptography.randomBytes(2)
+  const sequence = BigInt(high * 256 + low)
   const data = await sealOffer(connection, sequence, 0n, [])
   const executionCondition = cryptography.randomBytes(32)
   const expiresAt = clock.now() + TEST_LIFETIME_MILLISECONDS

@@ -9,6 +9,8 @@ const delivered = (sent: bigint, received: bigint) => ({
   outcome: 'delivered',
   progress: { sent, received, inFlight: NOTHING },
 })
+/** Packets that leave at once arrive in any order. */
+const bySize = (amounts: readonly bigint[]): readonly bigint[] => [...amounts].sort((a, b) => Number(b - a))
 const FIXED_RECEIVE = { isFixedReceive: true }
 
 describe('a delivery', () => {
@@ -23,7 +25,7 @@ describe('a delivery', () => {
   it('of many packets records several of them together', async () => {
     const { world, receiver, order, amounts } = await senderScene({ peer: { maxPacketAmount: 10n } })
     expect(await world.deliver(order(1005n, 1005n))).toMatchObject(delivered(1005n, 1005n))
-    expect(amounts()).toEqual([...Array.from({ length: 100 }, () => 10n), 5n])
+    expect(bySize(amounts())).toEqual([...Array.from({ length: 100 }, () => 10n), 5n])
     expect(world.records.length).toBeLessThanOrEqual(12)
     expect(receiver.total()).toBe(1005n)
   })
@@ -32,7 +34,7 @@ describe('a delivery', () => {
     const hops = [{ most: 300n, numerator: 92n, denominator: 100n }, { most: 184n }]
     const { world, receiver, order, amounts } = await senderScene({ hops })
     expect(await world.deliver(order(1000n, 910n))).toMatchObject(delivered(1000n, 920n))
-    expect(amounts()).toEqual([1000n, 300n, 300n, 300n, 100n, 200n, 200n, 200n, 200n, 100n])
+    expect(bySize(amounts())).toEqual([1000n, 300n, 300n, 300n, 200n, 200n, 200n, 200n, 100n, 100n])
     expect(receiver.total()).toBe(920n)
   })
 
@@ -74,12 +76,19 @@ describe('a delivery', () => {
     expect(receiver.total()).toBeLessThan(10_020n)
   })
 
-  it('leaves what would arrive as nothing', async () => {
+  it('sends no packet that would arrive as nothing', async () => {
     const hops = [{ numerator: 1n, denominator: 100n, most: 10_000n }]
-    const refuse = (_: unknown, amount: bigint) => (amount === 0n ? { code: 'F99' } : undefined)
-    const { world, receiver, order } = await senderScene({ hops, receiver: { refuse } })
-    expect(await world.deliver(order(20_001n, 198n))).toMatchObject(delivered(20_000n, 200n))
+    const { world, receiver, order, amounts } = await senderScene({ hops, peer: { maxPacketAmount: 10_000n } })
+    expect(await world.deliver(order(20_001n, 198n))).toMatchObject(delivered(20_001n, 200n))
+    expect(bySize(amounts())).toEqual([10_000n, 5_001n, 5_000n])
     expect(receiver.total()).toBe(200n)
+  })
+
+  it('of which a rest would arrive as nothing leaves it, once all has arrived that was to', async () => {
+    const hops = [{ numerator: 1n, denominator: 100n }, { numerator: 100n }]
+    const refuse = (_: unknown, amount: bigint) => (amount === 0n ? { code: 'F99' } : undefined)
+    const { world, order } = await senderScene({ hops, receiver: { refuse }, peer: { maxPacketAmount: 1000n } })
+    expect(await world.deliver(order(5_037n, 4_986n))).toMatchObject(delivered(5_000n, 5_000n))
   })
 
   it('goes below its rate in no packet, and ends where that is what is left of it', async () => {

@@ -102,6 +102,19 @@ describe('a peer that brings a packet over HTTP', () => {
     expect(await asked).toMatchObject({ status: 408, headers: { connection: 'close' } })
   })
 
+  it('EMB-2 leaves no timer behind', async () => {
+    const world = receiverWorld()
+    const signals: (AbortSignal | undefined)[] = []
+    Object.assign(world.clock, {
+      sleep: (_milliseconds: number, signal?: AbortSignal) => {
+        signals.push(signal)
+        return new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
+      },
+    })
+    expect(await ask(world, peerRequest(await packetIn(world)))).toMatchObject({ status: 200 })
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true])
+  })
+
   it('EMB-1 is not read before it is known', async () => {
     const world = receiverWorld()
     const bytes = () => Promise.reject(new Error('read'))

@@ -219,7 +219,7 @@ describe('the sender pays the receiver of this library', () => {
       outcome: 'delivered',
       progress: { sent: 1_000n, received: 1_000n },
     })
-    expect(path.sent.map(({ amount }) => amount)).toEqual([1_000n, 400n, 400n, 200n])
+    expect(path.sent.map(({ amount }) => Number(amount)).sort()).toEqual([1000, 200, 400, 400])
     expect(arrived()).toBe(1_000n)
   })
 

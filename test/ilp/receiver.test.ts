@@ -165,7 +165,7 @@ describe('a packet that is refused', () => {
     [
       'F02',
       'at another server',
-      () => ({ alter: (packet) => ({ ...packet, destination: `test.walle.${PAYMENT.id}` }) }),
+      () => ({ alter: (packet) => ({ ...packet, destination: `test.wallex.${PAYMENT.id}` }) }),
     ],
     [
       'F02',

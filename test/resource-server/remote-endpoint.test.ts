@@ -1,7 +1,15 @@
-import type { HttpRequest, PaymentMethod } from 'open-payments-server'
+import type { HttpRequest, PaymentMethod, RailTransfer } from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeRail } from '../support/fake-rail.ts'
-import { BASE, type TestWallet, testWallet } from '../support/test-wallet.ts'
+import { BASE, incomingPayment, type TestWallet, testWallet, usdAmount } from '../support/test-wallet.ts'
+
+async function transferTo(wallet: TestWallet): Promise<RailTransfer> {
+  const { payment } = await incomingPayment(wallet)
+  const amount = usdAmount(5n)
+  const incoming = payment.id.split('/').at(-1) ?? ''
+  return { id: 'a'.repeat(32), incomingPayment: incoming, amount, least: 0n, account: 'g.peer', accountAmount: amount }
+}
 
 type Handle = NonNullable<PaymentMethod['endpoint']>['handle']
 
@@ -50,6 +58,30 @@ describe('the endpoint of a payment method', () => {
     const answer = await wallet.openPayments.handle(request('POST', '/rails/ilp'))
     expect([answer.status, answer.body]).toEqual([500, undefined])
     expect(wallet.events).toMatchObject([{ type: 'fault', message: 'a payment method failed' }])
+  })
+
+  it('has its host wait for what is credited after the answer', async () => {
+    const rail = fakeRail()
+    let credit = (): void => undefined
+    const credited = new Promise<{ readonly ok: true }>((resolve) => {
+      credit = () => resolve({ ok: true })
+    })
+    const ledger = memoryLedger({ accounts: [{ account: 'bob', assetCode: 'USD', assetScale: 2, balance: 0n }] })
+    const handle: Handle = async (asked) => {
+      await rail.server?.receive(await transferTo(wallet))
+      return answering(asked)
+    }
+    const endpoint = { path: '/rails/ilp', handle }
+    const wallet = await testWallet({
+      paymentMethods: [Object.assign(rail, { endpoint })],
+      ledger: { ...ledger, credit: () => credited },
+    })
+    const waited: Promise<unknown>[] = []
+    await wallet.openPayments.handle(request('POST', '/rails/ilp'), { waitUntil: (work) => void waited.push(work) })
+    credit()
+    await Promise.all(waited)
+    const [receipt] = await wallet.storage.get([{ kind: 'receipt', id: 'a'.repeat(32) }])
+    expect(receipt?.value).toMatchObject({ state: 'credited' })
   })
 
   it('is given its server before anything else', async () => {

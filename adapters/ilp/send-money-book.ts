@@ -1,0 +1,63 @@
+import type { SendState } from './deliver-notes.ts'
+import { MAX_UINT64 } from './oer.ts'
+import type { PathRate } from './probe-path.ts'
+import { type Assigned, smaller } from './send-money-amounts.ts'
+import type { MoneyPacket } from './stream-connection.ts'
+
+/** A packet that is planned, or has left, and whose outcome is not known. */
+export interface Undecided extends MoneyPacket {
+  state: 'planned' | 'flying' | 'unknown'
+  /** Whether it may have left before it leaves next. */
+  mayHaveLeft: boolean
+  /** How often it had no answer, and when it is asked about again. */
+  asks: number
+  askAt: number
+}
+
+/** What has left, and what has arrived of it, packet by packet. */
+export interface PacketBook {
+  state(): SendState
+  undecided(state?: Undecided['state']): readonly Undecided[]
+  /** The sums over all packets; what is undecided is expected to arrive at `rate`. */
+  assigned(rate: PathRate): Assigned
+  plan(packet: Pick<MoneyPacket, 'amount' | 'least' | 'expiresAt'>): Undecided
+  /** The money has not left, or has come back. */
+  drop(packet: Undecided): void
+  /** The money is with the receiver, who says how much arrived. */
+  settle(packet: Undecided, arrived: bigint): void
+}
+
+/** Opens the book where it was left; what was undecided then may have left. */
+export function openBook({ packets, ...start }: SendState): PacketBook {
+  let { sent, received, nextSequence } = start
+  const undecided = new Map<bigint, Undecided>()
+  const enter = (packet: MoneyPacket, state: Undecided['state']): Undecided => {
+    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', asks: 0, askAt: 0 }
+    undecided.set(packet.sequence, entry)
+    return entry
+  }
+  for (const packet of packets) enter(packet, 'unknown')
+  const drop = ({ sequence }: Undecided): void => {
+    undecided.delete(sequence)
+  }
+  return {
+    drop,
+    state: () => ({ sent, received, nextSequence, packets: [...undecided.values()] }),
+    undecided: (wanted) => [...undecided.values()].filter(({ state }) => wanted === undefined || state === wanted),
+    assigned(rate) {
+      const sums = { sent, received, expected: received }
+      for (const { amount, least } of undecided.values()) {
+        sums.sent += amount
+        sums.received += least
+        sums.expected += (amount * rate.received) / rate.sent
+      }
+      return sums
+    },
+    plan: (packet) => enter({ sequence: nextSequence++, ...packet }, 'planned'),
+    settle(packet, arrived) {
+      drop(packet)
+      sent += packet.amount
+      received = smaller(received + arrived, MAX_UINT64)
+    },
+  }
+}
