@@ -17,7 +17,10 @@ export default defineConfig({
   ...config,
   test: {
     ...config.test,
-    include: ['test/{runtimes,hosts,package,browser,fuzz,properties,simulation,crashes,rails}/**/*.test.ts', ...EXHAUSTIVE],
+    include: [
+      'test/{runtimes,hosts,package,browser,fuzz,properties,simulation,crashes,rails}/**/*.test.ts',
+      ...EXHAUSTIVE,
+    ],
     exclude: [],
     env: {
       ...config.test?.env,

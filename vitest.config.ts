@@ -9,6 +9,7 @@ export const EXHAUSTIVE = [
   'test/fuzz/every-place.test.ts',
   'test/payments/interleavings.test.ts',
   'test/payments/one-fault.test.ts',
+  'test/payments/rail-faults.test.ts',
   'test/payments/repeats.test.ts',
   'test/simulation/protections.test.ts',
   'test/storage/postgres-failures.test.ts',

@@ -82,6 +82,7 @@ const POLICIES: Policies = {
   keyBinding: 'client',
   quoteBinding: 'walletAddress',
   excessReceipt: 'cap',
+  exchangeToleranceBasisPoints: 500,
   withoutInteraction: ['incoming-payment', 'quote'],
   quoteAsUri: false,
   loopbackHttp: false,
@@ -123,6 +124,9 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   checkSecrets(options.secrets)
   checkPorts(options)
   checkLists(options, policies)
+  // A rail that works renews the lease every five seconds; a record or two may be slow.
+  if (options.paymentMethods?.length && limits.leaseSeconds < 15)
+    throw new ConfigurationError('settings.limits.leaseSeconds must be at least 15 where there is a payment method')
   return { walletAddressServer, lifetimes, limits, policies }
 }
 
@@ -175,14 +179,16 @@ const LIST_CHOICES: Readonly<Record<string, readonly unknown[]>> = {
 function checkPolicies(policies: Policies): void {
   for (const [name, value] of Object.entries(policies)) {
     const choices = CHOICES[name]
-    if (choices !== undefined && !choices.includes(value)) {
+    if (choices !== undefined && !choices.includes(value))
       throw new ConfigurationError(`settings.policies.${name} must be one of ${choices.join(', ')}`)
-    }
     const members = LIST_CHOICES[name]
     if (members !== undefined && !(Array.isArray(value) && value.every((member) => members.includes(member)))) {
       throw new ConfigurationError(`settings.policies.${name} may list ${members.join(', ')}`)
     }
   }
+  const { exchangeToleranceBasisPoints: tolerance } = policies
+  if (!Number.isInteger(tolerance) || tolerance < 0 || tolerance > 9999)
+    throw new ConfigurationError('settings.policies.exchangeToleranceBasisPoints must be an integer from 0 to 9999')
   if (typeof policies.localIlpPrefix !== 'string' || !isIlpPrefix(policies.localIlpPrefix))
     throw new ConfigurationError('settings.policies.localIlpPrefix is not an ILP address prefix')
 }
@@ -219,9 +225,8 @@ const SHORTEST_SECRET = 32
 function checkSecrets(secrets: unknown): void {
   if (!Array.isArray(secrets) || secrets.length === 0)
     throw new ConfigurationError('secrets must hold at least one secret')
-  if (secrets.some((secret) => typeof secret !== 'string' || secret.length < SHORTEST_SECRET)) {
+  if (secrets.some((secret) => typeof secret !== 'string' || secret.length < SHORTEST_SECRET))
     throw new ConfigurationError(`secrets must be strings of at least ${SHORTEST_SECRET} characters`)
-  }
   if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
 }
 

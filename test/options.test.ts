@@ -188,6 +188,15 @@ describe('the options', () => {
     expect(refusalOf(settings('limits', { holdSeconds: 11, leaseSeconds: 33 }))).toBe('accepted')
   })
 
+  it('settings.limits.leaseSeconds outlasts the pauses between the records of a payment method', () => {
+    const settings = (leaseSeconds: number) => ({ settings: { limits: { leaseSeconds } } })
+    expect(refusalOf({ ...settings(14), paymentMethods: [fakeRail()] })).toBe(
+      'settings.limits.leaseSeconds must be at least 15 where there is a payment method',
+    )
+    expect(refusalOf({ ...settings(15), paymentMethods: [fakeRail()] })).toBe('accepted')
+    expect(refusalOf({ ...settings(14), paymentMethods: [] })).toBe('accepted')
+  })
+
   it('settings are objects', () => {
     expect(refusalOf({ settings: null })).toBe('settings must be an object')
     expect(refusalOf({ settings: { policies: null } })).toBe('settings.policies must be an object')
@@ -283,6 +292,13 @@ describe('the options', () => {
     for (const value of ['php', [...members, 'x'], [null], null]) {
       expect(refusalOf(policy(name, value))).toBe(`settings.policies.${name} may list ${members.join(', ')}`)
     }
+  })
+
+  it('settings.policies.exchangeToleranceBasisPoints is less than the whole', () => {
+    const name = 'exchangeToleranceBasisPoints'
+    for (const value of [0, 500, 9999]) expect(refusalOf(policy(name, value))).toBe('accepted')
+    for (const value of [-1, 0.5, 10_000, Number.NaN, '500', 500n, null])
+      expect(refusalOf(policy(name, value))).toBe(`settings.policies.${name} must be an integer from 0 to 9999`)
   })
 
   it('GRT-5 no policy lets money leave without its owner', () => {

@@ -1,4 +1,5 @@
 import type { DeliveryProgress } from '../../src/index.ts'
+import type { PathRate } from './probe-path.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
 /** How far a delivery has come, packet by packet. */
@@ -9,10 +10,12 @@ export interface SendState {
   readonly nextSequence: bigint
   /** Those that have left or may have, and whose outcome is not known. */
   readonly packets: readonly MoneyPacket[]
+  /** What arrived of what leaves, when it was last asked. */
+  readonly rate?: PathRate
 }
 
 /** What is recorded of it. A packet is some 80 characters of at most 16384. */
-export function formatProgress({ sent, received, nextSequence, packets }: SendState): DeliveryProgress {
+export function formatProgress({ sent, received, nextSequence, packets, rate }: SendState): DeliveryProgress {
   const inFlight = { sent: 0n, received: 0n }
   for (const { amount, least } of packets) {
     inFlight.sent += amount
@@ -21,7 +24,8 @@ export function formatProgress({ sent, received, nextSequence, packets }: SendSt
   const listed = packets.map(({ sequence, amount, least, expiresAt }) =>
     [sequence, amount, least, expiresAt].map((value) => value.toString()),
   )
-  const notes = JSON.stringify({ next: nextSequence.toString(), packets: listed })
+  const known = rate && { rate: [rate.sent.toString(), rate.received.toString()] }
+  const notes = JSON.stringify({ next: nextSequence.toString(), packets: listed, ...known })
   return { sent, received, inFlight, notes }
 }
 
@@ -34,10 +38,14 @@ export function readProgress(id: string, { sent, received, notes }: DeliveryProg
   const read: unknown = JSON.parse(notes)
   const packets: unknown = memberOf(read, 'packets')
   if (!Array.isArray(packets)) throw new TypeError('the notes of a delivery list no packets')
+  const rate = memberOf(read, 'rate')
   return {
     sent,
     received,
     nextSequence: BigInt(textOf(memberOf(read, 'next'))),
+    ...(rate !== undefined && {
+      rate: { sent: BigInt(textOf(memberOf(rate, '0'))), received: BigInt(textOf(memberOf(rate, '1'))) },
+    }),
     packets: packets.map((packet: unknown) => ({
       sequence: BigInt(textOf(memberOf(packet, '0'))),
       amount: BigInt(textOf(memberOf(packet, '1'))),

@@ -60,7 +60,7 @@ async function deliver(
     isIdempotent: peer.isIdempotent,
     isOver,
     findRate: () => findRate(connection, peer, delivery),
-    findMost: () => findMost(peer),
+    findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
   return conclude(server, account, peer.isIdempotent, result, record)
@@ -80,11 +80,24 @@ async function findRate(
   if (path.ok) return path
   return path.reason === 'refused'
     ? { outcome: 'ended', reason: path.detail }
-    : { outcome: 'later', reason: path.reason }
+    : { outcome: 'later', reason: path.reason === 'busy' ? path.detail : path.reason }
 }
 
-async function findMost({ limits, settled }: Peer): Promise<bigint | undefined> {
-  return limits.sending === undefined ? undefined : limits.sending - ((await settled?.()) ?? 0n)
+async function findMost(server: RailServer, { limits, settled }: Peer): Promise<bigint | undefined | SendStop> {
+  if (limits.sending === undefined) return undefined
+  try {
+    return limits.sending - ((await settled?.()) ?? 0n)
+  } catch (cause) {
+    const at = server.clock.now()
+    server.emit({
+      type: 'fault',
+      at,
+      operation: undefined,
+      message: 'what was settled with a peer is not known',
+      cause,
+    })
+    return { outcome: 'later', reason: 'settled_unknown' }
+  }
 }
 
 async function conclude(

@@ -56,9 +56,9 @@ export function ilp(options: IlpOptions): Ilp {
       if (connected !== undefined) throw new ConfigurationError('ilp(...) is for one server: each needs its own')
       connected = other
     },
-    createDetails: async ({ id, sharedSecret }) => ({
+    createDetails: async ({ address, sharedSecret }) => ({
       type: 'ilp',
-      ilpAddress: `${settings.address}.${id}`,
+      ilpAddress: `${settings.address}.${address}`,
       sharedSecret,
     }),
     ...createSender(settings, peers, server),

@@ -1,4 +1,5 @@
 import { type Asset, ConfigurationError } from '../../src/index.ts'
+import { isSameAsset } from '../../src/protocol/amount.ts'
 import { isIlpPrefix } from '../../src/protocol/payment-method.ts'
 import { MAX_UINT64 } from './oer.ts'
 import { isIlpAddress } from './packet.ts'
@@ -8,9 +9,9 @@ import type { SendToPeer } from './send-packet.ts'
 export interface IlpPeer {
   /** Its ILP address. */
   readonly address: string
-  /** Where it takes packets: an absolute http or https URL. */
+  /** Where it takes packets: an absolute https URL; http within one machine alone, at `localhost`, `127.0.0.1` or `[::1]`. */
   readonly url: string
-  /** What this server shows it, as `Authorization: Bearer`. */
+  /** What this server shows it, as `Authorization: Bearer`. It is nobody's incoming token. */
   readonly outgoingToken: string
   /** What it shows this server, each of at least 16 characters and in one entry only; several while one replaces another. */
   readonly incomingTokens: readonly string[]
@@ -18,9 +19,9 @@ export interface IlpPeer {
   readonly asset: Asset
   /** The greatest packet that is taken from it and sent to it. Default: no limit. */
   readonly maxPacketAmount?: bigint
-  /** The beginnings of the addresses that are reached through it. Default: its own address. */
+  /** The beginnings of the addresses that are reached through it, beside its own, which always is. Default: none. */
   readonly prefixes?: readonly string[]
-  /** Whether it also reaches whatever no prefix names. Default: no. */
+  /** Whether it also reaches whatever no prefix names; at most one peer in each asset. Default: no. */
   readonly isDefault?: boolean
   /**
    * In its asset: how much more may have been sent to it than came from it (`sending`), and the other way round
@@ -59,7 +60,7 @@ export interface IlpSettings extends IlpOptions {
   readonly slippageBasisPoints: number
 }
 
-/** A peer with its defaults. */
+/** A peer with its defaults, and its own address among the prefixes. */
 export interface IlpPeerSettings extends IlpPeer {
   readonly prefixes: readonly string[]
   readonly isDefault: boolean
@@ -97,15 +98,19 @@ export function resolveIlpOptions(options: IlpOptions): IlpSettings {
   demand(Array.isArray(peers) && peers.length > 0, 'peers must be a list of at least one peer')
   const resolved = peers.map((peer, index) => resolvePeer(`peers[${index}]`, peer))
   requireDistinct(resolved)
+  requireWays(address, resolved)
   return Object.freeze({ address, path, peers: Object.freeze(resolved), slippageBasisPoints, ...(send && { send }) })
 }
 
 function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   requireObject(name, peer)
   refuseUnknown(`${name}.`, peer, PEER_OPTIONS)
-  const { prefixes = [peer.address], isDefault = false, limits = {}, isIdempotent = false } = peer
+  const { prefixes = [], isDefault = false, limits = {}, isIdempotent = false } = peer
   requireAddress(`${name}.address`, peer.address)
-  demand(isHttpUrl(peer.url), `${name}.url must be an http or https URL without credentials and fragment`)
+  demand(
+    isPeerUrl(peer.url),
+    `${name}.url must be an https URL without credentials and fragment; http is for localhost, 127.0.0.1 and [::1] alone`,
+  )
   demand(isToken(peer.outgoingToken, 1), `${name}.outgoingToken must be visible ASCII characters`)
   demand(
     isList(peer.incomingTokens, (token) => isToken(token, SHORTEST_TOKEN)) && peer.incomingTokens.length > 0,
@@ -135,7 +140,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
     ...peer,
     incomingTokens: Object.freeze([...peer.incomingTokens]),
     asset: Object.freeze({ assetCode, assetScale }),
-    prefixes: Object.freeze([...prefixes]),
+    prefixes: Object.freeze([...new Set([peer.address, ...prefixes])]),
     isDefault,
     limits: Object.freeze({ ...limits }),
     isIdempotent,
@@ -144,11 +149,37 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
 
 /** Of two entries for one account, or with one token, nobody could say which is meant. */
 function requireDistinct(peers: readonly IlpPeerSettings[]): void {
-  const accounts = peers.map(accountOf)
-  const twice = accounts.find((account, index) => accounts.indexOf(account) !== index)
-  demand(twice === undefined, `peers must not name the account ${twice} twice`)
-  const tokens = peers.flatMap(({ incomingTokens }) => incomingTokens)
-  demand(new Set(tokens).size === tokens.length, 'peers[].incomingTokens must differ from each other')
+  for (const [index, peer] of peers.entries()) {
+    const name = `peers[${index}]`
+    const twin = peers.findIndex((other) => accountOf(other) === accountOf(peer))
+    demand(twin === index, `peers[${twin}] and ${name} are both the account ${accountOf(peer)}`)
+    for (const [position, token] of peer.incomingTokens.entries()) {
+      const owner = peers.findIndex(({ incomingTokens }) => incomingTokens.includes(token))
+      demand(
+        owner === index && peer.incomingTokens.indexOf(token) === position,
+        `${name}.incomingTokens[${position}] is in peers[${owner}].incomingTokens too: the token alone says which entry, and asset, a packet is for`,
+      )
+    }
+    const holder = peers.findIndex(({ incomingTokens }) => incomingTokens.includes(peer.outgoingToken))
+    demand(
+      holder === -1,
+      `${name}.outgoingToken is in peers[${holder}].incomingTokens too: whoever is shown it could send packets as peers[${holder}]`,
+    )
+  }
+}
+
+/** What is for this server must not leave it, and a second default is never used. */
+function requireWays(address: string, peers: readonly IlpPeerSettings[]): void {
+  for (const [index, peer] of peers.entries()) {
+    const name = `peers[${index}]`
+    demand(peer.address !== address, `${name}.address is this server's own address`)
+    demand(!peer.prefixes.includes(address), `${name}.prefixes has this server's own address`)
+    const first = peers.findIndex((other) => other.isDefault && isSameAsset(other.asset, peer.asset))
+    demand(
+      !peer.isDefault || first === index,
+      `${name}.isDefault: peers[${first}] is the default in this asset already`,
+    )
+  }
 }
 
 /** The name of the account that this server has with a peer: the same as long as its address and asset are. */
@@ -174,7 +205,10 @@ function refuseUnknown(name: string, given: object, known: readonly string[]): v
 function requireAddress(name: string, value: unknown): void {
   // Shorter than a packet could carry: payments and other hops append to it.
   const isShort = typeof value === 'string' && value.length <= 960
-  demand(isShort && isIlpAddress(value), `${name} must be an ILP address of at most 960 characters`)
+  demand(
+    isShort && isIlpAddress(value),
+    `${name} must be an ILP address of at most 960 characters: \`g.\` or \`test.\` and a name, in letters, digits, \`_\`, \`~\`, \`-\` and dots`,
+  )
 }
 
 function requireAmount(name: string, value: unknown, least: bigint): void {
@@ -188,10 +222,14 @@ function isPath(path: unknown): boolean {
   return new URL(`http://host${path}`).pathname === path
 }
 
-function isHttpUrl(text: unknown): boolean {
+const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+/** Tokens and amounts are in the open without TLS. */
+function isPeerUrl(text: unknown): boolean {
   if (typeof text !== 'string' || !URL.canParse(text)) return false
-  const { protocol, username, password } = new URL(text)
-  return /^https?:$/.test(protocol) && username === '' && password === '' && !text.includes('#')
+  const { protocol, hostname, username, password } = new URL(text)
+  const isPrivate = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.includes(hostname))
+  return isPrivate && username === '' && password === '' && !text.includes('#')
 }
 
 function isToken(token: unknown, shortest: number): boolean {

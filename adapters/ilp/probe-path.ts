@@ -7,12 +7,21 @@ export interface PathRate {
   readonly received: bigint
 }
 
-/** What a probe found. `refused`: those who were asked say that it will not get better. */
+/**
+ * What a probe found. `refused`: those who were asked say that it will not get better; `busy`: that it may. Only where the
+ * peer itself did not answer it is `unreachable`.
+ */
 export type ProbedPath =
   | ({ readonly ok: true } & PathRate)
-  | { readonly ok: false; readonly reason: 'unreachable' | 'unauthorized' | 'refused'; readonly detail: string }
+  | {
+      readonly ok: false
+      readonly reason: 'unreachable' | 'unauthorized' | 'refused' | 'busy'
+      readonly detail: string
+    }
 
 const MOST_PACKETS = 24
+/** Who says more often that it is too much does not mean it. */
+const MOST_SHRINKS = 8
 const MOST_REFUSALS = 3
 const FIRST_PAUSE_MILLISECONDS = 50
 /** What arrived tells the rate to a thousandth, at worst. */
@@ -29,11 +38,11 @@ export async function probePath(
 ): Promise<ProbedPath> {
   const { clock } = connection
   const deadline = clock.now() + milliseconds
-  let [amount, cap, pause, refusals] = [first, most, FIRST_PAUSE_MILLISECONDS, 0]
+  let [amount, cap, pause, refusals, shrinks] = [first, most, FIRST_PAUSE_MILLISECONDS, 0, 0]
   let best: PathRate = { sent: 0n, received: 0n }
-  let detail = 'no answer'
+  let [detail, isAnswered] = ['no answer', false]
   const found = (): ProbedPath =>
-    best.received > 0n ? { ok: true, ...best } : { ok: false, reason: 'unreachable', detail }
+    best.received > 0n ? { ok: true, ...best } : { ok: false, reason: isAnswered ? 'busy' : 'unreachable', detail }
 
   for (let count = 0; count < MOST_PACKETS && clock.now() < deadline; count++) {
     const outcome = await sendTestPacket(connection, amount, deadline - clock.now())
@@ -45,10 +54,13 @@ export async function probePath(
       amount = amount * STEP < cap ? amount * STEP : cap
       continue
     }
+    isAnswered = outcome.outcome === 'rejected' || outcome.outcome === 'fulfilled'
     const reply = outcome.outcome === 'rejected' ? outcome.reply : undefined
     if (reply?.code === 'F08' || reply?.code === 'T04') {
-      cap = reply.code === 'F08' ? smallerAmount(amount, reply) : amount / 10n
-      if (cap <= best.sent) return found()
+      detail = reply.code
+      // Liquidity is short by orders of magnitude, or not at all.
+      cap = reply.code === 'F08' ? smallerAmount(amount, reply) : amount / 1000n
+      if (cap <= best.sent || ++shrinks > MOST_SHRINKS) return found()
       amount = cap
       continue
     }

@@ -32,7 +32,8 @@ export async function quotePath(
   })
   if (!path.ok) {
     const { reason, detail } = path
-    if (reason !== 'refused') server.emit({ type: 'rail_unavailable', at: clock.now(), account, reason, detail })
+    if (reason === 'unreachable' || reason === 'unauthorized')
+      server.emit({ type: 'rail_unavailable', at: clock.now(), account, reason, detail })
     return { ok: false, reason: 'unreachable' }
   }
   const { sent, received } = path

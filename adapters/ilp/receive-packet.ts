@@ -9,6 +9,11 @@ import { decodeStreamPacket, encodeStreamPacket, type StreamFrame, type StreamPa
 
 /** The time that the answer has to get back to the peer before the packet expires. */
 const MARGIN_MILLISECONDS = 1000
+/**
+ * That a packet was refused is kept until it has expired, and beyond. So none may live much longer than packets do; F00,
+ * since that is a mistake of the packet's, which no pause mends. Nothing is written down, so it may be taken later on.
+ */
+const LONGEST_LIFE_MILLISECONDS = 3_600_000
 const NOTHING = new Uint8Array()
 
 /** A packet for an incoming payment of this server, which its sender has sealed with the secret of that payment. */
@@ -38,8 +43,10 @@ export async function receivePacket(
   prepare: IlpPrepare,
 ): Promise<IlpReply> {
   const { destination } = prepare
-  const id = destination.startsWith(`${address}.`) ? destination.slice(address.length + 1) : undefined
-  const payment = id === undefined ? undefined : await server.findPayable(id)
+  if (prepare.expiresAt > server.clock.now() + LONGEST_LIFE_MILLISECONDS)
+    return rejectPlainly(address, 'F00', 'this expires too far ahead')
+  const rest = destination.startsWith(`${address}.`) ? destination.slice(address.length + 1) : undefined
+  const payment = rest === undefined ? undefined : await server.findPayable(rest)
   const secret = payment && fromBase64url(payment.sharedSecret)
   if (payment === undefined || secret === undefined) return rejectPlainly(address, 'F02', 'nothing is paid here')
   const keys = await deriveStreamKeys(server.cryptography, secret)
@@ -63,7 +70,11 @@ export async function receivePacket(
 }
 
 function isLate({ server, prepare }: Arrival): boolean {
-  return server.clock.now() + MARGIN_MILLISECONDS > prepare.expiresAt
+  return server.clock.now() > notAfter(prepare)
+}
+
+function notAfter({ expiresAt }: IlpPrepare): number {
+  return expiresAt - MARGIN_MILLISECONDS
 }
 
 /** Why a packet is refused whatever the payment still takes. */
@@ -92,7 +103,7 @@ async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Prom
   if (prepare.amount === 0n) return refusal
   // It may have been taken before the price, a limit or the time changed. And where it was not, this answer is the last one,
   // however often the same packet still comes: its sender makes up for it with another.
-  const transfer = { ...(await transferOf(arrival)), isLate: refusal !== undefined }
+  const transfer = { ...(await transferOf(arrival)), isRefused: refusal !== undefined }
   const outcome = await server.receive(transfer)
   if (outcome === 'received') return undefined
   return refusal ?? rejectTransfer(arrival, outcome)
@@ -108,6 +119,7 @@ async function transferOf({ server, peer, prepare, packet, payment, arrived }: A
     least: packet.amount,
     account: peer.account,
     accountAmount: amountOf(peer.asset, prepare.amount),
+    notAfter: notAfter(prepare),
     ...(limit !== undefined && { most: limit + ((await peer.settled?.()) ?? 0n) }),
   }
 }
@@ -133,7 +145,7 @@ function rejectTransfer(arrival: Arrival, outcome: TransferOutcome): Promise<Ilp
     case 'not_payable':
       return rejectSealed(arrival, 'F99', 'this takes no money any more', CLOSE)
     default:
-      return rejectSealed(arrival, 'R00', 'this was refused')
+      return rejectSealed(arrival, 'R00', 'too late, or refused before')
   }
 }
 

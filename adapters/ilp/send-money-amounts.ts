@@ -34,6 +34,19 @@ export function greater(one: bigint, other: bigint): bigint {
   return other
 }
 
+/**
+ * How much of what a receiver says has arrived counts. Where a payment is over once enough has arrived, no word is taken for
+ * more than the way brings, so that none ends it before.
+ */
+export function countArrived(
+  { isFixedReceive }: SendOrder,
+  { amount, least }: { readonly amount: bigint; readonly least: bigint },
+  said: bigint,
+  { sent, received }: PathRate,
+): bigint {
+  return isFixedReceive ? smaller(said, greater(ceilDivide(amount * received, sent), least)) : said
+}
+
 /** What is known of the way. */
 export interface KnownPath extends PathRate {
   /** The greatest packet that comes through. */
@@ -44,8 +57,9 @@ export interface KnownPath extends PathRate {
 
 /**
  * The next packet of an order; `undefined` where nothing is left to send. Its `least` is what has to arrive so that, if all
- * that is left arrives at the order's rate, `receiveAmount` has arrived in the end: so what has arrived is never below that
- * rate, and what came at a better one makes up for what rounding takes from a small packet.
+ * that is left arrives at the order's rate, `receiveAmount` has arrived in the end; and never less than this packet's own
+ * part of it, so that nobody on the way can keep what came at a better rate before. The last one alone has to bring only
+ * what is then missing: of a small packet rounding on the way takes more than its part.
  */
 export function nextPacket(
   { sendAmount, receiveAmount, isFixedReceive }: SendOrder,
@@ -62,5 +76,7 @@ export function nextPacket(
   // A last packet that is worth nothing there comes along with the one before.
   const isCrumbLeft = left > cap && leastOf(left - cap) === 0n
   const amount = smaller(isCrumbLeft ? ceilDivide(left, 2n) : smaller(left, cap), wanted)
-  return { amount, least: greater(missing - leastOf(left - amount), 1n) }
+  const isLast = amount === smaller(left, wanted)
+  const share = isLast ? 1n : greater(leastOf(amount), 1n)
+  return { amount, least: greater(missing - leastOf(left - amount), share) }
 }

@@ -45,9 +45,13 @@ const MOST_SHRINKS = 64
 /** Where liquidity is short packets get smaller, but not so small that rounding eats them. */
 const SMALLEST_PART = 16n
 
+/** A payment that would take more packets than this is worth nobody's while, unless the peer itself takes so little at once. */
+const MOST_PACKETS = 1000n
+
 /** Begins at full width, and with the greatest packet that is allowed. */
-export function createPace(clock: Clock, maxPacketAmount: bigint): Pace {
+export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bigint): Pace {
   const startedAt = clock.now()
+  const floor = greater(smaller(sendAmount / MOST_PACKETS, maxPacketAmount / SMALLEST_PART), 1n)
   let goodAt = startedAt
   // What every hop takes, and what it took lately.
   let [limit, comfort] = [maxPacketAmount, maxPacketAmount]
@@ -92,7 +96,8 @@ export function createPace(clock: Clock, maxPacketAmount: bigint): Pace {
         return
       }
       const taken = smallerAmount(amount, reply)
-      if (++shrinks > MOST_SHRINKS || taken === 0n) noteStop({ outcome: 'later', reason: reply.code })
+      if (taken < floor) noteStop({ outcome: 'ended', reason: 'packets_too_small' })
+      else if (++shrinks > MOST_SHRINKS) noteStop({ outcome: 'later', reason: reply.code })
       else limit = smaller(limit, taken)
       comfort = smaller(comfort, limit)
     },

@@ -1,7 +1,7 @@
 import type { RecordProgress } from '../../src/index.ts'
 import { formatProgress, type SendState } from './deliver-notes.ts'
 import type { PathRate } from './probe-path.ts'
-import { greater, nextPacket, type SendOrder } from './send-money-amounts.ts'
+import { countArrived, greater, nextPacket, type SendOrder } from './send-money-amounts.ts'
 import { openBook, type Undecided } from './send-money-book.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
 import { type MoneyPacket, type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
@@ -17,8 +17,11 @@ export interface SendTerms {
   readonly isOver: boolean
   /** What arrives of what leaves, or why nothing may leave. Asked once, before the first new packet. */
   findRate(): Promise<PathRate | SendStop>
-  /** What the account of the rail may have sent more than it has received. Asked before each record of new packets. */
-  findMost(): Promise<bigint | undefined>
+  /**
+   * What the account of the rail may have sent more than it has received, or why that is not known. Asked before each record
+   * of new packets.
+   */
+  findMost(): Promise<bigint | undefined | SendStop>
 }
 
 /** How far it came. */
@@ -52,7 +55,7 @@ export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
 /**
  * Sends money in packets, several at once, from where `start` left off, until all has left or arrived, the receiver takes
  * no more, or nothing gets through. What leaves is recorded before, and its value is sent again only where it was refused.
- * Rejects where `record` does, once nothing is in the air any more.
+ * Rejects where `record` does, once nothing is in the air any more; after any other fault, once what is known is recorded.
  */
 export async function sendMoney(
   connection: StreamConnection,
@@ -61,24 +64,32 @@ export async function sendMoney(
   record: RecordProgress,
 ): Promise<SendResult> {
   const { clock } = connection
-  const pace = createPace(clock, maxPacketAmount)
+  const pace = createPace(clock, maxPacketAmount, order.sendAmount)
   const book = openBook(start)
   const flights = new Set<Promise<void>>()
   const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
   let rate: PathRate | undefined
+  let believedRate = start.rate ?? leastRate
   let dust = 0n
   let isResizing = false
   let [changes, recordedChanges, recordedAt] = [0, 0, clock.now()]
+  let isLost = false
   const faults: unknown[] = []
   if (isOver) pace.noteStop({ outcome: 'ended', reason: 'receiver_over' })
   if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
   const nextAt = (by: PathRate) => nextPacket(order, book.assigned(by), { ...by, cap: pace.cap(), dust })
 
+  const stateNow = (): SendState => ({ ...book.state(), rate: believedRate })
+
   const write = async (most?: bigint): Promise<boolean> => {
     const written = changes
     recordedAt = clock.now()
-    if ((await record(formatProgress(book.state()), most)) === 'over_limit') return false
+    const recorded = await record(formatProgress(stateNow()), most).catch((cause: unknown) => {
+      isLost = true
+      throw cause
+    })
+    if (recorded === 'over_limit') return false
     recordedChanges = written
     return true
   }
@@ -104,7 +115,7 @@ export async function sendMoney(
     changes++
     if (outcome.outcome === 'fulfilled') {
       const { received: arrived = least } = outcome
-      book.settle(packet, arrived)
+      book.settle(packet, countArrived(order, packet, arrived, believedRate))
       pace.noteSuccess()
       if (arrived === 0n) dust = greater(dust, amount)
       // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
@@ -129,7 +140,11 @@ export async function sendMoney(
     const epoch = pace.epoch()
     packet.state = 'flying'
     const wait = isIdempotent ? ASK_MILLISECONDS : packet.expiresAt + EXPIRY_MARGIN_MILLISECONDS - clock.now()
-    decide(packet, await sendMoneyPacket(connection, packet, wait), epoch)
+    const outcome = await sendMoneyPacket(connection, packet, wait)
+    // Where the receiver's word got lost on the way it is asked for once more; without it the least counts.
+    const isWordless = isIdempotent && outcome.outcome === 'fulfilled' && outcome.received === undefined
+    const again = isWordless ? await sendMoneyPacket(connection, packet, wait) : outcome
+    decide(packet, again.outcome === 'fulfilled' ? again : outcome, epoch)
   }
 
   const launch = (ready: readonly Undecided[]): void => {
@@ -143,6 +158,19 @@ export async function sendMoney(
     }
   }
 
+  /** Records as many of the packets as may leave by the limit of the account; why none may. */
+  const recordPlanned = async (planned: readonly Undecided[]): Promise<SendStop | undefined> => {
+    const most = await findMost()
+    if (typeof most === 'object') return most
+    for (let count = planned.length; count > 0; ) {
+      if (await write(most)) return undefined
+      const fewer = Math.floor(count / 2)
+      for (const packet of planned.slice(fewer, count)) book.drop(packet)
+      count = fewer
+    }
+    return { outcome: 'later', reason: 'sending_limit' }
+  }
+
   /** Plans the next packets and records them; whether there are any. */
   const planAhead = async (): Promise<boolean> => {
     if (nextAt(leastRate) === undefined) return false
@@ -152,6 +180,7 @@ export async function sendMoney(
       return false
     }
     rate = found
+    believedRate = found
     isResizing = false
     const expiresAt = clock.now() + LIFETIME_MILLISECONDS
     const planned: Undecided[] = []
@@ -160,20 +189,21 @@ export async function sendMoney(
       if (next === undefined) break
       planned.push(book.plan({ ...next, expiresAt }))
     }
-    if (planned.length > 0 && !(await write(await findMost()))) {
-      for (const packet of planned) book.drop(packet)
-      pace.noteStop({ outcome: 'later', reason: 'sending_limit' })
-    }
-    return planned.length > 0
+    if (planned.length === 0) return false
+    const unrecorded = await recordPlanned(planned)
+    if (unrecorded === undefined) return true
+    for (const packet of planned) book.drop(packet)
+    pace.noteStop(unrecorded)
+    return true
   }
 
   /** Waits until something is decided, or one of some moments has come. */
   const waitUntil = async (...moments: readonly number[]): Promise<void> => {
-    const pause = Math.min(...moments, recordedAt + RECORD_MILLISECONDS) - clock.now()
+    const left = Math.min(...moments, recordedAt + RECORD_MILLISECONDS) - clock.now()
+    // Clocks may be set back.
+    const pause = Math.min(Math.max(left, 0), RECORD_MILLISECONDS)
     const decided = new AbortController()
-    await (flights.size === 0
-      ? clock.sleep(pause)
-      : Promise.race([...flights, clock.sleep(Math.max(pause, 0), decided.signal)]))
+    await (flights.size === 0 ? clock.sleep(pause) : Promise.race([...flights, clock.sleep(pause, decided.signal)]))
     decided.abort()
   }
 
@@ -206,8 +236,13 @@ export async function sendMoney(
 
   await sendOn().catch((cause: unknown) => faults.push(cause))
   await Promise.all(flights)
-  if (faults.length > 0) throw faults[0]
+  if (faults.length > 0) {
+    for (const packet of book.undecided('planned')) book.drop(packet)
+    // Whoever lost the payment writes no more.
+    if (!isLost) await write().catch(() => undefined)
+    throw faults[0]
+  }
   const isDone = book.undecided().length === 0 && nextAt(leastRate) === undefined
   const stop = isDone ? undefined : (pace.stop() ?? IN_FLIGHT)
-  return { state: book.state(), isRecorded: changes === recordedChanges, ...(stop && { stop }) }
+  return { state: stateNow(), isRecorded: changes === recordedChanges, ...(stop && { stop }) }
 }

@@ -80,10 +80,16 @@ export function askOverHttp(
   }
 }
 
+/**
+ * What is said of a request before anything is done with it. Others of its class are not: a proxy answers 408 or 499, or
+ * sends elsewhere, after it has handed the packet on.
+ */
+const NOT_TAKEN: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 429])
+
 function readAnswer({ status, bytes }: { readonly status: number; readonly bytes: Uint8Array }): PeerAnswer {
   const detail = `HTTP ${status}`
   if (status === 401 || status === 403) return { outcome: 'not_taken', reason: 'unauthorized', detail }
-  if (status >= 300 && status < 500) return { outcome: 'not_taken', reason: 'unreachable', detail }
+  if (NOT_TAKEN.has(status)) return { outcome: 'not_taken', reason: 'unreachable', detail }
   const packet = status === 200 ? decodeIlpPacket(bytes) : undefined
   return packet === undefined || packet.type === 'prepare'
     ? { outcome: 'unknown', detail: status === 200 ? 'the answer is no reply' : detail }

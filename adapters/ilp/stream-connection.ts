@@ -37,7 +37,7 @@ export type PacketOutcome =
       readonly outcome: 'rejected'
       readonly reply: IlpReject
       readonly received?: bigint
-      /** Whether it is the last word on this packet, also where it had left before: the receiver's own, or the peer's that it is over. */
+      /** Whether it is the last word on this packet, also where it had left before: the receiver's own, or that of a peer who remembers. */
       readonly isFinal: boolean
       /** Whether the receiver takes nothing more, in its own word. */
       readonly isClosed: boolean
@@ -107,7 +107,7 @@ async function sendPacket(
   const received = said && { received: said.amount }
   if (reply.type === 'reject') {
     const isClosed = said?.frames.some(({ type }) => type === 'connection-close' || type === 'stream-close') === true
-    const isFinal = said !== undefined || (reply.code === 'R00' && reply.triggeredBy === peerAddress)
+    const isFinal = said !== undefined || (reply.triggeredBy === peerAddress && isSettling(reply))
     return { outcome: 'rejected', reply, isFinal, isClosed, ...received }
   }
   // Without the right fulfillment nothing is owed, whatever the peer believes; and somebody may have garbled the right one.
@@ -115,6 +115,11 @@ async function sendPacket(
   return isEqualBytes(condition, prepare.executionCondition)
     ? { outcome: 'fulfilled', ...received }
     : { outcome: 'unknown', detail: 'the fulfillment is wrong' }
+}
+
+/** Who refuses for now, or does not know the payment any more (`F02`), says nothing of what became of the packet before. */
+function isSettling({ code }: IlpReject): boolean {
+  return !code.startsWith('T') && code !== 'F02'
 }
 
 /** The receiver's own words. Only it can write them, and only for this packet and this kind of answer. */

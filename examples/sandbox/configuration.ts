@@ -65,15 +65,14 @@ const TAKEN: ReadonlySet<string> = new Set([
   'interact',
 ])
 
-const Units = v.pipe(
-  v.string(),
-  v.regex(/^(?:0|[1-9]\d{0,18})$/, 'must be a whole number of the smallest unit, as a string'),
-)
+const Text = v.string('must be a string')
+const UNITS = 'must be a whole number of the smallest unit, as a string'
+const Units = v.pipe(v.string(UNITS), v.regex(/^(?:0|[1-9]\d{0,18})$/, UNITS))
 const BigUnits = v.pipe(
   Units,
   v.transform((text) => BigInt(text)),
 )
-const AssetCode = v.pipe(v.string(), v.regex(/^[!-~]{1,12}$/, 'must be 1 to 12 visible characters'))
+const AssetCode = v.pipe(Text, v.regex(/^[!-~]{1,12}$/, 'must be 1 to 12 visible characters'))
 const Integer = (from: number, to: number) =>
   v.pipe(
     v.number(),
@@ -84,16 +83,16 @@ const Integer = (from: number, to: number) =>
 const Seconds = v.exactOptional(Integer(1, 31_536_000))
 
 const Path = v.pipe(
-  v.string(),
+  Text,
   v.regex(/^(?:\/[\w.~-]+)+$/, 'must look like /alice'),
   v.check((path) => !path.split('/').some((segment) => TAKEN.has(segment)), 'is taken by the sandbox itself'),
 )
 
 const Key = v.object({
-  kid: v.string(),
+  kid: Text,
   kty: v.literal('OKP'),
   crv: v.literal('Ed25519'),
-  x: v.string(),
+  x: Text,
   alg: v.exactOptional(v.literal('EdDSA')),
   use: v.exactOptional(v.literal('sig')),
   d: v.exactOptional(v.never('is private and does not belong here')),
@@ -101,7 +100,7 @@ const Key = v.object({
 
 const Account = v.strictObject({
   path: Path,
-  name: v.exactOptional(v.string()),
+  name: v.exactOptional(Text),
   assetCode: AssetCode,
   assetScale: Integer(0, 255),
   balance: v.exactOptional(Units, '0'),
@@ -109,13 +108,13 @@ const Account = v.strictObject({
 })
 
 const Peer = v.strictObject({
-  address: v.string(),
-  url: v.string(),
-  outgoingToken: v.string(),
-  incomingTokens: v.array(v.string()),
+  address: Text,
+  url: Text,
+  outgoingToken: Text,
+  incomingTokens: v.array(Text),
   asset: v.strictObject({ assetCode: AssetCode, assetScale: Integer(0, 255) }),
   maxPacketAmount: v.exactOptional(BigUnits),
-  prefixes: v.exactOptional(v.array(v.string())),
+  prefixes: v.exactOptional(v.array(Text)),
   isDefault: v.exactOptional(v.boolean()),
   limits: v.exactOptional(v.strictObject({ sending: v.exactOptional(BigUnits), receiving: v.exactOptional(BigUnits) })),
   isIdempotent: v.exactOptional(v.boolean()),
@@ -143,7 +142,7 @@ const Members: v.GenericSchema<unknown, Configuration> = v.strictObject({
         from: AssetCode,
         to: AssetCode,
         rate: v.pipe(
-          v.string(),
+          Text,
           v.maxLength(40),
           v.regex(/^(?=.*[1-9])\d+(?:\.\d+)?$/, 'must be an exact decimal above zero, as a string'),
         ),
@@ -154,7 +153,7 @@ const Members: v.GenericSchema<unknown, Configuration> = v.strictObject({
     v.strictObject({ basisPoints: v.exactOptional(Integer(0, 9999)), fixed: v.exactOptional(Units) }),
   ),
   loopbackKeys: v.exactOptional(v.boolean()),
-  ilpAddress: v.exactOptional(v.string()),
+  ilpAddress: v.exactOptional(Text),
   peers: v.exactOptional(v.array(Peer)),
 })
 

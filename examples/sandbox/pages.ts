@@ -16,6 +16,15 @@ export interface MovementRow {
   readonly amount: string
 }
 
+/** A peer on the home page. */
+export interface PeerRow {
+  readonly address: string
+  readonly sent: string
+  readonly received: string
+  /** By the peer; to it where it is below zero. */
+  readonly owed: string
+}
+
 /** A grant on the home page, to be revoked there. */
 export interface GrantRow {
   readonly id: string
@@ -110,6 +119,10 @@ function renderMovement({ at, walletAddress, amount }: MovementRow): string {
   return `<li><p>${escapeText(walletAddress)}<br><span class="soft">${MOMENT.format(at)} UTC</span></p><p class="amount">${escapeText(amount)}</p></li>`
 }
 
+function renderPeer({ address, sent, received, owed }: PeerRow): string {
+  return `<li><p>${escapeText(address)}<br><span class="soft">sent ${escapeText(sent)}, received ${escapeText(received)}</span></p><p class="amount">owes you ${escapeText(owed)}</p></li>`
+}
+
 function renderGrant({ id, client, walletAddress, rights }: GrantRow): string {
   return `<li><div><p><strong>${escapeText(client)}</strong></p>
 <p class="soft">${escapeText(walletAddress)}</p>
@@ -128,9 +141,10 @@ function renderRows(rows: readonly string[], nothing: string): string {
 export function renderHome(content: {
   readonly accounts: readonly AccountRow[]
   readonly movements: readonly MovementRow[]
+  readonly peers: readonly PeerRow[]
   readonly grants: readonly GrantRow[]
 }): string {
-  const { accounts, movements, grants } = content
+  const { accounts, movements, peers, grants } = content
   return renderPage(
     'Your accounts',
     `<h1>Your accounts</h1>
@@ -139,6 +153,7 @@ ${accounts.map(renderAccount).join('\n')}
 </ul>
 <h2>Recent payments</h2>
 ${renderRows(movements.map(renderMovement), 'No money has moved yet.')}
+${peers.length === 0 ? '' : `<h2>Peers</h2>\n${renderRows(peers.map(renderPeer), '')}`}
 <h2>Who may use your accounts</h2>
 ${renderRows(grants.map(renderGrant), 'Nobody. Once you approve a request, you can take it back here.')}`,
     '<form method="post" action="/sandbox/logout"><button>Log out</button></form>',

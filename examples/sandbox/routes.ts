@@ -9,10 +9,12 @@ import {
   type GrantRow,
   type MovementRow,
   PAGE_HEADERS,
+  type PeerRow,
   renderHome,
   renderLogin,
   renderMessage,
 } from './pages.ts'
+import type { PeerDescription } from './peers.ts'
 
 /** What the sandbox's own pages show and do. */
 export interface RouteParts {
@@ -20,6 +22,7 @@ export interface RouteParts {
   readonly openPayments: Pick<OpenPayments, 'grants'>
   readonly ledger: DoubleEntryLedger
   readonly accounts: readonly AccountConfiguration[]
+  readonly peers: () => Promise<readonly PeerDescription[]>
   readonly logins: Logins
 }
 
@@ -80,6 +83,13 @@ async function listMovements({ origin, accounts, ledger }: RouteParts): Promise<
     .slice(0, MOVEMENTS)
 }
 
+async function listPeers({ peers }: RouteParts): Promise<readonly PeerRow[]> {
+  return (await peers()).map(({ address, sent, received, owed, ...asset }) => {
+    const money = (value: string): string => formatMoney(BigInt(value), asset)
+    return { address, sent: money(sent), received: money(received), owed: money(owed) }
+  })
+}
+
 function describeRight(access: Access): string {
   const right = `${access.type}: ${access.actions.join(', ')}`
   const { debitAmount, receiveAmount, interval, receiver } = ('limits' in access && access.limits) || {}
@@ -109,12 +119,13 @@ async function listGrants({ origin, accounts, openPayments }: RouteParts): Promi
 }
 
 async function showHome(parts: RouteParts, response: ServerResponse): Promise<void> {
-  const [accounts, movements, grants] = await Promise.all([
+  const [accounts, movements, peers, grants] = await Promise.all([
     listAccounts(parts),
     listMovements(parts),
+    listPeers(parts),
     listGrants(parts),
   ])
-  sendPage(response, 200, renderHome({ accounts, movements, grants }))
+  sendPage(response, 200, renderHome({ accounts, movements, peers, grants }))
 }
 
 /** Browsers say where a request comes from; a page of another port is no other site to a cookie. */

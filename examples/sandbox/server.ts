@@ -1,12 +1,21 @@
 import { createServer, type Server } from 'node:http'
-import { type Clock, createOpenPayments, fetchKeyResolver, type OpenPayments, systemClock } from 'open-payments-server'
+import {
+  type Clock,
+  createOpenPayments,
+  fetchKeyResolver,
+  type OnEvent,
+  type OpenPayments,
+  systemClock,
+} from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
-import { type Ilp, ilp } from 'open-payments-server/ilp'
+import type { Ilp } from 'open-payments-server/ilp'
 import { toNodeListener } from 'open-payments-server/node'
 import type { Configuration } from './configuration.ts'
 import { type Database, openDatabase } from './database.ts'
 import { storageWithLocalUrls } from './local-urls.ts'
 import { CREDENTIALS, createLogins, type Logins } from './login.ts'
+import { createRail, describePeers, type PeerDescription } from './peers.ts'
+import { reportTrouble } from './report.ts'
 import { createRoutes, loginUrl } from './routes.ts'
 import { openWallet, type Wallet } from './wallet.ts'
 
@@ -40,14 +49,7 @@ export interface SandboxDescription {
   readonly client: { readonly walletAddress: string; readonly keyId: string; readonly privateKeyPem: string }
   /** The fields of the login form and what to write into them. */
   readonly consent: { readonly credentials: Readonly<Record<string, string>> }
-  /** What has gone to each peer and come from it, in the smallest unit. */
-  readonly peers: readonly {
-    readonly address: string
-    readonly assetCode: string
-    readonly assetScale: number
-    readonly sent: string
-    readonly received: string
-  }[]
+  readonly peers: readonly PeerDescription[]
 }
 
 /** A sandbox that answers. */
@@ -72,6 +74,7 @@ function createServers(
   logins: Logins,
   configuration: Configuration,
   rail: Ilp | undefined,
+  onEvent: OnEvent,
   clock: Clock | undefined,
 ): OpenPayments {
   const { lifetimes = {}, loopbackKeys = true } = configuration
@@ -87,6 +90,7 @@ function createServers(
     walletAddresses: { find: async (walletAddress) => wallet.find(walletAddress.slice(origin.length)) },
     pricing: wallet.pricing,
     ...(rail && { paymentMethods: [rail] }),
+    onEvent,
     consent: consentPage({
       walletName: 'Open Payments sandbox',
       homeUrl: `${origin}/`,
@@ -107,22 +111,11 @@ function createServers(
   })
 }
 
-async function describePeers(
-  rail: Ilp,
-  peers: NonNullable<Configuration['peers']>,
-): Promise<SandboxDescription['peers']> {
-  const described = peers.map(async ({ address, asset }) => {
-    const { sent, received } = await rail.balance(address, asset)
-    return { address, ...asset, sent: String(sent), received: String(received) }
-  })
-  return Promise.all(described)
-}
-
 async function describe(
   origin: string,
   wallet: Wallet,
   database: Database,
-  peers: SandboxDescription['peers'],
+  peers: readonly PeerDescription[],
 ): Promise<SandboxDescription> {
   const wallets = wallet.accounts.map(async ({ path, assetCode, assetScale }) => {
     const balance = await database.ledger.balance(path)
@@ -183,14 +176,15 @@ export async function startSandbox({
   const database = await openDatabase(path, warn)
   try {
     const wallet = await openWallet(database, configuration)
-    const { ilpAddress, peers = [] } = configuration
-    const rail = ilpAddress !== undefined && peers.length > 0 ? ilp({ address: ilpAddress, peers }) : undefined
+    const rail = createRail(configuration)
+    const peers = (): Promise<readonly PeerDescription[]> => describePeers(rail, configuration)
     const actualPort = await listen(server, port)
     const origin = `http://localhost:${actualPort}`
     const logins = createLogins(actualPort)
-    const openPayments = createServers(origin, database, wallet, logins, configuration, rail, clock)
+    const onEvent = reportTrouble(warn)
+    const openPayments = createServers(origin, database, wallet, logins, configuration, rail, onEvent, clock)
     const { accounts } = wallet
-    const routes = createRoutes({ origin, openPayments, ledger: database.ledger, accounts, logins })
+    const routes = createRoutes({ origin, openPayments, ledger: database.ledger, accounts, peers, logins })
     server.on('request', toNodeListener(openPayments, { next: routes }))
     await openPayments.recover()
     const timers = [repeat(RECOVER_SECONDS, openPayments.recover), repeat(SWEEP_SECONDS, openPayments.sweep)]
@@ -198,7 +192,7 @@ export async function startSandbox({
       origin,
       openPayments,
       isVolatile: database.isVolatile,
-      describe: async () => describe(origin, wallet, database, rail ? await describePeers(rail, peers) : []),
+      describe: async () => describe(origin, wallet, database, await peers()),
       async stop() {
         await close(server)
         await Promise.all(timers.map((cancel) => cancel()))

@@ -16,7 +16,13 @@ export const fetchingNetwork: NonNullable<FetchKeyResolverOptions['network']> = 
   },
   async dial({ url, method, headers: given, body: sent, signal }) {
     const asked = { ...given, 'accept-encoding': 'identity' }
-    const request = { method, headers: asked, body: sent ? Uint8Array.from(sent) : null, redirect: 'manual', signal } as const
+    const request = {
+      method,
+      headers: asked,
+      body: sent ? Uint8Array.from(sent) : null,
+      redirect: 'manual',
+      signal,
+    } as const
     const { status, headers, body } = await fetch(url, request)
     const field = (name: string): string => headers.get(name) ?? ''
     const bytes = body ?? new Blob().stream()

@@ -88,6 +88,8 @@ export interface AuditedDelivery {
   readonly address: string
   /** The most that leaves. */
   readonly sendAmount: WireAmount
+  /** The part of the fee that is due as a whole once anything has left; absent for none. */
+  readonly fixedFee?: WireAmount
   /** Known to have left, and to have arrived. */
   readonly sent: WireAmount
   readonly received: WireAmount
@@ -165,14 +167,15 @@ function auditedPayment(
 }
 
 function auditedDelivery(payment: RailPayment): AuditedDelivery {
-  const { rail, receiveAmount, delivery } = payment
-  const { method, account, address, sendAmount } = rail
+  const { rail, fee, receiveAmount, delivery } = payment
+  const { method, account, address, sendAmount, fixedFee } = rail
   const { sent, received, inFlight } = progressOf(payment)
   return {
     method,
     account,
     address,
     sendAmount,
+    ...(fixedFee !== undefined && { fixedFee: amountToWire(amountOf(fee, BigInt(fixedFee))) }),
     sent: amountToWire(amountOf(sendAmount, sent)),
     received: amountToWire(amountOf(receiveAmount, received)),
     inFlightSent: amountToWire(amountOf(sendAmount, inFlight.sent)),

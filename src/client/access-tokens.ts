@@ -15,10 +15,10 @@ export type TokenResult = { readonly ok: true; readonly token: HeldToken; readon
 /** The access tokens by which this server reads incoming payments elsewhere. */
 export interface AccessTokens {
   /**
-   * A token of `authServer` for the payments of one collection, and for nothing else. `refused` is one that was refused
-   * there: it is never given again.
+   * A token of `authServer` for the payments of one collection, and for nothing else. `isKnown`: a token of that one was
+   * good there before. `refused` is one that was refused there: it is never given again.
    */
-  tokenFor(collection: string, authServer: string, refused?: HeldToken): Promise<TokenResult>
+  tokenFor(collection: string, authServer: string, isKnown: boolean, refused?: HeldToken): Promise<TokenResult>
 }
 
 /** What it takes to get tokens. */
@@ -46,20 +46,20 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
     expiresIn !== undefined && clock.now() >= askedAt + expiresIn * 1000
 
   /** Asks as a client that is known by its key, and where that is refused by its wallet address; first as it worked before. */
-  async function requestGrant(authServer: string): Promise<TokenResult> {
+  async function requestGrant(authServer: string, isKnown: boolean): Promise<TokenResult> {
     const { jwk } = await requests.key()
     const isByAddress = takenByAddress.get(authServer) === true
     const clients = clientWalletAddress === undefined ? [{ jwk }] : [{ jwk }, clientWalletAddress]
     const [first, second] = isByAddress ? clients.toReversed() : clients
-    const result = await askForGrant(authServer, first)
+    const result = await askForGrant(authServer, first, isKnown)
     if (result.ok || result.reason !== 'refused' || second === undefined) return result
-    const other = await askForGrant(authServer, second)
+    const other = await askForGrant(authServer, second, isKnown)
     if (other.ok && isByAddress) takenByAddress.delete(authServer)
     else if (other.ok) takenByAddress.set(authServer, true)
     return other
   }
 
-  async function askForGrant(authServer: string, client: unknown): Promise<TokenResult> {
+  async function askForGrant(authServer: string, client: unknown, isKnown: boolean): Promise<TokenResult> {
     const askedAt = clock.now()
     const answer = await requests.send(
       {
@@ -67,7 +67,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
         url: authServer,
         json: { access_token: { access: [{ type: 'incoming-payment', actions: ['read-all'] }] }, client },
       },
-      { isKnown: false },
+      { isKnown },
     )
     const step = `grant at ${authServer}`
     const read = readAnswer(step, answer, parseGrant)
@@ -85,21 +85,28 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
     return read.ok ? { ...read.value, askedAt } : undefined
   }
 
-  async function renew(name: string, authServer: string, expired: HeldToken | undefined): Promise<TokenResult> {
+  async function renew(
+    name: string,
+    authServer: string,
+    isKnown: boolean,
+    expired: HeldToken | undefined,
+  ): Promise<TokenResult> {
     const rotated = expired && (await rotate(expired, authServer))
-    const result: TokenResult = rotated ? { ok: true, token: rotated, isNew: true } : await requestGrant(authServer)
+    const result: TokenResult = rotated
+      ? { ok: true, token: rotated, isNew: true }
+      : await requestGrant(authServer, isKnown)
     if (result.ok) held.set(name, result.token)
     else held.delete(name)
     return result
   }
 
   return {
-    async tokenFor(collection, authServer, refused) {
+    async tokenFor(collection, authServer, isKnown, refused) {
       const name = `${collection} ${authServer}`
       const found = held.get(name)
       const usable = found === refused ? undefined : found
       if (usable !== undefined && !isExpired(usable)) return { ok: true, token: usable, isNew: false }
-      const renewal = running.get(name) ?? renew(name, authServer, usable).finally(() => running.delete(name))
+      const renewal = running.get(name) ?? renew(name, authServer, isKnown, usable).finally(() => running.delete(name))
       running.set(name, renewal)
       return renewal
     },

@@ -36,6 +36,17 @@ interface Attempt {
   readonly isNew?: boolean
 }
 
+/** For whom a receiver is read: `before` is the authorization server by which its collection was read the last time. */
+interface Asker {
+  readonly before: string | undefined
+  readonly signal: AbortSignal
+}
+
+/** What the receiver's server may be asked: it is known where it was read before. */
+function wordOf({ before, signal }: Asker): OutboundOptions {
+  return { isKnown: before !== undefined, signal }
+}
+
 const LATE: FoundReceiver = { ok: false, reason: 'unreachable', detail: `no answer within ${DEADLINE_SECONDS} seconds` }
 
 /**
@@ -54,29 +65,26 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
   async function read(receiver: Receiver, signal: AbortSignal): Promise<FoundReceiver> {
     const { collection } = receiver
     const before = authServers.get(collection)
-    const first = before === undefined ? undefined : await readBy(before, receiver, { isKnown: true, signal })
+    const asker: Asker = { before, signal }
+    const first = before === undefined ? undefined : await readBy(before, receiver, asker)
     if (first !== undefined && !isRefused(first.found)) {
       if (!first.found.ok && first.found.reason !== 'unknown') authServers.delete(collection)
       return first.found
     }
     authServers.delete(collection)
-    return readAfresh(receiver, { isKnown: first !== undefined, signal }, first?.token)
+    return readAfresh(receiver, asker, first?.token)
   }
 
-  async function readAfresh(
-    receiver: Receiver,
-    options: OutboundOptions,
-    refused: HeldToken | undefined,
-  ): Promise<FoundReceiver> {
+  async function readAfresh(receiver: Receiver, asker: Asker, refused: HeldToken | undefined): Promise<FoundReceiver> {
     const { url, collection } = receiver
-    const view = await send({ method: 'GET', url, headers: { accept: 'application/json' } }, options)
+    const view = await send({ method: 'GET', url, headers: { accept: 'application/json' } }, wordOf(asker))
     const named = readAnswer('public view', view, parsePublicView)
     if (!named.ok) return named
     const authServer = named.value
-    const attempt = await readBy(authServer, receiver, options, refused)
+    const attempt = await readBy(authServer, receiver, asker, refused)
     // A token that was held may have been revoked: asked for once more.
     const isStale = isRefused(attempt.found) && attempt.token !== undefined && !attempt.isNew
-    const { found } = isStale ? await readBy(authServer, receiver, options, attempt.token) : attempt
+    const { found } = isStale ? await readBy(authServer, receiver, asker, attempt.token) : attempt
     if (found.ok) authServers.set(collection, authServer)
     return found
   }
@@ -84,13 +92,14 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
   async function readBy(
     authServer: string,
     { url, collection }: Receiver,
-    options: OutboundOptions,
+    asker: Asker,
     refused?: HeldToken,
   ): Promise<Attempt> {
-    const result = await tokens.tokenFor(collection, authServer, refused)
+    // Another one than before is known by the word of the receiver's server alone.
+    const result = await tokens.tokenFor(collection, authServer, asker.before === authServer, refused)
     if (!result.ok) return { found: result }
     const { token, isNew } = result
-    const answer = await requests.send({ method: 'GET', url, token: token.value }, options)
+    const answer = await requests.send({ method: 'GET', url, token: token.value }, wordOf(asker))
     const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url))
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }
   }

@@ -3,8 +3,10 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type Access, allowsAction, coversWalletAddress, type OutgoingPaymentAccess } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset } from '../protocol/amount.ts'
+import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { leavingFor } from '../protocol/price.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
 import { chargeSpending, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
@@ -15,6 +17,8 @@ export interface Charge {
   readonly receiver: string
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
+  /** For a receiver on another server. */
+  readonly rail?: Pick<RailTerms, 'isUnpriced'>
 }
 
 /** The entry that pays, with the changes that reserve its budget; or why no entry does. */
@@ -139,6 +143,9 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
     if (!isSameAsset(receiveAmount, charge.receiveAmount)) return 'the receive limit is in another asset'
     const received = receivedIn(spending, charge.receiveAmount) + charge.receiveAmount.value
     if (received > BigInt(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
+    // What arrives is what the receiver says, and nothing else limits the debit then.
+    if (charge.rail?.isUnpriced)
+      return 'the grant limits only what is received, and this wallet has no price for the asset of the receiver'
   }
   return undefined
 }
@@ -160,8 +167,14 @@ export async function releaseSpending(context: Context, payment: OutgoingPayment
   })
 }
 
-/** What a payment that failed has brought its receiver all the same; a rail may bring more than was priced. */
-function receivedOf({ sentAmount, receiveAmount, delivery }: OutgoingPayment): bigint {
-  const received = sentAmount.value === 0n ? 0n : BigInt(delivery?.received ?? '0')
-  return received < receiveAmount.value ? received : receiveAmount.value
+/**
+ * What a payment that failed has brought its receiver all the same: what that says, which may be more than was priced, and
+ * no less than what was paid for. A budget that came back by the word of the receiver could be spent on it again.
+ */
+function receivedOf({ sentAmount, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
+  if (sentAmount.value === 0n || rail === undefined || delivery === undefined) return 0n
+  const [said, sent, sendAmount] = [BigInt(delivery.received), BigInt(delivery.sent), BigInt(rail.sendAmount.value)]
+  const paidFor = leavingFor(sent, { sent: receiveAmount.value, received: sendAmount })
+  if (said >= receiveAmount.value) return receiveAmount.value
+  return said > paidFor ? said : paidFor
 }

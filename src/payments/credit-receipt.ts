@@ -81,13 +81,16 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
 
 const LONGEST_PAUSE_MILLISECONDS = 3_600_000
 
-/** Credits the receipts that are due, at most `limit`; answers how many are. */
-export async function recoverReceipts(context: Context, now: number, limit: number): Promise<number> {
-  const due = recordsOfKind(await context.storage.due('receipt', now, limit), 'receipt')
-  await Promise.all(
-    due.map(async (record) => ((await claim(context, record)) ? creditPayee(context, record.value) : [])),
+/** Credits receipts that are due, but those that another process has taken up; answers how many. */
+export async function recoverReceipts(context: Context, due: readonly StoredRecord<'receipt'>[]): Promise<number> {
+  const claimed = await Promise.all(
+    due.map(async (record) => {
+      if (!(await claim(context, record))) return 0
+      await creditPayee(context, record.value)
+      return 1
+    }),
   )
-  return due.length
+  return claimed.reduce<number>((sum, one) => sum + one, 0)
 }
 
 /** Keeps other processes away, and this one: for a lease at first, then as long again as the receipt has waited, up to an hour. */

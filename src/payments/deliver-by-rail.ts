@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { Delivery, DeliveryResult, PaymentMethod } from '../ports/payment-method.ts'
+import type { Delivery, DeliveryProgress, DeliveryResult, PaymentMethod } from '../ports/payment-method.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
 import type { RailPayment } from '../protocol/outgoing-payment.ts'
@@ -12,8 +12,15 @@ import { type CheckedReceiver, recheckReceiver } from './recheck-receiver.ts'
 import { openDetails } from './seal-details.ts'
 import type { Step } from './step.ts'
 
-/** How long a payment is tried of which nothing is in flight. Its price is from when it was ordered. */
+/** How long anything new leaves for a payment. Its price is from when it was ordered. */
 const TRIED_MILLISECONDS = 3_600_000
+
+/**
+ * So long after a payment was ordered its rail is asked what became of what is in flight: nothing leaves after the first
+ * hour, and what has left can be asked about for a day. It counts from the order, because a rail that records without ever
+ * finding out would begin any other count anew. Then the host is asked.
+ */
+const ASKED_MILLISECONDS = 25 * 3_600_000
 
 /**
  * Pays a receiver on another server: looks at it again, lets the rail send from where it left off, and decides by what has
@@ -28,26 +35,57 @@ export async function deliverByRail(
   if (payment.delivery?.isLeftToHost !== undefined) return remindHost(context, record, payment)
   const progress = progressOf(payment)
   const receiver = await recheckReceiver(context, payment, progress)
-  const isTriedOut = context.clock.now() - payment.createdAt >= TRIED_MILLISECONDS
-  if (receiver.state === 'silent' && !isTriedOut) return { progress: 'later', record }
-  if (receiver.state !== 'open' && !isInFlight(progress))
-    return endDelivery(context, record, payment, progress, receiver.reason)
+  if (receiver.state === 'silent' && !isTriedOut(context, payment)) return { progress: 'later', record }
+  const stop = whyStopped(context, payment, receiver)
+  if (stop !== undefined && !isInFlight(progress))
+    return endDelivery(context, record, payment, { outcome: 'ended', progress, reason: stop })
   const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
   // A rail that was taken out of the configuration may come back, and then it can find out.
-  if (method === undefined) return { progress: 'later', record }
+  if (method === undefined) return putOff(context, record, payment, 'no_payment_method')
   const details = await detailsFor(context, payment, receiver)
-  if (details === undefined) return leaveToHost(context, record, payment, progress, 'unknown')
+  if (details === undefined) {
+    return isInFlight(progress)
+      ? leaveToHost(context, record, payment, progress, 'unknown')
+      : endDelivery(context, record, payment, { outcome: 'ended', progress, reason: 'details_unreadable' })
+  }
   const followed = followDelivery(context, record, payment, details)
-  const delivery = deliveryOf(payment, details, receiver.state !== 'open')
+  const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
   const result = await carry(context, followed, () => method.deliver(delivery, progress, followed.record), details)
   if (result === 'lost') return { progress: 'lost' }
   try {
-    return await conclude(context, { followed, payment, receiver, isTriedOut }, result)
+    return await conclude(context, { followed, payment, receiver, stop }, result)
   } catch (cause) {
     const at = context.clock.now()
     context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be moved on', cause })
-    return { progress: 'later', record: followed.current() }
+    return putOff(context, followed.current(), payment, 'rail_failed')
   }
+}
+
+function isTriedOut(context: Context, { createdAt }: RailPayment): boolean {
+  return context.clock.now() - createdAt >= TRIED_MILLISECONDS
+}
+
+/** Why nothing new may leave; absent where it may, or may once it is known what became of what is in flight. */
+function whyStopped(context: Context, payment: RailPayment, receiver: CheckedReceiver): string | undefined {
+  if (receiver.state === 'over' || receiver.state === 'silent') return receiver.reason
+  return isTriedOut(context, payment) ? 'out_of_time' : undefined
+}
+
+/** Leaves a payment for later, while that may change something; then it ends, or the host is asked. */
+async function putOff(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  payment: RailPayment,
+  reason: string,
+): Promise<Step> {
+  const progress = progressOf(record.value)
+  if (isInFlight(progress)) {
+    const isAskedOut = context.clock.now() - payment.createdAt >= ASKED_MILLISECONDS
+    return isAskedOut ? leaveToHost(context, record, payment, progress, 'unknown') : { progress: 'later', record }
+  }
+  return isTriedOut(context, payment)
+    ? endDelivery(context, record, payment, { outcome: 'ended', progress, reason })
+    : { progress: 'later', record }
 }
 
 /** Those that the first of it left with, and of now where nothing has left; none where they cannot be opened any more. */
@@ -66,7 +104,7 @@ function deliveryOf({ id, rail, receiveAmount }: RailPayment, details: IlpPaymen
   return { id, details, account, sendAmount: send, receiveAmount, isFixedReceive, isOver }
 }
 
-/** Lets the rail work; what it throws is a fault, and it is asked again later. */
+/** Lets the rail work; what it throws is a fault. Then, and where it does not answer, it is asked again later. */
 async function carry(
   context: Context,
   followed: FollowedDelivery,
@@ -75,7 +113,7 @@ async function carry(
 ): Promise<DeliveryResult | 'lost'> {
   try {
     const result = await followed.whileLeased(() => askRail(details, deliver))
-    return result === 'lapsed' ? 'lost' : result
+    return result === 'lapsed' ? { outcome: 'later', reason: 'the payment method did not answer' } : result
   } catch (cause) {
     if (followed.isLost()) return 'lost'
     const at = context.clock.now()
@@ -89,12 +127,13 @@ interface Attempt {
   readonly followed: FollowedDelivery
   readonly payment: RailPayment
   readonly receiver: CheckedReceiver
-  readonly isTriedOut: boolean
+  /** Why nothing new was to leave. */
+  readonly stop: string | undefined
 }
 
 async function conclude(
   context: Context,
-  { followed, payment, receiver, isTriedOut }: Attempt,
+  { followed, payment, receiver, stop }: Attempt,
   result: DeliveryResult,
 ): Promise<Step> {
   const record = followed.current()
@@ -102,24 +141,31 @@ async function conclude(
   if ('progress' in result) checkProgress(payment, before, result.progress)
   switch (result.outcome) {
     case 'delivered':
-    case 'ended': {
-      if (isInFlight(result.progress))
-        throw new TypeError('a payment method ended a delivery of which something is in flight')
+      checkEnd(result.progress)
+      if (result.progress.sent === 0n) throw new TypeError('a payment method delivered a payment of which nothing left')
+      return endDelivery(context, record, payment, result)
+    case 'ended':
+      checkEnd(result.progress)
+      if (receiver.state === 'unclear' && stop === undefined) {
+        // Now that it is known, the receiver is looked at again.
+        await followed.record(result.progress)
+        return { progress: 'moved', record: followed.current() }
+      }
       // What the rail was stopped by is why it ended.
-      const said = result.outcome === 'ended' ? result.reason : 'delivered'
-      return endDelivery(context, record, payment, result.progress, receiver.state === 'open' ? said : receiver.reason)
-    }
+      return endDelivery(context, record, payment, { ...result, reason: stop ?? result.reason })
     case 'unknown':
       return isInFlight(result.progress)
         ? leaveToHost(context, record, payment, result.progress, 'unknown')
-        : endDelivery(context, record, payment, result.progress, 'unknown')
+        : endDelivery(context, record, payment, { ...result, outcome: 'ended', reason: 'unknown' })
     case 'pending': {
       const pending = isInFlight(before) ? before : handOver(payment, before)
       return leaveToHost(context, record, payment, pending, 'pending')
     }
     case 'later':
-      return isTriedOut && !isInFlight(before)
-        ? endDelivery(context, record, payment, before, result.reason)
-        : { progress: 'later', record }
+      return putOff(context, record, payment, result.reason)
   }
+}
+
+function checkEnd(progress: DeliveryProgress): void {
+  if (isInFlight(progress)) throw new TypeError('a payment method ended a delivery of which something is in flight')
 }

@@ -6,7 +6,7 @@ import type { Decision as PaymentDecision, RailPayment } from '../protocol/outgo
 import { priceOfPart } from '../protocol/price.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { decided } from './deliver-locally.ts'
-import { isComplete, progressOf, reasonText, storeProgress } from './delivery-progress.ts'
+import { isComplete, reasonText, storeProgress } from './delivery-progress.ts'
 import { accountChanges } from './follow-delivery.ts'
 import { serializeRailAccount } from './rail-account.ts'
 import type { Step } from './step.ts'
@@ -17,48 +17,49 @@ const REMINDED_MILLISECONDS = 3_600_000
 /** A payment over a rail, as it was read and written last. */
 type PaymentRecord = StoredRecord<'outgoing-payment'>
 
-/** Decides a payment by what has left: all of it settles whole, nothing of it releases, a part of it settles that part. */
+/** How a delivery ended of which nothing is in flight, and why, where that was before all had arrived. */
+export type DeliveryEnd =
+  | { readonly outcome: 'delivered'; readonly progress: DeliveryProgress }
+  | {
+      readonly outcome: 'ended'
+      readonly progress: DeliveryProgress
+      readonly reason: string
+      readonly saidByHost?: StoredDelivery['saidByHost']
+    }
+
+/**
+ * Decides a payment: what is delivered settles whole; else what has left decides: all of it settles whole, nothing of it
+ * releases, a part of it settles that part. @spec OUT-9
+ */
 export async function endDelivery(
   context: Context,
   record: PaymentRecord,
   payment: RailPayment,
-  progress: DeliveryProgress,
-  reason: string,
+  end: DeliveryEnd,
 ): Promise<Step> {
-  return commitWithAccount(context, record, payment, progress, (changes) =>
-    decidedByProgress(context, record, payment, { progress, reason, changes }),
+  const delivery: StoredDelivery = {
+    ...storeProgress(record.value.delivery, end.progress),
+    ...(end.outcome === 'ended' && end.saidByHost && { saidByHost: end.saidByHost }),
+    ...(end.outcome === 'ended' && !isComplete(payment, end.progress) && { reason: reasonText(end.reason) }),
+  }
+  const ended = { ...record, value: { ...record.value, delivery } }
+  return commitWithAccount(context, record, payment, end.progress, (changes) =>
+    decided(context, ended, decisionOf(payment, end), changes),
   )
 }
 
-/** The commit that decides a payment by what has left of it, where nothing is in flight. @spec OUT-9 */
-export function decidedByProgress(
-  context: Context,
-  record: PaymentRecord,
-  payment: RailPayment,
-  end: {
-    readonly progress: DeliveryProgress
-    readonly reason: string
-    readonly saidByHost?: StoredDelivery['saidByHost']
-    readonly changes: readonly Change[]
-  },
-): { readonly changes: readonly Change[]; readonly answer: Step } {
-  const { progress, saidByHost, changes } = end
-  const reason = reasonText(end.reason)
-  const delivery: StoredDelivery = {
-    ...storeProgress(record.value.delivery, progress),
-    ...(saidByHost && { saidByHost }),
-    ...(!isComplete(payment, progress) && { reason }),
-  }
-  const ended = { ...record, value: { ...record.value, delivery } }
-  return decided(context, ended, decisionOf(payment, progress, reason), changes)
-}
-
-/** The price is frozen: what an exchange on the way left over is the wallet's. */
-function decisionOf(payment: RailPayment, progress: DeliveryProgress, reason: string): PaymentDecision {
+/**
+ * The price is frozen: what an exchange on the way left over is the wallet's, and so is what stayed of a delivery because
+ * nothing would have arrived for it.
+ */
+function decisionOf(payment: RailPayment, end: DeliveryEnd): PaymentDecision {
   const { debitAmount, fee, rail } = payment
-  if (isComplete(payment, progress)) return { action: 'settle', amount: debitAmount.value, fee: fee.value }
-  if (progress.sent === 0n) return { action: 'release', reason }
-  const price = { debit: debitAmount.value, fee: fee.value, sendAmount: BigInt(rail.sendAmount.value) }
+  const { outcome, progress } = end
+  if (outcome === 'delivered' || isComplete(payment, progress))
+    return { action: 'settle', amount: debitAmount.value, fee: fee.value }
+  if (progress.sent === 0n) return { action: 'release', reason: reasonText(end.reason) }
+  const fixedFee = BigInt(rail.fixedFee ?? '0')
+  const price = { debit: debitAmount.value, fee: fee.value, fixedFee, sendAmount: BigInt(rail.sendAmount.value) }
   const part = priceOfPart(price, progress.sent)
   return { action: 'settle', amount: part.debit, fee: part.fee }
 }
@@ -106,7 +107,8 @@ async function commitWithAccount(
 ): Promise<Step> {
   const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
   const attempt = async (): Promise<Decision<Step>> => {
-    const moved = await accountChanges(context, payment.rail, progressOf(record.value), after)
+    const moved = await accountChanges(context, record, payment, after)
+    if (moved === 'lost') return { answer: lost.answer }
     if (moved === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')
     return write(moved)
   }

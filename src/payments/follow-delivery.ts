@@ -4,9 +4,11 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { StoredDelivery } from '../protocol/delivery.ts'
 import type { OutgoingPayment, RailPayment } from '../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
-import { type Decision, decide } from '../records/decide.ts'
+import { railAccountId } from '../protocol/rail-account.ts'
+import { backOffMilliseconds, type Decision, decide } from '../records/decide.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { checkProgress, progressOf, storeProgress } from './delivery-progress.ts'
-import { changeRailAccount, serializeRailAccount } from './rail-account.ts'
+import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
 import { sealDetails } from './seal-details.ts'
 
 /** What a worker on a delivery holds. */
@@ -83,42 +85,70 @@ async function nextDelivery(
   return stored.details === undefined ? { ...stored, details: await sealDetails(context, details) } : stored
 }
 
+type Written = StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'
+
+/** How often a back-off doubles before a commit is tried again that failed for another reason than a concurrent writer. */
+const LONGEST_BACK_OFF = 5
+
 async function commitProgress(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   payment: RailPayment,
   delivery: StoredDelivery,
   most: bigint | undefined,
-): Promise<StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'> {
-  const { rail } = payment
+): Promise<Written> {
   const before = progressOf(record.value)
   const after = progressOf({ ...record.value, delivery })
   // Money that goes is what makes it worth while to ask again soon.
   const attempts = after.sent > before.sent ? 0 : record.value.attempts
   const value: OutgoingPayment = { ...record.value, delivery, attempts }
-  const attempt = async (): Promise<Decision<StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'>> => {
-    const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
-    const moved = await accountChanges(context, rail, before, after, most)
-    if (moved === 'over_limit') return { answer: moved }
-    return {
-      changes: [{ ...record, action: 'replace', value, dueAt }, ...moved],
-      answer: { ...record, version: record.version + 1, value, dueAt },
-    }
+  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+  const written = { ...record, version: record.version + 1, value, dueAt }
+  const attempt = async (): Promise<Decision<Written>> => {
+    const moved = await accountChanges(context, record, payment, after, most)
+    if (moved === 'over_limit' || moved === 'lost') return { answer: moved }
+    return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer: written }
   }
-  return decide(context, attempt, [], { lost: { payment: payment.id, answer: 'lost' } })
+  const lost = { payment: payment.id, answer: 'lost' } as const
+  return decide(context, attempt, [], { lost }).catch(async () => {
+    // One commit that failed is no reason to stop. Both are at one version, so that only one of them happens.
+    await context.clock.sleep(backOffMilliseconds(context, LONGEST_BACK_OFF))
+    const earlier = async (): Promise<Written | undefined> =>
+      (await isWritten(context, written)) ? written : undefined
+    return decide(context, attempt, [], { lost, earlier })
+  })
 }
 
-/** The changes by which the rail's account follows a payment: what is in flight has left, until it is known that it has not. */
+/** Whether a payment is stored as this worker has meant to write it. */
+async function isWritten(context: Context, written: StoredRecord<'outgoing-payment'>): Promise<boolean> {
+  const { id } = written.value
+  const stored = await readRecord(context.storage, 'outgoing-payment', id)
+  if (stored?.version !== written.version || stored.dueAt !== written.dueAt) return false
+  const [one, other] = [stored, written].map(({ value }) => JSON.stringify(storeProgress(undefined, progressOf(value))))
+  return one === other
+}
+
+/**
+ * The changes by which the rail's account follows a payment: what is in flight has left, until it is known that it has not.
+ * `lost` where the payment was changed meanwhile: the account may have followed that already.
+ */
 export async function accountChanges(
   context: Context,
-  { method, account, sendAmount }: RailPayment['rail'],
-  before: DeliveryProgress,
+  record: StoredRecord<'outgoing-payment'>,
+  { id, rail }: RailPayment,
   after: DeliveryProgress,
   most?: bigint,
-): Promise<readonly Change[] | 'over_limit'> {
+): Promise<readonly Change[] | 'lost' | 'over_limit'> {
+  const before = progressOf(record.value)
   const sent = after.sent + after.inFlight.sent - before.sent - before.inFlight.sent
   if (sent === 0n) return []
+  const { method, account, sendAmount } = rail
   const { assetCode, assetScale } = sendAmount
-  const change = await changeRailAccount(context, { method, account, assetCode, assetScale }, { sent }, most)
+  const railAccountKey = { kind: 'rail-account', id: railAccountId(method, account) } as const
+  const records = await context.storage.get([{ kind: 'outgoing-payment', id }, railAccountKey])
+  const [stored] = recordsOfKind(records, 'outgoing-payment')
+  if (stored?.version !== record.version) return 'lost'
+  const [railAccount] = recordsOfKind(records, 'rail-account')
+  const change = moveRailAccount(railAccount, { method, account, assetCode, assetScale }, { sent }, most)
   return change === 'over_limit' ? change : [change]
 }

@@ -2,13 +2,11 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { amountOf, amountToWire, type WireAmount } from '../protocol/amount.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
-import { isRailPayment, type RailPayment } from '../protocol/outgoing-payment.ts'
-import { type Decision, decide } from '../records/decide.ts'
+import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { advancePayment } from './advance-payment.ts'
 import { progressOf, settleFlight } from './delivery-progress.ts'
-import { decidedByProgress } from './end-delivery.ts'
-import { accountChanges } from './follow-delivery.ts'
+import { endDelivery } from './end-delivery.ts'
 
 /**
  * What became of a host's word. `unknown`: there is no such payment. `too_early`: its rail has not left it to the host yet;
@@ -37,11 +35,6 @@ export interface UndecidedPayment {
   readonly unknownReceived: WireAmount
 }
 
-/** What a decision of the host came to: the payment to move on, or an answer alone. */
-type Outcome =
-  | { readonly record: StoredRecord<'outgoing-payment'> }
-  | { readonly record?: undefined; readonly answer: HostDecision }
-
 /**
  * Takes the host's word for what became of what is in flight. It decides the payment once; the same word again is the same
  * answer.
@@ -52,47 +45,38 @@ export async function decideByHost(
   said: 'sent' | 'failed',
   keep: (work: Promise<unknown>) => void,
 ): Promise<HostDecision> {
-  const outcome = await decide<Outcome>(context, async () => {
+  for (;;) {
     const record = isIdentifier(id) ? await readRecord(context.storage, 'outgoing-payment', id) : undefined
-    if (record === undefined) return { answer: { answer: { ok: false, reason: 'unknown' } } }
-    const { value } = record
-    const { delivery, state } = value
+    if (record === undefined) return { ok: false, reason: 'unknown' }
+    const payment = record.value
+    const { delivery, state } = payment
     if (delivery?.saidByHost !== undefined)
-      return { answer: { answer: delivery.saidByHost === said ? { ok: true } : { ok: false, reason: 'conflict' } } }
+      return delivery.saidByHost === said ? { ok: true } : { ok: false, reason: 'conflict' }
     const isUnderWay = state === 'created' || state === 'sending'
-    if (!isRailPayment(value) || !isUnderWay) return { answer: { answer: { ok: false, reason: 'not_asked' } } }
-    if (delivery?.isLeftToHost === undefined) return { answer: { answer: { ok: false, reason: 'too_early' } } }
-    return endByHost(context, record, value, said)
-  })
-  if (outcome.record === undefined) return outcome.answer
-  keep(advancePayment(context, outcome.record))
-  return { ok: true }
-}
-
-async function endByHost(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: RailPayment,
-  said: 'sent' | 'failed',
-): Promise<Decision<Outcome>> {
-  const before = progressOf(payment)
-  const progress = settleFlight(before, said === 'sent')
-  const moved = await accountChanges(context, payment.rail, before, progress)
-  if (moved === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')
-  const end = { progress, reason: `host_said_${said}`, saidByHost: said, changes: moved }
-  const { changes, answer } = decidedByProgress(context, record, payment, end)
-  if (answer.progress !== 'moved') throw new Error('a decision has moved no payment')
-  return { changes, answer: { record: answer.record } }
+    if (!isRailPayment(payment) || !isUnderWay) return { ok: false, reason: 'not_asked' }
+    if (delivery?.isLeftToHost === undefined) return { ok: false, reason: 'too_early' }
+    const progress = settleFlight(progressOf(payment), said === 'sent')
+    const end = { outcome: 'ended', progress, reason: `host_said_${said}`, saidByHost: said } as const
+    const step = await endDelivery(context, record, payment, end)
+    if (step.progress === 'moved') {
+      keep(advancePayment(context, step.record))
+      return { ok: true }
+    }
+    // Somebody else has written it meanwhile: another word, or only a reminder.
+  }
 }
 
 const BATCH = 100
 
-/** Every payment of which the host is to say how it ended; the longest waiting first. */
+/** Every payment of which the host is to say how it ended; the first that was ordered first. */
 export async function listUndecided(context: Context): Promise<readonly UndecidedPayment[]> {
   for (let limit = BATCH; ; limit *= 2) {
     // Each has a moment at which the host is reminded, and there is no other way to find them all.
     const due = await context.storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, limit)
-    if (due.length < limit) return recordsOfKind(due, 'outgoing-payment').flatMap(({ value }) => undecided(value))
+    if (due.length < limit) {
+      const all = recordsOfKind(due, 'outgoing-payment').flatMap(({ value }) => undecided(value))
+      return all.sort((one, other) => one.createdAt - other.createdAt)
+    }
   }
 }
 

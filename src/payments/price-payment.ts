@@ -1,8 +1,11 @@
 import type { Context } from '../ports/context.ts'
+import type { Price } from '../ports/pricing.ts'
 import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import {
   arrivingFor,
+  type Exchange,
+  isWithinTolerance,
   leavingFor,
   minimumSend,
   ONE_TO_ONE,
@@ -28,13 +31,17 @@ export type PricedPayment =
       /** For a receiver on another server. */
       readonly rail?: RailTerms
     }
-  | { readonly ok: false; readonly reason: 'wrong_asset' | 'zero' | 'over_remainder' | 'no_exchange' | 'too_large' }
+  | {
+      readonly ok: false
+      readonly reason: 'wrong_asset' | 'zero' | 'over_remainder' | 'no_exchange' | 'unfair_way' | 'too_large'
+    }
   | { readonly ok: false; readonly reason: 'receives_nothing'; readonly minSendAmount?: Amount }
 
 /**
  * Prices a payment: a fixed debit is kept exactly and what arrives is rounded down; a fixed receive is kept exactly
  * and the debit is the smallest that reaches it. Over a rail the wallet's price leads to the asset in which money leaves,
- * and the rail's rate from there to the receiver; each step rounds once.
+ * and the rail's rate from there to the receiver; each step rounds once. That rate is what others say, the receiver among
+ * them: it may be worse than what the wallet itself would give by the tolerance of its choice, and no more.
  * @spec QUO-3 @spec QUO-4 @spec QUO-5 @spec QUO-8
  */
 export async function pricePayment(
@@ -54,8 +61,13 @@ export async function pricePayment(
   const [given, asset] = 'debit' in fixed ? [fixed.debit, from] : [fixed.receive, to]
   if (!isSameAsset(given, asset)) return { ok: false, reason: 'wrong_asset' }
   if (given.value === 0n) return { ok: false, reason: 'zero' }
-  const terms = await termsOf(context, { walletAddress, from, to: way?.asset ?? to })
+  const [terms, own] = await Promise.all([
+    termsOf(context, { walletAddress, from, to: way?.asset ?? to }),
+    way && ownExchange(context, { walletAddress, from: way.asset, to }),
+  ])
   if (terms === undefined) return { ok: false, reason: 'no_exchange' }
+  const tolerance = context.policies.exchangeToleranceBasisPoints
+  if (way && own && !isWithinTolerance(way.rate, own, tolerance)) return { ok: false, reason: 'unfair_way' }
   const leg: Leg = { terms, rate: way?.rate ?? ONE_TO_ONE }
   const priced = 'debit' in fixed ? sendExactly(leg, fixed.debit.value) : receiveExactly(leg, fixed.receive.value)
   if (!priced.ok) return priced
@@ -66,26 +78,55 @@ export async function pricePayment(
     debitAmount: amountOf(from, debit),
     receiveAmount: amountOf(to, receive),
     fee: amountOf(from, fee),
-    ...(way && { rail: railTerms(way, leaving, !('debit' in fixed)) }),
+    ...(way && {
+      rail: {
+        method: way.method,
+        account: way.account,
+        sendAmount: amountToWire(amountOf(way.asset, leaving)),
+        isFixedReceive: !('debit' in fixed),
+        ...(terms.fixed > 0n && { fixedFee: terms.fixed.toString() }),
+        ...(own === undefined && { isUnpriced: true }),
+      },
+    }),
   }
 }
 
-function railTerms({ method, account, asset }: RailWay, leaving: bigint, isFixedReceive: boolean): RailTerms {
-  return { method, account, sendAmount: amountToWire(amountOf(asset, leaving)), isFixedReceive }
+/** From which asset to which somebody pays. */
+interface PriceRequest {
+  readonly walletAddress: string
+  readonly from: Asset
+  readonly to: Asset
 }
 
-async function termsOf(
+async function askPrice(
   context: Context,
-  request: { readonly walletAddress: string; readonly from: Asset; readonly to: Asset },
-): Promise<Terms | undefined> {
-  const { walletAddress, from, to } = request
+  { walletAddress, from, to }: PriceRequest,
+): Promise<(Exchange & Pick<Price, 'fee'>) | undefined> {
   const price = await answerInTime(context, 'the pricing', () =>
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
   )
   if (price === undefined) return undefined
   const rate = parseRate(price.rate)
   if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')
-  const { basisPoints = 0, fixed = 0n } = price.fee ?? {}
+  return { from, to, rate, ...(price.fee && { fee: price.fee }) }
+}
+
+/**
+ * What the wallet itself would give for the exchange on the way, without its fee, which is for its own part of it. One
+ * asset is worth itself, in two scales too where the wallet says nothing else. `undefined` where it knows no price.
+ */
+async function ownExchange(context: Context, request: PriceRequest): Promise<Exchange | undefined> {
+  const { from, to } = request
+  const even = { from, to, rate: { numerator: 1n, denominator: 1n } }
+  if (isSameAsset(from, to)) return even
+  return (await askPrice(context, request)) ?? (from.assetCode === to.assetCode ? even : undefined)
+}
+
+async function termsOf(context: Context, request: PriceRequest): Promise<Terms | undefined> {
+  const price = await askPrice(context, request)
+  if (price === undefined) return undefined
+  const { from, to, rate, fee } = price
+  const { basisPoints = 0, fixed = 0n } = fee ?? {}
   const isFee = Number.isInteger(basisPoints) && basisPoints >= 0 && basisPoints < 10_000 && fixed >= 0n
   if (!isFee)
     throw new TypeError('Pricing.price gave a fee that is no whole number of basis points below 10000 and fixed units')

@@ -12,21 +12,10 @@ export interface RailAccountName extends Asset {
 }
 
 /**
- * The change by which an account of a rail counts a movement, for the commit of what moves; `over_limit` where the side
- * that grows would be more than `most` above the other one. The account is there from its first movement on. Run it
- * within `serializeRailAccount`, and again after a conflict.
+ * The change by which an account of a rail, read together with what moves, counts a movement, for the commit of that;
+ * `over_limit` where the side that grows would be more than `most` above the other one. The account is there from its
+ * first movement on. Run it within `serializeRailAccount`, and read both again after a conflict.
  */
-export async function changeRailAccount(
-  context: Context,
-  name: RailAccountName,
-  moved: RailMovement,
-  most?: bigint,
-): Promise<Change | 'over_limit'> {
-  const id = railAccountId(name.method, name.account)
-  return moveRailAccount(await readRecord(context.storage, 'rail-account', id), name, moved, most)
-}
-
-/** The same for an account that was read together with what moves. */
 export function moveRailAccount(
   record: StoredRecord<'rail-account'> | undefined,
   name: RailAccountName,

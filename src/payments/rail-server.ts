@@ -1,13 +1,13 @@
 import type { Context } from '../ports/context.ts'
 import type { OpenIncomingPayment, PaymentMethod, RailServer } from '../ports/payment-method.ts'
 import { type Amount, type Asset, amountOf, isSameAsset } from '../protocol/amount.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
 import { parseRate, priceFixedSend } from '../protocol/price.ts'
 import { readRecord } from '../records/read-record.ts'
 import { answerInTime } from './in-time.ts'
 import { readRailBalance } from './rail-account.ts'
 import { findPayee, receiveByRail } from './receive-by-rail.ts'
+import { openAddress } from './seal-address.ts'
 
 /** What a payment method is given by this server; `keep` is given the work that goes on after a call. */
 export function createRailServer(
@@ -19,7 +19,7 @@ export function createRailServer(
     clock: context.clock,
     cryptography: context.cryptography,
     emit: (event) => context.emit(event),
-    findPayable: (id) => findPayable(context, id),
+    findPayable: (address) => findPayable(context, address),
     exchange: (amount, to, walletAddress) => exchangeReceived(context, amount, to, walletAddress),
     receive: (transfer) => receiveByRail(context, method, transfer, keep),
     balance: (account) => readRailBalance(context, method, account),
@@ -30,15 +30,17 @@ export function createRailServer(
  * An incoming payment. One that takes no money now has a remainder of zero: what it has taken before it was over is asked
  * about afterwards, and for that its secret is needed.
  */
-async function findPayable(context: Context, id: string): Promise<OpenIncomingPayment | undefined> {
-  const payment = isIdentifier(id) ? (await readRecord(context.storage, 'incoming-payment', id))?.value : undefined
+async function findPayable(context: Context, address: string): Promise<OpenIncomingPayment | undefined> {
+  const id = await openAddress(context.secrets, address)
+  const payment = id === undefined ? undefined : (await readRecord(context.storage, 'incoming-payment', id))?.value
   if (payment === undefined) return undefined
   const isOpen = isActive(payment, context.clock.now()) && (await findPayee(context, payment)) !== undefined
   const remainder = isOpen ? remainderOf(payment) : 0n
   return {
-    id,
+    id: payment.id,
+    address,
     walletAddress: payment.walletAddress,
-    sharedSecret: await context.secrets.derive(payment.secretId, 'shared-secret', id),
+    sharedSecret: await context.secrets.derive(payment.secretId, 'shared-secret', payment.id),
     asset: assetOf(payment),
     ...(remainder !== undefined && { remainder }),
   }

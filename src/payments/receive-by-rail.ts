@@ -9,6 +9,7 @@ import { railAccountId } from '../protocol/rail-account.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import { readLedgerAccount } from './ask-ledger.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { answerInTime } from './in-time.ts'
@@ -21,7 +22,8 @@ import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
  * not tell its peer that it was refused. The same transfer again finds out.
  *
  * A refusal is written down where anything could change it later: the peer has been told no, and counts on that. So a
- * transfer that was refused for any reason is `refused` from then on, and never counted.
+ * transfer that was refused for any reason is `refused` from then on, and never counted. Once it is too late for it at
+ * every clock nothing can change that, and the refusal is forgotten.
  * @spec INC-5 @spec INC-7 @spec INC-8
  */
 export async function receiveByRail(
@@ -48,10 +50,11 @@ export async function receiveByRail(
 /** What became of a transfer, or the receipt of one that was taken just now. */
 type Taken = TransferOutcome | Receipt
 
-/** Of what comes too late nothing is counted, so its amounts may be anything. */
-function assertTransfer({ id, amount, accountAmount, least, isLate }: RailTransfer): void {
+/** Of what the rail refuses nothing is counted, so its amounts may be anything. */
+function assertTransfer({ id, amount, accountAmount, least, notAfter, isRefused }: RailTransfer): void {
   if (!isIdentifier(id)) throw new RangeError('the id of a transfer has 32 lower-case hexadecimal digits')
-  if (isLate === true) return
+  if (!Number.isSafeInteger(notAfter)) throw new RangeError('a transfer may be taken until a moment')
+  if (isRefused === true) return
   for (const { value } of [amount, accountAmount])
     if (value <= 0n || value > MAX_AMOUNT_VALUE)
       throw new RangeError('the value of a transfer is a positive unsigned 64-bit integer')
@@ -80,13 +83,18 @@ async function readTransfer(context: Context, method: string, transfer: RailTran
 /** The payee's account in the ledger; `undefined` where it takes no money, or where nobody needs to know. */
 async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<string | undefined> {
   const { incoming, receipt } = await readTransfer(context, method, transfer)
-  if (incoming === undefined || receipt !== undefined || transfer.isLate === true) return undefined
+  if (incoming === undefined || receipt !== undefined || isTooLate(context, transfer)) return undefined
   if (!isActive(incoming.value, context.clock.now())) return undefined
   const payee = await findPayee(context, incoming.value)
   if (payee === undefined) return undefined
   const booked = await readLedgerAccount(context, payee.account)
   const canReceive = booked?.canReceive === true && isSameAsset(booked, assetOf(incoming.value))
   return canReceive ? payee.account : undefined
+}
+
+/** Whether it is not taken as new, and never will be. */
+function isTooLate({ clock }: Context, { notAfter, isRefused }: RailTransfer): boolean {
+  return isRefused === true || clock.now() > notAfter
 }
 
 /** The wallet address of an incoming payment; `undefined` where it is not active, or has changed its asset. */
@@ -108,7 +116,9 @@ async function takeTransfer(
   if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
   // Never to be paid: there is none, or its state is one that it never leaves.
   const isOver = incoming?.value.state === 'completed' || incoming?.value.state === 'expired'
-  if (incoming === undefined || isOver) return { answer: transfer.isLate === true ? 'refused' : 'not_payable' }
+  // Here, after all that may have taken its time: the wallet's answers, the queue, a conflict.
+  const isLate = isTooLate(context, transfer)
+  if (incoming === undefined || isOver) return { answer: isLate ? 'refused' : 'not_payable' }
   const now = context.clock.now()
   const refused: Receipt = {
     id: transfer.id,
@@ -118,11 +128,12 @@ async function takeTransfer(
     createdAt: now,
     railAccount: railAccountId(method, transfer.account),
   }
-  const refuse = (answer: TransferOutcome): Decision<Taken> => ({
-    changes: [{ action: 'insert', kind: 'receipt', value: refused }],
-    answer,
-  })
-  if (transfer.isLate === true) return refuse('refused')
+  const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
+  const refuse = (answer: TransferOutcome): Decision<Taken> => {
+    if (forgetAt <= now) return { answer }
+    return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
+  }
+  if (isLate) return refuse('refused')
   if (!isSameAsset(transfer.amount, assetOf(incoming.value)))
     throw new TypeError('a transfer is in another asset than its incoming payment')
   if (payeeAccount === undefined || !isActive(incoming.value, now)) return refuse('not_payable')

@@ -3,11 +3,16 @@ import type { DeliveryProgress } from '../ports/payment-method.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import type { RailPayment } from '../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import { isInFlight } from './delivery-progress.ts'
 import { findRemoteReceiver } from './remote-receiver.ts'
 
-/** Whether a receiver may be sent money: it is `open`, it is `over` for good, or its server does not say so now. */
+/**
+ * Whether a receiver may be sent money: it is `open`, it is `over` for good, or its server does not say so now. Whether an
+ * `unclear` one takes the rest shows once it is known what became of what is in flight: it may have had that already.
+ */
 export type CheckedReceiver =
   | { readonly state: 'open'; readonly details: IlpPaymentMethod }
+  | { readonly state: 'unclear' }
   | { readonly state: 'over' | 'silent'; readonly reason: string }
 
 /**
@@ -22,11 +27,16 @@ export async function recheckReceiver(
   const found = await findRemoteReceiver(context, payment.receiver)
   if (!found.ok) {
     const isSilent = found.reason === 'unreachable' || found.reason === 'refused' || found.reason === 'invalid'
+    // The rail may know what became of what is in flight, whatever this server says.
+    if (isSilent && isInFlight(progress)) return { state: 'unclear' }
     return { state: isSilent ? 'silent' : 'over', reason: `receiver_${found.reason}` }
   }
   const { asset, remainder, details } = found.receiver
   if (!isSameAsset(asset, payment.receiveAmount)) return { state: 'over', reason: 'receiver_changed_asset' }
-  const missing = payment.receiveAmount.value - progress.received - progress.inFlight.received
-  if (remainder !== undefined && missing > remainder) return { state: 'over', reason: 'receiver_over_remainder' }
-  return { state: 'open', details }
+  if (remainder === undefined || remainder >= payment.receiveAmount.value - progress.received)
+    return { state: 'open', details }
+  if (isInFlight(progress)) return { state: 'unclear' }
+  // More of a part may have arrived than this server was told: a receiver that takes anything says itself when it is enough.
+  if (progress.sent > 0n && remainder > 0n) return { state: 'open', details }
+  return { state: 'over', reason: 'receiver_over_remainder' }
 }

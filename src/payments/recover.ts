@@ -15,7 +15,7 @@ const BATCH = 100
 /**
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
- * only one of them wins, and so is a receipt.
+ * only one of them wins, and so is a receipt. Deletes refusals of transfers where they would keep money waiting.
  * Resolves with how many were due; 100 or more means that there may be more.
  */
 export async function recoverPayments(context: Context): Promise<number> {
@@ -25,18 +25,34 @@ export async function recoverPayments(context: Context): Promise<number> {
     (record) => record !== undefined,
   )
   const [receipts] = await Promise.all([
-    recoverReceipts(context, now, BATCH),
+    recoverMoney(context, now),
     ...claimed.map((record) => advancePayment(context, record)),
   ])
   const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
   const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
   await Promise.all([...told].map((paymentId) => deliverEvents(context, paymentId)))
-  const isFull = [payments.length, receipts, events.length].includes(BATCH)
-  if (claimed.length + receipts + events.length > 0) {
+  const isFull = [payments.length, receipts.due, events.length].includes(BATCH)
+  if (claimed.length + receipts.claimed + events.length > 0) {
     const at = context.clock.now()
-    context.emit({ type: 'recovered', at, payments: claimed.length, events: events.length, isFull })
+    const counts = { payments: claimed.length, receipts: receipts.claimed, events: events.length }
+    context.emit({ type: 'recovered', at, ...counts, isFull })
   }
-  return payments.length + receipts + events.length
+  return payments.length + receipts.due + events.length
+}
+
+/** Answers how many receipts were due, and how many this call has taken up. */
+async function recoverMoney(context: Context, now: number): Promise<{ due: number; claimed: number }> {
+  const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
+  const money = due.filter((record) => !isRefusal(record))
+  // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.
+  const isFull = due.length === BATCH
+  if (isFull) await forgetRecords(context, due.filter(isRefusal))
+  return { due: isFull ? BATCH : money.length, claimed: await recoverReceipts(context, money) }
+}
+
+/** Of what is due among the receipts: a transfer that was refused. Dropped money that was taken is never due. */
+function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
+  return value.state === 'dropped'
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
@@ -70,6 +86,7 @@ const SWEPT: readonly RecordKind[] = [
   'interaction',
   'incoming-payment',
   'grant',
+  'receipt',
 ]
 
 /**
@@ -84,7 +101,7 @@ export async function sweepRecords(context: Context): Promise<number> {
   for (const kind of SWEPT) {
     const due = await context.storage.due(kind, now, BATCH)
     isFull ||= due.length === BATCH
-    const forgotten = due.filter((record) => !isEndedFirst(record))
+    const forgotten = due.filter((record) => !isEndedFirst(record) && !isMoney(record))
     let swept = await forgetRecords(context, forgotten)
     for (const record of due) {
       if (isEndedFirst(record) && (await endRecord(context, record))) swept++
@@ -94,6 +111,12 @@ export async function sweepRecords(context: Context): Promise<number> {
   const count = Object.values(records).reduce((sum, swept) => sum + swept, 0)
   if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull })
   return count
+}
+
+/** A receipt is deleted only where its transfer was refused. */
+function isMoney(record: StoredRecord): boolean {
+  const [receipt] = recordsOfKind([record], 'receipt')
+  return receipt !== undefined && !isRefusal(receipt)
 }
 
 /** What is not deleted but ended: an incoming payment expires, a grant that nobody continued is finalised. */

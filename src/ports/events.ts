@@ -102,11 +102,12 @@ export type ServiceEvent =
       readonly reason: 'sending_limit' | 'receiving_limit' | 'unreachable' | 'unauthorized'
       readonly detail?: string
     }
-  /** `recover()` had something to do. `isFull`: there may be more. */
+  /** `recover()` had something to do: how many payments and receipts it took up, and how many events were due. `isFull`: there may be more. */
   | {
       readonly type: 'recovered'
       readonly at: number
       readonly payments: number
+      readonly receipts: number
       readonly events: number
       readonly isFull: boolean
     }

@@ -27,7 +27,7 @@ export interface OutboundOptions {
 
 /**
  * Sends a request once, and never again: one resolution, every address checked, no redirect, bounded in size and time
- * and in number per host. Never rejects.
+ * and in number per host, and per address where strangers cause it. Never rejects.
  * @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5
  */
 export type SendOutbound = (request: OutboundRequest, options: OutboundOptions) => Promise<OutboundAnswer>

@@ -7,7 +7,10 @@ import type { HttpRequest, HttpResponse } from './http-exchange.ts'
 
 /** An incoming payment as a payment method sees it. `sharedSecret` is 256 bits, base64url, derived for this payment. */
 export interface PayableIncomingPayment {
+  /** Not for others on the way of the money: whoever knows it may read the secret. */
   readonly id: string
+  /** What others call it by, always the same: 38 base64url characters from which only this server gets the id. */
+  readonly address: string
   readonly walletAddress: string
   readonly sharedSecret: string
 }
@@ -48,8 +51,9 @@ export interface Delivery {
   /** Whether it is over once `receiveAmount` has arrived; else once all has left. */
   readonly isFixedReceive: boolean
   /**
-   * The receiver takes no more: nothing new may leave. The rail only finds out what became of what is in flight, and
-   * answers `ended` once it knows.
+   * Nothing new may leave: the receiver takes no more, or may take no more, or it is too late. The rail only finds out what
+   * became of what is in flight, and answers `ended` once it knows, or `delivered` where that was the last of it. It may be
+   * asked to send on afterwards.
    */
   readonly isOver: boolean
 }
@@ -69,10 +73,12 @@ export interface DeliveryProgress {
 /**
  * What became of a call of `deliver`.
  *
- * - `delivered`: all has left, or all has arrived that was to. Nothing is in flight.
+ * - `delivered`: all has arrived that was to, or all has left, but for what nothing would have arrived for. It settles
+ *   whole, for the price of the quote. Nothing is in flight.
  * - `ended`: nothing more will leave, and nothing is in flight: `progress` is how far it came, maybe not at all.
- * - `later`: ask again. The rail has recorded what it must not forget. Where nothing is in flight an hour after the
- *   payment was ordered, it ends with what has left by then.
+ * - `later`: ask again. The rail has recorded what it must not forget. From an hour after the payment was ordered nothing
+ *   new leaves: it ends with what has left, at once or when it is known what became of what is in flight. Where that is
+ *   not known 25 hours after the order, this is `unknown`; so are a call that rejects, and one that does not answer.
  * - `pending`: the host says, through `outgoingPayments`, how it ended. Not asked again. In flight is what was recorded
  *   so, and all that is left where nothing was.
  * - `unknown`: what is in flight will never be known to the rail. Not asked again; it stays visible until the host decides.
@@ -103,13 +109,19 @@ export interface RailTransfer {
   readonly account: string
   readonly accountAmount: Amount
   readonly most?: bigint
-  /** Too late to be taken as new; only what was taken before counts. That it was refused is written down, for good. */
-  readonly isLate?: boolean
+  /**
+   * Until when it may be taken as new, in milliseconds: before its packet expires, with the time that the answer needs on its
+   * way. It is judged when its commit starts, at each attempt: one that starts in time and ends late is taken all the same.
+   */
+  readonly notAfter: number
+  /** The rail does not take it as new; only what was taken before counts. */
+  readonly isRefused?: boolean
 }
 
 /**
  * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever
- * happens. Else nothing was taken. `refused` is final for this transfer.
+ * happens. Else nothing was taken. `refused` is final for this transfer: that is written down, and kept until its `notAfter`
+ * has passed at any clock that is less than a day wrong.
  */
 export type TransferOutcome = 'received' | 'refused' | 'not_payable' | 'over_remainder' | 'over_limit'
 
@@ -126,10 +138,10 @@ export interface RailServer {
   /** Tells the host, best effort; never throws. */
   emit(event: ServiceEvent): void
   /**
-   * An incoming payment by its id, also one that takes no money any more: what came for it before may be told again.
-   * `undefined` where there is none.
+   * An incoming payment by its `address`, also one that takes no money any more: what came for it before may be told
+   * again. `undefined` where there is none, and for any other text.
    */
-  findPayable(id: string): Promise<OpenIncomingPayment | undefined>
+  findPayable(address: string): Promise<OpenIncomingPayment | undefined>
   /** What an amount is worth in another asset at the wallet's price, rounded down; `undefined` where it does not exchange them. */
   exchange(amount: Amount, to: Asset, walletAddress: string): Promise<Amount | undefined>
   /** Makes a transfer durable, once per id. */

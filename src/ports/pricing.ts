@@ -11,7 +11,12 @@ export interface Price {
 
 /** The wallet's prices. The default is one to one within an asset, no fee, and no way across assets. */
 export interface Pricing {
-  /** The price of a payment from one asset to another; `undefined` where the wallet does not exchange them. */
+  /**
+   * The price of a payment from one asset to another; `undefined` where the wallet does not exchange them. Also asked
+   * what the exchange on the way to a receiver on another server is worth, which others make: its rate alone counts
+   * then, and without one a grant that limits only what is received pays no such receiver. Not asked for that within one
+   * asset, which is worth itself; in another scale too, where there is no price.
+   */
   price(request: {
     readonly walletAddress: string
     readonly from: Asset

@@ -8,6 +8,8 @@ export type SecretPurpose =
   | 'csrf'
   | 'client-key'
   | 'receiver-secret'
+  | 'address-tag'
+  | 'address-pad'
 
 /**
  * Secrets that are derived and never stored: `base64url(HMAC-SHA-256(key, purpose || 0 || id))`. Records keep the

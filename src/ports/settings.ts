@@ -30,7 +30,7 @@ export interface RequestLimits {
   readonly holdSeconds: number
   /** How long a commit is tried against concurrent writers. Default 3. */
   readonly commitSeconds: number
-  /** The lease of a worker on a payment. Default 30. */
+  /** The lease of a worker on a payment. Default 30; at least 15 where there is a payment method. */
   readonly leaseSeconds: number
   /**
    * How many grants, rotations of tokens, incoming payments, quotes and outgoing payments together one client may ask
@@ -62,6 +62,12 @@ export interface Policies {
   readonly quoteBinding: 'walletAddress' | 'client'
   /** Money that a rail reports above the remainder of an incoming payment. Default `cap`. @spec INC-8 */
   readonly excessReceipt: 'accept' | 'cap' | 'refuse'
+  /**
+   * By how much the exchange on the way to a receiver on another server may be worse than the wallet's own `pricing`, in
+   * hundredths of a percent: from 0 to 9999. What a payment method sets aside for the way (`slippageBasisPoints` of
+   * `ilp`) is a part of it. Default 500.
+   */
+  readonly exchangeToleranceBasisPoints: number
   /**
    * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default
    * incoming-payment and quote. Without `quote`, which names no wallet address, quotes are granted only together with

@@ -9,6 +9,10 @@ export interface RailTerms {
   readonly sendAmount: WireAmount
   /** Whether the delivery is over once the receive amount has arrived; else once all has left. */
   readonly isFixedReceive: boolean
+  /** The part of the fee that is due as a whole once anything has left, in the payer's smallest units; absent for none. */
+  readonly fixedFee?: string
+  /** The wallet has no price of its own for the exchange on the way: what arrives is what others say. */
+  readonly isUnpriced?: true
 }
 
 /** How a receiver is paid, as it is stored: its shared secret is sealed, and can be opened by this server alone. */

@@ -6,11 +6,15 @@ export interface Rate {
   readonly denominator: bigint
 }
 
-/** What a payment costs, exactly. */
-export interface Terms {
+/** Both sides of an exchange, and its rate. */
+export interface Exchange {
   readonly from: Asset
   readonly to: Asset
   readonly rate: Rate
+}
+
+/** What a payment costs, exactly. */
+export interface Terms extends Exchange {
   /** The part of the debit that the wallet keeps, in hundredths of a percent: an integer from 0 to 9999. */
   readonly basisPoints: number
   /** What the wallet keeps beside that, in the smallest unit of `from`; not negative. */
@@ -42,7 +46,7 @@ function feeOf(debit: bigint, terms: Terms): bigint {
  * The rate between the smallest units of the two assets, so that exchange and change of scale are one exact step, which
  * rounds once. @spec AMT-4
  */
-function unitRate(terms: Terms): Rate {
+function unitRate(terms: Exchange): Rate {
   return {
     numerator: terms.rate.numerator * 10n ** BigInt(terms.to.assetScale),
     denominator: terms.rate.denominator * 10n ** BigInt(terms.from.assetScale),
@@ -100,6 +104,16 @@ export function leavingFor(received: bigint, rate: RailRate): bigint {
   return ceilDivide(received * rate.sent, rate.received)
 }
 
+/**
+ * Whether a rail gives at least what an exchange gives, less a tolerance in hundredths of a percent: an integer from 0 to
+ * 9999. Compared exactly. @spec QUO-8
+ */
+export function isWithinTolerance(rail: RailRate, exchange: Exchange, toleranceBasisPoints: number): boolean {
+  const { numerator, denominator } = unitRate(exchange)
+  const kept = 10_000n - BigInt(toleranceBasisPoints)
+  return rail.received * denominator * 10_000n >= rail.sent * numerator * kept
+}
+
 /** The smallest debit of which anything arrives, maybe over a rail; `undefined` where there is none. @spec QUO-4 */
 export function minimumSend(terms: Terms, rate: RailRate = ONE_TO_ONE): bigint | undefined {
   return priceFixedReceive(leavingFor(1n, rate), terms)?.debit
@@ -107,12 +121,14 @@ export function minimumSend(terms: Terms, rate: RailRate = ONE_TO_ONE): bigint |
 
 /**
  * What a payment takes of its debit where only `sent` of the `sendAmount` that it is priced for has left: its part of
- * what leaves rounded up, and of the fee rounded down. All of both where all has left. @spec OUT-9
+ * what leaves rounded up, all of the fixed fee, which is included in `fee`, and its part of the rest of the fee rounded
+ * down. All of it where all has left, and nothing where nothing has. @spec OUT-9
  */
 export function priceOfPart(
-  price: { readonly debit: bigint; readonly fee: bigint; readonly sendAmount: bigint },
+  price: { readonly debit: bigint; readonly fee: bigint; readonly fixedFee: bigint; readonly sendAmount: bigint },
   sent: bigint,
 ): { readonly debit: bigint; readonly fee: bigint } {
-  const fee = (price.fee * sent) / price.sendAmount
+  if (sent === 0n) return { debit: 0n, fee: 0n }
+  const fee = price.fixedFee + ((price.fee - price.fixedFee) * sent) / price.sendAmount
   return { debit: ceilDivide((price.debit - price.fee) * sent, price.sendAmount) + fee, fee }
 }

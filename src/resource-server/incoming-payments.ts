@@ -15,6 +15,7 @@ import { readLedgerAccount } from '../payments/ask-ledger.ts'
 import { answerInTime } from '../payments/in-time.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/notify.ts'
 import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
+import { sealAddress } from '../payments/seal-address.ts'
 import type { Context } from '../ports/context.ts'
 import type { PayableIncomingPayment, PaymentMethod } from '../ports/payment-method.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
@@ -114,14 +115,15 @@ async function methodsOf(context: Context, payment: IncomingPayment): Promise<re
   return isActive(payment, context.clock.now()) ? detailsOf(context, payment) : []
 }
 
-/** The details by which a payment is paid from elsewhere; its secret is derived each time. @spec INC-4 */
+/** The details by which a payment is paid from elsewhere; its address and secret are derived each time. @spec INC-4 */
 async function detailsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
   const sharedSecret = await context.secrets.derive(payment.secretId, 'shared-secret', payment.id)
+  const address = await sealAddress(context.secrets, payment)
   if (context.paymentMethods.length === 0) {
-    return [{ type: 'ilp', ilpAddress: `${context.policies.localIlpPrefix}.${payment.id}`, sharedSecret }]
+    return [{ type: 'ilp', ilpAddress: `${context.policies.localIlpPrefix}.${address}`, sharedSecret }]
   }
   const { id, walletAddress } = payment
-  const payable = { id, walletAddress, sharedSecret }
+  const payable = { id, address, walletAddress, sharedSecret }
   return answerInTime(context, 'a payment method', () =>
     Promise.all(context.paymentMethods.map((method) => detailsBy(method, payable))),
   )

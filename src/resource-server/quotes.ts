@@ -114,6 +114,8 @@ function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): Op
       return invalidAmount('the amount is too large')
     case 'no_exchange':
       return invalidReceiver('the assets of payer and receiver are not exchanged here')
+    case 'unfair_way':
+      return invalidReceiver('the way to the receiver gives it much less than the prices of this wallet do')
     case 'receives_nothing':
       return nonPositiveReceiveAmount(refusal.minSendAmount && amountToWire(refusal.minSendAmount))
   }

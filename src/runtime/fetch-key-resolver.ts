@@ -6,6 +6,7 @@ import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
 import { cacheDocuments, type Loaded } from './document-cache.ts'
 import { type Dial, type GuardedRequests, parseOutboundUrl, type ResolveHost, sendGuarded } from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
+import { strangersBudget, UNLIMITED } from './request-budget.ts'
 import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
 
 /** What the resolver needs; `network` is the host's own unless a test brings another. */
@@ -16,14 +17,8 @@ export interface FetchKeyResolverOptions {
   readonly network?: { readonly resolveHost: ResolveHost; readonly dial: Dial }
 }
 
-/**
- * Requests for strangers' documents that may go to one host, at once and again per 10 seconds. With the cache of 60 seconds that serves 600 active clients of one wallet, and is no load worth borrowing
- * this server for.
- */
-const STRANGERS: TokenBucketOptions = { capacity: 100, refillMilliseconds: 10_000, maximumKeys: 1000 }
-
-/** What one source may cause of that: one alone must not use up the budget of a host. */
-const FROM_SOURCE = 20
+/** What one source may cause of what strangers may: one alone must not use up the budget of a host. */
+const FROM_SOURCE: TokenBucketOptions = { capacity: 20, refillMilliseconds: 10_000, maximumKeys: 1000 }
 
 /** A fetched JSON document; `unreachable` where there was no answer to read, `invalid` where it was not JSON within the limits. */
 type FetchedDocument =
@@ -40,14 +35,14 @@ const INVALID = { ok: false, reason: 'invalid' } as const
 export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver {
   const { clock, loopbackHttp, network = hostNetwork() } = options
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
-  const takeFromHost = tokenBuckets(clock, STRANGERS)
-  const takeFromSource = tokenBuckets(clock, { ...STRANGERS, capacity: FROM_SOURCE })
-  const requests: GuardedRequests = { clock, loopbackHttp, admits: (host) => takeFromHost(host) === 0, ...network }
+  const takeFromSource = tokenBuckets(clock, FROM_SOURCE)
+  // With the cache of 60 seconds that serves 600 active clients of one wallet.
+  const requests: GuardedRequests = { clock, loopbackHttp, budget: strangersBudget(clock), ...network }
 
   // The budgets are for strangers' words. A client that is known is asked for once a minute, whatever else somebody
   // makes this server ask of the same host: else anybody could shut out all the clients that live there.
   const keySets = cacheDocuments(clock, async (walletAddress, isKnown) => {
-    const allowed = isKnown ? { ...requests, admits: () => true } : requests
+    const allowed = isKnown ? { ...requests, budget: UNLIMITED } : requests
     return readKeySet(await fetchDocument(allowed, `${walletAddress}/jwks.json`))
   })
   const names = cacheDocuments(clock, async (walletAddress) =>

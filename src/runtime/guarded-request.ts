@@ -1,6 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { OutboundAnswer, OutboundRequest } from '../ports/outbound-requests.ts'
 import { isPublicAddress } from './public-address.ts'
+import type { RequestBudget } from './request-budget.ts'
 
 /** A connection to make: to one of `addresses` and to nothing else, whatever the name in `url` resolves to by then. */
 export interface PinnedConnection {
@@ -35,8 +36,8 @@ export interface GuardedRequests {
   readonly dial: Dial
   /** Admits http and any port on loopback names, and there connects to loopback alone. */
   readonly loopbackHttp: boolean
-  /** Whether one more request to this host (with its port) may go out now. @spec T-5 */
-  readonly admits: (host: string) => boolean
+  /** @spec T-5 */
+  readonly budget: RequestBudget
 }
 
 const UNREACHABLE: OutboundAnswer = { ok: false, reason: 'unreachable' }
@@ -44,6 +45,9 @@ const INVALID: OutboundAnswer = { ok: false, reason: 'invalid' }
 
 /** The largest document, decoded. @spec T-4 */
 const MAXIMUM_BYTES = 65_536
+
+/** How many addresses a name may have, of both kinds: who owns it can make it mean thousands, each to be checked and counted. @spec T-5 */
+const MAXIMUM_ADDRESSES = 16
 
 /** For the whole of resolving, connecting and reading. @spec T-4 */
 const DEADLINE_SECONDS = 3
@@ -85,7 +89,7 @@ export async function sendGuarded(
 ): Promise<OutboundAnswer> {
   const url = parseOutboundUrl(request.url, requests.loopbackHttp)
   if (url === undefined) return INVALID
-  if (signal?.aborted || !requests.admits(url.host)) return UNREACHABLE
+  if (signal?.aborted || !requests.budget.admitsHost(url.host)) return UNREACHABLE
   const stop = new AbortController()
   const end = (): void => stop.abort()
   signal?.addEventListener('abort', end)
@@ -112,10 +116,14 @@ async function exchange(
   return { ok: true, status: reply.status, document: reply.status === 200 ? await readDocument(reply) : undefined }
 }
 
-/** The addresses of a name; none where one of them is not public, since the connection may go to any of them. */
+/**
+ * The addresses of a name; none where one of them is not public, or has had its share of requests, since the connection may
+ * go to any of them.
+ */
 async function publicAddresses(requests: GuardedRequests, hostname: string): Promise<readonly string[]> {
   const addresses = await requests.resolveHost(hostname)
-  return addresses.every(isPublicAddress) ? addresses : []
+  if (addresses.length > MAXIMUM_ADDRESSES || !addresses.every(isPublicAddress)) return []
+  return requests.budget.admitsAddresses(addresses) ? addresses : []
 }
 
 async function readDocument(reply: DialedReply): Promise<unknown> {

@@ -38,6 +38,12 @@ export function isPublicAddress(address: string): boolean {
   return !REFUSED_IPV6.some(([block, prefix]) => isWithin(ipv6, parseIpv6(block), prefix, 128))
 }
 
+/** What one party has of the public internet: an IPv4 address, or the 2^64 addresses that share half of an IPv6 address. */
+export function networkOf(address: string): string {
+  const ipv6 = parseIpv4(address) === undefined ? parseIpv6(address) : undefined
+  return ipv6 === undefined ? address : `${(ipv6 >> 64n).toString(16)}::/64`
+}
+
 function isWithin(address: bigint, block: bigint | undefined, prefix: number, width: number): boolean {
   const shift = BigInt(width - prefix)
   return block !== undefined && address >> shift === block >> shift

@@ -13,6 +13,7 @@ import {
   paymentDocument,
   RECEIVER,
   SHARED_SECRET,
+  type StandIn,
   standIn,
   TOKEN,
   tokenDocument,
@@ -236,7 +237,10 @@ describe('requests on strangers’ word', () => {
     const { world, clock, answers, receivers } = standIn()
     answers.view = () => jsonReply({ authServer: victim })
     world.hosts.set('victim.example', () => jsonReply({}, { status: 404 }))
-    for (let at = 0; at < 120; at++) world.hosts.set(`evil-${at}.example`, answers.view)
+    for (let at = 0; at < 120; at++) {
+      world.hosts.set(`evil-${at}.example`, answers.view)
+      world.addresses.set(`evil-${at}.example`, [[`93.184.217.${at}`]])
+    }
     const ask = async (from: number, to: number) => {
       for (let at = from; at < to; at++) await receivers.find(`https://evil-${at}.example/incoming-payments/1`)
       return world.connections.filter(({ url }) => url.host === 'victim.example').length
@@ -246,8 +250,27 @@ describe('requests on strangers’ word', () => {
     expect(await ask(105, 120)).toBe(110)
   })
 
+  it('T-5 to an address are 100, whatever is said to live there, and nobody who is known there is shut out', async () => {
+    const { world, clock, answers, receivers } = standIn()
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
+    world.connections.length = 0
+    const ask = async (from: number, to: number) => {
+      for (let at = from; at < to; at++) await receivers.find(`https://n${at}.evil.example/incoming-payments/1`)
+      return world.connections.length
+    }
+    expect(await ask(0, 1000)).toBe(97)
+    clock.advance(1000)
+    expect(await ask(1000, 1050)).toBe(107)
+    const { payment } = answers
+    answers.payment = (connection) =>
+      connection.headers['authorization'] === `GNAP ${TOKEN}` ? jsonReply({}, { status: 401 }) : payment(connection)
+    answers.grant = () => jsonReply(tokenDocument('another'))
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
+  })
+
   it('T-5 to the host of receivers that it does not know are 100, and nobody who is known there is shut out', async () => {
     const { world, answers, receivers } = standIn()
+    world.addresses.set('auth.example', [['93.184.217.1']])
     expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
     const { view } = answers
     answers.view = ({ url }) => jsonReply({}, { status: url.pathname.startsWith('/no') ? 404 : 500 })
@@ -284,6 +307,62 @@ describe('requests on strangers’ word', () => {
     world.connections.length = 0
     expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
     expect(lines(world)).toEqual([`signed POST ${MANAGE}`, `signed GET ${RECEIVER}`])
+  })
+})
+
+describe('a grant of an authorization server', () => {
+  /** Has strangers use up all that they may ask of it. */
+  async function exhaust({ world, answers, receivers }: StandIn): Promise<void> {
+    const { grant } = answers
+    answers.grant = () => jsonReply({}, { status: 400 })
+    for (let at = 0; at < 105; at++) {
+      const host = `evil-${at}.example`
+      world.hosts.set(host, answers.view)
+      world.addresses.set(host, [[`93.184.217.${at}`]])
+      await receivers.find(`https://${host}/incoming-payments/1`)
+    }
+    answers.grant = grant
+    world.connections.length = 0
+  }
+
+  it('T-5 is not starved by strangers where it was given before, and its token can be rotated no more', async () => {
+    const here = standIn()
+    const { world, clock, answers, receivers } = here
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
+    clock.advance(600_000)
+    answers.rotation = () => jsonReply({}, { status: 404 })
+    await exhaust(here)
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
+    expect(lines(world)).toEqual([`signed POST ${MANAGE}`, `signed POST ${AUTH_SERVER}`, `signed GET ${RECEIVER}`])
+  })
+
+  it('T-5 is not starved by strangers where its token was revoked', async () => {
+    const here = standIn()
+    const { answers, receivers } = here
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
+    await exhaust(here)
+    answers.grant = () => jsonReply(tokenDocument('another'))
+    const { payment } = answers
+    answers.payment = (connection) =>
+      connection.headers['authorization'] === 'GNAP another' ? payment(connection) : jsonReply({}, { status: 401 })
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
+  })
+
+  it('T-5 is a stranger’s where the receiver’s server names an authorization server that it did not name before', async () => {
+    const here = standIn()
+    const { world, answers, receivers } = here
+    const evil = 'https://evil.example/incoming-payments/1'
+    world.hosts.set('evil.example', ({ url, method, headers }) => {
+      if (method === 'POST') return jsonReply(tokenDocument())
+      return jsonReply('authorization' in headers ? paymentDocument(url.href) : { authServer: 'https://evil.example/' })
+    })
+    expect(await receivers.find(evil)).toMatchObject({ ok: true })
+    await exhaust(here)
+    world.hosts.set('evil.example', (connection) =>
+      'authorization' in connection.headers ? jsonReply({}, { status: 401 }) : answers.view(connection),
+    )
+    expect(await receivers.find(evil)).toMatchObject({ ok: false, reason: 'unreachable' })
+    expect(lines(world)).not.toContain(`signed POST ${AUTH_SERVER}`)
   })
 })
 

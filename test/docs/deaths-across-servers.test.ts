@@ -67,7 +67,11 @@ function otherServer(takesPacketsOnce: boolean): OtherServer {
     },
     rail: {
       type: 'ilp',
-      createDetails: async ({ id, sharedSecret }) => ({ type: 'ilp', ilpAddress: `test.here.${id}`, sharedSecret }),
+      createDetails: async ({ address, sharedSecret }) => ({
+        type: 'ilp',
+        ilpAddress: `test.here.${address}`,
+        sharedSecret,
+      }),
       quote: async () => ({
         ok: true,
         account: PEER,

@@ -37,7 +37,11 @@ async function openWorld() {
   let server: RailServer | undefined
   const rail: PaymentMethod = {
     type: 'ilp',
-    createDetails: async ({ id, sharedSecret }) => ({ type: 'ilp', ilpAddress: `test.here.${id}`, sharedSecret }),
+    createDetails: async ({ address, sharedSecret }) => ({
+      type: 'ilp',
+      ilpAddress: `test.here.${address}`,
+      sharedSecret,
+    }),
     quote: async () => ({ ok: true, account: PEER, asset: USD, rate: { sent: 1n, received: 1n } }),
     deliver: async ({ sendAmount }) => delivers(sendAmount.value),
     connect: (connected) => {
@@ -60,7 +64,7 @@ async function openWorld() {
     ledger: faulty,
     paymentMethods: [rail],
     remoteReceivers,
-    pricing: { price: async () => ({ rate: '1', fee: { basisPoints: 100 } }) },
+    pricing: { price: async () => ({ rate: '1', fee: { basisPoints: 100, fixed: 5n } }) },
   })
   const { openPayments, clock } = wallet
   const token = await spendingToken(wallet)
@@ -98,6 +102,7 @@ async function openWorld() {
         least: 500n,
         account: PEER,
         accountAmount: amount,
+        notAfter: clock.now() + 60_000,
       }
       expect(await server?.receive(transfer)).toBe('received')
       await openPayments.drain()
@@ -143,13 +148,13 @@ it('the program of the page on reconciliation explains what went to another wall
   const still = [`${waiting}: still sending`, `${owed}: still reserved`]
   expect(await world.reconcile()).toEqual(still)
 
-  // 10.00 with a fee of 0.10, 3.33 of another one with the fee for that; 5.00 for Bob.
+  // 10.00 with a fee of 0.15, 3.33 of another one with all of the fixed fee and a part of the other; 5.00 for Bob.
   const sums = await databases.run(world.schema, 'SELECT account, sum(amount)::text FROM posting GROUP BY 1 ORDER BY 1')
   expect(sums.map(({ account, sum }) => `${account} ${sum}`)).toEqual([
-    'alice -1336',
+    'alice -1341',
     'bob 500',
-    'clearing:USD:2 823',
-    'fees:USD:2 13',
+    'clearing:USD:2 818',
+    'fees:USD:2 23',
   ])
 
   for (const [sql, difference] of [

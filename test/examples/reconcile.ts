@@ -111,7 +111,8 @@ function settledOf({ debitAmount, fee, failureReason, rail }: AuditedPayment) {
   if (failureReason === undefined) return { debit, fee: kept }
   if (rail === undefined) return { debit: 0n, fee: 0n }
   const [sent, most] = [BigInt(rail.sent.value), BigInt(rail.sendAmount.value)]
-  const part = (kept * sent) / most
+  const fixed = sent === 0n ? 0n : BigInt(rail.fixedFee?.value ?? 0)
+  const part = fixed + ((kept - fixed) * sent) / most
   return { debit: ((debit - kept) * sent + most - 1n) / most + part, fee: part }
 }
 

@@ -182,8 +182,9 @@ describe('octets that look like packets of the Interledger', { timeout: FUZZ_TIM
       const isWhole = brought?.type === 'prepare' && isSame(Buffer.from(brought.data), Buffer.from(prepare.data))
       require(isWhole, 'is fulfilled though it was altered', run, bytes)
       if (brought?.type !== 'prepare' || brought.amount === 0n) continue
-      const [{ amount, accountAmount, isLate } = {}] = world.transfers
-      const isCounted = amount?.value === brought.amount && accountAmount?.value === brought.amount && isLate === false
+      const [{ amount, accountAmount, isRefused } = {}] = world.transfers
+      const isCounted =
+        amount?.value === brought.amount && accountAmount?.value === brought.amount && isRefused === false
       require(isCounted, 'is fulfilled and not counted', run, bytes)
     }
     for (const name of ['400', 'fulfill', 'F02', 'F06', 'F99', 'R00'])

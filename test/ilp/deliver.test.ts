@@ -1,5 +1,6 @@
 import type { DeliveryResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { turn } from '../support/turns.ts'
 import type { Mishap } from './sender-path.ts'
 import { senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
@@ -89,6 +90,58 @@ describe('a delivery', () => {
     const refuse = (_: unknown, amount: bigint) => (amount === 0n ? { code: 'F99' } : undefined)
     const { world, order } = await senderScene({ hops, receiver: { refuse }, peer: { maxPacketAmount: 1000n } })
     expect(await world.deliver(order(5_037n, 4_986n))).toMatchObject(delivered(5_000n, 5_000n))
+  })
+
+  it('has eight packets on their way, and fewer after a trouble', async () => {
+    const { receiver, path, order, clock } = await senderScene({
+      mishaps: Array.from({ length: 8 }, (): Mishap => 'refused on the way'),
+    })
+    const expected = [8, 4, 8]
+    const together: number[] = []
+    const held: (() => void)[] = []
+    /** Lets so many wait for each other, and looks whether one more comes. */
+    const hold = async (): Promise<void> => {
+      const released = new Promise<void>((resolve) => held.push(resolve))
+      if (held.length === expected[0]) {
+        for (let count = 0; count < 50; count++) await turn()
+        together.push(held.length)
+        expected.shift()
+        for (const release of held.splice(0)) release()
+      }
+      return expected.length === 0 ? undefined : released
+    }
+    const send: typeof path.send = async (request) => {
+      await hold()
+      return path.send(request)
+    }
+    const world = senderWorld({ details: receiver.details, send, clock, peer: { maxPacketAmount: 10n } })
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    expect(together).toEqual([8, 4, 8])
+  })
+
+  it('plans packets anew that have waited too long for their turn', async () => {
+    const mishaps: readonly Mishap[] = ['slow']
+    const { world, order, path, receiver } = await senderScene({ mishaps, peer: { maxPacketAmount: 10n } })
+    expect(await world.deliver(order(300n, 300n))).toMatchObject(delivered(300n, 300n))
+    // Eight leave at once, and time passes with the first of them.
+    expect(Math.min(...path.lives.slice(8))).toBeGreaterThanOrEqual(15_000)
+    expect(receiver.total()).toBe(300n)
+  })
+
+  it('pauses longer and longer while troubles go on', async () => {
+    const mishaps = Array.from({ length: 6 }, (): Mishap => 'refused on the way')
+    const { world, order, clock } = await senderScene({ mishaps })
+    const before = clock.now()
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    expect(clock.now() - before).toBe(20 + 40 + 80 + 160 + 320 + 640)
+  })
+
+  it('takes one trouble of several packets that left together for one', async () => {
+    const mishaps = Array.from({ length: 8 }, (): Mishap => 'tampered with')
+    const { world, order, clock } = await senderScene({ mishaps, peer: { maxPacketAmount: 100n } })
+    const before = clock.now()
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
+    expect(clock.now() - before).toBe(20)
   })
 
   it('goes below its rate in no packet, and ends where that is what is left of it', async () => {
@@ -185,10 +238,34 @@ describe('a limit', () => {
     senderScene({ peer: { maxPacketAmount: 100n, limits: { sending }, ...(settled && { settled }) } })
 
   it('stops before anything leaves that would exceed it, and the host is told', async () => {
-    const { world, order, amounts } = await limited(999n)
+    const { world, order, amounts } = await limited(99n)
     expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'sending_limit' })
     expect(amounts()).toEqual([])
+    expect(world.records).toEqual([])
     expect(world.events).toMatchObject([{ type: 'rail_unavailable', reason: 'sending_limit' }])
+  })
+
+  it('that packets pass together lets those leave that it has room for', async () => {
+    const { world, order, receiver } = await limited(999n)
+    expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'sending_limit' })
+    expect(world.progress()).toMatchObject({ sent: 900n, received: 900n, inFlight: NOTHING })
+    expect(receiver.total()).toBe(900n)
+  })
+
+  it('that is not known keeps what became of packets, and is asked for again', async () => {
+    let [asked, isAway] = [0, true]
+    const settled = () => {
+      if (isAway && ++asked === 2) throw new Error('the books are away')
+      return 0n
+    }
+    const { world, order, receiver } = await limited(9000n, settled)
+    const delivery = order(4000n, 4000n)
+    expect(await world.deliver(delivery)).toEqual({ outcome: 'later', reason: 'settled_unknown' })
+    expect(receiver.total()).toBe(1600n)
+    expect(world.progress()).toMatchObject({ sent: 1600n, received: 1600n, inFlight: NOTHING })
+    expect(world.events).toMatchObject([{ type: 'fault', cause: { message: 'the books are away' } }])
+    isAway = false
+    expect(await world.finish(delivery)).toMatchObject(delivered(4000n, 4000n))
   })
 
   it('of what was settled counts what is left', async () => {
@@ -209,8 +286,15 @@ describe('a limit', () => {
 })
 
 describe('a packet', () => {
-  const LOST: readonly Mishap[] = ['request lost', 'reply lost', 'failing', 'failing afterwards', 'reply garbled']
-  const SILENT: readonly Mishap[] = ['silence', 'reply silent', 'fulfillment garbled']
+  const LOST: readonly Mishap[] = [
+    'request lost',
+    'reply lost',
+    'failing',
+    'failing afterwards',
+    'reply garbled',
+    'fulfillment made up',
+  ]
+  const SILENT: readonly Mishap[] = ['silence', 'reply silent', 'fulfillment garbled', 'fulfillment made up', 'slow']
   const HARMLESS: readonly Mishap[] = ['no connection', 'busy', 'no liquidity', 'too large', 'refused on the way']
 
   it.each([...LOST, ...SILENT])('that is asked about is decided in the end: %s', async (mishap) => {
@@ -266,10 +350,14 @@ describe('a packet', () => {
   })
 
   it('of one payment is never that of another to the same receiver', async () => {
-    const { world, order, receiver, path, clock } = await senderScene({ isIdempotent: true })
+    const { world, order, receiver, path, clock, read } = await senderScene({ isIdempotent: true })
     const other = senderWorld({ details: receiver.details, send: path.send, clock })
+    const alike = senderWorld({ details: receiver.details, send: path.send, clock })
     await world.deliver(order(1000n, 1000n))
     await other.deliver(order(1000n, 1000n, { id: 'ffffffffffffffffffffffffffffffff' }))
-    expect(receiver.total()).toBe(2000n)
+    await alike.deliver(order(1000n, 1000n, { id: '0123456789aaaaaaaaaaaaaaaaaaaaaa' }))
+    expect(receiver.total()).toBe(3000n)
+    const sequences = await Promise.all(path.sent.map(async (prepare) => (await read(prepare))?.sequence))
+    expect(new Set(sequences).size).toBe(2)
   })
 })

@@ -111,6 +111,8 @@ describe('the sender pays the published receiver', () => {
 
 /** What the published sender sends through: an in-process connector to this library's receiver. */
 function pluginTo(world: ReceiverWorld, { numerator = 1n, denominator = 1n, most }: Hop = {}) {
+  // It reads the clock of the machine.
+  world.clock.advance(Date.now() - world.clock.now())
   const clock = fakeClock()
   const answer = async (prepare: IlpPrepare, amount: bigint): Promise<IlpReply> => {
     const response = await world.rail.endpoint?.handle(peerRequest(encodeIlpPacket({ ...prepare, amount })))
@@ -130,13 +132,13 @@ function pluginTo(world: ReceiverWorld, { numerator = 1n, denominator = 1n, most
 }
 
 const total = ({ transfers }: ReceiverWorld): bigint =>
-  transfers.reduce((sum, { amount, isLate }) => sum + (isLate === true ? 0n : amount.value), 0n)
+  transfers.reduce((sum, { amount, isRefused }) => sum + (isRefused === true ? 0n : amount.value), 0n)
 
 async function payWithPublished(world: ReceiverWorld, hop: Hop, amount: { toSend?: bigint; toDeliver?: bigint }) {
   const plugin = pluginTo(world, hop)
   const destination = await setupPayment({
     plugin,
-    destinationAddress: `test.wallet.${PAYMENT.id}`,
+    destinationAddress: `test.wallet.${PAYMENT.address}`,
     sharedSecret: Buffer.from(PAYMENT.sharedSecret, 'base64url'),
     destinationAsset: { code: 'USD', scale: 2 },
   })
@@ -188,7 +190,7 @@ function ownEnds(mishaps: readonly (Mishap | undefined)[], maxPacketAmount = 400
   const receiver = receiverWorld({}, { maxPacketAmount })
   const details: IlpPaymentMethod = {
     type: 'ilp',
-    ilpAddress: `test.wallet.${PAYMENT.id}`,
+    ilpAddress: `test.wallet.${PAYMENT.address}`,
     sharedSecret: PAYMENT.sharedSecret,
   }
   const answer = async (prepare: IlpPrepare): Promise<IlpReply> => {
@@ -207,7 +209,9 @@ function ownEnds(mishaps: readonly (Mishap | undefined)[], maxPacketAmount = 400
   /** Each transfer counts once, however often it was told. */
   const arrived = () =>
     new Map(
-      receiver.transfers.flatMap(({ id, amount, isLate }) => (isLate === true ? [] : [[id, amount.value] as const])),
+      receiver.transfers.flatMap(({ id, amount, isRefused }) =>
+        isRefused === true ? [] : [[id, amount.value] as const],
+      ),
     )
   return { receiver, path, world, delivery, arrived: () => [...arrived().values()].reduce((sum, one) => sum + one, 0n) }
 }

@@ -17,6 +17,9 @@ function mistakeIn(options: unknown): string {
   return ''
 }
 
+/** Another peer, in the same asset. */
+const OTHER = { ...PEER, address: 'test.other', incomingTokens: ['a-token-of-its-own'] }
+
 const withPeer = (members: object) => ({ ...OPTIONS, peers: [{ ...PEER, ...members }] })
 
 describe('the options of the rail', () => {
@@ -36,7 +39,7 @@ describe('the options of the rail', () => {
     given.prefixes.pop()
     given.limits.sending = 2n
     expect(peers).toMatchObject([
-      { incomingTokens: ['a-token-that-stays-'], prefixes: ['test'], limits: { sending: 1n } },
+      { incomingTokens: ['a-token-that-stays-'], prefixes: ['test.peer', 'test'], limits: { sending: 1n } },
     ])
   })
 
@@ -66,10 +69,14 @@ describe('the options of the rail', () => {
     ['peers[1] must be an object', { ...OPTIONS, peers: [PEER, null] }],
     ['peers[0].token is not an option', withPeer({ token: 'a' })],
     ['peers[0].address must be an ILP address', withPeer({ address: 'peer' })],
-    ['peers[0].url must be an http or https URL', withPeer({ url: '/ilp' })],
-    ['peers[0].url must be an http or https URL', withPeer({ url: 'ftp://peer.example' })],
-    ['peers[0].url must be an http or https URL', withPeer({ url: 'https://a:b@peer.example' })],
-    ['peers[0].url must be an http or https URL', withPeer({ url: 'https://peer.example#a' })],
+    ['peers[0].url must be an https URL', withPeer({ url: '/ilp' })],
+    ['peers[0].url must be an https URL', withPeer({ url: 'ftp://peer.example' })],
+    ['peers[0].url must be an https URL', withPeer({ url: 'https://a:b@peer.example' })],
+    ['peers[0].url must be an https URL', withPeer({ url: 'https://peer.example#a' })],
+    ['peers[0].url must be an https URL', withPeer({ url: 'http://peer.example/ilp' })],
+    ['http is for localhost, 127.0.0.1 and [::1] alone', withPeer({ url: 'http://10.0.0.1/ilp' })],
+    ['http is for localhost, 127.0.0.1 and [::1] alone', withPeer({ url: 'http://localhost.peer.example' })],
+    ['http is for localhost, 127.0.0.1 and [::1] alone', withPeer({ url: 'http://127.0.0.1@peer.example' })],
     ['peers[0].outgoingToken must be visible ASCII', withPeer({ outgoingToken: '' })],
     ['peers[0].outgoingToken must be visible ASCII', withPeer({ outgoingToken: 'a b' })],
     ['peers[0].outgoingToken must be visible ASCII', withPeer({ outgoingToken: 'a\r\nb: c' })],
@@ -96,16 +103,67 @@ describe('the options of the rail', () => {
     ['peers[0].settled must be a function', withPeer({ settled: 5n })],
     ['peers[0].isIdempotent must be true or false', withPeer({ isIdempotent: 1 })],
     [
-      'peers must not name the account test.peer/USD/2 twice',
+      'peers[0] and peers[1] are both the account test.peer/USD/2',
       { ...OPTIONS, peers: [PEER, { ...PEER, incomingTokens: ['a-token-of-its-own'] }] },
     ],
-    ['peers[].incomingTokens must differ', { ...OPTIONS, peers: [PEER, { ...PEER, asset: EUR }] }],
     [
-      'peers[].incomingTokens must differ',
+      'peers[1].incomingTokens[0] is in peers[0].incomingTokens too: the token alone says which entry, and asset,',
+      { ...OPTIONS, peers: [PEER, { ...PEER, asset: EUR }] },
+    ],
+    [
+      'peers[0].incomingTokens[1] is in peers[0].incomingTokens too',
       withPeer({ incomingTokens: [...PEER.incomingTokens, ...PEER.incomingTokens] }),
+    ],
+    [
+      'peers[0].outgoingToken is in peers[0].incomingTokens too',
+      withPeer({ incomingTokens: ['a-token-of-its-own', 'shown-and-expected'], outgoingToken: 'shown-and-expected' }),
+    ],
+    [
+      'peers[1].outgoingToken is in peers[0].incomingTokens too: whoever is shown it could send packets as peers[0]',
+      { ...OPTIONS, peers: [PEER, { ...OTHER, outgoingToken: PEER.incomingTokens[0] }] },
+    ],
+    [
+      "peers[1].address is this server's own address",
+      { ...OPTIONS, peers: [PEER, { ...OTHER, address: 'test.wallet' }] },
+    ],
+    ["peers[0].prefixes has this server's own address", withPeer({ prefixes: ['test.a', 'test.wallet'] })],
+    [
+      'peers[1].isDefault: peers[0] is the default in this asset already',
+      {
+        ...OPTIONS,
+        peers: [
+          { ...PEER, isDefault: true },
+          { ...OTHER, isDefault: true },
+        ],
+      },
     ],
   ])('are refused where %s', (mistake, options) => {
     expect(mistakeIn(options)).toContain(mistake)
+  })
+
+  it('say what an ILP address is', () => {
+    expect(mistakeIn({ ...OPTIONS, address: 'wallet.example' })).toBe(
+      'address must be an ILP address of at most 960 characters: `g.` or `test.` and a name, in letters, digits, `_`, `~`, `-` and dots',
+    )
+  })
+
+  it('may have a peer above this server or below it, and one default in each asset', () => {
+    const peers = [
+      { ...PEER, isDefault: true },
+      { ...OTHER, asset: EUR, isDefault: true },
+    ]
+    expect(mistakeIn({ address: 'test.peer.wallet', peers })).toBe('')
+    expect(mistakeIn({ ...OPTIONS, peers: [{ ...OTHER, address: 'test.wallet.child', prefixes: ['test'] }] })).toBe('')
+  })
+
+  it.each([
+    'https://10.0.0.1/ilp',
+    'https://peer.example',
+    'http://localhost:3000/ilp',
+    'http://127.0.0.1/',
+    'http://[::1]:80/',
+  ])('may name a peer at %s', (url) => {
+    expect(mistakeIn(withPeer({ url }))).toBe('')
   })
 
   it('may name one peer in two assets, and bounds up to the greatest', () => {
@@ -120,10 +178,15 @@ describe('the options of the rail', () => {
 })
 
 describe('the rail', () => {
-  const payment = { id: '0'.repeat(32), walletAddress: 'https://wallet.example/bob', sharedSecret: 'secret' }
+  const payment = {
+    id: '0'.repeat(32),
+    address: 'sealed',
+    walletAddress: 'https://wallet.example/bob',
+    sharedSecret: 'secret',
+  }
 
   it('gives every incoming payment an address of its own, and its secret', async () => {
-    const details = { type: 'ilp', ilpAddress: `test.wallet.${payment.id}`, sharedSecret: 'secret' }
+    const details = { type: 'ilp', ilpAddress: 'test.wallet.sealed', sharedSecret: 'secret' }
     expect(await ilp(OPTIONS).createDetails(payment)).toEqual(details)
   })
 

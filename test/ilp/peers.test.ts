@@ -23,6 +23,7 @@ describe('the way to an address', () => {
     for (const address of ['test.ab', 'test.b.a', 'test', 'g.test.a', 'examples.x'])
       expect(accountTo(peers, address)).toBeUndefined()
     expect(accountTo(peersOf({}), 'test.peer.alice')).toBe('test.peer/USD/2')
+    expect(accountTo(peers, 'test.peer.alice')).toBe('test.peer/USD/2')
   })
 
   it('is the peer with the longest one, wherever it stands', () => {

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
 import type { Hop, Mishap } from './sender-path.ts'
+import { inHttp, reject } from './sender-receiver.ts'
 import { type SceneTerms, senderScene } from './sender-scene.ts'
-import { EUR, PEER_ADDRESS, USD } from './sender-world.ts'
+import { EUR, PEER_ADDRESS, senderWorld, USD } from './sender-world.ts'
 
 const ACCOUNT = `${PEER_ADDRESS}/EUR/2`
 const BASIS = 10_000n
@@ -16,6 +18,11 @@ async function quoted(terms: SceneTerms, to = USD) {
 
 const rateOf = ({ quote }: Awaited<ReturnType<typeof quoted>>): number =>
   quote.ok ? Number((quote.rate.received * BASIS) / quote.rate.sent) : 0
+
+function packetAmount(bytes: Uint8Array): bigint {
+  const packet = decodeIlpPacket(bytes)
+  return packet?.type === 'prepare' ? packet.amount : 0n
+}
 
 describe('a quote', () => {
   it('of a way one to one, in one asset, promises just that, with one packet', async () => {
@@ -59,6 +66,13 @@ describe('a quote', () => {
     expect(quote.ok && quote.rate).toEqual({ sent: 10n ** 18n * BASIS, received: 123_000_000n * 9_900n })
   })
 
+  it('is content with what it knows where finding out more takes longer', async () => {
+    const hops = [{ numerator: 123n, denominator: 10n ** 12n }]
+    const { quote, count, milliseconds } = await quoted({ hops, mishaps: [undefined, 'request lost'] })
+    expect(quote.ok && quote.rate).toEqual({ sent: 10n ** 12n * BASIS, received: 123n * 9_900n })
+    expect({ count, milliseconds }).toEqual({ count: 2, milliseconds: 0 })
+  })
+
   it('promises no more than packets that are small and rounded can keep', async () => {
     const hops = [{ numerator: 95n, denominator: 100n, most: 10n }]
     const result = await quoted({ hops })
@@ -68,7 +82,7 @@ describe('a quote', () => {
 
   it('goes on with less where liquidity is short', async () => {
     const { amounts } = await quoted({ mishaps: ['no liquidity', 'no liquidity'] })
-    expect(amounts()).toEqual([10n ** 12n, 10n ** 11n, 10n ** 10n])
+    expect(amounts()).toEqual([10n ** 12n, 10n ** 9n, 10n ** 6n])
   })
 
   it.each<Mishap>(['request lost', 'no connection', 'busy', 'failing', 'reply garbled', 'tampered with'])(
@@ -94,6 +108,35 @@ describe('a quote', () => {
   it('tells the host which account leads nowhere', async () => {
     const { world } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') })
     expect(world.events).toMatchObject([{ type: 'rail_unavailable', account: ACCOUNT, reason: 'unreachable' }])
+  })
+
+  it.each<Mishap>(['refused on the way', 'no liquidity', 'too large', 'payment forgotten'])(
+    'does not blame the peer for what others answer behind it: %s',
+    async (mishap) => {
+      const { world, quote } = await quoted({ mishaps: Array.from({ length: 30 }, () => mishap) })
+      expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+      expect(world.events).toEqual([])
+    },
+  )
+
+  it('asks somebody no more for whom everything is a little too much', async () => {
+    const { quote, count } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'a little too large') })
+    expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+    expect(count).toBeLessThan(10)
+  })
+
+  it('is made within its time where a peer far away has liquidity for little', async () => {
+    const { receiver, path, clock } = await senderScene()
+    const tried: bigint[] = []
+    const send: typeof path.send = async (request) => {
+      await clock.sleep(280)
+      const amount = packetAmount(request.bytes)
+      tried.push(amount)
+      return amount > 50_000n ? inHttp(reject('T04')) : path.send(request)
+    }
+    const quote = await senderWorld({ details: receiver.details, send, clock }).quote(EUR, EUR)
+    expect(quote.ok && quote.rate.sent === quote.rate.received).toBe(true)
+    expect(tried).toEqual([10n ** 12n, 10n ** 9n, 10n ** 6n, 10n ** 3n])
   })
 
   it('is refused at once where nobody leads there, or by an address that is none', async () => {

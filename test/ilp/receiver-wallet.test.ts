@@ -1,16 +1,19 @@
 import { closeConnection, Int, PaymentType, pay, setupPayment, startQuote } from '@interledger/pay'
 import type { OpenPaymentsOptions } from 'open-payments-server'
 import { ilp } from 'open-payments-server/ilp'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { decodeIlpPacket, encodeIlpPacket, type IlpPrepare, type IlpReply } from '../../adapters/ilp/packet.ts'
 import { conditionOf, deriveStreamKeys } from '../../adapters/ilp/stream-keys.ts'
 import { encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
 import { fromBase64url } from '../../src/protocol/identifiers.ts'
 import {
+  AUTH,
   BASE,
   BOB,
   CAROL,
   cryptography,
+  directedClient,
   incomingPayment,
   type TestWallet,
   testWallet,
@@ -76,7 +79,6 @@ describe('an incoming payment at a wallet with the rail', () => {
     const { wallet, rail, bring } = await payableWallet()
     const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('100') })
     const details = detailsOf(payment)
-    expect(details.ilpAddress).toBe(`test.wallet.${payment.id.split('/').at(-1)}`)
     const first = await packetFor(details, 60n, wallet.clock.now())
     for (let times = 0; times < 3; times++) expect(replyIn(await bring(first))).toMatchObject({ type: 'fulfill' })
     expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('60'), completed: false })
@@ -93,6 +95,64 @@ describe('an incoming payment at a wallet with the rail', () => {
     expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 100n })
     expect(await rail.balance('test.peer', PEER.asset)).toMatchObject({ sent: 0n, received: 100n, owed: 100n })
     expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'incoming_payment.completed' }))
+  })
+
+  it('T-49 is not paid by a packet that expires while the wallet is asked, not even when that is known', async () => {
+    const { wallet, bring } = await payableWallet()
+    const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('100') })
+    const packet = await packetFor(detailsOf(payment), 60n, wallet.clock.now())
+    const { account } = wallet.ledger
+    wallet.ledger.account = async (name) => {
+      // Within its deadline, of which the directory has another one.
+      wallet.clock.advance(2900)
+      return account(name)
+    }
+    wallet.clock.advance(27_000)
+    for (let times = 0; times < 2; times++)
+      expect(replyIn(await bring(packet))).toMatchObject({ type: 'reject', code: 'R00' })
+    expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('0') })
+    const next = await packetFor(detailsOf(payment), 60n, wallet.clock.now(), 2n)
+    expect(replyIn(await bring(next))).toMatchObject({ type: 'fulfill' })
+    expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('60') })
+  })
+
+  it('INC-4 is not found by a hop: its address does not tell the id by which anybody may read its secret', async () => {
+    const { wallet } = await payableWallet()
+    const { payment } = await incomingPayment(wallet, { incomingAmount: usd('100') })
+    const [prefix, wallets, last = '', ...more] = detailsOf(payment).ilpAddress.split('.')
+    expect([prefix, wallets, ...more]).toEqual(['test', 'wallet'])
+    const hop = await directedClient('hop')
+    const access = [{ type: 'incoming-payment', actions: ['read-all'] }]
+    const { body } = await wallet.send('POST', `${AUTH}/`, {
+      as: hop,
+      json: { client: hop.client, access_token: { access } },
+    })
+    const asHop = { as: hop, token: body.access_token.value }
+    // Whoever knows the payment may read it: so a hop must not.
+    expect((await wallet.send('GET', payment.id, asHop)).body.methods).toEqual(payment.methods)
+    const octets = Buffer.from(last, 'base64url').toString('hex')
+    expect(`${last} ${octets}`).not.toContain(payment.id.split('/').at(-1))
+    for (let at = 0; at + 32 <= octets.length; at++) {
+      const { status } = await wallet.send('GET', `${BASE}/incoming-payments/${octets.slice(at, at + 32)}`, asHop)
+      expect(status).toBe(404)
+    }
+    expect((await wallet.send('GET', `${BASE}/incoming-payments/${last}`, asHop)).status).toBe(404)
+  })
+
+  it('INC-4 is paid at its address until its secret is configured no more', async () => {
+    const storage = memoryStorage()
+    const secrets = ['the first secret of this server, long enough', 'the second secret of this server, long enough']
+    const before = await payableWallet({ storage, secrets: secrets.slice(0, 1) })
+    const { payment } = await incomingPayment(before.wallet)
+    const replyOf = async ({ wallet, bring }: Awaited<ReturnType<typeof payableWallet>>, sequence: bigint) =>
+      replyIn(await bring(await packetFor(detailsOf(payment), 10n, wallet.clock.now(), sequence)))
+    expect(await replyOf(before, 1n)).toMatchObject({ type: 'fulfill' })
+    expect(await replyOf(await payableWallet({ storage, secrets: secrets.toReversed() }), 2n)).toMatchObject({
+      type: 'fulfill',
+    })
+    expect(await replyOf(await payableWallet({ storage, secrets: secrets.slice(1) }), 3n)).toMatchObject({
+      code: 'F02',
+    })
   })
 
   it('INC-8 takes no more than remains, whoever sends it', async () => {

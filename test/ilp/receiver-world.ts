@@ -42,6 +42,7 @@ const EUR_PEER: IlpPeer = { ...PEER, incomingTokens: [EUR_TOKEN], asset: EUR }
 
 export const PAYMENT: OpenIncomingPayment = {
   id: '0123456789abcdef0123456789abcdef',
+  address: 'what-only_this-server-can-open',
   walletAddress: 'https://wallet.example/bob',
   sharedSecret: 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8',
   asset: USD,
@@ -75,6 +76,7 @@ export interface ReceiverWorld {
   readonly events: ServiceEvent[]
   /** What the rail asked the server to take. */
   readonly transfers: RailTransfer[]
+  /** By their ids. */
   readonly payments: Map<string, OpenIncomingPayment>
   /** What taking it comes to; by default it is taken once, and late it is refused, for good. */
   take: (transfer: RailTransfer) => Promise<TransferOutcome>
@@ -114,8 +116,9 @@ export function receiverWorld(options: Partial<IlpOptions> = {}, peer: Partial<I
     events: [],
     transfers: [],
     payments: new Map([[PAYMENT.id, PAYMENT]]),
-    async take({ id, isLate }) {
-      const outcome = known.get(id) ?? (isLate === true ? 'refused' : 'received')
+    async take({ id, isRefused, notAfter }) {
+      const isTaken = isRefused !== true && clock.now() <= notAfter
+      const outcome = known.get(id) ?? (isTaken ? 'received' : 'refused')
       known.set(id, outcome)
       return outcome
     },
@@ -131,7 +134,7 @@ export function receiverWorld(options: Partial<IlpOptions> = {}, peer: Partial<I
         amount,
         expiresAt: clock.now() + expiresIn,
         executionCondition: await conditionOf(cryptography, await keys.fulfillmentOf(data)),
-        destination: `test.wallet.${PAYMENT.id}`,
+        destination: `test.wallet.${PAYMENT.address}`,
         data,
       }
       return alter === undefined ? prepare : alter(prepare)
@@ -150,7 +153,7 @@ export function receiverWorld(options: Partial<IlpOptions> = {}, peer: Partial<I
     clock,
     cryptography,
     emit: (event) => world.events.push(event),
-    findPayable: async (id) => world.payments.get(id),
+    findPayable: async (address) => [...world.payments.values()].find((payment) => payment.address === address),
     exchange: (amount, to, walletAddress) => world.exchange(amount, to, walletAddress),
     receive: (transfer) => {
       world.transfers.push(transfer)

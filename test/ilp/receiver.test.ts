@@ -51,7 +51,8 @@ describe('a packet for an incoming payment', () => {
         least: 100n,
         account: ACCOUNT,
         accountAmount: usd(100n),
-        isLate: false,
+        notAfter: prepare.expiresAt - 1000,
+        isRefused: false,
       },
     ])
   })
@@ -64,12 +65,12 @@ describe('a packet for an incoming payment', () => {
 
   it('INC-5 is another transfer than every other one, and the same where it is the same', async () => {
     const world = receiverWorld()
-    const other = { ...PAYMENT, id: 'f'.repeat(32) }
+    const other = { ...PAYMENT, id: 'f'.repeat(32), address: 'another' }
     world.payments.set(other.id, other)
     const prepare = await world.prepare()
     await world.send(prepare)
     await world.send(prepare)
-    await world.send({ ...prepare, destination: `test.wallet.${other.id}` })
+    await world.send({ ...prepare, destination: `test.wallet.${other.address}` })
     await world.pay({ sequence: 2n })
     await world.pay({ salt: 'another sender' })
     const ids = world.transfers.map(({ id }) => id)
@@ -93,7 +94,7 @@ describe('a packet for an incoming payment', () => {
     world.clock.advance(3_600_000)
     world.payments.set(PAYMENT.id, { ...PAYMENT, remainder: 0n })
     expect(await world.send(prepare)).toMatchObject(ACCEPTED)
-    expect(world.transfers.map(({ isLate }) => isLate)).toEqual([false, true])
+    expect(world.transfers.map(({ isRefused }) => isRefused)).toEqual([false, true])
   })
 
   it('moves nothing where it has no amount, and is fulfilled', async () => {
@@ -161,11 +162,16 @@ describe('a packet that is refused', () => {
       'at no payment',
       () => ({ alter: (packet) => ({ ...packet, destination: `test.wallet.${'0'.repeat(32)}` }) }),
     ],
+    [
+      'F02',
+      'at the id of a payment',
+      () => ({ alter: (packet) => ({ ...packet, destination: `test.wallet.${PAYMENT.id}` }) }),
+    ],
     ['F02', 'at the server itself', () => ({ alter: (packet) => ({ ...packet, destination: 'test.wallet' }) })],
     [
       'F02',
       'at another server',
-      () => ({ alter: (packet) => ({ ...packet, destination: `test.wallex.${PAYMENT.id}` }) }),
+      () => ({ alter: (packet) => ({ ...packet, destination: `test.wallex.${PAYMENT.address}` }) }),
     ],
     [
       'F02',
@@ -176,9 +182,9 @@ describe('a packet that is refused', () => {
       'F06',
       'for another payment',
       (world) => {
-        const other = { ...PAYMENT, id: 'f'.repeat(32), sharedSecret: 'A'.repeat(43) }
+        const other = { ...PAYMENT, id: 'f'.repeat(32), address: 'another', sharedSecret: 'A'.repeat(43) }
         world.payments.set(other.id, other)
-        return { alter: (packet) => ({ ...packet, destination: `test.wallet.${other.id}` }) }
+        return { alter: (packet) => ({ ...packet, destination: `test.wallet.${other.address}` }) }
       },
     ],
     ['F06', 'with an altered nonce', () => ({ alter: (packet) => ({ ...packet, data: flip(packet.data, 0) }) })],
@@ -216,14 +222,38 @@ describe('a packet that is refused', () => {
     const answer = await world.pay({ expiresIn })
     expect(answer.reply?.type).toBe(type)
     if (type === 'reject') expect(answer).toMatchObject(refusedWith('R00'))
-    expect(world.transfers).toMatchObject([{ isLate: type === 'reject' }])
+    expect(world.transfers).toMatchObject([{ isRefused: type === 'reject' }])
+  })
+
+  it('says R00 where it has expired by the time that it would be taken', async () => {
+    const settled = (): bigint => {
+      world.clock.advance(29_001)
+      return 0n
+    }
+    const world = receiverWorld({}, { limits: { receiving: 500n }, settled })
+    expect(await world.pay()).toMatchObject(refusedWith('R00'))
+    expect(world.transfers).toMatchObject([{ isRefused: false, notAfter: world.clock.now() - 1 }])
+  })
+
+  it.each([
+    [3_600_000, 'fulfill'],
+    [3_600_001, 'reject'],
+    [Date.parse('9999-12-31T23:59:59Z') - Date.parse('2026-03-01T12:00:00Z'), 'reject'],
+  ])('expires in %i ms: %s, and where that is long no record would be kept so long', async (expiresIn, type) => {
+    const world = receiverWorld()
+    const answer = await world.pay({ expiresIn })
+    expect(answer.reply?.type).toBe(type)
+    if (type === 'fulfill') return
+    expect(answer).toMatchObject(refusedWith('F00'))
+    expect(answer.said).toBeUndefined()
+    expect(world.transfers).toEqual([])
   })
 
   it('says F99 and what arrived where it is less than its sender insists on', async () => {
     const world = receiverWorld()
     const answer = await world.pay({ amount: 99n, least: 100n })
     expect(answer).toMatchObject({ ...refusedWith('F99'), said: { ilpPacketType: 14, sequence: 1n, amount: 99n } })
-    expect(world.transfers).toMatchObject([{ isLate: true }])
+    expect(world.transfers).toMatchObject([{ isRefused: true }])
   })
 
   it('says F08 and what the account takes at once, where it is more', async () => {
@@ -231,7 +261,7 @@ describe('a packet that is refused', () => {
     const { reply } = await world.pay()
     expect(reply).toMatchObject({ code: 'F08' })
     expect(reply?.type === 'reject' && readAmountTooLarge(reply)).toEqual({ receivedAmount: 100n, maximumAmount: 99n })
-    expect(world.transfers).toMatchObject([{ isLate: true }])
+    expect(world.transfers).toMatchObject([{ isRefused: true }])
     expect(await receiverWorld({}, { maxPacketAmount: 100n }).pay()).toMatchObject(ACCEPTED)
   })
 
@@ -343,13 +373,13 @@ describe('a packet in another asset', () => {
     expect(less).toMatchObject({ ...refusedWith('F99'), said: { amount: 49n } })
     const nothing = await world.pay({ amount: 1n, least: 0n }, EUR_TOKEN)
     expect(nothing).toMatchObject({ ...refusedWith('F99'), said: { amount: 0n } })
-    expect(world.transfers).toMatchObject([{ isLate: true }, { isLate: true }])
+    expect(world.transfers).toMatchObject([{ isRefused: true }, { isRefused: true }])
   })
 
   it('is refused for good where the wallet gives nothing for its asset', async () => {
     const world = receiverWorld()
     expect(await world.pay({}, EUR_TOKEN)).toMatchObject(refusedWith('F02'))
-    expect(world.transfers).toMatchObject([{ isLate: true, amount: usd(0n) }])
+    expect(world.transfers).toMatchObject([{ isRefused: true, amount: usd(0n) }])
   })
 
   it('is halved by its sender where it is worth more than an amount holds', async () => {

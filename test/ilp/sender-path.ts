@@ -25,8 +25,13 @@ export type Mishap =
   | 'failing afterwards'
   | 'reply garbled'
   | 'fulfillment garbled'
+  | 'fulfillment made up'
+  | 'slow'
   | 'no liquidity'
   | 'too large'
+  | 'a little too large'
+  | 'words garbled'
+  | 'payment forgotten'
   | 'refused on the way'
   | 'tampered with'
 
@@ -35,6 +40,8 @@ export interface TestPath {
   readonly send: SendToPeer
   /** Every packet as it left, tests included. */
   readonly sent: readonly IlpPrepare[]
+  /** How long each had still to live as it left. */
+  readonly lives: readonly number[]
   /** By condition, the units that the sender parted with. */
   readonly amounts: ReadonlyMap<string, bigint>
   /** Resolves once nothing is on its way any more. */
@@ -50,6 +57,7 @@ export function testPath(
 ): TestPath {
   const sent: IlpPrepare[] = []
   const amounts = new Map<string, bigint>()
+  const lives: number[] = []
   const onTheWay = new Set<Promise<unknown>>()
 
   const carry = async (prepare: IlpPrepare): Promise<IlpReply> => {
@@ -108,12 +116,27 @@ export function testPath(
         const reply = await carry(prepare)
         return inHttp(reply.type === 'fulfill' ? { ...reply, fulfillment: new Uint8Array(32) } : reply)
       }
+      case 'fulfillment made up':
+        return inHttp({ type: 'fulfill', fulfillment: new Uint8Array(32), data: new Uint8Array() })
+      case 'slow':
+        await clock.sleep(18_000)
+        return inHttp(await carry(prepare))
       case 'no liquidity':
         return inHttp(reject('T04'))
       case 'too large': {
         const maximumAmount = prepare.amount / 2n
         return inHttp(reject('F08', encodeAmountTooLarge({ receivedAmount: prepare.amount, maximumAmount })))
       }
+      case 'a little too large': {
+        const maximumAmount = prepare.amount - 1n
+        return inHttp(reject('F08', encodeAmountTooLarge({ receivedAmount: prepare.amount, maximumAmount })))
+      }
+      case 'words garbled': {
+        const reply = await carry(prepare)
+        return inHttp({ ...reply, data: reply.data.map((octet, at) => (at === 20 ? octet ^ 1 : octet)) })
+      }
+      case 'payment forgotten':
+        return inHttp(reject('F02'))
       case 'refused on the way':
         return inHttp(reject('R00'))
       case 'tampered with':
@@ -125,12 +148,14 @@ export function testPath(
   return {
     sent,
     amounts,
+    lives,
     async send({ bytes }) {
       await turn()
       const prepare = decodeIlpPacket(bytes)
       if (prepare?.type !== 'prepare') throw new TypeError('a sender sends prepares only')
       sent.push(prepare)
       amounts.set(Buffer.from(prepare.executionCondition).toString('hex'), prepare.amount)
+      lives.push(prepare.expiresAt - clock.now())
       return befall(prepare, mishapOf(prepare, sent.length - 1))
     },
     settled: async () => {

@@ -20,6 +20,8 @@ const MISHAPS: readonly Mishap[] = [
   'failing afterwards',
   'reply garbled',
   'fulfillment garbled',
+  'fulfillment made up',
+  'slow',
   'no liquidity',
   'too large',
   'refused on the way',

@@ -68,10 +68,12 @@ export async function testReceiver(
     readonly testCode?: 'F99' | 'F05'
     /** Whether it fulfills whatever comes. */
     readonly isCareless?: boolean
+    /** What it says has arrived of a packet that it takes, if that is not the truth. */
+    says?(amount: bigint): bigint
     refuse?(packet: StreamPacket, amount: bigint): Refusal | undefined
   } = {},
 ): Promise<TestReceiver> {
-  const { isIdempotent = false, testCode = 'F99', isCareless = false, refuse } = terms
+  const { isIdempotent = false, testCode = 'F99', isCareless = false, says = (amount) => amount, refuse } = terms
   const cryptography = webCryptography()
   const secret = cryptography.randomBytes(32)
   const keys = await deriveStreamKeys(cryptography, secret)
@@ -90,7 +92,7 @@ export async function testReceiver(
     const fulfill = async (): Promise<IlpReply> => ({
       type: 'fulfill',
       fulfillment,
-      data: await seal(13, packet.sequence, amount),
+      data: await seal(13, packet.sequence, says(amount)),
     })
     const before = taken.get(condition)
     if (isIdempotent && before !== undefined) return fulfill()

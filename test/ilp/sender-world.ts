@@ -30,6 +30,7 @@ export interface SenderTerms {
   readonly clock?: FakeClock
   readonly peer?: Partial<IlpPeer>
   readonly slippageBasisPoints?: number
+  readonly cryptography?: Cryptography
 }
 
 /** A payment as the core keeps it, a sender that dies where it is told, and the storage in between. */
@@ -52,8 +53,7 @@ export interface SenderWorld {
 
 /** Sets a sender up, with one peer that leads everywhere. */
 export function senderWorld(terms: SenderTerms): SenderWorld {
-  const { details, clock = fakeClock() } = terms
-  const cryptography = webCryptography()
+  const { details, clock = fakeClock(), cryptography = webCryptography() } = terms
   const events: ServiceEvent[] = []
   const records: DeliveryProgress[] = []
   let version = 0

@@ -21,7 +21,10 @@ describe('held key sets', () => {
     const answers = await ask(0)
     expect(answers.filter((answer) => answer.ok)).toHaveLength(100)
     expect(network.connections).toHaveLength(100)
+    const { addresses } = network
+    network.addresses = ['93.184.216.35']
     expect(await network.resolver.keySet('https://other.example/bob')).toMatchObject({ ok: true })
+    network.addresses = addresses
     network.clock.advance(1000)
     await ask(1000)
     expect(network.connections).toHaveLength(111)
@@ -116,7 +119,10 @@ describe('held key sets', () => {
   it('T-5 at most 1000 are held: the one unused for longest is fetched again', async () => {
     const network = fakeNetwork()
     network.documents = () => jsonReply({ keys: [publishedKey('a')] })
-    const ask = (index: number) => network.resolver.keySet(`https://wallet-${index}.example/alice`)
+    const ask = (index: number) => {
+      network.addresses = [`93.184.${index >> 8}.${index & 255}`]
+      return network.resolver.keySet(`https://wallet-${index}.example/alice`)
+    }
     for (let index = 0; index < 1000; index++) await ask(index)
     await ask(0)
     await ask(1000)

@@ -125,6 +125,19 @@ describe('a key resolver', () => {
   })
 })
 
+describe('a key resolver whose clients all live at one address', () => {
+  it('T-5 connects there 100 times for strangers, however many names it has, and still for who holds a grant', async () => {
+    const network = fakeNetwork()
+    network.documents = () => jsonReply({ keys: [publishedKey('a')] })
+    const ask = (index: number) => network.resolver.keySet(`https://n${index}.evil.example/a`)
+    const answers = await Promise.all(Array.from({ length: 1000 }, (_, index) => ask(index)))
+    expect([answers.filter(({ ok }) => ok).length, network.connections.length]).toEqual([100, 100])
+    expect(await network.resolver.keySet(SHOP, undefined, { isHolder: true })).toMatchObject({ ok: true })
+    expect(await network.resolver.publicName(SHOP)).toBeUndefined()
+    expect(network.connections).toHaveLength(101)
+  })
+})
+
 /** Lets a source cause all the fetches that it may. */
 async function exhaust({ network }: Scene, source: string): Promise<void> {
   const from = network.clock.now()

@@ -100,14 +100,25 @@ describe('a delivery that comes to its end', () => {
     const order = { walletAddress: json.walletAddress, quoteId: quote.body.id }
     await wallet.send('POST', 'https://wallet.example/outgoing-payments', { token, json: order })
     await wallet.openPayments.drain()
-    // 10 might have left; 12 with the fee of 2 was the price.
-    expect(await outcomeOf(world)).toEqual(['completed', 12n, 12n, 0n, 2n])
+    // 10 might have left; 11 with the fee of 1 was the price.
+    expect(await outcomeOf(world)).toEqual(['completed', 11n, 11n, 0n, 1n])
     expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(9n)
+  })
+
+  it('OUT-7 OUT-8 settles whole where its rail has delivered it, though a little of it has stayed', async () => {
+    const world = await paidBy(async (_delivery, start, record) => {
+      await record(inFlight(start, 13n, 11n))
+      return { outcome: 'delivered', progress: progress(12n, 11n) }
+    })
+    expect(await outcomeOf(world)).toEqual(['completed', 15n, 15n, 0n, 2n])
+    expect(await spentBy(world)).toEqual([15n, '11'])
+    expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(12n)
+    expect((await onlyPayment(world)).value.delivery?.reason).toBeUndefined()
   })
 
   it.each([
     ['all', 13n, 'completed', [15n, 2n], ['15', '11']],
-    ['the most of it', 12n, 'failed', [13n, 1n], ['13', '10']],
+    ['the most of it', 12n, 'failed', [13n, 1n], ['13', '11']],
     ['half', 7n, 'failed', [8n, 1n], ['8', '6']],
     ['the least', 1n, 'failed', [1n, 0n], ['1', '1']],
   ] as const)(
@@ -171,29 +182,49 @@ describe('a delivery that is to go on later', () => {
     expect((await onlyPayment(world)).value).toMatchObject({ attempts: 1, delivery: { sent: '1' } })
   })
 
-  it('is given back after an hour in which nothing has left', async () => {
-    const world = await paidBy(async () => ({ outcome: 'later', reason: 'no way' }))
+  it('is given back after an hour in which nothing has left, and its rail not asked again', async () => {
+    let asked = 0
+    const world = await paidBy(async () => {
+      asked++
+      return { outcome: 'later', reason: 'no way' }
+    })
     await recover(world, HOUR - 1)
-    expect((await onlyPayment(world)).value.state).toBe('sending')
+    expect([(await onlyPayment(world)).value.state, asked]).toEqual(['sending', 2])
     await recover(world, HOUR)
     expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
-    expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: 'no way' })
+    expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: 'out_of_time' })
+    expect(asked).toBe(2)
     await checkRailMoney(world)
   })
 
-  it('is asked for ever while something is in flight', async () => {
-    const world = await paidBy(async (_delivery, start, record) => {
-      if (start.inFlight.sent === 0n) await record(inFlight(start, 4n, 4n))
-      return { outcome: 'later', reason: 'silence' }
-    })
-    for (let hours = 1; hours < 30; hours++) await recover(world, HOUR)
-    expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', delivery: { inFlightSent: '4' } })
+  it('is given back at once where the hour is over when its rail says so', async () => {
+    const world = await paidBy(async () => ({ outcome: 'later', reason: 'no way' }))
+    const { deliver } = world.method
     world.method = {
       ...world.method,
-      deliver: async () => ({ outcome: 'ended', progress: progress(4n, 4n), reason: 'it was there' }),
+      deliver: (...given) => {
+        world.wallet.clock.advance(20_000)
+        return deliver(...given)
+      },
     }
+    await recover(world, HOUR - 10_000)
+    expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: 'no way' })
+  })
+
+  it('sends no more after an hour, and ends with what is found out', async () => {
+    const asked: boolean[] = []
+    const world = await paidBy(async ({ isOver }, start, record) => {
+      asked.push(isOver)
+      if (start.inFlight.sent === 0n) await record(inFlight(start, 4n, 4n))
+      return isOver
+        ? { outcome: 'ended', progress: progress(4n, 4n), reason: 'over' }
+        : { outcome: 'later', reason: 'silence' }
+    })
+    await recover(world, HOUR - 1)
     await recover(world, HOUR)
+    expect(asked).toEqual([false, false, true])
     expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+    expect((await onlyPayment(world)).value.delivery?.reason).toBe('out_of_time')
   })
 
   it('T-34 is so too where the rail throws, and its secret is in no event', async () => {
@@ -207,6 +238,60 @@ describe('a delivery that is to go on later', () => {
   })
 })
 
+describe('a delivery with something in flight of which its rail finds nothing out', () => {
+  it.each<readonly [string, (world: RailWorld) => Deliver]>([
+    ['says "later"', () => async () => ({ outcome: 'later', reason: 'silence' })],
+    ['throws', () => async () => Promise.reject(new Error('broken'))],
+    ['says what cannot be', () => async () => ({ outcome: 'delivered', progress: progress(99n, 99n) })],
+    [
+      'says "later", and records each time that it does not know',
+      () => async (_delivery, start, record) => {
+        await record(start)
+        return { outcome: 'later', reason: 'silence' }
+      },
+    ],
+    [
+      'never answers',
+      (world) => async () => {
+        setImmediate(() => world.wallet.clock.advance(30_000))
+        return new Promise(() => undefined)
+      },
+    ],
+  ])('is asked for a day, then the host is: it %s', async (_, deliver) => {
+    const world = await paidBy(async (_delivery, start, record) => {
+      await record(inFlight(start, 4n, 4n))
+      return { outcome: 'later', reason: 'silence' }
+    })
+    const orderedAt = (await onlyPayment(world)).value.createdAt
+    world.method = { ...world.method, deliver: deliver(world) }
+    const { outgoingPayments } = world.wallet.openPayments
+    while (world.wallet.clock.now() + HOUR < orderedAt + 25 * HOUR) {
+      await recover(world, HOUR)
+      expect(await outgoingPayments.undecided()).toEqual([])
+    }
+    await recover(world, 2 * HOUR)
+    const { id } = (await onlyPayment(world)).value
+    expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', unknownSent: usd('4') }])
+    expect(await outgoingPayments.failed(id)).toEqual({ ok: true })
+    await world.wallet.openPayments.drain()
+    expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
+    expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(0n)
+  })
+
+  it('is asked for once more where nobody could ask for days, and ends with what is found out', async () => {
+    const world = await paidBy(async (_delivery, start, record) => {
+      await record(inFlight(start, 4n, 4n))
+      return { outcome: 'later', reason: 'silence' }
+    })
+    world.method = {
+      ...world.method,
+      deliver: async () => ({ outcome: 'ended', progress: progress(4n, 4n), reason: 'it was there' }),
+    }
+    await recover(world, 72 * HOUR)
+    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+  })
+})
+
 describe('a rail that says what cannot be', () => {
   const odd = (result: DeliveryResult): Deliver => {
     return async () => result
@@ -214,6 +299,7 @@ describe('a rail that says what cannot be', () => {
 
   it.each<readonly [string, Deliver]>([
     ['more has left than may', odd({ outcome: 'ended', progress: progress(14n, 1n), reason: '' })],
+    ['it has delivered, and nothing has left', odd({ outcome: 'delivered', progress: progress(0n, 11n) })],
     ['less than nothing has left', odd({ outcome: 'ended', progress: progress(-1n, 0n), reason: '' })],
     [
       'it has ended with something in flight',

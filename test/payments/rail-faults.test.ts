@@ -69,6 +69,51 @@ describe('T-31 one fault at any call of a payment to another server, then recove
   }, 60_000)
 })
 
+describe('T-31 a record of what leaves that fails once', () => {
+  /** The first record of a part; the commit by which the payment was decided to be held comes before it. */
+  const isRecord = ({ name, arguments: [changes] }: Call): boolean =>
+    name === 'commit' &&
+    Array.isArray(changes) &&
+    changes.some(({ kind, value }) => kind === 'outgoing-payment' && value.delivery !== undefined)
+
+  it.each([
+    ['throws', false],
+    ['throws', true],
+    ['loses the reply', false],
+    ['loses the reply', true],
+  ] as const)('holds nothing up: it %s, and cannot be looked up: %s', async (fault, isBlind) => {
+    const world = await railWorld({ incomingValue: 13n })
+    const process = world.process()
+    let failed = 0
+    process.ports.plan = (call) => {
+      if (failed === 1 && isBlind && call.name === 'get') {
+        failed++
+        return 'throws'
+      }
+      if (failed > 0 || !isRecord(call)) return undefined
+      failed++
+      return fault
+    }
+    await pay(world, process, await prepareRailPayment(world))
+    expect(failed).toBe(isBlind ? 2 : 1)
+    const [payment] = await world.storage.all('outgoing-payment')
+    expect(payment?.value.state).toBe('completed')
+    expect(world.far.parts.size).toBe(4)
+    await checkRailMoney(world)
+  })
+
+  it('stops the payment where it fails again: it goes on once the lease is over', async () => {
+    const world = await railWorld({ incomingValue: 13n })
+    const process = world.process()
+    process.ports.plan = (call) => (isRecord(call) ? 'throws' : undefined)
+    await pay(world, process, await prepareRailPayment(world))
+    expect(world.far.parts.size).toBe(0)
+    await recoverUntilQuiet(world)
+    await checkRailMoney(world)
+    expect((await world.storage.all('outgoing-payment'))[0]?.value.state).toBe('completed')
+  })
+})
+
 describe('T-31 one fault at any call of a recovery, then another recovery', () => {
   it('ends it whole wherever the delivery stood and wherever the recovery breaks off', async () => {
     let runs = 0

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import { usd } from '../support/test-wallet.ts'
-import { grantTokens, moneyWorld, pay, preparePayment } from './money-world.ts'
+import { grantTokens, idOf, moneyWorld, pay, preparePayment } from './money-world.ts'
 import { onlyPayment, payRemotely, type RailWorld, railWorld } from './rail-world.ts'
 
 const HOUR = 3_600_000
@@ -108,11 +108,40 @@ describe('a delivery of which nobody knows what became of it', () => {
     },
   )
 
-  it('is ended by one of two words at once', async () => {
+  it('is ended by one of two words at once, in one process or in two', async () => {
+    for (const isOne of [true, false]) {
+      const { world, id } = await undecided()
+      const { outgoingPayments } = (isOne ? world.wallet : world.process()).openPayments
+      const answers = await Promise.all([outgoingPayments.failed(id), ask(world, 'sent', id)])
+      expect(answers).toContainEqual({ ok: true })
+      expect(answers).toContainEqual({ ok: false, reason: 'conflict' })
+    }
+  })
+
+  it('is decided where the host is reminded of it at the same time', async () => {
     const { world, id } = await undecided()
-    const answers = await Promise.all([ask(world, 'sent', id), ask(world, 'failed', id)])
-    expect(answers).toContainEqual({ ok: true })
-    expect(answers).toContainEqual({ ok: false, reason: 'conflict' })
+    world.wallet.clock.advance(HOUR)
+    const { openPayments } = world.process()
+    const [answer] = await Promise.all([ask(world, 'failed', id), openPayments.recover()])
+    expect(answer).toEqual({ ok: true })
+    expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
+  })
+
+  it('is listed with others in the order in which they were ordered', async () => {
+    const { world, id } = await undecided()
+    const ids = [id]
+    for (const _ of ['second', 'third']) {
+      world.wallet.clock.advance(1000)
+      const answer = await payRemotely(world)
+      ids.push(idOf(answer.body.id))
+    }
+    // The first was told of last, so it is due last.
+    world.wallet.clock.advance(HOUR - 1000)
+    await world.wallet.openPayments.recover()
+    const due = await world.storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 10)
+    expect(due.map(({ value }) => value.id)).not.toEqual(ids)
+    const listed = await world.wallet.openPayments.outgoingPayments.undecided()
+    expect(listed.map((one) => one.id)).toEqual(ids)
   })
 })
 

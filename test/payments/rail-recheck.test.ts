@@ -1,8 +1,18 @@
+import type { PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { inFlight, progress } from '../support/fake-rail.ts'
 import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
+import { usd } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
 import { pay, recoverUntilQuiet } from './money-world.ts'
-import { checkRailMoney, onlyPayment, prepareRailPayment, type RailWorld, railWorld } from './rail-world.ts'
+import {
+  checkRailMoney,
+  onlyPayment,
+  payRemotely,
+  prepareRailPayment,
+  type RailWorld,
+  railWorld,
+} from './rail-world.ts'
 
 const HOUR = 3_600_000
 
@@ -86,6 +96,75 @@ describe('T-45 a receiver that has changed since it was priced', () => {
   })
 })
 
+describe('T-45 a receiver that takes less than is missing, by what this server counts', () => {
+  it('is paid the rest where more has arrived of a part than this server was told', async () => {
+    const world = await railWorld({ incomingValue: 11n })
+    const asked: boolean[] = []
+    const deliver: PaymentMethod['deliver'] = async ({ isOver }, start, record) => {
+      asked.push(isOver)
+      const at = start.inFlight.sent > 0n ? progress(10n, 9n) : start
+      if (isOver) return { outcome: 'ended', progress: at, reason: 'over' }
+      await record(at.sent === 0n ? inFlight(at, 10n, 9n) : inFlight(at, 3n, 2n))
+      world.receiver.receivedValue += at.sent === 0n ? 10n : 1n
+      return at.sent === 0n
+        ? { outcome: 'later', reason: 'in_flight' }
+        : { outcome: 'delivered', progress: progress(13n, 11n) }
+    }
+    world.method = { ...world.method, deliver }
+    await payRemotely(world)
+    await resume(world)
+    // First it is found out what became of the part, and the receiver is looked at again.
+    expect(asked).toEqual([false, true, false])
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
+  })
+
+  it('is asked what it takes by each part that it gets: its own refusal ends the payment', async () => {
+    const world = await interrupted(2, { incomingValue: 13n })
+    // Somebody else has paid most of what was left.
+    world.receiver.receivedValue = 12n
+    world.far.decideFate = () => 'rejects it'
+    await resume(world)
+    const { value } = await onlyPayment(world)
+    expect(value).toMatchObject({ state: 'failed', delivery: { sent: '8', reason: 'rejected' } })
+    await checkRailMoney(world)
+  })
+
+  it('is sent nothing new where nothing has arrived, and somebody else has paid meanwhile', async () => {
+    const world = await railWorld({ incomingValue: 20n })
+    const process = world.process()
+    faultAt(process.ports, 1, 'crashes before', ({ name }) => name === 'send')
+    await pay(world, process, await prepareRailPayment(world))
+    world.receiver.receivedValue = 12n
+    const asked: boolean[] = []
+    world.method = {
+      ...world.method,
+      deliver: async ({ isOver }) => {
+        asked.push(isOver)
+        return { outcome: 'ended', progress: progress(0n, 0n), reason: 'it never came' }
+      },
+    }
+    await resume(world)
+    expect(asked).toEqual([true])
+    expect((await onlyPayment(world)).value).toMatchObject({
+      state: 'failed',
+      decision: { action: 'release', reason: 'receiver_over_remainder' },
+    })
+    await checkRailMoney(world)
+  })
+})
+
+describe('a payment of which nobody took care for days', () => {
+  it.each([0, 2])('sends nothing new, whatever had left: %i parts', async (sends) => {
+    const world = await interrupted(sends)
+    await resume(world, 72 * HOUR)
+    const { value } = await onlyPayment(world)
+    expect(value.state).toBe('failed')
+    expect(sends === 0 ? value.decision : value.delivery).toMatchObject({ reason: 'out_of_time' })
+    expect(world.far.parts.size).toBe(sends)
+    await checkRailMoney(world)
+  })
+})
+
 describe('T-45 a receiver whose server does not say what it is', () => {
   it.each(['unreachable', 'refused', 'invalid', 'silence'] as const)(
     'is waited for, and sent nothing meanwhile: %s',
@@ -117,11 +196,14 @@ describe('T-45 a receiver whose server does not say what it is', () => {
     await checkRailMoney(world)
   })
 
-  it('is given up after an hour, once it is known what became of what was on its way', async () => {
+  it('is sent nothing meanwhile, but what became of what was on its way is found out; after an hour it is given up', async () => {
     const world = await interrupted(2)
     world.receiver.trouble = 'unreachable'
     await resume(world)
-    expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', delivery: { inFlightSent: '4' } })
+    expect((await onlyPayment(world)).value).toMatchObject({
+      state: 'sending',
+      delivery: { sent: '8', inFlightSent: '0' },
+    })
     await resume(world, HOUR)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
     expect(world.far.parts.size).toBe(2)
@@ -145,6 +227,14 @@ describe('TOK-1 the secret of a receiver', () => {
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
   })
 
+  it('is sealed anew for each payment: two of one receiver have nothing in common', async () => {
+    const world = await railWorld()
+    for (const amount of ['15', '16']) await payRemotely(world, { amount })
+    const sealed = (await world.storage.all('outgoing-payment')).map(({ value }) => value.delivery?.details?.sealed)
+    expect(new Set(sealed)).toHaveProperty('size', 2)
+    expect(sealed).not.toContain(undefined)
+  })
+
   it('cannot be opened by a server without the secret that sealed it: the payment is left to the host', async () => {
     const world = await interrupted(2)
     const other = world.start({
@@ -155,6 +245,30 @@ describe('TOK-1 the secret of a receiver', () => {
     world.wallet.clock.advance(30_000)
     await other.openPayments.recover()
     expect((await onlyPayment(world)).value.delivery).toMatchObject({ isLeftToHost: 'unknown', inFlightSent: '4' })
+  })
+
+  it('ends the payment with what has left where nothing is in flight, and it cannot be opened', async () => {
+    const world = await railWorld()
+    const paused: PaymentMethod['deliver'] = async (_delivery, _start, record) => {
+      await record(progress(4n, 4n, '1'))
+      world.far.parts.set((await onlyPayment(world)).value.id, 4n)
+      return { outcome: 'later', reason: 'busy' }
+    }
+    world.method = { ...world.method, deliver: paused }
+    await payRemotely(world)
+    const other = world.start({
+      secrets: ['another secret of the tests, also long enough to be one'],
+      paymentMethods: [world.method],
+      remoteReceivers: world.far.receivers,
+    })
+    world.wallet.clock.advance(30_000)
+    await other.openPayments.recover()
+    expect((await onlyPayment(world)).value).toMatchObject({
+      state: 'failed',
+      sentAmount: { value: 4n },
+      delivery: { sent: '4', reason: 'details_unreadable' },
+    })
+    await checkRailMoney(world)
   })
 })
 
@@ -170,5 +284,24 @@ describe('a payment whose rail was taken out of the configuration', () => {
       await recoverUntilQuiet(world)
       await checkRailMoney(world)
     }
+  })
+
+  it('is left to the host where something is in flight and the rail does not come back for a day', async () => {
+    const world = await interrupted(2)
+    const { openPayments } = world.start({ paymentMethods: [] })
+    const { outgoingPayments } = openPayments
+    for (let hours = 1; hours < 25; hours++) {
+      world.wallet.clock.advance(HOUR)
+      await openPayments.recover()
+    }
+    expect(await outgoingPayments.undecided()).toEqual([])
+    world.wallet.clock.advance(2 * HOUR)
+    await openPayments.recover()
+    const { id } = (await onlyPayment(world)).value
+    expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', unknownSent: usd('4') }])
+    // The peer has it: the second part had reached the far side.
+    expect(await outgoingPayments.sent(id)).toEqual({ ok: true })
+    await openPayments.drain()
+    await checkRailMoney(world)
   })
 })

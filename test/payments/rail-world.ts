@@ -32,8 +32,8 @@ export interface RailWorld extends World {
 /** What arrives for what leaves in this world: nine tenths, so that the two are never mistaken. */
 const RATE = { sent: 10n, received: 9n } as const
 
-/** Three of a hundred and one, so that a part of the fee is rounded. */
-const FEE = { basisPoints: 300, fixed: 1n } as const
+/** It is no whole number of units, so that a part of the fee is rounded. */
+const FEE = { basisPoints: 700 } as const
 
 export async function railWorld(
   receiverMembers: Partial<FakeReceiver> = {},
@@ -54,7 +54,8 @@ export async function railWorld(
     pricing: { price: async () => ({ rate: '1', fee: FEE }) },
     ...overrides,
   }
-  const world = await moneyWorld(base)
+  const policies = { exchangeToleranceBasisPoints: 1000, ...overrides.settings?.policies }
+  const world = await moneyWorld({ ...base, settings: { ...overrides.settings, policies } })
   const token = await spendingToken(world.wallet, limits)
   return {
     ...world,
@@ -233,9 +234,13 @@ function receivedBy({
   state,
   sentAmount,
   receiveAmount,
+  rail,
   delivery,
 }: Awaited<ReturnType<typeof onlyPayment>>['value']): bigint {
   if (state === 'completed') return receiveAmount.value
-  const received = sentAmount.value === 0n ? 0n : BigInt(delivery?.received ?? 0)
+  if (sentAmount.value === 0n || rail === undefined) return 0n
+  const sendAmount = BigInt(rail.sendAmount.value)
+  const paidFor = (receiveAmount.value * BigInt(delivery?.sent ?? 0) + sendAmount - 1n) / sendAmount
+  const received = [BigInt(delivery?.received ?? 0), paidFor].reduce((one, other) => (one > other ? one : other))
   return received < receiveAmount.value ? received : receiveAmount.value
 }

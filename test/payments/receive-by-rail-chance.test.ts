@@ -31,13 +31,13 @@ function deed(world: RailWorld, random: Random, process: RailProcess, payments: 
     const url = `${BASE}/incoming-payments/${random.pick(payments)}/complete`
     return ask(process, await signedBy(world, 'POST', url, world.tokens.receiving))
   }
-  const receive = (number: number, isLate: boolean): Promise<unknown> => {
+  const receive = (number: number, isRefused: boolean): Promise<unknown> => {
     const known = told.get(number)
     const value = BigInt(random.between(1, 20))
     const least = random.chance(0.5) ? value : BigInt(random.between(0, Number(value)))
     const transfer = known ?? transferOf(number, random.pick(payments), value, { least, most: MOST })
     told.set(number, transfer)
-    return world.receive(process.rail, { ...transfer, isLate })
+    return world.receive(process.rail, { ...transfer, isRefused })
   }
   return random.weigh<() => Promise<unknown>>([
     [10, () => receive(told.size + 1, random.chance(0.1))],

@@ -44,7 +44,7 @@ describe('INC-5 a transfer whose process meets a fault at any call', () => {
       await tell(world, process, transfer)
       await checkReceived(world, { isQuiet: false })
       // The peer asks again, at another process, in time or too late.
-      const again = { ...transfer, isLate: index % 2 === 0 }
+      const again = { ...transfer, isRefused: index % 2 === 0 }
       const settled = await world.receive(world.rail, again)
       expect(['received', 'refused']).toContain(settled)
       await world.wallet.openPayments.drain()
@@ -110,7 +110,7 @@ describe('a ledger', () => {
     const process = world.startRail()
     process.ports.plan = ({ port }) => (port === 'ledger' ? 'hangs' : undefined)
     expect(await world.receive(process.rail, transferOf(1, id, 5n))).toBe('received')
-    expect(await world.receive(process.rail, transferOf(2, id, 5n, { isLate: true }))).toBe('refused')
+    expect(await world.receive(process.rail, transferOf(2, id, 5n, { isRefused: true }))).toBe('refused')
     expect(process.ports.calls.filter(({ port }) => port === 'ledger')).toEqual([])
     await world.wallet.openPayments.drain()
     await checkReceived(world)

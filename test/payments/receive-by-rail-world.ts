@@ -4,6 +4,7 @@ import type {
   RailServer,
   RailTransfer,
   RecordTypes,
+  StoredRecord,
   TransferOutcome,
 } from 'open-payments-server'
 import { expect } from 'vitest'
@@ -45,7 +46,11 @@ function receivingRail(): { readonly method: PaymentMethod; readonly server: () 
   return {
     method: {
       type: 'ilp',
-      createDetails: async ({ id, sharedSecret }) => ({ type: 'ilp', ilpAddress: `test.here.${id}`, sharedSecret }),
+      createDetails: async ({ address, sharedSecret }) => ({
+        type: 'ilp',
+        ilpAddress: `test.here.${address}`,
+        sharedSecret,
+      }),
       quote: async () => ({ ok: false, reason: 'unreachable' }),
       deliver: async () => ({ outcome: 'later', reason: 'this rail only receives' }),
       connect: (server) => {
@@ -107,6 +112,9 @@ export async function tell(
   return outcome ?? 'unknown'
 }
 
+/** After all that happens here. */
+const LONG_AFTER = Date.parse('2030-01-01T00:00:00Z')
+
 /** The id of a transfer. */
 export function transferId(number: number): string {
   return number.toString(16).padStart(32, '0')
@@ -127,13 +135,16 @@ export function transferOf(
     least: value,
     account: PEER,
     accountAmount: amount,
+    notAfter: LONG_AFTER,
     ...members,
   }
 }
 
 const MOST_ROUNDS = 12
 
-/** Recovers until nothing is due any more, however late. */
+const isRefusal = ({ value }: StoredRecord): boolean => 'state' in value && value.state === 'dropped'
+
+/** Recovers until nothing is due any more, however late, but refusals, which are for `sweep()`. */
 export async function recoverReceiptsUntilQuiet(
   world: RailWorld,
   openPayments = world.wallet.openPayments,
@@ -144,7 +155,7 @@ export async function recoverReceiptsUntilQuiet(
         world.storage.due(kind, Number.MAX_SAFE_INTEGER, 100),
       ),
     )
-    const latest = Math.max(0, ...due.flat().map(({ dueAt = 0 }) => dueAt))
+    const latest = Math.max(0, ...due.flat().map((record) => (isRefusal(record) ? 0 : (record.dueAt ?? 0))))
     if (latest === 0) return
     world.wallet.clock.advance(Math.max(0, latest - world.wallet.clock.now()))
     await openPayments.recover()

@@ -37,12 +37,12 @@ describe('a transfer', () => {
     const before = await everything(world)
     world.wallet.directory.delete(BOB)
     world.wallet.clock.advance(100 * 24 * HOUR)
-    for (const isLate of [false, true]) {
+    for (const isRefused of [false, true]) {
       for (const [number, value] of [
         [1, 10n],
         [2, 20n],
       ] as const)
-        expect(await world.rail.receive(transferOf(number, id, value, { isLate }))).toBe('received')
+        expect(await world.rail.receive(transferOf(number, id, value, { isRefused }))).toBe('received')
     }
     expect(await everything(world)).toEqual(before)
     expect(await world.rail.balance(PEER)).toEqual({ sent: 0n, received: 30n })
@@ -72,7 +72,7 @@ describe('a transfer', () => {
     ['through another account', { account: 'test.other/USD/2' }],
     ['of more', { amount: usdAmount(6n), accountAmount: usdAmount(6n) }],
     ['of less', { amount: usdAmount(4n), accountAmount: usdAmount(4n), least: 4n }],
-    ['that is late, and of more', { accountAmount: usdAmount(6n), isLate: true }],
+    ['that is late, and of more', { accountAmount: usdAmount(6n), isRefused: true }],
   ])('INC-5 that is known is refused %s, without an effect', async (_what, members) => {
     const world = await railWorld()
     const id = await world.incoming()
@@ -90,8 +90,8 @@ describe('a transfer', () => {
     const other = await world.incoming()
     await world.wallet.openPayments.drain()
     const before = await everything(world)
-    for (const isLate of [false, true])
-      expect(await world.rail.receive(transferOf(1, other, 5n, { isLate }))).toBe('refused')
+    for (const isRefused of [false, true])
+      expect(await world.rail.receive(transferOf(1, other, 5n, { isRefused }))).toBe('refused')
     expect(await everything(world)).toEqual(before)
     await checkReceived(world)
   })
@@ -112,12 +112,12 @@ describe('a transfer', () => {
     const world = await railWorld()
     const id = await world.incoming()
     const transfer = transferOf(1, id, 5n)
-    expect(await world.receive(world.rail, { ...transfer, isLate: true })).toBe('refused')
+    expect(await world.receive(world.rail, { ...transfer, isRefused: true })).toBe('refused')
     expect(await world.receive(world.startRail().rail, transfer)).toBe('refused')
-    expect(await world.receive(world.rail, { ...transfer, isLate: true })).toBe('refused')
+    expect(await world.receive(world.rail, { ...transfer, isRefused: true })).toBe('refused')
     expect(await world.storage.all('receipt')).toMatchObject([{ value: { state: 'dropped', amount: { value: 0n } } }])
     expect(await incomingOf(world, id)).toMatchObject({ state: 'pending', reserved: { value: 0n } })
-    const unknown = transferOf(2, transferId(99), 5n, { isLate: true })
+    const unknown = transferOf(2, transferId(99), 5n, { isRefused: true })
     expect(await world.receive(world.rail, unknown)).toBe('refused')
     await checkReceived(world)
   })
@@ -129,6 +129,8 @@ describe('a transfer', () => {
     ['nothing at the account', { accountAmount: usdAmount(0n) }],
     ['a sender who insists on more than it is', { least: 6n }],
     ['a sender who insists on less than nothing', { least: -1n }],
+    ['a moment that is none', { notAfter: Number.NaN }],
+    ['no moment, also where it is refused', { isRefused: true, notAfter: Number.POSITIVE_INFINITY }],
     ['another asset than the payment', { amount: { ...usdAmount(5n), assetScale: 3 } }],
   ])('is a mistake of the rail with %s', async (_what, members) => {
     const world = await railWorld()
@@ -144,6 +146,70 @@ describe('a transfer', () => {
     const accountAmount = { ...usdAmount(5n), assetScale: 3 }
     await expect(world.rail.receive(transferOf(2, id, 5n, { accountAmount }))).rejects.toThrow('in another asset')
     await world.wallet.openPayments.drain()
+    await checkReceived(world)
+  })
+})
+
+describe('T-49 a transfer that may be taken until a moment', () => {
+  it('is taken at that moment, and refused for good after it', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const now = world.wallet.clock.now()
+    expect(await world.receive(world.rail, transferOf(1, id, 5n, { notAfter: now }))).toBe('received')
+    expect(await world.receive(world.rail, transferOf(2, id, 5n, { notAfter: now - 1 }))).toBe('refused')
+    expect(await world.receive(world.rail, transferOf(2, id, 5n))).toBe('refused')
+    world.wallet.clock.advance(1)
+    expect(await world.receive(world.rail, transferOf(1, id, 5n, { notAfter: now }))).toBe('received')
+    await world.wallet.openPayments.drain()
+    await checkReceived(world)
+  })
+
+  it('is refused where that passes while the wallet is asked', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const process = world.startRail()
+    process.ports.plan = ({ name }) => {
+      if (name === 'account') world.wallet.clock.advance(2000)
+      return undefined
+    }
+    const transfer = transferOf(1, id, 5n, { notAfter: world.wallet.clock.now() + 1999 })
+    expect(await world.receive(process.rail, transfer)).toBe('refused')
+    expect(await world.receive(world.rail, transferOf(1, id, 5n))).toBe('refused')
+    expect(await incomingOf(world, id)).toMatchObject({ state: 'pending', reserved: { value: 0n } })
+    await checkReceived(world)
+  })
+
+  it('is refused where that passes while it meets another writer', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const process = world.startRail()
+    let commits = 0
+    process.ports.plan = async ({ name }) => {
+      if (name !== 'commit' || ++commits > 1) return undefined
+      expect(await world.receive(world.rail, transferOf(2, id, 7n))).toBe('received')
+      world.wallet.clock.advance(2000)
+      return undefined
+    }
+    const transfer = transferOf(1, id, 5n, { notAfter: world.wallet.clock.now() + 1999 })
+    expect(await world.receive(process.rail, transfer)).toBe('refused')
+    expect(commits).toBe(2)
+    await world.wallet.openPayments.drain()
+    expect(await incomingOf(world, id)).toMatchObject({ received: { value: 7n }, reserved: { value: 0n } })
+    await checkReceived(world)
+  })
+
+  it('is taken where the commit starts in time, however long that takes', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const process = world.startRail()
+    process.ports.plan = ({ name }) => {
+      if (name === 'commit') world.wallet.clock.advance(2000)
+      return undefined
+    }
+    const transfer = transferOf(1, id, 5n, { notAfter: world.wallet.clock.now() })
+    expect(await world.receive(process.rail, transfer)).toBe('received')
+    await process.openPayments.drain()
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 5n })
     await checkReceived(world)
   })
 })
@@ -290,26 +356,35 @@ describe('what a rail may have received more than it has sent', () => {
   })
 })
 
+/** What others know of an incoming payment: what its rail made of what it was given. */
+async function publishedOf({ wallet, tokens }: RailWorld, id: string) {
+  const token = tokens.receiving
+  const [method] = (await wallet.send('GET', `${BASE}/incoming-payments/${id}`, { token })).body.methods
+  return { address: method?.ilpAddress.replace(/^test\.here\./, '') ?? '', sharedSecret: method?.sharedSecret }
+}
+
 describe('what a rail is told of an incoming payment', () => {
   it('is what it needs to take money for it', async () => {
     const world = await railWorld()
     const id = await world.incoming({ incomingAmount: usd('10') })
-    const { body } = await world.wallet.send('GET', `${BASE}/incoming-payments/${id}`, {
-      token: world.tokens.receiving,
-    })
-    const found = { id, walletAddress: BOB, sharedSecret: body.methods[0]?.sharedSecret }
-    expect(await world.rail.findPayable(id)).toEqual({
+    const { address, sharedSecret } = await publishedOf(world, id)
+    const found = { id, address, walletAddress: BOB, sharedSecret }
+    expect(await world.rail.findPayable(address)).toEqual({
       ...found,
       asset: expect.objectContaining({ assetCode: 'USD', assetScale: 2 }),
       remainder: 10n,
     })
     await world.receive(world.rail, transferOf(1, id, 4n))
-    expect(await world.rail.findPayable(id)).toMatchObject({ ...found, remainder: 6n })
+    expect(await world.rail.findPayable(address)).toMatchObject({ ...found, remainder: 6n })
     await world.wallet.openPayments.drain()
-    expect(await world.rail.findPayable(id)).toMatchObject({ ...found, remainder: 6n })
-    expect(await world.rail.findPayable(await world.incoming())).not.toHaveProperty('remainder')
-    expect(await world.rail.findPayable(transferId(99))).toBeUndefined()
-    expect(await world.rail.findPayable('no payment')).toBeUndefined()
+    expect(await world.rail.findPayable(address)).toMatchObject({ ...found, remainder: 6n })
+    const unbounded = await publishedOf(world, await world.incoming())
+    expect(await world.rail.findPayable(unbounded.address)).not.toHaveProperty('remainder')
+    // By the same secret, but stored elsewhere.
+    const other = await railWorld()
+    const elsewhere = await publishedOf(other, await other.incoming())
+    for (const unknown of [elsewhere.address, id, transferId(99), 'no payment', ''])
+      expect(await world.rail.findPayable(unknown)).toBeUndefined()
   })
 
   it('is its secret also afterwards, and that nothing remains: a repeat is answered by it', async () => {
@@ -319,15 +394,13 @@ describe('what a rail is told of an incoming payment', () => {
       await world.incoming({ expiresAt: inAnHour(world) }),
       await world.incoming(),
     ]
-    const secrets = await Promise.all([completed, expired, closed].map((id) => world.rail.findPayable(id)))
+    const published = await Promise.all([completed, expired, closed].map((id) => publishedOf(world, id)))
     await world.receive(world.rail, transferOf(1, completed, 10n))
     await world.wallet.openPayments.drain()
     world.wallet.clock.advance(HOUR + 1)
     world.wallet.directory.delete(BOB)
-    for (const [index, id] of [completed, expired, closed].entries()) {
-      const found = await world.rail.findPayable(id)
-      expect(found).toMatchObject({ remainder: 0n, sharedSecret: secrets[index]?.sharedSecret })
-    }
+    for (const { address, sharedSecret } of published)
+      expect(await world.rail.findPayable(address)).toMatchObject({ remainder: 0n, address, sharedSecret })
   })
 })
 

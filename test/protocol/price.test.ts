@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import {
   arrivingFor,
+  isWithinTolerance,
   leavingFor,
   minimumSend,
   parseRate,
@@ -268,25 +269,32 @@ describe('the rate of a rail', () => {
 describe('the price of a part', () => {
   const priced = fc
     .record({
-      fee: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
+      fixedFee: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
+      proportionalFee: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
       net: units,
       sendAmount: units,
       part: fc.double({ noNaN: true, min: 0, max: 1 }),
     })
-    .map(({ fee, net, sendAmount, part }) => ({
-      price: { debit: net + fee, fee, sendAmount },
-      sent: (sendAmount * BigInt(Math.round(part * 1000))) / 1000n,
-    }))
+    .map(({ fixedFee, proportionalFee, net, sendAmount, part }) => {
+      const fee = fixedFee + proportionalFee
+      return {
+        price: { debit: net + fee, fee, fixedFee, sendAmount },
+        sent: (sendAmount * BigInt(Math.round(part * 1000))) / 1000n,
+      }
+    })
 
-  it('OUT-9 is at least what the part is worth, at most the whole, and the fee never more than its share', () => {
+  it('OUT-9 is at least what the part is worth, with all of the fixed fee and no more than its share of the other', () => {
     fc.assert(
       fc.property(priced, ({ price, sent }) => {
         const part = priceOfPart(price, sent)
         const net = part.debit - part.fee
         expect(net * price.sendAmount >= (price.debit - price.fee) * sent).toBe(true)
         expect((net - 1n) * price.sendAmount < (price.debit - price.fee) * sent).toBe(true)
-        expect(part.fee * price.sendAmount <= price.fee * sent).toBe(true)
         expect(part.debit <= price.debit && part.fee <= part.debit).toBe(true)
+        if (sent === 0n) return
+        const proportional = (part.fee - price.fixedFee) * price.sendAmount
+        const share = (price.fee - price.fixedFee) * sent
+        expect(proportional <= share && proportional + price.sendAmount > share).toBe(true)
       }),
       runs,
     )
@@ -297,6 +305,33 @@ describe('the price of a part', () => {
       fc.property(priced, ({ price }) => {
         expect(priceOfPart(price, 0n)).toEqual({ debit: 0n, fee: 0n })
         expect(priceOfPart(price, price.sendAmount)).toEqual({ debit: price.debit, fee: price.fee })
+      }),
+      runs,
+    )
+  })
+})
+
+describe('the exchange on the way', () => {
+  const exchange = fc.record({
+    from: fc.record({ assetCode: fc.constant('USD'), assetScale: fc.nat(20) }),
+    to: fc.record({ assetCode: fc.constant('EUR'), assetScale: fc.nat(20) }),
+    rate: fc.record({ numerator: units, denominator: units }),
+  })
+
+  it('QUO-8 may give less than the wallet by the tolerance, and no more: to the last unit', () => {
+    fc.assert(
+      fc.property(exchange, fc.nat(9999), units, (own, tolerance, sent) => {
+        // What the wallet would give at least, as one fraction of the smallest units.
+        const [numerator, denominator]: Fraction = times(
+          times(
+            [own.rate.numerator, own.rate.denominator],
+            [10n ** BigInt(own.to.assetScale), 10n ** BigInt(own.from.assetScale)],
+          ),
+          [BigInt(10_000 - tolerance) * sent, 10_000n],
+        )
+        const least = (numerator + denominator - 1n) / denominator
+        expect(isWithinTolerance({ sent, received: least }, own, tolerance)).toBe(true)
+        expect(isWithinTolerance({ sent, received: least - 1n }, own, tolerance)).toBe(false)
       }),
       runs,
     )

@@ -31,6 +31,8 @@ export interface BadNetwork {
   readonly carried: Carried
   /** Where the process of a wallet listens from now on; `undefined`: nowhere. */
   connect(wallet: WalletName, port: number | undefined): void
+  /** Whether connections to a wallet are accepted from now on; else they are refused, as where no process listens. */
+  accept(wallet: WalletName, isAccepted: boolean): Promise<void>
   /** Resolves when a packet reaches a wallet, or its answer comes back from there. */
   nextPacket(): Promise<{ readonly to: WalletName }>
   /** From now on nothing befalls anything, and nothing that was silent stays so. */
@@ -146,13 +148,21 @@ export async function openNetwork(climate: Climate, random: Random): Promise<Bad
     return server
   }
   const servers = { north: await listen('north'), south: await listen('south') }
+  const urls = { north: urlOf(servers.north), south: urlOf(servers.south) }
   return {
-    urls: { north: urlOf(servers.north), south: urlOf(servers.south) },
+    urls,
     log,
     carried,
     connect(wallet, port) {
       if (port === undefined) ports.delete(wallet)
       else ports.set(wallet, port)
+    },
+    async accept(wallet, isAccepted) {
+      const server = servers[wallet]
+      if (server.listening === isAccepted) return
+      if (isAccepted) return listenAgain(server, Number(new URL(urls[wallet]).port))
+      server.close()
+      server.closeIdleConnections()
     },
     nextPacket: () => new Promise((resolve) => watchers.push(resolve)),
     makeGood: () => good.abort(),
@@ -160,9 +170,9 @@ export async function openNetwork(climate: Climate, random: Random): Promise<Bad
       good.abort()
       agent.destroy()
       for (const wallet of WALLETS) {
-        servers[wallet].closeAllConnections()
-        servers[wallet].close()
-        await once(servers[wallet], 'close')
+        const server = servers[wallet]
+        server.closeAllConnections()
+        if (server.listening) await once(server.close(), 'close')
       }
     },
   }
@@ -176,6 +186,20 @@ function urlOf(server: Server): string {
   const address = server.address()
   if (typeof address !== 'object' || address === null) throw new Error('the network does not listen')
   return `http://127.0.0.1:${address.port}`
+}
+
+/** On the port that is published: in the meantime somebody may have gone out from there. */
+async function listenAgain(server: Server, port: number): Promise<void> {
+  for (;;) {
+    try {
+      server.listen(port, '127.0.0.1')
+      await once(server, 'listening')
+      return
+    } catch (error) {
+      if (Reflect.get(Object(error), 'code') !== 'EADDRINUSE') throw error
+      await pause(20)
+    }
+  }
 }
 
 async function readAll(message: IncomingMessage): Promise<Uint8Array> {

@@ -9,6 +9,7 @@ import { strike } from './kills.ts'
 import { type Fate, idOf, type Lane, work } from './orders.ts'
 import { readWallets, type WalletState } from './read-wallet.ts'
 import { bringToRest } from './rest.ts'
+import { checkLimits, settleDebts } from './settle-debts.ts'
 import { count, type Tally, tallyWorld } from './tally.ts'
 import type { ProcessOptions, RailTerms } from './wallet-process/main.ts'
 import { type OfEach, WALLETS } from './wallet-process/wallets.ts'
@@ -32,24 +33,14 @@ export interface Campaign {
 
 /** Has two wallets pay each other over a bad network while they are killed, and answers everything that is wrong afterwards. */
 export async function payOverBadNetwork(campaign: Campaign): Promise<readonly string[]> {
-  const { program, seed, run, rail, climate, payments, kills, tally } = campaign
+  const { program, seed, run, rail, climate, tally } = campaign
   const random = randomFor(seed, run * 100)
   const world = await openWorld(program, { rail, climate, random })
   try {
     for (const wallet of WALLETS) world.start(wallet)
     const orders = new Map<string, Fate>()
-    const lanes = openLanes(world, orders, campaign)
-    const load = Promise.all(lanes.map((lane) => work(lane, () => orders.size >= payments)))
-    for (let killed = 0; orders.size < payments; killed++) {
-      // Spread over the orders, not over the time: so a slow machine kills as often.
-      const isTime = (): boolean =>
-        orders.size >= payments || (killed < kills && orders.size * kills >= killed * payments)
-      while (!isTime()) await pause(10)
-      if (orders.size < payments) count(tally.kills, await strike(world, random))
-    }
-    await load
-    const stuck = await bringToRest(world)
-    const found = [...stuck, ...world.violations]
+    const found = [...(await killUnderLoad(world, campaign, orders))]
+    found.push(...(await bringToRest(world)), ...world.violations)
     const wallets = await readWallets(world)
     found.push(...checkWorld(world, wallets, orders))
     if (WALLETS.some((wallet) => wallets[wallet].payments.some(isUndecided))) {
@@ -63,6 +54,31 @@ export async function payOverBadNetwork(campaign: Campaign): Promise<readonly st
   }
 }
 
+/** Has clients order payments while processes are killed; answers what was wrong in between. */
+async function killUnderLoad(world: World, campaign: Campaign, orders: Map<string, Fate>): Promise<readonly string[]> {
+  const { payments, kills, tally, seed, run } = campaign
+  const random = randomFor(seed, run * 100 + 99)
+  const found: string[] = []
+  let isOver = false
+  const isEnough = (): boolean => isOver || orders.size >= payments
+  const load = Promise.all(openLanes(world, orders, campaign).map((lane) => work(lane, isEnough)))
+  const over = (): void => {
+    isOver = true
+  }
+  load.then(over, over)
+  for (let killed = 0; !isEnough(); killed++) {
+    // Spread over the orders, not over the time: so a slow machine kills as often.
+    const isTime = (): boolean => killed < kills && orders.size * kills >= killed * payments
+    while (!isTime() && !isEnough()) await pause(10)
+    if (isEnough()) break
+    count(tally.kills, await strike(world, random))
+    found.push(...(await checkLimits(world)))
+    await settleDebts(world)
+  }
+  await load
+  return found
+}
+
 function openLanes(world: World, orders: Map<string, Fate>, { seed, run, tally }: Campaign): readonly Lane[] {
   return WALLETS.flatMap((from, side) =>
     Array.from({ length: LANES }, (_, lane): Lane => {
@@ -74,23 +90,22 @@ function openLanes(world: World, orders: Map<string, Fate>, { seed, run, tally }
 }
 
 function checkWorld(world: World, wallets: OfEach<WalletState>, orders: ReadonlyMap<string, Fate>): readonly string[] {
-  const packets = [...world.network.log.packets.values()]
+  const packets = [...world.network.log.packets.values()].map((packet) => ({
+    ...packet,
+    incomingPayment: world.addresses.get(packet.destination) ?? '',
+  }))
   return [
     ...WALLETS.flatMap((wallet) => checkWallet(wallets[wallet])),
     ...checkRail(wallets, packets, world.rail.isIdempotent),
-    ...checkOrders(wallets, orders, world.rail),
+    ...checkOrders(wallets, orders),
   ]
 }
 
 /**
  * Every payment that a client was told of is there, and is what must have become of it, but where its host had to decide.
- * Where a peer cannot be asked again and its answer was garbled, a payment may fail of which all has arrived.
+ * Where the answer was garbled that says how much arrived, a payment may fail whose receiver has all that it asked for.
  */
-function checkOrders(
-  wallets: OfEach<WalletState>,
-  orders: ReadonlyMap<string, Fate>,
-  { isIdempotent }: RailTerms,
-): readonly string[] {
+function checkOrders(wallets: OfEach<WalletState>, orders: ReadonlyMap<string, Fate>): readonly string[] {
   const payments = WALLETS.flatMap((wallet) => wallets[wallet].payments)
   const byId = new Map(payments.map((payment) => [payment.id, payment]))
   const incoming = WALLETS.flatMap((wallet) => wallets[wallet].incoming)
@@ -99,7 +114,7 @@ function checkOrders(
     const payment = byId.get(idOf(url))
     if (payment === undefined) return [`the payment ${url} is not there`]
     const isLeftToHost = payment.delivery?.isLeftToHost !== undefined
-    const isPaid = payment.state === 'completed' || (!isIdempotent && completed.has(idOf(payment.receiver)))
+    const isPaid = payment.state === 'completed' || completed.has(idOf(payment.receiver))
     if (fate === 'open' || isPaid || isLeftToHost) return []
     return [`${url} ended as ${payment.state}: ${payment.delivery?.reason ?? payment.decision?.action}`]
   })

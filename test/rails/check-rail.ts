@@ -7,10 +7,14 @@ import { ASSETS, ilpAddressOf, type OfEach, otherOf, WALLETS, type WalletName } 
 
 type Receipt = WalletState['receipts'][number]
 
+/** A packet and the incoming payment that it is for; none where somebody has altered its address. */
+export interface AddressedPacket extends LoggedPacket {
+  readonly incomingPayment: string
+}
+
 /** The receipt that a packet leaves where its money was taken, worked out apart from the code that is tested. */
-export function receiptIdOf({ destination, condition }: LoggedPacket): string {
-  const id = destination.split('.').at(-1) ?? ''
-  return createHash('sha256').update(id).update(condition, 'hex').digest('hex').slice(0, 32)
+function receiptIdOf({ incomingPayment, condition }: AddressedPacket): string {
+  return createHash('sha256').update(incomingPayment).update(condition, 'hex').digest('hex').slice(0, 32)
 }
 
 /** Whether the wallet has taken the money that a receipt tells of; else it was refused. */
@@ -21,7 +25,7 @@ export function isTaken({ railAmount }: Receipt): boolean {
 /** What is wrong between the two wallets, at rest: every packet, every payment, every account of the rail. */
 export function checkRail(
   wallets: OfEach<WalletState>,
-  packets: readonly LoggedPacket[],
+  packets: readonly AddressedPacket[],
   isSafe: boolean,
 ): readonly string[] {
   return WALLETS.flatMap((from) => {
@@ -36,7 +40,7 @@ export function checkRail(
 }
 
 /** Each packet that was fulfilled has left its receipt, and no receipt is there without a packet that got through. */
-function checkPackets(packets: readonly LoggedPacket[], receiver: WalletState): readonly string[] {
+function checkPackets(packets: readonly AddressedPacket[], receiver: WalletState): readonly string[] {
   const receipts = new Map(receiver.receipts.map((receipt) => [receipt.id, receipt]))
   const sent = new Map(packets.map((packet) => [receiptIdOf(packet), packet]))
   return [
@@ -50,7 +54,7 @@ function checkPackets(packets: readonly LoggedPacket[], receiver: WalletState): 
   ]
 }
 
-function checkPacket(packet: LoggedPacket, receipt: Receipt | undefined): readonly string[] {
+function checkPacket(packet: AddressedPacket, receipt: Receipt | undefined): readonly string[] {
   const isThere = receipt !== undefined && isTaken(receipt)
   const name = `the packet ${packet.condition} of ${packet.amount} ${packet.assetCode}`
   if (!isThere) return packet.fulfilled > 0 ? [`${name} was fulfilled, and left no receipt`] : []
@@ -65,11 +69,11 @@ function checkPacket(packet: LoggedPacket, receipt: Receipt | undefined): readon
 
 /** The receivers of a wallet's payments: what the payments say has left and arrived is what their receipts say. */
 function checkReceivers(
-  packets: readonly LoggedPacket[],
+  packets: readonly AddressedPacket[],
   sender: WalletState,
   receiver: WalletState,
 ): readonly string[] {
-  const byDestination = groupBy(packets, ({ destination }) => destination.split('.').at(-1) ?? '')
+  const byDestination = groupBy(packets, ({ incomingPayment }) => incomingPayment)
   const byPayment = groupBy(receiver.receipts, ({ incomingPaymentId }) => incomingPaymentId)
   return [...groupBy(sender.payments, ({ receiver: url }) => idOf(url))].flatMap(([id, payments]) => {
     const receipts = (byPayment.get(id) ?? []).filter(isTaken)
@@ -81,7 +85,7 @@ function checkReceiver(
   id: string,
   payments: readonly RailPayment[],
   receipts: readonly Receipt[],
-  packets: readonly LoggedPacket[],
+  packets: readonly AddressedPacket[],
 ): readonly string[] {
   const arrived = sumOf(receipts, ({ railAmount = 0n }) => railAmount)
   const worth = sumOf(receipts, ({ amount, excess = 0n }) => amount.value + excess)
@@ -108,7 +112,7 @@ function checkReceiver(
 
 /** The accounts that the two have with each other mirror each other; only what is unknown may set them apart. */
 function checkAccounts(
-  packets: readonly LoggedPacket[],
+  packets: readonly AddressedPacket[],
   sender: WalletState,
   receiver: WalletState,
   isSafe: boolean,

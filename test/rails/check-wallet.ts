@@ -1,6 +1,6 @@
 import { leftOf, type RailPayment, sumOf, type WalletState } from './read-wallet.ts'
 import { internalAccount, type Line } from './wallet-books.ts'
-import { ACCOUNTS, ASSETS, RATES } from './wallet-process/wallets.ts'
+import { ACCOUNTS, ASSETS, FEE, RATES } from './wallet-process/wallets.ts'
 
 /** What is wrong with one wallet's own books at rest; whether they agree with the other wallet's is checked elsewhere. */
 export function checkWallet(state: WalletState): readonly string[] {
@@ -59,7 +59,8 @@ export function costOf(payment: RailPayment): { readonly debit: bigint; readonly
   const { sent } = leftOf(payment)
   const part = (debit - fee) * sent
   const ownPart = part / sendAmount + (part % sendAmount === 0n ? 0n : 1n)
-  const feePart = (fee * sent) / sendAmount
+  // Of the fee 1 is fixed, and due once anything has left.
+  const feePart = sent === 0n ? 0n : FEE.fixed + ((fee - FEE.fixed) * sent) / sendAmount
   return payment.state === 'failed' ? { debit: ownPart + feePart, fee: feePart } : { debit: 0n, fee: 0n }
 }
 

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { CALLS, type CallName, type Fuse } from '../crashes/wallet-process/watched-calls.ts'
 import type { Random } from '../fuzz/random.ts'
-import { otherOf, WALLETS, type WalletName } from './wallet-process/wallets.ts'
+import { LEASE_SECONDS, otherOf, WALLETS, type WalletName } from './wallet-process/wallets.ts'
 import type { WalletServer } from './wallet-server.ts'
 import type { World } from './world.ts'
 
@@ -70,10 +70,17 @@ async function hasDied(world: World, wallet: WalletName, random: Random): Promis
 }
 
 async function restart(world: World, wallets: readonly WalletName[], random: Random): Promise<void> {
+  // Connections to a process that is gone break, or are refused.
+  const { network } = world
+  const isRefused = random.oneIn(2)
+  if (isRefused) await Promise.all(wallets.map((wallet) => network.accept(wallet, false)))
   await Promise.all(wallets.map((wallet) => world.server(wallet)?.kill()))
   // For a while nobody is there at times.
   if (random.oneIn(4)) await pause(random.below(600))
   await Promise.all(wallets.map((wallet) => listening(world.start(wallet))))
+  await Promise.all(wallets.map((wallet) => network.accept(wallet, true)))
+  // Leases lapse at once, also those of the living, and packets that are out get late.
+  if (random.oneIn(2)) world.advance(LEASE_SECONDS * 1000 + 100)
 }
 
 async function listening(server: WalletServer): Promise<void> {

@@ -54,7 +54,11 @@ async function receive(lane: Lane, payee: AccountName, members: object = {}): Pr
   const json = { walletAddress: `${base}/${payee}`, ...members }
   const request = { method: 'POST', url: `${base}/incoming-payments`, token: tokens.receiving, json } as const
   const answer = await ask(lane, wallet, request)
-  return answer.status === 201 ? answer.body.id : refused(lane, 'incoming payment', answer)
+  const { id, methods } = answer.body
+  if (answer.status !== 201 || id === undefined || !Array.isArray(methods))
+    return refused(lane, 'incoming payment', answer)
+  for (const { ilpAddress } of methods) lane.world.addresses.set(String(ilpAddress), idOf(id))
+  return id
 }
 
 /** How often a client asks for what the bad network did not let the wallet do. */

@@ -2,6 +2,20 @@ import type { Edit } from '../crashes/broken-packages.ts'
 
 /** Mistakes in the code that carries money between wallets, each by its name. */
 export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
+  'a packet without an answer counts as refused': [
+    {
+      file: 'adapters/ilp/send-money.ts',
+      from: "const isFinal = outcome.outcome === 'rejected' && outcome.isFinal",
+      to: 'const isFinal = true',
+    },
+  ],
+  'a payment that is resumed forgets what is in flight': [
+    {
+      file: 'src/payments/deliver-by-rail.ts',
+      from: 'const progress = progressOf(payment)\n  const receiver',
+      to: "const progress = { ...progressOf(payment), inFlight: { sent: 0n, received: 0n }, notes: '' }\n  const receiver",
+    },
+  ],
   'a repeated packet is another transfer': [
     {
       file: 'adapters/ilp/receive-packet.ts',
@@ -17,22 +31,8 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   if (refusal === undefined) setTimeout(() => takeMoney(arrival, refusal).catch(() => undefined), 50)`,
     },
   ],
-  'a packet without an answer counts as refused': [
-    {
-      file: 'adapters/ilp/send-money.ts',
-      from: "const isDecided = isFinal || (outcome.outcome !== 'unknown' && !mayHaveLeft)",
-      to: 'const isDecided = true',
-    },
-  ],
-  'a payment that is resumed forgets what is in flight': [
-    {
-      file: 'src/payments/deliver-by-rail.ts',
-      from: 'const progress = progressOf(payment)\n  const receiver',
-      to: "const progress = { ...progressOf(payment), inFlight: { sent: 0n, received: 0n }, notes: '' }\n  const receiver",
-    },
-  ],
   'credits that were interrupted are forgotten': [
-    { file: 'src/payments/recover.ts', from: 'recoverReceipts(context, now, BATCH),', to: '0,' },
+    { file: 'src/payments/recover.ts', from: 'claimed: await recoverReceipts(context, money)', to: 'claimed: 0' },
   ],
   'the account of the rail is written before the payment': [
     {

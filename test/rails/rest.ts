@@ -1,4 +1,5 @@
 import type { RecordKind } from 'open-payments-server'
+import { settleDebts } from './settle-debts.ts'
 import { WALLETS, type WalletName } from './wallet-process/wallets.ts'
 import type { World } from './world.ts'
 
@@ -16,6 +17,7 @@ export async function bringToRest(world: World): Promise<readonly string[]> {
   for (const wallet of WALLETS) if (world.server(wallet) === undefined) world.start(wallet)
   await Promise.all(WALLETS.map((wallet) => world.server(wallet)?.port))
   for (let round = 0; round < MOST_ROUNDS; round++) {
+    await settleDebts(world)
     await Promise.all(WALLETS.map((wallet) => world.server(wallet)?.recover()))
     const due = (await Promise.all(WALLETS.map((wallet) => dueIn(world, wallet)))).flat()
     if (due.length === 0) return []
@@ -33,6 +35,8 @@ async function dueIn(
   const due = await Promise.all(MOVED.map((kind) => storage.due(kind, Number.MAX_SAFE_INTEGER, 1000)))
   return due.flat().flatMap(({ kind, value, dueAt = 0 }) => {
     const isLeftToHost = 'delivery' in value && value.delivery?.isLeftToHost !== undefined
-    return isLeftToHost ? [] : [{ what: `${kind} ${value.id} in the ${wallet}`, dueAt }]
+    // That a transfer was refused is kept for a while, and then deleted.
+    const isRefusal = kind === 'receipt' && 'state' in value && value.state === 'dropped'
+    return isLeftToHost || isRefusal ? [] : [{ what: `${kind} ${value.id} in the ${wallet}`, dueAt }]
   })
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from 'open-payments-server'
 import { type Answer, send, type WireRequest } from '../crashes/client.ts'
@@ -10,7 +11,7 @@ import { grantClient, type WalletClient } from './clients.ts'
 import { idOf } from './orders.ts'
 import { openWalletBooks, type WalletBooks } from './wallet-books.ts'
 import type { ProcessOptions, RailTerms } from './wallet-process/main.ts'
-import { type OfEach, WALLETS, type WalletName } from './wallet-process/wallets.ts'
+import { type AssetCode, type OfEach, otherOf, WALLETS, type WalletName } from './wallet-process/wallets.ts'
 import { startServer, type WalletServer } from './wallet-server.ts'
 
 /** How many payments clients may have under way at once: those that wait for their next try count, too. */
@@ -25,13 +26,19 @@ export interface World {
   readonly network: BadNetwork
   readonly books: OfEach<WalletBooks>
   readonly clients: OfEach<WalletClient>
-  /** What is wrong already. */
+  /** The incoming payments by their addresses in Interledger, as their wallets have told clients. */
+  readonly addresses: Map<string, string>
+  /** What is wrong already: every fault that a process was told of. */
   readonly violations: string[]
   /** How often the processes were told of each event; a repeat counts again. */
   readonly told: Map<string, number>
   now(): number
   /** Moves all clocks on. */
   advance(milliseconds: number): void
+  /** Writes into the books of both wallets that one has paid the other outside of the rail. */
+  settle(payer: WalletName, assetCode: AssetCode, amount: bigint): void
+  /** What a wallet's books say was settled. */
+  settledOf(wallet: WalletName, assetCode: AssetCode): bigint
   /** Starts the process of a wallet. */
   start(wallet: WalletName, fuse?: Fuse): WalletServer
   /** The process of a wallet, where one runs. */
@@ -68,6 +75,7 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
     })
   const clients = { north: await grant('north'), south: await grant('south') }
   const violations: string[] = []
+  const gone: string[] = []
   const told = new Map<string, number>()
   const underWay = new Set<string>()
   const ended = new Set<string>()
@@ -78,6 +86,7 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
 
   const hear = (type: string, subject: string | undefined): void => {
     told.set(type, (told.get(type) ?? 0) + 1)
+    if (type === 'fault') violations.push(`a fault: ${subject}`)
     if (subject === undefined || !/^outgoing_payment\.(?:completed|failed)$|^delivery_unknown$/.test(type)) return
     ended.add(subject)
     underWay.delete(subject)
@@ -89,7 +98,7 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
   const until = async (isReady: () => boolean): Promise<void> => {
     while (!isReady()) {
       // A process that ended by itself is not started again.
-      if (violations.length > 0) throw new Error(violations.join('\n'))
+      if (gone.length > 0) throw new Error(gone.join('\n'))
       await new Promise<void>((resolve) => waiting.push(resolve))
     }
   }
@@ -99,11 +108,28 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
     wake(underWay.size < MOST_UNDER_WAY)
   }
 
+  const settled = { north: new Map<AssetCode, bigint>(), south: new Map<AssetCode, bigint>() }
+  const settledFileOf = (wallet: WalletName): string => join(program.folder, `${name}-${wallet}-settled.json`)
+  const settledOf: World['settledOf'] = (wallet, assetCode) => settled[wallet].get(assetCode) ?? 0n
+  const book = (wallet: WalletName, assetCode: AssetCode, amount: bigint): void => {
+    settled[wallet].set(assetCode, settledOf(wallet, assetCode) + amount)
+    const books = Object.fromEntries([...settled[wallet]].map(([asset, value]) => [asset, value.toString()]))
+    // Whole or not at all, whenever it is read.
+    writeFileSync(`${settledFileOf(wallet)}.new`, JSON.stringify(books))
+    renameSync(`${settledFileOf(wallet)}.new`, settledFileOf(wallet))
+  }
+  const settle: World['settle'] = (payer, assetCode, amount) => {
+    book(otherOf(payer), assetCode, amount)
+    book(payer, assetCode, -amount)
+  }
+  settle('north', 'USD', 0n)
+
   const start: World['start'] = (wallet, fuse) => {
     const { signer } = clients[wallet]
     const options = {
       ...{ wallet, rail, urls: network.urls, place: books[wallet].place, aheadMilliseconds: ahead },
       clients: { [signer.keyId]: signer.jwk },
+      settledFile: settledFileOf(wallet),
       traceFile: join(program.folder, `trace-${name}-${started.length}`),
       ...(fuse && { fuse }),
     }
@@ -119,7 +145,7 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
     server.ended.then(() => {
       const fault = server.fault()
       if (fault !== undefined) {
-        violations.push(`the process in the ${wallet}: ${fault}`)
+        gone.push(`the process in the ${wallet}: ${fault}`)
         wake(true)
       }
       if (running.get(wallet) !== server) return
@@ -130,7 +156,8 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
     return server
   }
   return {
-    ...{ rail, network, books, clients, violations, told, now, start },
+    addresses: new Map(),
+    ...{ rail, network, books, clients, violations, told, now, start, settle, settledOf },
     advance: (milliseconds) => {
       ahead += milliseconds
       for (const server of running.values()) server.setAhead(ahead)

@@ -8,7 +8,9 @@ async function transferTo(wallet: TestWallet): Promise<RailTransfer> {
   const { payment } = await incomingPayment(wallet)
   const amount = usdAmount(5n)
   const incoming = payment.id.split('/').at(-1) ?? ''
-  return { id: 'a'.repeat(32), incomingPayment: incoming, amount, least: 0n, account: 'g.peer', accountAmount: amount }
+  const notAfter = wallet.clock.now() + 60_000
+  const money = { amount, least: 0n, account: 'g.peer', accountAmount: amount }
+  return { id: 'a'.repeat(32), incomingPayment: incoming, ...money, notAfter }
 }
 
 type Handle = NonNullable<PaymentMethod['endpoint']>['handle']

@@ -1,4 +1,4 @@
-import type { Storage } from 'open-payments-server'
+import type { Asset, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { type FakeRail, fakeRail, quoteAt } from '../support/fake-rail.ts'
@@ -55,22 +55,30 @@ const payDirectly = (
 
 describe('a payment to a receiver on another server', () => {
   it.each(['a quote', 'an incoming payment'])('OUT-1 OUT-3 is ordered by %s, with the same amounts', async (from) => {
-    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '2', fee: { fixed: 4n } }) } } })
+    const world = await rig({
+      receiver: { asset: { assetCode: 'EUR', assetScale: 2 } },
+      overrides: {
+        pricing: {
+          price: async ({ to }) => (to.assetCode === 'EUR' ? { rate: '0.75' } : { rate: '2', fee: { fixed: 4n } }),
+        },
+      },
+    })
     world.rail.answerQuote = async () => quoteAt(4n, 3n)
     const answer = from === 'a quote' ? await payQuote(world, await quoteFor(world)) : await payDirectly(world)
-    const amounts = { debitAmount: usd('60'), receiveAmount: usd('84') }
+    const received = { value: '84', assetCode: 'EUR', assetScale: 2 }
+    const amounts = { debitAmount: usd('60'), receiveAmount: received }
     expect([answer.status, answer.body]).toMatchObject([
       201,
       { ...amounts, receiver: world.receiver.url, failed: false },
     ])
     await world.wallet.openPayments.drain()
     const { delivery } = world.rail.deliveries[0] ?? {}
-    expect(delivery).toMatchObject({ sendAmount: usdAmount(112n), receiveAmount: usdAmount(84n) })
+    expect(delivery).toMatchObject({ sendAmount: usdAmount(112n), receiveAmount: { ...received, value: 84n } })
     const paid = await expectStatus(200, world.wallet.send('GET', answer.body.id, { token: world.spending }))
     expect(paid.body).toMatchObject({ ...amounts, sentAmount: usd('60'), failed: false })
     expect(await spentOf(world.wallet, world.spending)).toEqual({
       spentDebitAmount: usd('60'),
-      spentReceiveAmount: usd('84'),
+      spentReceiveAmount: received,
     })
   })
 
@@ -83,7 +91,7 @@ describe('a payment to a receiver on another server', () => {
   })
 
   it('T-42 is told of in the audit: how it is paid, and how far it came', async () => {
-    const world = await rig()
+    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '1', fee: { fixed: 4n } }) } } })
     world.rail.answerDelivery = async () => ({
       outcome: 'ended',
       progress: { sent: 10n, received: 9n, inFlight: { sent: 0n, received: 0n }, notes: '' },
@@ -99,7 +107,8 @@ describe('a payment to a receiver on another server', () => {
         method: 'ilp',
         account: 'g.peer/USD/2',
         address: world.receiver.address,
-        sendAmount: usd('60'),
+        sendAmount: usd('56'),
+        fixedFee: usd('4'),
         sent: usd('10'),
         received: usd('9'),
         inFlightSent: usd('0'),
@@ -180,6 +189,100 @@ describe('the limits of a grant', () => {
     expect(await spentOf(world.wallet, world.spending)).toEqual(spent('30'))
     await expectRefusal(world.wallet, LIMIT_EXCEEDED, () => payDirectly(world, '71'))
     await expectStatus(201, payDirectly(world, '70'))
+  })
+})
+
+/** A rail that comes so far, by the word of the receiver, and no further. */
+function endsAt({ rail }: Rig, sent: bigint, received: bigint): void {
+  rail.answerDelivery = async () => ({
+    outcome: 'ended',
+    progress: { sent, received, inFlight: { sent: 0n, received: 0n }, notes: '' },
+    reason: 'the receiver takes no more',
+  })
+}
+
+const euro = (value: string): object => ({ value, assetCode: 'EUR', assetScale: 4 })
+
+describe('a grant against a receiver that says what it likes', () => {
+  it.each([
+    ['nothing', 0n, 10n],
+    ['less than it has', 980n, 10n],
+    ['what it has', 990n, 10n],
+    ['more than it was to get', 5000n, 0n],
+  ])('T-47 OUT-9 LIM-1 counts what was paid for where that says that it has got %s', async (_, received, left) => {
+    const world = await rig({ limits: { receiveAmount: usd('1000') } })
+    endsAt(world, 990n, received)
+    await expectStatus(201, payDirectly(world, '1000'))
+    await world.wallet.openPayments.drain()
+    expect(await spentOf(world.wallet, world.spending)).toEqual({
+      spentDebitAmount: usd('990'),
+      spentReceiveAmount: usd(`${1000n - left}`),
+    })
+    const over = () => payDirectly(world, `${left + 1n}`)
+    await expectRefusal(world.wallet, LIMIT_EXCEEDED, over)
+    if (left > 0n) await expectStatus(201, payDirectly(world, `${left}`))
+  })
+
+  it('T-47 OUT-9 LIM-1 counts a part at the price of the whole, rounded up', async () => {
+    const world = await rig({ receiver: { asset: { assetCode: 'EUR', assetScale: 4 } } })
+    world.rail.answerQuote = async () => quoteAt(9n, 700n)
+    endsAt(world, 4n, 1n)
+    // 60 buy 4666: 4 of them 311.07.
+    await expectStatus(201, payDirectly(world))
+    await world.wallet.openPayments.drain()
+    expect(await spentOf(world.wallet, world.spending)).toEqual({
+      spentDebitAmount: usd('4'),
+      spentReceiveAmount: euro('312'),
+    })
+  })
+
+  it.each(['a quote', 'an incoming payment'])(
+    'T-47 LIM-1 is worth nothing where it bounds only what arrives, and the wallet knows no price for that, by %s',
+    async (from) => {
+      const receiver = { asset: { assetCode: 'EUR', assetScale: 4 } }
+      const limits = { receiveAmount: euro('100000') }
+      const world = await rig({ receiver, limits })
+      const quote = from === 'a quote' ? await quoteFor(world) : ''
+      const paid = () => (from === 'a quote' ? payQuote(world, quote) : payDirectly(world))
+      await expectRefusal(world.wallet, LIMIT_EXCEEDED, paid)
+    },
+  )
+
+  it.each([
+    ['that bounds the debit', { debitAmount: usd('100') }],
+    ['without limits', undefined],
+  ])('LIM-1 pays without a price of the wallet, being one %s', async (_, limits) => {
+    const receiver = { asset: { assetCode: 'EUR', assetScale: 4 } }
+    const world = await rig({ receiver, ...(limits && { limits }) })
+    await expectStatus(201, payDirectly(world))
+  })
+
+  it('LIM-1 pays where it bounds only what arrives, and the wallet has a price for that', async () => {
+    const receiver = { asset: { assetCode: 'EUR', assetScale: 4 } }
+    const overrides = {
+      pricing: { price: async ({ to }: { to: Asset }) => ({ rate: to.assetCode === 'EUR' ? '0.01' : '1' }) },
+    }
+    const world = await rig({ receiver, limits: { receiveAmount: euro('100000') }, overrides })
+    await expectStatus(201, payDirectly(world))
+  })
+})
+
+describe('the fee of a payment that ends before all has left', () => {
+  it.each([
+    ['fixed', { fixed: 30n }, 970n, [1000n, 30n]],
+    ['fixed', { fixed: 30n }, 1n, [31n, 30n]],
+    ['fixed', { fixed: 30n }, 0n, [0n, 0n]],
+    ['a part of the debit', { basisPoints: 300 }, 485n, [500n, 15n]],
+    ['both', { fixed: 30n, basisPoints: 300 }, 470n, [515n, 45n]],
+    ['both', { fixed: 30n, basisPoints: 300 }, 1n, [31n, 30n]],
+  ] as const)('OUT-9 is due as a whole as far as it is fixed: %s (%o)', async (_, fee, sent, [debit, kept]) => {
+    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '1', fee }) } } })
+    endsAt(world, sent, sent)
+    // Of 1000, 970 leave with either part of the fee, and 940 with both.
+    await expectStatus(201, payDirectly(world, sent === 970n ? '1001' : '1000'))
+    await world.wallet.openPayments.drain()
+    expect(await world.wallet.ledger.balance('alice')).toMatchObject({ held: 0n, total: 100_000n - debit })
+    expect((await world.wallet.ledger.balance('fees:USD:2'))?.total ?? 0n).toBe(kept)
   })
 })
 

@@ -1,3 +1,4 @@
+import type { Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { type FakeRail, fakeRail, quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
 import {
@@ -6,7 +7,7 @@ import {
   fakeRemoteReceivers,
   REMOTE,
 } from '../support/fake-remote-receivers.ts'
-import { type Answer, BASE, usd } from '../support/test-wallet.ts'
+import { ALICE, type Answer, BASE, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -57,7 +58,12 @@ describe('a quote for a receiver on another server', () => {
 
   it('QUO-5 QUO-8 keeps the receive amount, and rounds what leaves and what is debited up', async () => {
     const world = await rig({
-      overrides: { pricing: { price: async () => ({ rate: '0.5', fee: { basisPoints: 100, fixed: 3n } }) } },
+      overrides: {
+        pricing: {
+          price: async ({ to }) =>
+            to.assetCode === 'EUR' ? { rate: '0.43' } : { rate: '0.5', fee: { basisPoints: 100, fixed: 3n } },
+        },
+      },
     })
     const receiver = world.remote.add({ asset: { assetCode: 'EUR', assetScale: 4 } })
     world.rail.answerQuote = async () => quoteAt(7n, 300n)
@@ -65,7 +71,7 @@ describe('a quote for a receiver on another server', () => {
     // 1000 / 300 * 7 = 23.33 leave, so 24; at 0.5 that is 48, and with 3 and 1 % of it all 51.51, so 52.
     expect(answer.body).toMatchObject({ receiveAmount: eur('1000'), debitAmount: usd('52') })
     expect(world.wallet.effects.at(-1)).toMatchObject({
-      value: { fee: { value: 4n }, rail: { sendAmount: usd('24'), isFixedReceive: true } },
+      value: { fee: { value: 4n }, rail: { sendAmount: usd('24'), isFixedReceive: true, fixedFee: '3' } },
     })
   })
 
@@ -81,19 +87,21 @@ describe('a quote for a receiver on another server', () => {
 
   it('QUO-4 says how much reaches the receiver at least', async () => {
     const world = await rig()
+    const receiver = world.remote.add({ asset: { assetCode: 'JPY', assetScale: 0 } })
     world.rail.answerQuote = async () => quoteAt(50n, 1n)
     const answer = await expectRefusal(world.wallet, NON_POSITIVE_RECEIVE, () =>
-      quote(world, world.remote.add(), { debitAmount: usd('49') }),
+      quote(world, receiver, { debitAmount: usd('49') }),
     )
     expect(answer.body.error.details).toEqual({ minSendAmount: usd('50') })
-    await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('50') }))
+    await expectStatus(201, quote(world, receiver, { debitAmount: usd('50') }))
   })
 
   it.each([
-    ['what arrives', { debitAmount: usd('18446744073709551615') }, quoteAt(1n, 2n)],
-    ['what leaves', { receiveAmount: usd('18446744073709551615') }, quoteAt(2n, 1n)],
+    ['what arrives', { debitAmount: usd('1844674407370955161') }, quoteAt(1n, 2n)],
+    ['what leaves', { receiveAmount: usd('18446744073709551615') }, quoteAt(100n, 99n)],
   ])('AMT-1 is refused where %s is no amount', async (_, members, answer) => {
-    const world = await rig()
+    // The debit is an amount all the same.
+    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '10' }) } } })
     world.rail.answerQuote = async () => answer
     await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, world.remote.add(), members))
   })
@@ -125,6 +133,103 @@ describe('a quote for a receiver on another server', () => {
   })
 })
 
+const UNFAIR = 'the way to the receiver gives it much less than the prices of this wallet do'
+
+/** What a wallet is asked for: code and scale of both sides. */
+type Asked = Parameters<Pricing['price']>[0]
+
+/** Prices by the codes of both sides; the wallet exchanges nothing else. */
+function pricesOf(rates: Readonly<Record<string, string>>): { readonly pricing: Pricing; readonly asked: Asked[] } {
+  const asked: Asked[] = []
+  const price: Pricing['price'] = async (request) => {
+    asked.push(request)
+    const rate = rates[`${request.from.assetCode} ${request.to.assetCode}`]
+    // A fee of nine tenths: it is for the wallet's own part of the way, and for no other.
+    return rate === undefined ? undefined : { rate, fee: { basisPoints: request.to.assetCode === 'EUR' ? 9000 : 0 } }
+  }
+  return { pricing: { price }, asked }
+}
+
+describe('a receiver that names the rate', () => {
+  const inEuro = { asset: { assetCode: 'EUR', assetScale: 4 } }
+  const inFineDollars = { asset: { assetCode: 'USD', assetScale: 6 } }
+
+  it('T-47 LIM-1 is not believed: within one asset all is to arrive', async () => {
+    const world = await rig({ limits: { receiveAmount: usd('1000') } })
+    world.rail.answerQuote = async () => quoteAt(100n, 1n)
+    const asked = () => quote(world, world.remote.add(), { receiveAmount: usd('990') })
+    const answer = await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+    expect(answer.body.error.details).toEqual({ reason: UNFAIR })
+    const paid = () =>
+      askPayment(world.wallet, world.spending, { incomingPayment: world.remote.add().url, debitAmount: usd('1000') })
+    await expectRefusal(world.wallet, INVALID_RECEIVER, paid)
+  })
+
+  it.each([
+    ['one asset', {}, quoteAt(10_000n, 9500n), quoteAt(10_000n, 9499n)],
+    ['one asset in two scales', inFineDollars, quoteAt(1n, 9500n), quoteAt(10_000n, 94_999_999n)],
+    ['an exchange', inEuro, quoteAt(1n, 76n), quoteAt(100n, 7599n)],
+  ])('T-47 may take so much that the policy allows it, and no unit more: %s', async (_, members, least, less) => {
+    // USD/2 for EUR/4 at 0.8 is 80 units for each.
+    const world = await rig({ overrides: { pricing: pricesOf({ 'USD USD': '1', 'USD EUR': '0.8' }).pricing } })
+    const receiver = world.remote.add(members)
+    world.rail.answerQuote = async () => least
+    await expectStatus(201, quote(world, receiver, { debitAmount: usd('1000') }))
+    world.rail.answerQuote = async () => less
+    const asked = () => quote(world, receiver, { debitAmount: usd('1000') })
+    await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+  })
+
+  it.each([
+    [0, quoteAt(1n, 1n), quoteAt(1000n, 999n)],
+    [9999, quoteAt(10_000n, 1n), quoteAt(10_001n, 1n)],
+  ])('T-47 may take %i basis points where the wallet says so', async (tolerance, least, less) => {
+    const settings = { policies: { exchangeToleranceBasisPoints: tolerance } }
+    const world = await rig({ overrides: { settings } })
+    world.rail.answerQuote = async () => least
+    await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('50000') }))
+    world.rail.answerQuote = async () => less
+    const asked = () => quote(world, world.remote.add(), { debitAmount: usd('50000') })
+    await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+  })
+
+  it('T-47 gives as much more as it likes', async () => {
+    const world = await rig()
+    world.rail.answerQuote = async () => quoteAt(1n, 3n)
+    const answer = await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('5') }))
+    expect(answer.body.receiveAmount).toEqual(usd('15'))
+  })
+
+  it('T-47 is held to one to one between two scales of one asset where the wallet names no price', async () => {
+    const world = await rig()
+    const receiver = world.remote.add(inFineDollars)
+    world.rail.answerQuote = async () => quoteAt(1n, 9500n)
+    await expectStatus(201, quote(world, receiver, { debitAmount: usd('5') }))
+    expect(world.wallet.effects.at(-1)).not.toMatchObject({ value: { rail: { isUnpriced: true } } })
+    world.rail.answerQuote = async () => quoteAt(1n, 9499n)
+    await expectRefusal(world.wallet, INVALID_RECEIVER, () => quote(world, receiver, { debitAmount: usd('5') }))
+  })
+
+  it('T-47 the wallet is asked about the exchange on the way, and not where there is none', async () => {
+    const { pricing, asked } = pricesOf({ 'USD USD': '1', 'USD EUR': '0.8' })
+    const world = await rig({ overrides: { pricing } })
+    await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('5') }))
+    const from = { assetCode: 'USD', assetScale: 2 }
+    expect(asked).toEqual([{ walletAddress: ALICE, from, to: from }])
+    world.rail.answerQuote = async () => quoteAt(1n, 80n)
+    await expectStatus(201, quote(world, world.remote.add(inEuro), { debitAmount: usd('5') }))
+    const exchanged = { walletAddress: ALICE, from, to: inEuro.asset }
+    expect(asked.slice(1)).toEqual([{ walletAddress: ALICE, from, to: from }, exchanged])
+  })
+
+  it('QUO-5 the quote remembers that the wallet knows no price', async () => {
+    const world = await rig()
+    world.rail.answerQuote = async () => quoteAt(1n, 1n)
+    await expectStatus(201, quote(world, world.remote.add(inEuro), { debitAmount: usd('5') }))
+    expect(world.wallet.effects.at(-1)).toMatchObject({ value: { rail: { isUnpriced: true } } })
+  })
+})
+
 type Changes = Partial<FakeReceiver>
 
 describe('a receiver on another server that cannot be paid', () => {
@@ -153,6 +258,21 @@ describe('a receiver on another server that cannot be paid', () => {
       expect(world.rail.quotes).toEqual([])
     },
   )
+
+  it.each([
+    ['another payment', { url: `${REMOTE}/incoming-payments/another` }],
+    ['an amount in another asset', { incomingAmount: { value: 9n, assetCode: 'EUR', assetScale: 4 } }],
+  ])('QUO-9 is refused where what is read is %s', async (_, members) => {
+    const world = await rig()
+    const { find } = world.remote
+    world.remote.find = async (url) => {
+      const found = await find(url)
+      return found.ok ? { ok: true, payment: { ...found.payment, ...members } } : found
+    }
+    const asked = () => quote(world, world.remote.add(), { debitAmount: usd('1') })
+    const answer = await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+    expect(answer.body.error.details).toEqual({ reason: 'what its server answers is not this incoming payment' })
+  })
 
   it('is refused where no rail comes through', async () => {
     const world = await rig()

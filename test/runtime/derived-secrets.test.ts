@@ -27,6 +27,9 @@ describe('derivedSecrets', () => {
       'shared-secret',
       'csrf',
       'client-key',
+      'receiver-secret',
+      'address-tag',
+      'address-pad',
     ]
     const secrets = derivedSecrets([NEW, OLD], cryptography)
     const ids = [await secrets.currentId(), await derivedSecrets([OLD], cryptography).currentId()]
@@ -36,7 +39,7 @@ describe('derivedSecrets', () => {
         for (const id of ['1', '2', '']) values.push(await secrets.derive(secretId, purpose, id))
       }
     }
-    expect(new Set(values).size).toBe(2 * 7 * 3)
+    expect(new Set(values).size).toBe(2 * 10 * 3)
   })
 
   it('names its key by 16 hexadecimal digits that are no part of a derivation', async () => {

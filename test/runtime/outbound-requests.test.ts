@@ -17,7 +17,7 @@ describe('an outbound request', () => {
   const connections: PinnedConnection[] = []
   let reply = (): ReturnType<typeof jsonReply> | Promise<never> => jsonReply({ a: 1 })
   const network = {
-    resolveHost: async () => ['93.184.216.34'],
+    resolveHost: async (hostname: string) => [hostname === 'other.example' ? '93.184.216.35' : '93.184.216.34'],
     dial: async (connection: PinnedConnection) => {
       connections.push(connection)
       return reply()
@@ -63,6 +63,63 @@ describe('an outbound request', () => {
     expect(await send({ ...get, url: 'https://other.example/' }, STRANGER)).toMatchObject({ ok: true })
     clock.advance(1000)
     expect([await count(STRANGER, 50), await count(KNOWN, 300)]).toEqual([10, 200])
+  })
+
+  describe('whose host is named by another name each time', () => {
+    const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `https://n${at}.evil.example/`)
+    const arriving = async (send: SendOutbound, urls: readonly string[], options = STRANGER): Promise<number> => {
+      const answers = await Promise.all(urls.map((url) => send({ ...get, url }, options)))
+      return answers.filter(({ ok }) => ok).length
+    }
+    const resolving = (resolveHost: (hostname: string) => readonly string[]): SendOutbound =>
+      outboundRequests({
+        clock,
+        loopbackHttp: true,
+        network: { ...network, resolveHost: async (hostname) => resolveHost(hostname) },
+      })
+
+    it('T-5 is one of 100 to an address on strangers’ word in 10 seconds, which keeps out nobody who is known', async () => {
+      const send = resolving(() => ['93.184.216.34'])
+      expect(await arriving(send, names(5000))).toBe(100)
+      expect(connections).toHaveLength(100)
+      expect(await arriving(send, names(300), KNOWN)).toBe(300)
+      clock.advance(1000)
+      expect(await arriving(send, names(50))).toBe(10)
+    })
+
+    it('T-5 counts at every address that its name means, and an address of IPv6 with its whole network', async () => {
+      const send = resolving((hostname) =>
+        hostname.startsWith('n')
+          ? ['93.184.216.1', '2a00:1450:4001:82a::200e']
+          : [`2a00:1450:4001:82a::${hostname.length}`],
+      )
+      expect(await arriving(send, names(150))).toBe(100)
+      expect(await arriving(send, ['https://other.example/', 'https://another.example/'])).toBe(0)
+      const elsewhere = resolving((hostname) => [`2a00:1450:4001:${hostname.slice(1, -13)}::1`])
+      expect(await arriving(elsewhere, names(150))).toBe(150)
+    })
+
+    it('T-5 is not sent where its name means more than 16 addresses: none pushes out of memory what was spent', async () => {
+      const sixteen = Array.from({ length: 16 }, (_, at) => `93.185.0.${at}`)
+      const send = resolving((hostname) => {
+        const [, number] = /^m(\d+)\./.exec(hostname) ?? []
+        if (number !== undefined) return Array.from({ length: 4000 }, (_, at) => `93.1${number}.${at >> 8}.${at & 255}`)
+        if (hostname === 'sixteen.example') return sixteen
+        return hostname === 'seventeen.example' ? [...sixteen, '93.185.0.16'] : ['93.184.216.34']
+      })
+      expect(await arriving(send, names(150))).toBe(100)
+      const many = Array.from({ length: 20 }, (_, at) => `https://m${at}.evil.example/`)
+      expect(await arriving(send, [...many, 'https://seventeen.example/'])).toBe(0)
+      expect(await arriving(send, names(150))).toBe(0)
+      expect(await arriving(send, ['https://sixteen.example/'])).toBe(1)
+      expect(connections.at(-1)?.addresses).toEqual(sixteen)
+    })
+
+    it('WAS-2 counts at no address of this machine, where that is admitted', async () => {
+      const send = resolving(() => [])
+      const ports = Array.from({ length: 150 }, (_, at) => `http://127.0.0.1:${4000 + at}/`)
+      expect(await arriving(send, ports)).toBe(150)
+    })
   })
 
   it('T-4 ends early where whoever waits for it has gone, and is not sent where they had gone before', async () => {

@@ -94,6 +94,17 @@ describe('a configuration', () => {
     expect(read(configuration)).toMatchObject({ ok: false, message: expect.stringMatching(new RegExp(`^${name}: `)) })
   })
 
+  it.each([
+    [{ ilpAddress: 7 }, 'ilpAddress: must be a string'],
+    [{ ilpAddress: 'test.mine', peers: [{ ...PEER, url: 1 }] }, 'peers.0.url: must be a string'],
+    [
+      { ilpAddress: 'test.mine', peers: [{ ...PEER, maxPacketAmount: 1000 }] },
+      'peers.0.maxPacketAmount: must be a whole number of the smallest unit, as a string',
+    ],
+  ])('%j is refused with what it must be', (configuration, message) => {
+    expect(read(configuration)).toEqual({ ok: false, message })
+  })
+
   it.each(['', '{', '[1', '"accounts"', 'null', '[]'])('%j is no configuration', (text) => {
     expect(readConfiguration(text).ok).toBe(false)
   })

@@ -115,7 +115,7 @@ describe('two sandboxes with the configurations of the page', () => {
   it('pay each other, both ways, in one asset and across', async () => {
     const [first, second] = await startPair()
     expect((await first.describe()).peers).toEqual([
-      { address: 'test.second', assetCode: 'USD', assetScale: 2, sent: '0', received: '0' },
+      { address: 'test.second', assetCode: 'USD', assetScale: 2, sent: '0', received: '0', owed: '0' },
     ])
     const [fromFirst, fromSecond] = await Promise.all([openPayer(first), openPayer(second)])
 
@@ -132,9 +132,33 @@ describe('two sandboxes with the configurations of the page', () => {
     expect(one['/alice']).toBe(100_000 - Number(dollars.quote.debitAmount.value))
     expect(other).toMatchObject({ '/bob': 51_234 })
     expect(other['/alice']).toBe(100_000 - Number(euros.quote.debitAmount.value))
+    const { consent } = await first.describe()
+    const body = new URLSearchParams(consent.credentials)
+    const login = await fetch(`${first.origin}/sandbox/login`, { method: 'POST', body, redirect: 'manual' })
+    const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+    const home = await (await fetch(`${first.origin}/`, { headers: { cookie } })).text()
+    const dollarsOf = (cents: number): string => `${(cents / 100).toFixed(2)} USD`
+    expect(home).toContain(`sent ${dollarsOf(sent)}, received ${dollarsOf(Number(one['received']))}`)
+    expect(home).toContain(`owes you ${dollarsOf(Number(one['received']) - sent)}`)
     // What one has sent is what the other has received, to the cent.
     expect([sent, one['received']]).toEqual([other['received'], other['sent']])
     expect(one['received']).toBeGreaterThan(500)
+  })
+})
+
+describe('a sandbox whose peer does not answer', () => {
+  it('says so to the person who started it', async () => {
+    const warn = vi.fn()
+    const start = async (configuration: Configuration): Promise<Sandbox> => {
+      const sandbox = await startSandbox({ port: 0, database: ':memory:', configuration, warn })
+      cleanups.push(sandbox.stop)
+      return sandbox
+    }
+    // Nobody listens where the first one's peer should be; its receiver is there.
+    const [configuration = {}, other = {}] = configurationsOfThePage([1, 1])
+    const [first, second] = [await start(configuration), await start(other)]
+    await expect(payAcross(await openPayer(first), second, '/bob', '10')).rejects.toMatchObject({ status: 400 })
+    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^nothing moves through test\.second\/USD\/2: unreachable/))
   })
 })
 
@@ -170,11 +194,18 @@ describe('a peer that is none', () => {
   it.each([
     ['an address that is none', { address: 'https://other.example' }, 'peers[0].address'],
     ['a URL that is none', { url: 'localhost:4001' }, 'peers[0].url'],
+    ['a URL that everybody on the way can read', { url: 'http://wallet.example/ilp' }, 'peers[0].url'],
     ['a token that anybody guesses', { incomingTokens: ['secret'] }, 'peers[0].incomingTokens'],
   ])('is refused by the name of what is wrong: %s', async (_what, wrong, name) => {
     const configuration = { ilpAddress: 'test.mine', peers: [{ ...peer, ...wrong }] }
     const warn = vi.fn()
     await expect(startSandbox({ port: 0, database: ':memory:', configuration, warn })).rejects.toThrow(name)
     expect(warn).not.toHaveBeenCalled()
+  })
+
+  it('leaves the own address to be named as the configuration does', async () => {
+    const options = { port: 0, database: ':memory:', warn: vi.fn() }
+    const started = (ilpAddress: string) => startSandbox({ ...options, configuration: { ilpAddress, peers: [peer] } })
+    await expect(started('first')).rejects.toThrow(/^ilpAddress must be an ILP address .*`test\.` and a name/)
   })
 })

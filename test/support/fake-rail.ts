@@ -34,7 +34,11 @@ export function fakeRail(): FakeRail {
     quotes: [],
     deliveries: [],
     server: undefined,
-    createDetails: async ({ id, sharedSecret }) => ({ type: 'ilp', ilpAddress: `test.wallet.${id}`, sharedSecret }),
+    createDetails: async ({ address, sharedSecret }) => ({
+      type: 'ilp',
+      ilpAddress: `test.wallet.${address}`,
+      sharedSecret,
+    }),
     answerQuote: async () => quoteAt(1n, 1n),
     answerDelivery: sendAll,
     quote: async (request) => {

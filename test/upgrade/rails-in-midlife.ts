@@ -43,7 +43,8 @@ function connected({ server }: FakeRail): RailServer {
 function transferOf(number: number, incomingPayment: string, value: bigint): RailTransfer {
   const amount = usdAmount(value)
   const id = String(number).padStart(32, '0')
-  return { id, incomingPayment, amount, least: value, account: RAIL_ACCOUNT, accountAmount: amount }
+  const notAfter = Date.parse('2100-01-01T00:00:00Z')
+  return { id, incomingPayment, amount, least: value, account: RAIL_ACCOUNT, accountAmount: amount, notAfter }
 }
 
 /** Money comes and goes, and some of it is on its way. */
@@ -59,7 +60,7 @@ export async function moveBetweenWallets(world: WorldWithRail, tokens: Tokens): 
   }
   expect(await receive(transferOf(1, incomingId, 2n))).toBe('received')
   expect(await receive(transferOf(2, incomingId, 3n), 'crashes before')).toBe('received')
-  expect(await receive({ ...transferOf(3, incomingId, 1n), isLate: true })).toBe('refused')
+  expect(await receive({ ...transferOf(3, incomingId, 1n), isRefused: true })).toBe('refused')
   return {
     incoming: incomingId,
     later: await sendPart(world, tokens, 'later'),

@@ -30,7 +30,7 @@ export function describeEvent(event: OpenPaymentsEvent): string {
     case 'rail_unavailable':
       return `${event.account} ${event.reason} ${event.detail ?? ''}`
     case 'recovered':
-      return `${event.payments.toFixed()} ${event.events.toFixed()}`
+      return `${event.payments.toFixed()} ${event.receipts.toFixed()} ${event.events.toFixed()}`
     case 'swept':
       return Object.keys(event.records).join()
     default:

@@ -16,7 +16,8 @@ import { ilp } from 'open-payments-server/ilp'
 const USD = { assetCode: 'USD', assetScale: 2 }
 const EUR = { assetCode: 'EUR', assetScale: 2 }
 const ID = '0123456789abcdef0123456789abcdef'
-const TOKEN = 'token-of-the-comparison'
+const TOKEN = 'token-of-the-sender'
+const OTHER_TOKEN = 'token-of-the-receiver'
 const AMOUNT = 1000n
 const ROUNDS = 5
 
@@ -35,9 +36,14 @@ const cpuMicroseconds = () => {
   return user + system
 }
 
-/** A peer of one case; the sender's entry and the receiver's are alike. */
+/** The receiver's end of one case. */
 function railFor(address, { asset, maxPacketAmount }, peer) {
-  const terms = { outgoingToken: TOKEN, incomingTokens: [TOKEN], asset, ...(maxPacketAmount && { maxPacketAmount }) }
+  const terms = {
+    outgoingToken: OTHER_TOKEN,
+    incomingTokens: [TOKEN],
+    asset,
+    ...(maxPacketAmount && { maxPacketAmount }),
+  }
   return ilp({ address, peers: [{ ...terms, ...peer }] })
 }
 
@@ -49,7 +55,7 @@ async function receive(secret) {
       ...own,
       findPayable: async () => payment,
       exchange: async ({ value }, to) => ({ ...to, value: (value * 92n) / 100n }),
-      receive: async () => 'received',
+      receive: async ({ isRefused }) => (isRefused ? 'refused' : 'received'),
     })
     return rail
   })
@@ -79,7 +85,8 @@ function ourSender(url, secret, one, count) {
   }
   // As a peer is configured that says nothing of its packets: their size is found out, on both sides of the comparison.
   const { asset } = one
-  const peer = { address: 'test.wallet', url, outgoingToken: TOKEN, incomingTokens: [TOKEN], asset, isDefault: true }
+  const tokens = { outgoingToken: TOKEN, incomingTokens: [OTHER_TOKEN] }
+  const peer = { address: 'test.wallet', url, ...tokens, asset, isDefault: true }
   const rail = ilp({ address: 'test.sender', send, peers: [peer] })
   rail.connect(own)
   const details = { type: 'ilp', ilpAddress: `test.wallet.${ID}`, sharedSecret: secret }

@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import process from 'node:process'
 import {
+  type Asset,
   type Clock,
   createOpenPayments,
   type JsonWebKey,
@@ -9,7 +11,7 @@ import {
   type OpenPaymentsEvent,
   systemClock,
 } from 'open-payments-server'
-import { ilp } from 'open-payments-server/ilp'
+import { type IlpPeer, ilp } from 'open-payments-server/ilp'
 import { toNodeListener } from 'open-payments-server/node'
 import type { SqlitePlace } from '../../crashes/wallet-process/sqlite-stores.ts'
 import { openWatchedStores } from '../../crashes/wallet-process/stores.ts'
@@ -34,6 +36,8 @@ export interface RailTerms {
   readonly assets: readonly AssetCode[]
   /** The greatest packet, in major units of the account's asset. */
   readonly maxPacketUnits: number
+  /** How much more may be sent than received, in major units; absent: without limit. Of what comes four fifths of it are taken. */
+  readonly limitUnits?: number
   /** Whether they promise each other that an identical packet has one effect, and can be asked for again. */
   readonly isIdempotent: boolean
 }
@@ -45,6 +49,8 @@ export interface ProcessOptions {
   /** The published URLs of both wallets, where the network between them listens. */
   readonly urls: OfEach<string>
   readonly rail: RailTerms
+  /** Where the wallet's books say what was settled with the other one: a `Settled` in JSON. */
+  readonly settledFile: string
   /** Public keys of the clients, by name. */
   readonly clients: Readonly<Record<string, JsonWebKey>>
   /** How far its clock is ahead, in milliseconds. */
@@ -53,6 +59,9 @@ export interface ProcessOptions {
   /** Armed before anything else. */
   readonly fuse?: Fuse
 }
+
+/** What the other wallet has paid outside of the rail, less what it was paid, by asset. */
+export type Settled = Readonly<Partial<Record<AssetCode, string>>>
 
 /** What a process is told. */
 export type Order =
@@ -69,11 +78,10 @@ export type Order =
 export type Report =
   | { readonly port: number }
   | { readonly done: number; readonly answer?: unknown }
-  | { readonly told: OpenPaymentsEvent['type']; readonly subject?: string }
+  | { readonly told: string; readonly subject?: string }
 
-const { wallet, place, urls, rail, clients, aheadMilliseconds, traceFile, fuse }: ProcessOptions = JSON.parse(
-  process.argv[2] ?? '',
-)
+const options: ProcessOptions = JSON.parse(process.argv[2] ?? '')
+const { wallet, place, urls, rail, settledFile, clients, aheadMilliseconds, traceFile, fuse } = options
 
 // Whoever started this has ended, however that came about.
 process.on('disconnect', () => process.exit())
@@ -102,6 +110,7 @@ const openPayments = createOpenPayments({
         asset,
         maxPacketAmount: BigInt(rail.maxPacketUnits) * 10n ** BigInt(asset.assetScale),
         isIdempotent: rail.isIdempotent,
+        ...limitsOf(asset),
       })),
     }),
   ],
@@ -109,7 +118,7 @@ const openPayments = createOpenPayments({
   onEvent: tell,
   settings: {
     lifetimes: { accessTokenSeconds: 10_000_000, quoteSeconds: 86_400, signatureAgeSeconds: 86_400 },
-    limits: { holdSeconds: LEASE_SECONDS / 3, leaseSeconds: LEASE_SECONDS },
+    limits: { leaseSeconds: LEASE_SECONDS },
     policies: { loopbackHttp: true },
   },
 })
@@ -130,7 +139,7 @@ server.listen(0, '127.0.0.1', () => {
   const address = server.address()
   if (typeof address === 'object' && address !== null) report({ port: address.port })
 })
-// What a host does, with pauses that suit the short lease.
+// What a host does, with shorter pauses.
 keepGoing(openPayments, { ...clock, sleep: (milliseconds, signal) => clock.sleep(milliseconds / 10, signal) })
 
 async function carryOut(served: OpenPayments, order: Exclude<Order, { set: 'ahead' }>): Promise<unknown> {
@@ -147,6 +156,17 @@ async function carryOut(served: OpenPayments, order: Exclude<Order, { set: 'ahea
   }
 }
 
+/** None, or what the terms of the rail say and the wallet's books. */
+function limitsOf({ assetCode, assetScale }: Asset): Pick<IlpPeer, 'limits' | 'settled'> {
+  if (rail.limitUnits === undefined) return {}
+  const sending = BigInt(rail.limitUnits) * 10n ** BigInt(assetScale)
+  const settled = (): bigint => {
+    const books: Record<string, string | undefined> = JSON.parse(readFileSync(settledFile, 'utf8'))
+    return BigInt(books[assetCode] ?? 0)
+  }
+  return { limits: { sending, receiving: (sending * 4n) / 5n }, settled }
+}
+
 function report(what: Report): void {
   process.send?.(what)
 }
@@ -154,9 +174,10 @@ function report(what: Report): void {
 /** What there is to tell of payments and of the rail; requests are many, and answered. */
 function tell(event: OpenPaymentsEvent): void {
   if (event.type === 'request') return
-  if (event.type === 'fault') console.error(event.message, event.cause)
-  const subject = 'outgoingPayment' in event ? event.outgoingPayment : undefined
-  report({ told: event.type, ...(subject !== undefined && { subject }) })
+  const about = 'outgoingPayment' in event ? event.outgoingPayment : undefined
+  const subject = event.type === 'fault' ? `${event.message}: ${event.cause}` : about
+  const told = event.type === 'rail_unavailable' ? `${event.type}: ${event.reason}` : event.type
+  report({ told, ...(subject !== undefined && { subject }) })
 }
 
 function movableClock(aheadAtFirst: number): Clock & { ahead: number } {

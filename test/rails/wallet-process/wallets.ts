@@ -28,8 +28,8 @@ export const ACCOUNTS = [
 /** The name of an account, and of its wallet address. */
 export type AccountName = (typeof ACCOUNTS)[number]['account']
 
-/** The lease of a worker in these processes: short, because nobody moves the clocks while payments are made. */
-export const LEASE_SECONDS = 6
+/** The lease of a worker on a payment: the shortest that a rail admits. */
+export const LEASE_SECONDS = 15
 
 /** The other wallet. */
 export function otherOf(wallet: WalletName): WalletName {

@@ -1,0 +1,32 @@
+import type { OnEvent, OpenPaymentsEvent } from 'open-payments-server'
+
+/** What the person who started a sandbox should know, in a line; `undefined` for what needs nobody. */
+function describeTrouble(event: OpenPaymentsEvent): string | undefined {
+  switch (event.type) {
+    case 'payment_stalled': {
+      const { outgoingPayment, step, attempts } = event
+      return `payment ${outgoingPayment} is stalled in "${step}" after ${attempts} attempts`
+    }
+    case 'rail_unavailable':
+      return `nothing moves through ${event.account}: ${[event.reason, event.detail].filter(Boolean).join(', ')}`
+    case 'credit_refused': {
+      const { amount, incomingPayment, reason } = event
+      return `${amount.value} ${amount.assetCode} that came for incoming payment ${incomingPayment} cannot be credited: ${reason}`
+    }
+    case 'delivery_unknown': {
+      const { outgoingPayment, unknownReceived } = event
+      return `nobody knows whether ${unknownReceived} of payment ${outgoingPayment} have arrived`
+    }
+    default:
+      return undefined
+  }
+}
+
+/** Tells of everything that somebody has to look at: a line through `warn`, and faults with their cause. */
+export function reportTrouble(warn: (line: string) => void): OnEvent {
+  return (event) => {
+    if (event.type === 'fault') console.error(`open-payments-server: ${event.message}`, event.cause)
+    const line = describeTrouble(event)
+    if (line !== undefined) warn(line)
+  }
+}

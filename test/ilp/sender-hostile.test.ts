@@ -1,0 +1,159 @@
+import { webCryptography } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import type { Mishap } from './sender-path.ts'
+import { senderScene } from './sender-scene.ts'
+import { senderWorld } from './sender-world.ts'
+
+const NOTHING = { sent: 0n, received: 0n }
+const delivered = (sent: bigint, received: bigint) => ({
+  outcome: 'delivered',
+  progress: { sent, received, inFlight: NOTHING },
+})
+const FIXED_RECEIVE = { isFixedReceive: true }
+const EXCHANGE = [{ numerator: 92n, denominator: 100n }]
+
+describe('a receiver that says that more has arrived than can', () => {
+  const receiver = { says: () => 10n ** 9n }
+
+  const terms = { receiver, hops: EXCHANGE, peer: { maxPacketAmount: 100n } }
+
+  it('does not end the payment before all has arrived', async () => {
+    const { world, order, receiver: taken } = await senderScene(terms)
+    expect(await world.deliver(order(1010n, 920n, FIXED_RECEIVE))).toMatchObject(delivered(1000n, 920n))
+    expect(taken.total()).toBe(920n)
+  })
+
+  it('does not end it in a process that goes on where another died either', async () => {
+    let died = true
+    for (let diesAt = 1; died; diesAt++) {
+      const { world, order, clock, receiver: taken } = await senderScene({ ...terms, isIdempotent: true })
+      const delivery = order(1010n, 920n, FIXED_RECEIVE)
+      died = (await world.deliver(delivery, diesAt)) === undefined
+      if (!died) break
+      clock.advance(1_000)
+      expect(await world.finish(delivery)).toMatchObject(delivered(1000n, 920n))
+      expect(taken.total()).toBe(920n)
+    }
+  })
+
+  it('is not believed where what leaves is one to one', async () => {
+    const { world, order, receiver: taken } = await senderScene({ receiver, peer: { maxPacketAmount: 100n } })
+    expect(await world.deliver(order(1000n, 1000n, FIXED_RECEIVE))).toMatchObject(delivered(1000n, 1000n))
+    expect(taken.total()).toBe(1000n)
+  })
+})
+
+describe('somebody who takes next to nothing at once', () => {
+  it.each([1n, 4n])('ends a payment before it is thousands of packets: %d of 5000 units', async (most) => {
+    const { world, order, path } = await senderScene({ hops: [{ most }] })
+    const result = await world.deliver(order(5000n, 5000n))
+    expect(result).toMatchObject({ outcome: 'ended', reason: 'packets_too_small', progress: NOTHING })
+    expect(path.sent).toHaveLength(1)
+  })
+
+  it.each([
+    ['a thousandth of the payment', 5000n, undefined, 5n],
+    ['a sixteenth of what the peer takes itself', 1_000_000n, 48n, 3n],
+    ['a unit', 20n, undefined, 1n],
+  ])('is sent to where it is %s', async (_, amount, maxPacketAmount, most) => {
+    const refuse = () => ({
+      code: 'F99',
+      frames: [{ type: 'connection-close', errorCode: 1, errorMessage: '' }] as const,
+    })
+    const { world, order, amounts } = await senderScene({
+      hops: [{ most }],
+      receiver: { refuse },
+      peer: maxPacketAmount === undefined ? {} : { maxPacketAmount },
+    })
+    const result = await world.deliver(order(amount, amount))
+    expect(result).toMatchObject({ outcome: 'ended', reason: 'closed_by_receiver' })
+    expect(amounts()).toContain(most)
+  })
+})
+
+describe('a peer that can be asked again', () => {
+  const AT_THE_END = { address: 'test.receiver', isIdempotent: true }
+  const FROM_THE_END = { account: 'test.receiver/EUR/2' }
+
+  it('and is the end of the way has the last word on a packet whose reply was lost', async () => {
+    const { world, order, amounts } = await senderScene({
+      ...{ isIdempotent: true, hops: [{ most: 500n }], mishaps: ['reply lost'] },
+      peer: AT_THE_END,
+    })
+    expect(await world.finish(order(1000n, 1000n, FROM_THE_END))).toMatchObject(delivered(1000n, 1000n))
+    expect(amounts()).toEqual([1000n, 1000n, 500n, 500n])
+  })
+
+  it('but is not the end has not', async () => {
+    const { world, order } = await senderScene({ isIdempotent: true, hops: [{ most: 500n }], mishaps: ['reply lost'] })
+    expect(await world.deliver(order(1000n, 1000n))).toMatchObject({ outcome: 'later' })
+    expect(world.progress()).toMatchObject({ ...NOTHING, inFlight: { sent: 1000n } })
+  })
+
+  it.each<Mishap>(['no liquidity', 'payment forgotten'])('has no last word where it says: %s', async (mishap) => {
+    const { world, order, receiver, amounts } = await senderScene({
+      ...{ isIdempotent: true, mishaps: ['reply lost', mishap] },
+      peer: AT_THE_END,
+    })
+    expect(await world.finish(order(1000n, 1000n, FROM_THE_END))).toMatchObject(delivered(1000n, 1000n))
+    expect(amounts()).toEqual([1000n, 1000n, 1000n])
+    expect(receiver.total()).toBe(1000n)
+  })
+
+  const garbled = (times: number) => [undefined, ...Array.from({ length: times }, (): Mishap => 'words garbled')]
+
+  it.each([
+    ['is asked for it again', true, garbled(1), 990n, [1010n, 990n, 990n]],
+    ['counts with the least where it is garbled twice', true, garbled(2), 1010n, [1010n, 990n, 990n, 20n]],
+    ['counts with the least where it cannot be asked again', false, garbled(1), 1010n, [1010n, 990n, 20n]],
+  ] as const)('whose word of what arrived is garbled %s', async (_, isIdempotent, mishaps, sent, leaving) => {
+    const { world, order, amounts } = await senderScene({ isIdempotent, hops: EXCHANGE, mishaps })
+    expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(sent, 910n))
+    expect(amounts()).toEqual(leaving)
+  })
+})
+
+describe('whoever reports', () => {
+  it.each<Mishap>(['refused on the way', 'no liquidity'])(
+    'a peer to the host does not do so for others behind it: %s',
+    async (mishap) => {
+      const { world, order } = await senderScene({ hops: EXCHANGE, mishaps: Array.from({ length: 30 }, () => mishap) })
+      const reason = mishap === 'no liquidity' ? 'T04' : 'R00'
+      expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toEqual({ outcome: 'later', reason })
+      expect(world.events).toEqual([])
+    },
+  )
+})
+
+describe('a fault of the runtime', () => {
+  it('leaves written down what is known, and in flight what is not', async () => {
+    const { receiver, path, order, clock } = await senderScene({ isIdempotent: true })
+    const cryptography = webCryptography()
+    let isBroken = false
+    const failing: typeof cryptography = {
+      ...cryptography,
+      hmacSha256(key, data) {
+        if (isBroken) throw new Error('no more entropy')
+        return cryptography.hmacSha256(key, data)
+      },
+    }
+    const send: typeof path.send = async (request) => {
+      const answer = await path.send(request)
+      isBroken = path.sent.length >= 20
+      return answer
+    }
+    const peer = { maxPacketAmount: 10n, isIdempotent: true }
+    const world = senderWorld({ details: receiver.details, send, clock, peer, cryptography: failing })
+    await expect(world.deliver(order(1000n, 1000n))).rejects.toThrow('no more entropy')
+    const { sent, inFlight } = world.progress()
+    expect(sent).toBeGreaterThan(0n)
+    expect(sent).toBeLessThanOrEqual(receiver.total())
+    expect(sent + inFlight.sent).toBeGreaterThanOrEqual(receiver.total())
+    expect(inFlight.sent).toBeLessThanOrEqual(80n)
+    isBroken = false
+    const healthy = senderWorld({ details: receiver.details, send: path.send, clock, peer })
+    const result = await healthy.deliverFrom(world.progress(), order(1000n, 1000n))
+    expect(result).toMatchObject(delivered(1000n, 1000n))
+    expect(receiver.total()).toBe(1000n)
+  })
+})

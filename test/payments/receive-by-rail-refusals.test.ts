@@ -1,0 +1,142 @@
+import type { OpenPaymentsEvent, TransferOutcome } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { usd } from '../support/test-wallet.ts'
+import {
+  checkReceived,
+  isCredit,
+  LEASE,
+  type RailWorld,
+  railWorld,
+  recoverReceiptsUntilQuiet,
+  tell,
+  transferId,
+  transferOf,
+} from './receive-by-rail-world.ts'
+
+const DAY = 24 * 3_600_000
+
+function told<T extends OpenPaymentsEvent['type']>({ wallet }: RailWorld, type: T) {
+  return wallet.events.filter((event): event is Extract<OpenPaymentsEvent, { type: T }> => event.type === type)
+}
+
+/** The ids of the receipts that are stored. */
+async function receiptsOf({ storage }: RailWorld): Promise<readonly string[]> {
+  return (await storage.all('receipt')).map(({ value }) => value.id).sort()
+}
+
+/** So many transfers that are refused, which may be taken for a minute. */
+async function refuseMany(world: RailWorld, id: string, count: number): Promise<number> {
+  const notAfter = world.wallet.clock.now() + 60_000
+  for (let number = 1; number <= count; number++)
+    expect(await world.rail.receive(transferOf(number, id, 1n, { notAfter, isRefused: true }))).toBe('refused')
+  return notAfter
+}
+
+describe('T-37 a transfer that was refused', () => {
+  const refusals: Readonly<Record<string, [TransferOutcome, (world: RailWorld, id: string) => Promise<unknown>]>> = {
+    'by its rail': ['refused', ({ rail }, id) => rail.receive(transferOf(1, id, 1n, { ...until, isRefused: true }))],
+    'above the remainder': ['over_remainder', ({ rail }, id) => rail.receive(transferOf(1, id, 11n, until))],
+    'above the limit of its account': [
+      'over_limit',
+      ({ rail }, id) => rail.receive(transferOf(1, id, 1n, { ...until, most: 0n })),
+    ],
+    'since nobody is paid': [
+      'not_payable',
+      async ({ rail, wallet }, id) => {
+        wallet.directory.clear()
+        return rail.receive(transferOf(1, id, 1n, until))
+      },
+    ],
+    'since it came late': [
+      'refused',
+      async ({ rail, wallet }, id) => {
+        wallet.clock.advance(until.notAfter - wallet.clock.now() + 1)
+        return rail.receive(transferOf(1, id, 1n, until))
+      },
+    ],
+  }
+  const until = { notAfter: Date.parse('2026-03-01T13:00:00Z') }
+
+  it.each(Object.keys(refusals))('%s is known until a day after it could be taken, and deleted then', async (name) => {
+    const world = await railWorld()
+    const id = await world.incoming({ incomingAmount: usd('10') })
+    const [outcome, refuse] = refusals[name] ?? []
+    expect(await refuse?.(world, id)).toBe(outcome)
+    const { clock, openPayments } = world.wallet
+    clock.advance(until.notAfter + DAY - 1 - clock.now())
+    await openPayments.sweep()
+    expect(await receiptsOf(world)).toEqual([transferId(1)])
+    expect(await world.rail.receive(transferOf(1, id, 1n))).toBe('refused')
+    clock.advance(1)
+    await openPayments.sweep()
+    expect(await receiptsOf(world)).toEqual([])
+    expect(told(world, 'swept').at(-1)).toMatchObject({ records: { receipt: 1 } })
+    // It is too late at any clock that is wrong by less than a day: nothing has to be written down.
+    expect(await world.rail.receive(transferOf(1, id, 1n, until))).toBe('refused')
+    expect(await receiptsOf(world)).toEqual([])
+    await checkReceived(world)
+  })
+
+  it('is not taken because a clock ran ahead for less than a day', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const transfer = transferOf(1, id, 1n, { notAfter: world.wallet.clock.now() + 60_000 })
+    expect(await world.rail.receive({ ...transfer, isRefused: true })).toBe('refused')
+    world.wallet.clock.advance(DAY - 1)
+    await world.wallet.openPayments.sweep()
+    world.wallet.clock.advance(1 - DAY)
+    expect(await world.rail.receive(transfer)).toBe('refused')
+  })
+
+  it('is neither credited nor told of by recover(), which leaves it to sweep()', async () => {
+    const world = await railWorld()
+    const notAfter = await refuseMany(world, await world.incoming(), 99)
+    const process = world.startRail()
+    world.wallet.clock.advance(notAfter + DAY - world.wallet.clock.now())
+    expect(await process.openPayments.recover()).toBe(0)
+    expect(process.ports.calls.map(({ name }) => name)).toEqual(['due', 'due', 'due'])
+    expect(told(world, 'recovered')).toEqual([])
+    expect(await receiptsOf(world)).toHaveLength(99)
+    expect(await world.wallet.openPayments.sweep()).toBeGreaterThanOrEqual(99)
+    expect(await receiptsOf(world)).toEqual([])
+  })
+
+  it('keeps no money waiting that was taken, also where nobody sweeps', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const notAfter = await refuseMany(world, id, 150)
+    world.wallet.clock.advance(notAfter + DAY - world.wallet.clock.now())
+    const process = world.startRail()
+    process.ports.plan = (call) => (isCredit(call) ? 'throws' : undefined)
+    expect(await tell(world, process, transferOf(151, id, 5n))).toBe('received')
+    world.wallet.clock.advance(LEASE)
+    const { recover } = world.wallet.openPayments
+    expect([await recover(), await recover(), await recover()]).toEqual([100, 1, 0])
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 5n })
+    expect(told(world, 'recovered')).toMatchObject([{ receipts: 1, payments: 0, events: 0, isFull: false }])
+    expect(await receiptsOf(world)).toHaveLength(51)
+    await checkReceived(world)
+  })
+})
+
+describe('sweep()', () => {
+  it('INC-5 leaves every receipt of money that was taken, whatever became of it', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const notAfter = world.wallet.clock.now() + 60_000
+    expect(await world.receive(world.rail, transferOf(1, id, 1n, { notAfter }))).toBe('received')
+    await world.wallet.openPayments.drain()
+    const process = world.startRail()
+    process.ports.plan = (call) => (isCredit(call) ? { refuse: 'account_closed' } : undefined)
+    expect(await tell(world, process, transferOf(2, id, 2n, { notAfter }))).toBe('received')
+    process.ports.plan = (call) => (isCredit(call) ? 'throws' : undefined)
+    expect(await tell(world, process, transferOf(3, id, 3n, { notAfter }))).toBe('received')
+    const before = await world.storage.all('receipt')
+    expect(before.map(({ value }) => value.state).sort()).toEqual(['credited', 'dropped', 'reserved'])
+    world.wallet.clock.advance(100 * DAY)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('receipt')).toEqual(before)
+    await recoverReceiptsUntilQuiet(world)
+    await checkReceived(world)
+  })
+})
