@@ -74,7 +74,7 @@ export function nextPacket(
   if (left === 0n || isEnough) return undefined
   const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
   // A last packet that is worth nothing there comes along with the one before.
-  const isCrumbLeft = left > cap && leastOf(left - cap) === 0n
+  const isCrumbLeft = left > cap && left <= cap * 2n && leastOf(left - cap) === 0n
   const amount = smaller(isCrumbLeft ? ceilDivide(left, 2n) : smaller(left, cap), wanted)
   const isLast = amount === smaller(left, wanted)
   const share = isLast ? 1n : greater(leastOf(amount), 1n)

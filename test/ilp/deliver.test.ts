@@ -85,6 +85,15 @@ describe('a delivery', () => {
     expect(receiver.total()).toBe(200n)
   })
 
+  it('of which not even the greatest packets would arrive as anything comes to an end', async () => {
+    const hops = [{ numerator: 1n, denominator: 300n }]
+    const refuse = (_: unknown, amount: bigint) => (amount === 0n ? { code: 'F99' } : undefined)
+    const { world, order, amounts } = await senderScene({ hops, receiver: { refuse }, peer: { maxPacketAmount: 100n } })
+    const result = await world.deliver(order(300n, 1n))
+    expect(result).toMatchObject({ outcome: 'ended', progress: { ...NOTHING, inFlight: NOTHING } })
+    expect(Math.max(...amounts().map(Number))).toBe(100)
+  })
+
   it('of which a rest would arrive as nothing leaves it, once all has arrived that was to', async () => {
     const hops = [{ numerator: 1n, denominator: 100n }, { numerator: 100n }]
     const refuse = (_: unknown, amount: bigint) => (amount === 0n ? { code: 'F99' } : undefined)

@@ -23,6 +23,9 @@ export const USD: Asset = { assetCode: 'USD', assetScale: 2 }
 export const PEER_ADDRESS = 'test.peer'
 const NOTHING: DeliveryProgress = { sent: 0n, received: 0n, inFlight: { sent: 0n, received: 0n }, notes: '' }
 
+/** Whoever records more often than this goes round in circles. */
+const MOST_RECORDS = 5_000
+
 /** What a sender is set up with. */
 export interface SenderTerms {
   readonly details: IlpPaymentMethod
@@ -108,6 +111,7 @@ export function senderWorld(terms: SenderTerms): SenderWorld {
       await touch()
       if (version !== expected) throw new Error('another worker has this payment')
       if (most !== undefined && next.sent + next.inFlight.sent > most) return 'over_limit'
+      if (records.length > MOST_RECORDS) throw new Error('it records without end')
       expectSound(delivery, progress(), next)
       records.push(next)
       expected = ++version

@@ -1,4 +1,4 @@
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import {
   Agent,
   createServer,
@@ -66,6 +66,8 @@ export async function openNetwork(climate: Climate, random: Random): Promise<Bad
   const ports = new Map<WalletName, number>()
   const agent = new Agent({ keepAlive: true })
   const good = new AbortController()
+  // Everything that waits listens to it.
+  setMaxListeners(0, good.signal)
   const watchers: ((passing: { readonly to: WalletName }) => void)[] = []
 
   const wait = (milliseconds: number): Promise<unknown> =>
