@@ -46,6 +46,7 @@ const STATED_SIZES = [
   ['a host adapter adds', /^\.\/(?:node|express|bun|deno)$/],
   ['a storage', /^\.\/storage\//],
   ['the consent page', /^\.\/consent$/],
+  ['Interledger \\(`./ilp`\\)', /^\.\/ilp$/],
 ] as const
 
 /** What is in the tarball, and what others who look at packages say of it. */
