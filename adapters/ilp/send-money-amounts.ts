@@ -1,3 +1,4 @@
+import { ceilDivide } from '../../src/protocol/price.ts'
 import type { PathRate } from './probe-path.ts'
 
 /** What is to be sent. */
@@ -18,9 +19,6 @@ export interface Assigned {
   /** What will arrive by what is known of the way. */
   readonly expected: bigint
 }
-
-/** Division of integers that are not negative, rounded up. */
-export const ceilDivide = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
 
 /** The smaller of two integers. */
 export function smaller(one: bigint, other: bigint): bigint {

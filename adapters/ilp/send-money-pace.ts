@@ -1,7 +1,8 @@
 import type { Clock } from '../../src/index.ts'
+import { ceilDivide } from '../../src/protocol/price.ts'
 import type { IlpReject } from './packet.ts'
 import { smallerAmount } from './probe-path.ts'
-import { ceilDivide, greater, smaller } from './send-money-amounts.ts'
+import { greater, smaller } from './send-money-amounts.ts'
 
 /** Why nothing more leaves: `ended` for good, `later` for now. */
 export interface SendStop {

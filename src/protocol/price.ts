@@ -34,7 +34,7 @@ export function parseRate(text: string): Rate | undefined {
 }
 
 /** Division of integers that are not negative, rounded up. */
-function ceilDivide(dividend: bigint, divisor: bigint): bigint {
+export function ceilDivide(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }
 
