@@ -10,9 +10,14 @@ import { findLocalWalletAddress } from './http/local-wallet-address.ts'
 import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
 import { createRouter, originFormPath } from './http/router.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
-import { decideByHost, type HostDecision, listUndecided, type UndecidedPayment } from './payments/host-decisions.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
-import { createRailServer } from './payments/rail-server.ts'
+import {
+  decideByHost,
+  type HostDecision,
+  listUndecided,
+  type UndecidedPayment,
+} from './payments/rail/host-decisions.ts'
+import { createRailServer } from './payments/rail/rail-server.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { recoverPayments, sweepRecords } from './payments/recover.ts'
 import type { Clock } from './ports/clock.ts'

@@ -1,5 +1,5 @@
 import { creditIdOf } from '../payments/deliver-locally.ts'
-import { progressOf } from '../payments/delivery-progress.ts'
+import { progressOf } from '../payments/rail/delivery-progress.ts'
 import type { Context } from '../ports/context.ts'
 import type { ListPosition, StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'

@@ -3,10 +3,10 @@ import type { StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { backOffMilliseconds } from '../records/decide.ts'
 import { confirmHold } from './confirm-hold.ts'
-import { deliverByRail } from './deliver-by-rail.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
+import { deliverByRail } from './rail/deliver-by-rail.ts'
 import type { Step } from './step.ts'
 
 const TRIES_AT_ONCE = 3

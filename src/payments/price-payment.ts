@@ -16,7 +16,7 @@ import {
   type Terms,
 } from '../protocol/price.ts'
 import { answerInTime } from './in-time.ts'
-import type { RailWay } from './remote-receiver.ts'
+import type { RailWay } from './rail/remote-receiver.ts'
 
 /** What is asked: a fixed debit, or a fixed amount at the receiver. */
 export type FixedAmount = { readonly debit: Amount } | { readonly receive: Amount }

@@ -5,8 +5,8 @@ import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { advancePayment } from './advance-payment.ts'
-import { recoverReceipts } from './credit-receipt.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
+import { recoverReceipts } from './rail/credit-receipt.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 
 /** How many records one call looks at, so that it always ends soon. */

@@ -11,7 +11,7 @@ import {
   type RailWay,
   type RemoteReceiver,
   reachRemoteReceiver,
-} from './remote-receiver.ts'
+} from './rail/remote-receiver.ts'
 
 /** An incoming payment on this server that can be paid now. */
 export interface LocalReceiver {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { openAddress, sealAddress } from '../../src/payments/seal-address.ts'
+import { openAddress, sealAddress } from '../../src/payments/rail/seal-address.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { cryptography } from '../support/test-wallet.ts'
 

@@ -11,7 +11,7 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'a payment that is resumed forgets what is in flight': [
     {
-      file: 'src/payments/deliver-by-rail.ts',
+      file: 'src/payments/rail/deliver-by-rail.ts',
       from: 'const progress = progressOf(payment)\n  const receiver',
       to: "const progress = { ...progressOf(payment), inFlight: { sent: 0n, received: 0n }, notes: '' }\n  const receiver",
     },
@@ -36,7 +36,7 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   ],
   'the account of the rail is written before the payment': [
     {
-      file: 'src/payments/follow-delivery.ts',
+      file: 'src/payments/rail/follow-delivery.ts',
       from: "changes: [{ ...record, action: 'replace', value, dueAt }, ...moved],",
       to: "changes: [{ ...record, action: 'replace', value, dueAt, moved: await context.storage.commit(moved) }],",
     },

@@ -1,9 +1,9 @@
-import type { Context } from '../ports/context.ts'
-import type { RailBalance } from '../ports/payment-method.ts'
-import type { Change, StoredRecord } from '../ports/storage.ts'
-import { type Asset, isSameAsset } from '../protocol/amount.ts'
-import { moveThrough, type RailMovement, railAccountId } from '../protocol/rail-account.ts'
-import { readRecord } from '../records/read-record.ts'
+import type { Context } from '../../ports/context.ts'
+import type { RailBalance } from '../../ports/payment-method.ts'
+import type { Change, StoredRecord } from '../../ports/storage.ts'
+import { type Asset, isSameAsset } from '../../protocol/amount.ts'
+import { moveThrough, type RailMovement, railAccountId } from '../../protocol/rail-account.ts'
+import { readRecord } from '../../records/read-record.ts'
 
 /** An account of a rail, and the asset that it is in. */
 export interface RailAccountName extends Asset {

@@ -1,13 +1,13 @@
-import { unavailable } from '../errors/conditions.ts'
-import type { Context } from '../ports/context.ts'
-import type { PaymentMethod, RailQuote } from '../ports/payment-method.ts'
-import type { RemoteIncomingPayment } from '../ports/remote-receivers.ts'
-import { type Asset, isSameAsset } from '../protocol/amount.ts'
-import type { RailTerms } from '../protocol/delivery.ts'
-import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
-import type { RailRate } from '../protocol/price.ts'
+import { unavailable } from '../../errors/conditions.ts'
+import type { Context } from '../../ports/context.ts'
+import type { PaymentMethod, RailQuote } from '../../ports/payment-method.ts'
+import type { RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
+import { type Asset, isSameAsset } from '../../protocol/amount.ts'
+import type { RailTerms } from '../../protocol/delivery.ts'
+import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
+import type { RailRate } from '../../protocol/price.ts'
+import { raceDeadline } from '../in-time.ts'
 import { askRail } from './ask-rail.ts'
-import { raceDeadline } from './in-time.ts'
 
 /** An incoming payment on another server that takes money now, by its own word. */
 export interface RemoteReceiver {

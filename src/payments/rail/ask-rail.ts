@@ -1,4 +1,4 @@
-import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
  * Calls a payment method with the details of an incoming payment. They hold a secret, and errors like to repeat what they

@@ -1,8 +1,8 @@
-import type { Context } from '../ports/context.ts'
-import type { DeliveryProgress } from '../ports/payment-method.ts'
-import { isSameAsset } from '../protocol/amount.ts'
-import type { RailPayment } from '../protocol/outgoing-payment.ts'
-import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import type { Context } from '../../ports/context.ts'
+import type { DeliveryProgress } from '../../ports/payment-method.ts'
+import { isSameAsset } from '../../protocol/amount.ts'
+import type { RailPayment } from '../../protocol/outgoing-payment.ts'
+import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { isInFlight } from './delivery-progress.ts'
 import { findRemoteReceiver } from './remote-receiver.ts'
 

@@ -1,7 +1,7 @@
-import type { Context } from '../ports/context.ts'
-import type { SealedDetails } from '../protocol/delivery.ts'
-import { fromBase64url, toBase64url } from '../protocol/identifiers.ts'
-import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import type { Context } from '../../ports/context.ts'
+import type { SealedDetails } from '../../protocol/delivery.ts'
+import { fromBase64url, toBase64url } from '../../protocol/identifiers.ts'
+import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
  * Details of another server's incoming payment for storage, where no secret is ever stored as it is. They are needed until

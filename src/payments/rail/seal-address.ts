@@ -1,6 +1,6 @@
-import type { SecretPurpose, Secrets } from '../ports/secrets.ts'
-import { fromBase64url, isEqualBytes, toBase64url, toHex } from '../protocol/identifiers.ts'
-import type { IncomingPayment } from '../protocol/incoming-payment.ts'
+import type { SecretPurpose, Secrets } from '../../ports/secrets.ts'
+import { fromBase64url, isEqualBytes, toBase64url, toHex } from '../../protocol/identifiers.ts'
+import type { IncomingPayment } from '../../protocol/incoming-payment.ts'
 
 /** 96 bits: nobody finds an address that opens by trying. */
 const TAG_OCTETS = 12

@@ -1,6 +1,6 @@
-import type { DeliveryProgress } from '../ports/payment-method.ts'
-import type { StoredDelivery } from '../protocol/delivery.ts'
-import type { OutgoingPayment, RailPayment } from '../protocol/outgoing-payment.ts'
+import type { DeliveryProgress } from '../../ports/payment-method.ts'
+import type { StoredDelivery } from '../../protocol/delivery.ts'
+import type { OutgoingPayment, RailPayment } from '../../protocol/outgoing-payment.ts'
 
 /** Before anything has left. */
 const NOTHING_SENT: DeliveryProgress = { sent: 0n, received: 0n, inFlight: { sent: 0n, received: 0n }, notes: '' }

@@ -1,16 +1,16 @@
-import type { Context } from '../ports/context.ts'
-import type { Delivery, DeliveryProgress, DeliveryResult, PaymentMethod } from '../ports/payment-method.ts'
-import type { StoredRecord } from '../ports/storage.ts'
-import { amountOf } from '../protocol/amount.ts'
-import type { RailPayment } from '../protocol/outgoing-payment.ts'
-import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
+import type { Context } from '../../ports/context.ts'
+import type { Delivery, DeliveryProgress, DeliveryResult, PaymentMethod } from '../../ports/payment-method.ts'
+import type { StoredRecord } from '../../ports/storage.ts'
+import { amountOf } from '../../protocol/amount.ts'
+import type { RailPayment } from '../../protocol/outgoing-payment.ts'
+import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
+import type { Step } from '../step.ts'
 import { askRail } from './ask-rail.ts'
 import { checkProgress, handOver, isInFlight, progressOf } from './delivery-progress.ts'
 import { endDelivery, leaveToHost, remindHost } from './end-delivery.ts'
 import { type FollowedDelivery, followDelivery } from './follow-delivery.ts'
 import { type CheckedReceiver, recheckReceiver } from './recheck-receiver.ts'
 import { openDetails } from './seal-details.ts'
-import type { Step } from './step.ts'
 
 /** How long anything new leaves for a payment. Its price is from when it was ordered. */
 const TRIED_MILLISECONDS = 3_600_000
