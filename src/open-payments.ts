@@ -100,7 +100,8 @@ export interface OpenPayments {
   audit(walletAddress: string): AsyncIterable<AuditedPayment>
   /**
    * Moves interrupted payments and unacknowledged events on: at start and on a timer, in any number of processes. Looks
-   * at 100 of each. Resolves with how many; 100 or more: call again. Rejects where the storage cannot be read.
+   * at 100 of each. Resolves with how many; 100 or more: call again. Payments to other servers it only takes up: they go on
+   * afterwards, and `drain()` waits for them. Rejects where the storage cannot be read.
    */
   recover(): Promise<number>
   /**
@@ -180,7 +181,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       undecided: () => listUndecided(context),
     },
     audit: (walletAddress) => auditPayments(context, walletAddress),
-    recover: () => tracked(recoverPayments(context)),
+    recover: () => tracked(recoverPayments(context, keep)),
     sweep: () => tracked(sweepRecords(context)),
     drain: async () => {
       while (running.size > 0) await Promise.all(running)

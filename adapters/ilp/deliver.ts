@@ -14,6 +14,7 @@ import type { Peer, Peers } from './peers.ts'
 import { type PathRate, probePath } from './probe-path.ts'
 import { quotePath } from './quote-path.ts'
 import { EXPIRY_MARGIN_MILLISECONDS, type SendResult, sendMoney } from './send-money.ts'
+import { higherRate, smaller } from './send-money-amounts.ts'
 import type { SendStop } from './send-money-pace.ts'
 import { askOverHttp, sendOverFetch } from './send-packet.ts'
 import { openConnection, type StreamConnection } from './stream-connection.ts'
@@ -37,7 +38,7 @@ const PROBE_MILLISECONDS = 5_000
 const LONGEST_ASKING_MILLISECONDS = 24 * 3600 * 1000
 
 async function deliver(
-  { send = sendOverFetch }: SenderSettings,
+  { slippageBasisPoints, send = sendOverFetch }: SenderSettings,
   peers: Peers,
   server: RailServer,
   delivery: Delivery,
@@ -59,25 +60,38 @@ async function deliver(
     maxPacketAmount: peer.maxPacketAmount ?? sendAmount.value,
     isIdempotent: peer.isIdempotent,
     isOver,
-    findRate: () => findRate(connection, peer, delivery),
+    quotedRate: quotedRate(slippageBasisPoints, delivery),
+    findRate: (known: PathRate) => findRate(connection, peer, delivery, known),
     findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
   return conclude(server, account, peer.isIdempotent, result, record)
 }
 
+/** What the price was made from, but for rounding: it is what was promised, and what was kept back of it. */
+function quotedRate(slippageBasisPoints: number, delivery: Delivery): PathRate {
+  const { sendAmount, receiveAmount } = delivery
+  const kept = isOneToOne(delivery) ? 0n : BigInt(slippageBasisPoints)
+  return { sent: sendAmount.value * (10_000n - kept), received: receiveAmount.value * 10_000n }
+}
+
+function isOneToOne({ sendAmount, receiveAmount }: Delivery): boolean {
+  return sendAmount.value === receiveAmount.value && isSameAsset(sendAmount, receiveAmount)
+}
+
 /** To send as much as will arrive and no more, what arrives has to be known; to send all there is, not. */
 async function findRate(
   connection: StreamConnection,
   { maxPacketAmount }: Peer,
-  { sendAmount, receiveAmount, isFixedReceive }: Delivery,
+  delivery: Delivery,
+  known: PathRate,
 ): Promise<PathRate | SendStop> {
-  const sent = sendAmount.value
-  const isOneToOne = sent === receiveAmount.value && isSameAsset(sendAmount, receiveAmount)
-  if (!isFixedReceive || isOneToOne) return { sent, received: receiveAmount.value }
-  const most = maxPacketAmount !== undefined && maxPacketAmount < sent ? maxPacketAmount : sent
+  const least = { sent: delivery.sendAmount.value, received: delivery.receiveAmount.value }
+  if (!delivery.isFixedReceive || isOneToOne(delivery)) return known
+  const most = smaller(maxPacketAmount ?? least.sent, least.sent)
   const path = await probePath(connection, { first: most, most, milliseconds: PROBE_MILLISECONDS })
-  if (path.ok) return path
+  // What a small part of it tells is coarse, and at less than the least nothing comes through: then what is known counts.
+  if (path.ok) return path.sent < most || higherRate(path, least) === least ? higherRate(path, known) : path
   return path.reason === 'refused'
     ? { outcome: 'ended', reason: path.detail }
     : { outcome: 'later', reason: path.reason === 'busy' ? path.detail : path.reason }

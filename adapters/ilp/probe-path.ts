@@ -27,6 +27,8 @@ const FIRST_PAUSE_MILLISECONDS = 50
 /** What arrived tells the rate to a thousandth, at worst. */
 const PRECISE = 1000n
 const STEP = 1_000_000n
+/** Liquidity is short for a moment, or by orders of magnitude: the same again, then such parts of what was too much. */
+const SHORTAGE_PARTS: readonly bigint[] = [1n, 16n, 256n, 65_536n]
 
 /**
  * Finds out what arrives of what leaves, with packets whose money nobody can take: of `first` units, then of more where too
@@ -39,6 +41,7 @@ export async function probePath(
   const { clock } = connection
   const deadline = clock.now() + milliseconds
   let [amount, cap, pause, refusals, shrinks] = [first, most, FIRST_PAUSE_MILLISECONDS, 0, 0]
+  let shortages = 0
   let best: PathRate = { sent: 0n, received: 0n }
   let [detail, isAnswered] = ['no answer', false]
   const found = (): ProbedPath =>
@@ -49,7 +52,10 @@ export async function probePath(
     if (outcome.outcome === 'rejected' && outcome.received !== undefined) {
       best = { sent: amount, received: outcome.received }
       if (best.received >= PRECISE || amount >= cap) {
-        return best.received > 0n ? found() : { ok: false, reason: 'refused', detail: 'nothing arrives' }
+        // Of little, while there is no liquidity for more, nothing may arrive without anybody's fault.
+        return best.received > 0n || shortages > 0
+          ? found()
+          : { ok: false, reason: 'refused', detail: 'nothing arrives' }
       }
       amount = amount * STEP < cap ? amount * STEP : cap
       continue
@@ -58,8 +64,7 @@ export async function probePath(
     const reply = outcome.outcome === 'rejected' ? outcome.reply : undefined
     if (reply?.code === 'F08' || reply?.code === 'T04') {
       detail = reply.code
-      // Liquidity is short by orders of magnitude, or not at all.
-      cap = reply.code === 'F08' ? smallerAmount(amount, reply) : amount / 1000n
+      cap = reply.code === 'F08' ? smallerAmount(amount, reply) : amount / (SHORTAGE_PARTS[shortages++] ?? STEP)
       if (cap <= best.sent || ++shrinks > MOST_SHRINKS) return found()
       amount = cap
       continue

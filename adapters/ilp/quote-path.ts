@@ -1,32 +1,36 @@
-import type { PaymentMethod, RailQuote, RailServer } from '../../src/index.ts'
+import type { Amount, Asset, PaymentMethod, RailQuote, RailServer } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
 import { MAX_UINT64 } from './oer.ts'
 import type { IlpSettings } from './options.ts'
 import type { Peers } from './peers.ts'
 import { probePath } from './probe-path.ts'
+import { greater, smaller } from './send-money-amounts.ts'
 import { askOverHttp, sendOverFetch } from './send-packet.ts'
 import { openConnection } from './stream-connection.ts'
 
 const LONGEST_MILLISECONDS = 2_500
-/** Where a peer names no greatest packet: enough to tell a rate, and not so much that it overflows somewhere. */
+/** Where nothing is said of the amount: enough to tell a rate, and not so much that it overflows somewhere. */
 const FIRST_AMOUNT = 10n ** 12n
+const LEAST_AMOUNT = 10n ** 4n
+/** More is asked for than is to be paid, so that less than a unit of it is lost to rounding. */
+const TIMES = 16n
 
 /** Asks the way to a receiver what it carries now, and promises a little less; nothing where all is one to one. */
 export async function quotePath(
   { slippageBasisPoints, send = sendOverFetch }: Pick<IlpSettings, 'slippageBasisPoints' | 'send'>,
   peers: Peers,
   server: RailServer,
-  { details, from, to }: Parameters<PaymentMethod['quote']>[0],
+  { details, from, to, amount }: Parameters<PaymentMethod['quote']>[0],
 ): Promise<RailQuote> {
   const { clock, cryptography } = server
   const peer = peers.peerFor(details.ilpAddress, from, to)
-  if (peer === undefined) return { ok: false, reason: 'unreachable' }
+  if (peer === undefined) return { ok: false, reason: 'unreachable', detail: 'no peer for this address' }
   const { account, asset, maxPacketAmount } = peer
   const end = { ask: askOverHttp(send, peer, clock), peerAddress: peer.address, clock, cryptography }
   const connection = await openConnection(details, { ...end, salt: cryptography.randomBytes(16) })
-  if (connection === undefined) return { ok: false, reason: 'unreachable' }
+  if (connection === undefined) return { ok: false, reason: 'unreachable', detail: 'its details are not valid' }
   const path = await probePath(connection, {
-    first: maxPacketAmount ?? FIRST_AMOUNT,
+    first: maxPacketAmount ?? firstAmount(asset, amount),
     most: maxPacketAmount ?? MAX_UINT64,
     milliseconds: LONGEST_MILLISECONDS,
   })
@@ -34,10 +38,17 @@ export async function quotePath(
     const { reason, detail } = path
     if (reason === 'unreachable' || reason === 'unauthorized')
       server.emit({ type: 'rail_unavailable', at: clock.now(), account, reason, detail })
-    return { ok: false, reason: 'unreachable' }
+    return { ok: false, reason: 'unreachable', detail: `${reason}: ${detail}` }
   }
   const { sent, received } = path
   const isOneToOne = sent === received && isSameAsset(asset, to)
   const kept = isOneToOne ? 10_000n : 10_000n - BigInt(slippageBasisPoints)
   return { ok: true, account, asset, rate: { sent: sent * 10_000n, received: received * kept } }
+}
+
+/** An amount in another asset is as many of its whole units: how they are worth each other is what is to be found out. */
+function firstAmount({ assetScale }: Asset, amount: Amount | undefined): bigint {
+  if (amount === undefined) return FIRST_AMOUNT
+  const wanted = (amount.value * TIMES * 10n ** BigInt(assetScale)) / 10n ** BigInt(amount.assetScale)
+  return smaller(greater(wanted, LEAST_AMOUNT), MAX_UINT64)
 }

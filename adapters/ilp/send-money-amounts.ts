@@ -32,6 +32,12 @@ export function greater(one: bigint, other: bigint): bigint {
   return other
 }
 
+/** The rate at which more arrives. Each is rounded down, the coarser one by more, so that it is the better measure. */
+export function higherRate(one: PathRate, other: PathRate): PathRate {
+  if (one.received * other.sent > other.received * one.sent) return one
+  return other
+}
+
 /**
  * How much of what a receiver says has arrived counts. Where a payment is over once enough has arrived, no word is taken for
  * more than the way brings, so that none ends it before.

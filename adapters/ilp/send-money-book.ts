@@ -9,6 +9,8 @@ export interface Undecided extends MoneyPacket {
   state: 'planned' | 'flying' | 'unknown'
   /** Whether it may have left before it leaves next. */
   mayHaveLeft: boolean
+  /** The receiver has taken it, and its word on how much arrived got lost. */
+  isWordless: boolean
   /** How often it had no answer, and when it is asked about again. */
   asks: number
   askAt: number
@@ -32,7 +34,7 @@ export function openBook({ packets, ...start }: SendState): PacketBook {
   let { sent, received, nextSequence } = start
   const undecided = new Map<bigint, Undecided>()
   const enter = (packet: MoneyPacket, state: Undecided['state']): Undecided => {
-    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', asks: 0, askAt: 0 }
+    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', isWordless: false, asks: 0, askAt: 0 }
     undecided.set(packet.sequence, entry)
     return entry
   }

@@ -6,6 +6,8 @@ import { openBook, type Undecided } from './send-money-book.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
 import { type MoneyPacket, type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
 
+type NotTaken = Exclude<PacketOutcome, { readonly outcome: 'fulfilled' }>
+
 /** How an order is carried out. */
 export interface SendTerms {
   readonly order: SendOrder
@@ -15,8 +17,10 @@ export interface SendTerms {
   readonly isIdempotent: boolean
   /** Whether nothing new leaves: it is only found out what became of what has left. */
   readonly isOver: boolean
-  /** What arrives of what leaves, or why nothing may leave. Asked once, before the first new packet. */
-  findRate(): Promise<PathRate | SendStop>
+  /** What arrived of what leaves when the price was made. */
+  readonly quotedRate: PathRate
+  /** What arrives of what leaves now, by what is `known`; or why nothing may leave. Asked once, before the first new packet. */
+  findRate(known: PathRate): Promise<PathRate | SendStop>
   /**
    * What the account of the rail may have sent more than it has received, or why that is not known. Asked before each record
    * of new packets.
@@ -42,6 +46,8 @@ const LEAST_LIFE_MILLISECONDS = 15_000
 /** Where a packet can be sent again, its answer is not waited for longer. */
 const ASK_MILLISECONDS = 10_000
 const FIRST_ASK_PAUSE_MILLISECONDS = 100
+/** Where a packet was taken, and the word on how much of it arrived got lost, that is asked for so often; then the least counts. */
+const MOST_ASKS_FOR_WORD = 7
 /** Recorded so often while packets are in the air, so that who holds the payment is seen to be alive. */
 const RECORD_MILLISECONDS = 5_000
 /** Packets that are recorded together before they leave. */
@@ -59,7 +65,7 @@ export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
  */
 export async function sendMoney(
   connection: StreamConnection,
-  { order, maxPacketAmount, isIdempotent, isOver, findRate, findMost }: SendTerms,
+  { order, maxPacketAmount, isIdempotent, isOver, quotedRate, findRate, findMost }: SendTerms,
   start: SendState,
   record: RecordProgress,
 ): Promise<SendResult> {
@@ -68,8 +74,8 @@ export async function sendMoney(
   const book = openBook(start)
   const flights = new Set<Promise<void>>()
   const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
-  let rate: PathRate | undefined
-  let believedRate = start.rate ?? leastRate
+  let rate = start.rate ?? quotedRate
+  let isRateFound = false
   let dust = 0n
   let isResizing = false
   let [changes, recordedChanges, recordedAt] = [0, 0, clock.now()]
@@ -80,7 +86,7 @@ export async function sendMoney(
 
   const nextAt = (by: PathRate) => nextPacket(order, book.assigned(by), { ...by, cap: pace.cap(), dust })
 
-  const stateNow = (): SendState => ({ ...book.state(), rate: believedRate })
+  const stateNow = (): SendState => ({ ...book.state(), rate })
 
   const write = async (most?: bigint): Promise<boolean> => {
     const written = changes
@@ -96,7 +102,7 @@ export async function sendMoney(
 
   const judge = (
     { amount, least }: MoneyPacket,
-    { reply, received: arrived, isClosed }: PacketOutcome & { readonly outcome: 'rejected' },
+    { reply, received: arrived, isClosed }: NotTaken & { readonly outcome: 'rejected' },
     epoch: number,
   ): void => {
     if (isClosed) pace.noteStop({ outcome: 'ended', reason: 'closed_by_receiver' })
@@ -110,26 +116,44 @@ export async function sendMoney(
     else if (reply.code !== 'F08') pace.noteRefusal(epoch, reason)
   }
 
-  const decide = (packet: Undecided, outcome: PacketOutcome, epoch: number): void => {
-    const { amount, least, mayHaveLeft } = packet
+  const settle = (packet: Undecided, arrived: bigint): void => {
+    const { amount, least } = packet
     changes++
-    if (outcome.outcome === 'fulfilled') {
-      const { received: arrived = least } = outcome
-      book.settle(packet, countArrived(order, packet, arrived, believedRate))
+    book.settle(packet, countArrived(order, packet, arrived, rate))
+    if (arrived === 0n) dust = greater(dust, amount)
+    // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
+    if (arrived < least && amount * order.receiveAmount > order.sendAmount)
+      pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
+  }
+
+  const askLater = (packet: Undecided): void => {
+    packet.state = 'unknown'
+    packet.mayHaveLeft = true
+    packet.askAt = clock.now() + Math.min(FIRST_ASK_PAUSE_MILLISECONDS * 2 ** packet.asks++, ASK_MILLISECONDS)
+  }
+
+  const askForWord = (packet: Undecided): void => {
+    if (packet.asks < MOST_ASKS_FOR_WORD) askLater(packet)
+    else settle(packet, packet.least)
+  }
+
+  const noteTaken = (packet: Undecided, said: bigint | undefined): void => {
+    if (!packet.isWordless) {
       pace.noteSuccess()
-      if (arrived === 0n) dust = greater(dust, amount)
-      // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
-      if (arrived < least && amount * order.receiveAmount > order.sendAmount)
-        pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
-      return
+      packet.asks = 0
     }
+    packet.isWordless = said === undefined && isIdempotent
+    if (packet.isWordless) askForWord(packet)
+    else settle(packet, said ?? packet.least)
+  }
+
+  const noteNotTaken = (packet: Undecided, outcome: NotTaken, epoch: number): void => {
+    changes++
     // Somebody on the way may refuse a packet that has come through before, and not know of it.
     const isFinal = outcome.outcome === 'rejected' && outcome.isFinal
-    if (isFinal || (outcome.outcome !== 'unknown' && !mayHaveLeft)) book.drop(packet)
+    if (isFinal || (outcome.outcome !== 'unknown' && !packet.mayHaveLeft)) book.drop(packet)
     else {
-      packet.state = 'unknown'
-      packet.mayHaveLeft = true
-      packet.askAt = clock.now() + Math.min(FIRST_ASK_PAUSE_MILLISECONDS * 2 ** packet.asks++, ASK_MILLISECONDS)
+      askLater(packet)
       if (!isIdempotent) pace.noteStop(IN_FLIGHT)
     }
     if (outcome.outcome === 'rejected') judge(packet, outcome, epoch)
@@ -141,10 +165,10 @@ export async function sendMoney(
     packet.state = 'flying'
     const wait = isIdempotent ? ASK_MILLISECONDS : packet.expiresAt + EXPIRY_MARGIN_MILLISECONDS - clock.now()
     const outcome = await sendMoneyPacket(connection, packet, wait)
-    // Where the receiver's word got lost on the way it is asked for once more; without it the least counts.
-    const isWordless = isIdempotent && outcome.outcome === 'fulfilled' && outcome.received === undefined
-    const again = isWordless ? await sendMoneyPacket(connection, packet, wait) : outcome
-    decide(packet, again.outcome === 'fulfilled' ? again : outcome, epoch)
+    if (outcome.outcome === 'fulfilled') noteTaken(packet, outcome.received)
+    // What was taken stays taken, whatever comes of asking its receiver how much arrived.
+    else if (packet.isWordless) askForWord(packet)
+    else noteNotTaken(packet, outcome, epoch)
   }
 
   const launch = (ready: readonly Undecided[]): void => {
@@ -174,13 +198,15 @@ export async function sendMoney(
   /** Plans the next packets and records them; whether there are any. */
   const planAhead = async (): Promise<boolean> => {
     if (nextAt(leastRate) === undefined) return false
-    const found = rate ?? (await findRate())
-    if ('outcome' in found) {
-      pace.noteStop(found)
-      return false
+    if (!isRateFound) {
+      const found = await findRate(rate)
+      if ('outcome' in found) {
+        pace.noteStop(found)
+        return false
+      }
+      rate = found
+      isRateFound = true
     }
-    rate = found
-    believedRate = found
     isResizing = false
     const expiresAt = clock.now() + LIFETIME_MILLISECONDS
     const planned: Undecided[] = []

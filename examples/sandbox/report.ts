@@ -4,8 +4,8 @@ import type { OnEvent, OpenPaymentsEvent } from 'open-payments-server'
 function describeTrouble(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
-      const { outgoingPayment, step, attempts } = event
-      return `payment ${outgoingPayment} is stalled in "${step}" after ${attempts} attempts`
+      const { outgoingPayment, step, attempts, reason } = event
+      return `payment ${outgoingPayment} is stalled in "${step}" after ${attempts} attempts: ${reason}`
     }
     case 'rail_unavailable':
       return `nothing moves through ${event.account}: ${[event.reason, event.detail].filter(Boolean).join(', ')}`
@@ -15,7 +15,8 @@ function describeTrouble(event: OpenPaymentsEvent): string | undefined {
     }
     case 'delivery_unknown': {
       const { outgoingPayment, unknownReceived } = event
-      return `nobody knows whether ${unknownReceived} of payment ${outgoingPayment} have arrived`
+      const { value, assetCode } = unknownReceived
+      return `nobody knows whether ${value} ${assetCode} of payment ${outgoingPayment} have arrived`
     }
     default:
       return undefined

@@ -171,22 +171,20 @@ export function nonPositiveReceiveAmount(minSendAmount: WireAmount | undefined):
   })
 }
 
-/** The receiver is unknown, takes no more money, or cannot be reached from here. Compared. */
-export function invalidReceiver(reason: string, message?: string): OpenPaymentsError {
-  return refuse('invalid_receiver', 400, 'invalid_receiver', 'invalid receiver', {
-    details: { reason },
-    ...(message !== undefined && { message }),
-  })
+/** The receiver is unknown, takes no more money, or cannot be reached from here; `detail` is for the operator. Compared. */
+export function invalidReceiver(reason: string, detail?: string): OpenPaymentsError {
+  const message = detail === undefined ? reason : `${reason}: ${detail}`
+  return refuse('invalid_receiver', 400, 'invalid_receiver', 'invalid receiver', { details: { reason }, message })
 }
 
 /** An amount is in the wrong asset, zero, too large, or missing. */
 export function invalidAmount(reason: string): OpenPaymentsError {
-  return refuse('invalid_amount', 400, 'invalid_amount', 'invalid amount', { details: { reason } })
+  return refuse('invalid_amount', 400, 'invalid_amount', 'invalid amount', { details: { reason }, message: reason })
 }
 
 /** The quote is unknown, used, expired, or for another wallet address. @spec OUT-2 */
 export function invalidQuote(reason: string): OpenPaymentsError {
-  return refuse('invalid_quote', 400, 'invalid_quote', 'invalid quote', { details: { reason } })
+  return refuse('invalid_quote', 400, 'invalid_quote', 'invalid quote', { details: { reason }, message: reason })
 }
 
 /** The expiry has passed, or lies beyond the longest that is allowed. @spec INC-2 */

@@ -7,6 +7,7 @@ import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
+import { reasonText } from './rail/delivery-progress.ts'
 import type { Step } from './step.ts'
 
 const TRIES_AT_ONCE = 3
@@ -30,8 +31,8 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
       } else if (step.progress === 'stalled' && ++tries < TRIES_AT_ONCE) {
         await context.clock.sleep(backOffMilliseconds(context, tries + 4))
       } else {
-        if (step.progress === 'stalled') await postpone(context, record)
-        if (step.progress === 'later') await postpone(context, step.record)
+        if (step.progress === 'stalled') await postpone(context, record, step.reason)
+        if (step.progress === 'later') await postpone(context, step.record, step.reason)
         break
       }
     }
@@ -47,7 +48,7 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
 function stallOn(context: Context, cause: unknown): Step {
   const at = context.clock.now()
   context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be moved on', cause })
-  return { progress: 'stalled' }
+  return { progress: 'stalled', reason: 'a step failed, which is a fault' }
 }
 
 async function takeStep(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
@@ -55,7 +56,7 @@ async function takeStep(context: Context, record: StoredRecord<'outgoing-payment
     case 'created': {
       const held = await confirmHold(context, record, 'fail')
       if (held.outcome === 'held') return { progress: 'moved', record: held.record }
-      if (held.outcome === 'unknown') return { progress: 'stalled' }
+      if (held.outcome === 'unknown') return { progress: 'stalled', reason: held.reason }
       return { progress: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
@@ -74,7 +75,7 @@ async function takeStep(context: Context, record: StoredRecord<'outgoing-payment
 const LONGEST_PAUSE_SECONDS = 3600
 
 /** Leaves a payment for later: twice as long after each failure, up to an hour, and an event each time. */
-async function postpone(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<void> {
+async function postpone(context: Context, record: StoredRecord<'outgoing-payment'>, said: string): Promise<void> {
   const { value } = record
   const attempts = value.attempts + 1
   const pauseSeconds = Math.min(context.limits.leaseSeconds * 2 ** Math.min(value.attempts, 20), LONGEST_PAUSE_SECONDS)
@@ -82,5 +83,6 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const outcome = await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
   if (outcome !== 'committed') return
   const at = context.clock.now()
-  context.emit({ type: 'payment_stalled', at, outgoingPayment: value.id, step: value.state, attempts, retryAt: dueAt })
+  const [step, reason, retryAt] = [value.state, reasonText(said), dueAt]
+  context.emit({ type: 'payment_stalled', at, outgoingPayment: value.id, step, attempts, retryAt, reason })
 }

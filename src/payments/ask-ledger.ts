@@ -4,12 +4,13 @@ import { answerInTime, raceDeadline } from './in-time.ts'
 
 /**
  * What a ledger call came to. `unknown`: it threw, did not answer in time, gave no answer that the port names, or said
- * `conflict`, which for arguments that were committed before the call is a fault. An unknown outcome is asked for again, never guessed.
+ * `conflict`, which for arguments that were committed before the call is a fault: `reason` says which. An unknown outcome is
+ * asked for again, never guessed.
  */
 export type LedgerOutcome =
   | { readonly outcome: 'done' }
   | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
-  | { readonly outcome: 'unknown' }
+  | { readonly outcome: 'unknown'; readonly reason: string }
 
 /**
  * Calls the ledger under a deadline. Never rejects; what went wrong is an event. `key` names the call and its id: where
@@ -57,7 +58,7 @@ function readAnswer(context: Context, answer: LedgerResult | 'late'): LedgerOutc
 
 function unknownOutcome(context: Context, message: string, cause: unknown): LedgerOutcome {
   context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause })
-  return { outcome: 'unknown' }
+  return { outcome: 'unknown', reason: message }
 }
 
 /** Reads an account of the ledger under the same deadline. Throws "unavailable" where the ledger does not answer. */

@@ -12,7 +12,9 @@ import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 
 /** A payment after its hold was asked for. */
 export type HeldPayment =
-  | { readonly outcome: 'held' | 'unknown'; readonly record: StoredRecord<'outgoing-payment'> }
+  | { readonly outcome: 'held'; readonly record: StoredRecord<'outgoing-payment'> }
+  /** `reason` is for the operator. */
+  | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly outcome: 'lost'; readonly record: StoredRecord<'outgoing-payment'> }
   /** Refused too late to be undone: the payment is there, and has failed. */
@@ -64,7 +66,7 @@ export async function writeHold(
   held: LedgerOutcome,
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
-  if (held.outcome === 'unknown') return { outcome: 'unknown', record }
+  if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }
   if (held.outcome === 'done') return startSending(context, record.value.id)
   return refusePayment(context, record.value.id, held.reason, whenRefused)
 }

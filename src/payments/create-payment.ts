@@ -164,7 +164,7 @@ async function holdMoney(context: Context, record: StoredRecord<'outgoing-paymen
   const asked = await askHold(context, record.value)
   try {
     const held = await writeHold(context, record, asked, 'undo')
-    return held.outcome === 'unknown' ? await showPayment(context, held.record.value.id) : held
+    return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
     const at = context.clock.now()
     context.emit({ type: 'fault', at, operation: undefined, message: 'a payment is left to recovery', cause })
@@ -225,9 +225,12 @@ function reserveQuote(quote: StoredRecord<'quote'> | undefined, outgoingPaymentI
  * Makes a payment visible whose hold is not confirmed yet: its client is about to learn its id, so from here on a
  * refusal fails the payment instead of undoing it.
  */
-async function showPayment(context: Context, id: string): Promise<HeldPayment> {
+async function showPayment(
+  context: Context,
+  held: Extract<HeldPayment, { readonly outcome: 'unknown' }>,
+): Promise<HeldPayment> {
   return decide<HeldPayment>(context, async () => {
-    const record = await readRecord(context.storage, 'outgoing-payment', id)
+    const record = await readRecord(context.storage, 'outgoing-payment', held.record.value.id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     const { state, decision } = record.value
     // A repeat of this request has heard the refusal and undone the payment.
@@ -237,7 +240,7 @@ async function showPayment(context: Context, id: string): Promise<HeldPayment> {
     const shown: StoredRecord<'outgoing-payment'> = { ...record, version: record.version + 1, isListed: true }
     return {
       changes: [{ ...record, action: 'replace', isListed: true }, ...events],
-      answer: { outcome: 'unknown', record: shown },
+      answer: { ...held, record: shown },
     }
   })
 }

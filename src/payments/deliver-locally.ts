@@ -38,7 +38,7 @@ export async function deliverLocally(context: Context, record: StoredRecord<'out
       counterparty: { kind: 'local', account: payment.account, incomingPayment: payment.incomingPaymentId },
     }),
   )
-  if (credited.outcome === 'unknown') return { progress: 'stalled' }
+  if (credited.outcome === 'unknown') return { progress: 'stalled', reason: credited.reason }
   const settle: PaymentDecision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
   const decision: PaymentDecision =
     credited.outcome === 'done' ? settle : { action: 'release', reason: credited.reason }

@@ -17,7 +17,9 @@ export async function finishPayment(context: Context, record: StoredRecord<'outg
   const { decision } = payment
   if (decision === undefined) throw new Error('a decided payment has no decision')
   const told = await askLedger(context, `end ${payment.id}`, () => tellLedger(context, payment, decision))
-  if (told.outcome !== 'done') return { progress: 'stalled' }
+  if (told.outcome === 'unknown') return { progress: 'stalled', reason: told.reason }
+  if (told.outcome === 'refused')
+    return { progress: 'stalled', reason: `the ledger refuses what was decided: ${told.reason}` }
   const sent = decision.action === 'settle' ? decision.amount : 0n
   // What a payment took in full it has sent, even where the last of it was lost in rounding. @spec OUT-8
   const state = sent === payment.debitAmount.value ? 'completed' : 'failed'

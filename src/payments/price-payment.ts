@@ -92,13 +92,14 @@ export async function pricePayment(
 }
 
 /** From which asset to which somebody pays. */
-interface PriceRequest {
+export interface PriceRequest {
   readonly walletAddress: string
   readonly from: Asset
   readonly to: Asset
 }
 
-async function askPrice(
+/** What the wallet's pricing says, checked but for its fee. Throws where it does not answer; `undefined` where it does not exchange the two. */
+export async function askPrice(
   context: Context,
   { walletAddress, from, to }: PriceRequest,
 ): Promise<(Exchange & Pick<Price, 'fee'>) | undefined> {

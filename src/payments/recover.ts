@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
+import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { advancePayment } from './advance-payment.ts'
@@ -17,16 +18,21 @@ const BATCH = 100
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
  * only one of them wins, and so is a receipt. Deletes refusals of transfers where they would keep money waiting.
  * Resolves with how many were due; 100 or more means that there may be more.
+ *
+ * What has to wait for other servers is taken up here and goes on afterwards: a slow one holds up nothing else. `keep` is
+ * given that work, of which at most 256 payments are with a rail at once.
  */
-export async function recoverPayments(context: Context): Promise<number> {
+export async function recoverPayments(context: Context, keep: (work: Promise<unknown>) => void): Promise<number> {
   const now = context.clock.now()
   const payments = recordsOfKind(await context.storage.due('outgoing-payment', now, BATCH), 'outgoing-payment')
   const claimed = (await Promise.all(payments.map((record) => claim(context, record)))).filter(
     (record) => record !== undefined,
   )
+  for (const record of claimed.filter(isForRail)) keep(resumeByRail(context, record))
+  const local = claimed.filter((record) => !isForRail(record))
   const [receipts] = await Promise.all([
     recoverMoney(context, now),
-    ...claimed.map((record) => advancePayment(context, record)),
+    ...local.map((record) => advancePayment(context, record)),
   ])
   const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
   const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
@@ -38,6 +44,24 @@ export async function recoverPayments(context: Context): Promise<number> {
     context.emit({ type: 'recovered', at, ...counts, isFull })
   }
   return payments.length + receipts.due + events.length
+}
+
+/** Whether what comes next may take its time at another server. */
+function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
+  return isRailPayment(value) && value.state !== 'decided'
+}
+
+/**
+ * Payments whose ids end in the same two of 16 digits go one after the other: so there are 256 at most at once. Where the
+ * lease runs out meanwhile, it is taken again, which fails where another worker was faster.
+ */
+async function resumeByRail(context: Context, claimed: StoredRecord<'outgoing-payment'>): Promise<void> {
+  await context.serialize(`recovery:${claimed.value.id.slice(-2)}`, async () => {
+    const left = (claimed.dueAt ?? 0) - context.clock.now()
+    const isFresh = left > context.limits.leaseSeconds * 500
+    const record = isFresh ? claimed : await claim(context, claimed)
+    if (record !== undefined) await advancePayment(context, record)
+  })
 }
 
 /** Answers how many receipts were due, and how many this call has taken up. */

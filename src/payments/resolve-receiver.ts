@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
-import { type Asset, isSameAsset } from '../protocol/amount.ts'
+import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, localResourceId, parseReceiver } from '../protocol/receiver.ts'
 import { readRecord } from '../records/read-record.ts'
@@ -44,8 +44,8 @@ export type ReachedReceiver =
 export interface ReceiverLookup {
   /** What it is by now. */
   resolve(url: string): Promise<ResolvedReceiver>
-  /** What it is, and how it is reached by a payer with an account in `from`. */
-  reach(url: string, from: Asset): Promise<ReachedReceiver>
+  /** What it is, and how it is reached by a payer with an account in `from` who has named an amount, or none. */
+  reach(url: string, from: Asset, amount: Amount | undefined): Promise<ReachedReceiver>
 }
 
 /**
@@ -61,10 +61,12 @@ export function lookUpReceiver(context: Context): ReceiverLookup {
       resolved ??= resolveReceiver(context, url)
       return resolved
     },
-    reach: async (url, from) => {
+    reach: async (url, from, amount) => {
       const parsed = parseReceiver(url)
       if (parsed === undefined || !isRemoteReceiver(context, url)) return resolveReceiver(context, url)
-      reached ??= reachRemoteReceiver(context, parsed.url, from).then((found) => (found.ok ? found : refusalOf(found)))
+      reached ??= reachRemoteReceiver(context, parsed.url, from, amount).then((found) =>
+        found.ok ? found : refusalOf(found),
+      )
       return reached
     },
   }

@@ -6,8 +6,9 @@ export type Step =
   | { readonly progress: 'ended' }
   /** It waits for a word of the host. */
   | { readonly progress: 'waiting' }
-  | { readonly progress: 'stalled' }
+  /** `reason` is for the operator. */
+  | { readonly progress: 'stalled'; readonly reason: string }
   /** Asking again at once would be of no use. */
-  | { readonly progress: 'later'; readonly record: StoredRecord<'outgoing-payment'> }
+  | { readonly progress: 'later'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly progress: 'lost' }

@@ -43,6 +43,8 @@ export interface Context {
   readonly remoteReceivers?: RemoteReceivers
   readonly lifetimes: Lifetimes
   readonly limits: RequestLimits
+  /** Of one request that asks another server: for how long it goes on to wait for anybody, all together. */
+  readonly patience?: { milliseconds: number }
   readonly policies: Policies
   /**
    * Charges one new record to the quota of its client, and to that of the source where the host names it. Answers 0, or

@@ -57,7 +57,10 @@ export type ServiceEvent =
     }
   /** A client presented a known kid with other key material. */
   | { readonly type: 'key_substituted'; readonly at: number; readonly client: string; readonly keyId: string }
-  /** A payment could not be moved on and is left for `recover()`, which takes it up again from `retryAt` on. */
+  /**
+   * A payment could not be moved on and is left for `recover()`, which takes it up again from `retryAt` on. `reason` is what
+   * the ledger, the payment method or the receiver's server came to last, in at most 256 characters.
+   */
   | {
       readonly type: 'payment_stalled'
       readonly at: number
@@ -65,6 +68,7 @@ export type ServiceEvent =
       readonly step: OutgoingPaymentState
       readonly attempts: number
       readonly retryAt: number
+      readonly reason: string
     }
   /** `recover()` takes a payment up whose lease has lapsed. `attempts`: how often its step was left without an answer. */
   | {
@@ -79,11 +83,13 @@ export type ServiceEvent =
       readonly type: 'delivery_unknown'
       readonly at: number
       readonly outgoingPayment: string
+      /** The account of the rail that it left through. */
+      readonly railAccount: string
       /** What is known to have left and arrived, and what may have beside that. */
-      readonly sent: string
-      readonly received: string
-      readonly unknownSent: string
-      readonly unknownReceived: string
+      readonly sent: WireAmount
+      readonly received: WireAmount
+      readonly unknownSent: WireAmount
+      readonly unknownReceived: WireAmount
     }
   /** The ledger does not credit money that a rail has taken for an incoming payment: the wallet has it, and its payee not. */
   | {

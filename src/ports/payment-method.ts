@@ -25,7 +25,7 @@ export interface OpenIncomingPayment extends PayableIncomingPayment {
 /**
  * What a rail carries to a receiver, or why it does not. `asset` is that in which money leaves, `account` the one of the
  * rail that it leaves through, which stays the same for good. At least `received` of the receiver's smallest units arrive
- * for `sent` units that leave; both are above zero.
+ * for `sent` units that leave; both are above zero. `detail` says to the operator why there is no way, and holds no secret.
  */
 export type RailQuote =
   | {
@@ -34,7 +34,7 @@ export type RailQuote =
       readonly asset: Asset
       readonly rate: { readonly sent: bigint; readonly received: bigint }
     }
-  | { readonly ok: false; readonly reason: 'unreachable' }
+  | { readonly ok: false; readonly reason: 'unreachable'; readonly detail?: string }
 
 /** A delivery to a receiver on another server. */
 export interface Delivery {
@@ -161,8 +161,16 @@ export interface PaymentMethod {
    * stored, maybe for one that never is, and again whenever it is read: it has no effect and answers the same each time.
    */
   createDetails(incomingPayment: PayableIncomingPayment): Promise<IlpPaymentMethod>
-  /** What the rail would carry to a receiver, for a payer with an account in `from`. */
-  quote(request: { readonly details: IlpPaymentMethod; readonly from: Asset; readonly to: Asset }): Promise<RailQuote>
+  /**
+   * What the rail would carry to a receiver, for a payer with an account in `from`. `amount` is about what is to be paid, in
+   * `from` or `to`: no more than a hint, absent where nothing is said of it.
+   */
+  quote(request: {
+    readonly details: IlpPaymentMethod
+    readonly from: Asset
+    readonly to: Asset
+    readonly amount?: Amount
+  }): Promise<RailQuote>
   /**
    * Sends, from where `progress` left off. `record` is awaited before anything leaves, with all that may have left when it
    * has: so that a crash sends nothing twice. Where `record` rejects, another worker has taken over: nothing more is sent.

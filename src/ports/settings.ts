@@ -25,7 +25,8 @@ export interface RequestLimits {
   /**
    * How long a request waits for a hold before it answers without its outcome. It is also the deadline of what has to
    * be known before there is an answer, and ends in 503 there: `pricing.price`, `createDetails` of a payment method,
-   * and reading an account of the ledger. Default 3.
+   * and reading an account of the ledger. All that a quote or an order for a receiver on another
+   * server waits for, one after the other, ends after half as long again. Default 3.
    */
   readonly holdSeconds: number
   /** How long a commit is tried against concurrent writers. Default 3. */

@@ -6,6 +6,7 @@ import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment, type PaymentOrder, type PaymentTerms } from '../payments/create-payment.ts'
+import { withPatience } from '../payments/in-time.ts'
 import { isRemoteReceiver, lookUpReceiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
@@ -35,9 +36,11 @@ export async function createOutgoingPayment({
   caller,
   body,
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
-  const { context } = exchange
   const use = await singleUseOf(exchange, caller)
-  const walletAddress = await walletAddressFor(context, caller, 'outgoing-payment', 'create', body.walletAddress)
+  const address = body.walletAddress
+  const walletAddress = await walletAddressFor(exchange.context, caller, 'outgoing-payment', 'create', address)
+  const isRemote = await isPaidRemotely(exchange.context, body)
+  const context = isRemote ? withPatience(exchange.context) : exchange.context
   const receivers = lookUpReceiver(context)
   const readTerms = async (): Promise<PaymentTerms> => {
     const terms =
@@ -52,18 +55,15 @@ export async function createOutgoingPayment({
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,
     // Whatever another server takes its time over is known by then: it must not hold up the other payments of the grant.
-    ...(context.remoteReceivers && {
-      prepare: async () => {
-        if (await isPaidRemotely(context, body)) await readTerms()
-      },
-    }),
+    ...(isRemote && { prepare: async () => void (await readTerms()) }),
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  if (isOurs) exchange.waitUntil(advancePayment(context, record))
+  if (isOurs) exchange.waitUntil(advancePayment(exchange.context, record))
   return { status: 201, body: answer }
 }
 
 async function isPaidRemotely(context: Context, body: CreateOutgoingPayment): Promise<boolean> {
+  if (context.remoteReceivers === undefined) return false
   if (!('quoteId' in body)) return isRemoteReceiver(context, body.incomingPayment)
   const quote = await readQuote(context, body.quoteId)
   return quote !== undefined && isRemoteReceiver(context, quote.value.receiver)

@@ -5,8 +5,9 @@ import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { readLedgerAccount } from '../payments/ask-ledger.ts'
+import { withPatience } from '../payments/in-time.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
-import { lookUpReceiver, type Receiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
+import { isRemoteReceiver, lookUpReceiver, type Receiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { amountOf, amountToWire } from '../protocol/amount.ts'
@@ -28,7 +29,8 @@ export interface PricedRequest {
 
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
 export async function createQuote({ exchange, caller, body }: Input<TokenCaller, CreateQuote>): Promise<Result> {
-  const { context } = exchange
+  const isRemote = isRemoteReceiver(exchange.context, body.receiver)
+  const context = isRemote ? withPatience(exchange.context) : exchange.context
   const use = await singleUseOf(exchange, caller)
   const walletAddress = await walletAddressFor(context, caller, 'quote', 'create', body.walletAddress)
   const receivers = lookUpReceiver(context)
@@ -81,7 +83,7 @@ export async function priceRequest(
   const ledgerAccount = await readLedgerAccount(context, payer.account)
   if (ledgerAccount === undefined || !ledgerAccount.canSend) throw ledgerRefused('not_allowed')
   const from = { assetCode: payer.assetCode, assetScale: payer.assetScale }
-  const reached = await receivers.reach(request.receiver, from)
+  const reached = await receivers.reach(request.receiver, from, request.debitAmount ?? request.receiveAmount)
   if (!reached.ok) throw invalidReceiver(reached.reason, reached.detail)
   const { receiver, way } = reached
   const fixed = fixedAmountOf(request, receiver)

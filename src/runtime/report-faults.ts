@@ -1,13 +1,47 @@
-import type { OpenPaymentsEvent } from '../ports/events.ts'
+import type { OpenPaymentsEvent, ServiceEvent } from '../ports/events.ts'
+import type { WireAmount } from '../protocol/amount.ts'
 
 declare const console: { error(...values: readonly unknown[]): void }
 
-/** The default sink for events: prints faults and stalled payments on the error stream, and nothing else. */
+/** The default sink for events: prints faults, and each event that asks for a person, in a line on the error stream. */
 export function reportFaults(event: OpenPaymentsEvent): void {
   if (event.type === 'fault') console.error(`open-payments-server: ${event.message}`, event.cause)
-  if (event.type === 'payment_stalled') {
-    console.error(
-      `open-payments-server: payment ${event.outgoingPayment} is stalled in "${event.step}" after ${event.attempts} attempts`,
-    )
+  const line = lineFor(event)
+  if (line !== undefined) console.error(`open-payments-server: ${line}`)
+}
+
+/** What has happened, and what to do; `undefined` for what needs nobody. */
+function lineFor(event: OpenPaymentsEvent): string | undefined {
+  switch (event.type) {
+    case 'payment_stalled': {
+      const { outgoingPayment, step, attempts, reason } = event
+      return `payment ${outgoingPayment} is stalled in "${step}" after ${attempts} attempts: ${reason}`
+    }
+    case 'delivery_unknown': {
+      const { outgoingPayment, railAccount, unknownSent } = event
+      return `whether ${show(unknownSent)} of payment ${outgoingPayment} have arrived is not known: ask the peer of ${railAccount}, then call outgoingPayments.sent or .failed`
+    }
+    case 'credit_refused': {
+      const { incomingPayment, receipt, amount, reason } = event
+      return `${show(amount)} have come for incoming payment ${incomingPayment}, and the ledger does not credit them (${reason}): book receipt ${receipt} by hand`
+    }
+    case 'rail_unavailable': {
+      const { account, reason, detail } = event
+      return `nothing moves through ${account}: ${[reason, detail].filter(Boolean).join(', ')}. ${MEND[reason]}`
+    }
+    default:
+      return undefined
   }
+}
+
+const MEND: Readonly<Record<Extract<ServiceEvent, { readonly type: 'rail_unavailable' }>['reason'], string>> = {
+  sending_limit: 'Pay the peer, and let `settled` say so',
+  receiving_limit: 'Have the peer pay, and let `settled` say so',
+  unreachable: 'Is the peer there, and its url right?',
+  unauthorized: 'Compare the tokens of both sides',
+}
+
+/** In smallest units, as the events have it. */
+function show({ value, assetCode, assetScale }: WireAmount): string {
+  return `${value} ${assetCode} of scale ${assetScale}`
 }

@@ -24,15 +24,12 @@ const CLAIM = 3
 
 /** Asserts that of fifty payments those are there, whole, that came through, and nothing of the others. */
 async function assertPayments(storage: Storage, paid: readonly boolean[]): Promise<void> {
-  for (const number of FIFTY) {
-    const id = `payment${number}`
-    const keys: readonly Key[] = [
-      { kind: 'outgoing-payment', id },
-      { kind: 'signed-request', id },
-    ]
-    const version = paid[number] ? 1 : undefined
-    assertSame(await readVersions(storage, ...keys), [version, version], `the records of payment ${number}`)
-  }
+  const keys = FIFTY.flatMap((number): readonly Key[] => [
+    { kind: 'outgoing-payment', id: `payment${number}` },
+    { kind: 'signed-request', id: `payment${number}` },
+  ])
+  const expected = paid.flatMap((isPaid) => (isPaid ? [1, 1] : [undefined, undefined]))
+  assertSame(await readVersions(storage, ...keys), expected, 'the records of the payments, two for each')
 }
 
 /** Commits fifty payments at once, of which exactly one fits; answers its number. */

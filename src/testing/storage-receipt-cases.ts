@@ -44,6 +44,13 @@ function insertIncoming(value: IncomingPayment): Change {
 
 async function readIncoming(storage: Storage, id: string): Promise<readonly [version: number, value: IncomingPayment]> {
   const [record] = await storage.get([{ kind: 'incoming-payment', id }])
+  return foundIncoming(id, record)
+}
+
+function foundIncoming(
+  id: string,
+  record: StoredRecord | undefined,
+): readonly [version: number, value: IncomingPayment] {
   if (record === undefined || !('reserved' in record.value)) throw new AssertionError(`${id}: there is no record`)
   return [record.version, record.value]
 }
@@ -52,8 +59,11 @@ async function readIncoming(storage: Storage, id: string): Promise<readonly [ver
 async function count(storage: Storage, transfer: string, id: string): Promise<boolean> {
   // Of those who are in each other's way at least one succeeds each time, so the fiftieth try of the unluckiest does.
   for (let attempt = 0; attempt < FIFTY.length; attempt++) {
-    const [version, { state, received, incomingAmount }] = await readIncoming(storage, id)
-    const [known] = await storage.get([{ kind: 'receipt', id: `rail:${transfer}` }])
+    const [incoming, known] = await storage.get([
+      { kind: 'incoming-payment', id },
+      { kind: 'receipt', id: `rail:${transfer}` },
+    ])
+    const [version, { state, received, incomingAmount }] = foundIncoming(id, incoming)
     if (known !== undefined || state === 'completed') return false
     const value = incomingOf(id, received.value + 100n, incomingAmount?.value)
     const result = await storage.commit(counting(transfer, version, value))

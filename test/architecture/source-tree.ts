@@ -37,17 +37,29 @@ export function readSources(...folders: readonly string[]): readonly Source[] {
     .map((path) => ({ path, text: readText(path) }))
 }
 
-/** The syntax tree of a file, with parents. */
-export function parseSource(source: Source): ts.SourceFile {
-  return ts.createSourceFile(source.path, source.text, ts.ScriptTarget.Latest, true)
+const parsed = new Map<string, ts.SourceFile>()
+
+/** The syntax tree of a file, with parents. Many rules look at each file, so it is parsed once. */
+export function parseSource({ path, text }: Source): ts.SourceFile {
+  const key = `${path}\0${text}`
+  const file = parsed.get(key) ?? ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true)
+  parsed.set(key, file)
+  return file
 }
 
-/** Every node of a tree, the tree itself included. */
+const listed = new WeakMap<ts.Node, readonly ts.Node[]>()
+
+/** Every node of a tree, the tree itself included, each before what is in it. */
 export function nodesOf(node: ts.Node): readonly ts.Node[] {
-  const nodes: ts.Node[] = [node]
-  node.forEachChild((child) => {
-    nodes.push(...nodesOf(child))
-  })
+  const known = listed.get(node)
+  if (known !== undefined) return known
+  const nodes: ts.Node[] = []
+  const add = (one: ts.Node): void => {
+    nodes.push(one)
+    one.forEachChild(add)
+  }
+  add(node)
+  if (ts.isSourceFile(node)) listed.set(node, nodes)
   return nodes
 }
 

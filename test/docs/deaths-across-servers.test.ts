@@ -138,6 +138,7 @@ async function sendAndDie({ at, when, says }: (typeof SENDING)[string], takesPac
   const next = world.start()
   world.wallet.clock.advance(30_000)
   await next.openPayments.recover()
+  await next.openPayments.drain()
   const asked = [...other.asked, ...next.ports.calls.filter(({ port }) => port === 'ledger').map(({ name }) => name)]
   found.push(asked.join(', '))
   const undecided = await next.openPayments.outgoingPayments.undecided()

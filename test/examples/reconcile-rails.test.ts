@@ -120,6 +120,7 @@ async function openWorld() {
       for (let round = 0; round < 4; round++) {
         clock.advance(60 * MINUTE)
         await openPayments.recover()
+        await openPayments.drain()
       }
     },
   }

@@ -43,7 +43,7 @@ export const SEED = settingOf('FUZZ_SEED', 1)
 
 /** How many of `share` in a hundred of all runs a test does; `FUZZ_RUNS` is the number of all. */
 export function runs(share: number): number {
-  return Math.ceil((settingOf('FUZZ_RUNS', 3_000) * share) / 100)
+  return Math.ceil((settingOf('FUZZ_RUNS', 2_000) * share) / 100)
 }
 
 /** What must be seen in `count` runs where `bound` must be in `enough` of them: never more, and less where they are fewer. */
@@ -52,4 +52,4 @@ export function inProportion(bound: number, count: number, enough: number): numb
 }
 
 /** The limit of a fuzz test, in milliseconds. */
-export const FUZZ_TIMEOUT = 60_000 + settingOf('FUZZ_RUNS', 3_000) * 20
+export const FUZZ_TIMEOUT = 60_000 + settingOf('FUZZ_RUNS', 2_000) * 20

@@ -47,8 +47,23 @@ describe('a quote', () => {
     expect(result.count).toBe(1)
   })
 
-  it('begins with the greatest packet of the peer', async () => {
-    const { amounts } = await quoted({ peer: { maxPacketAmount: 777_000n } })
+  it.each([
+    ['sixteen times what is to be paid', { ...EUR, value: 12_345n }, [197_520n]],
+    ['as many units of another asset', { assetCode: 'JPY', assetScale: 0, value: 1_500n }, [2_400_000n]],
+    ['and as many of a finer one', { assetCode: 'XAU', assetScale: 9, value: 25n * 10n ** 9n }, [40_000n]],
+    ['enough to tell a rate', { ...EUR, value: 1n }, [10_000n]],
+    ['what a packet can hold', { ...EUR, value: 2n ** 64n - 1n }, [2n ** 64n - 1n]],
+    ['enough where nothing is said', undefined, [10n ** 12n]],
+  ] as const)('begins with %s where the peer names no greatest packet', async (_, amount, expected) => {
+    const { world, receiver, amounts } = await senderScene({ hops: [{ numerator: 91n, denominator: 100n }] })
+    const quote = await world.quote(EUR, USD, receiver.details, amount)
+    expect(amounts()).toEqual(expected)
+    expect(quote).toMatchObject({ ok: true })
+  })
+
+  it('begins with the greatest packet of the peer, whatever is to be paid', async () => {
+    const { world, receiver, amounts } = await senderScene({ peer: { maxPacketAmount: 777_000n } })
+    await world.quote(EUR, USD, receiver.details, { ...EUR, value: 100n })
     expect(amounts()).toEqual([777_000n])
   })
 
@@ -80,9 +95,9 @@ describe('a quote', () => {
     expect(result.count).toBe(2)
   })
 
-  it('goes on with less where liquidity is short', async () => {
-    const { amounts } = await quoted({ mishaps: ['no liquidity', 'no liquidity'] })
-    expect(amounts()).toEqual([10n ** 12n, 10n ** 9n, 10n ** 6n])
+  it('asks once more where liquidity is short, then for less and less', async () => {
+    const { amounts } = await quoted({ mishaps: ['no liquidity', 'no liquidity', 'no liquidity'] })
+    expect(amounts()).toEqual([10n ** 12n, 10n ** 12n, 10n ** 12n / 16n, 10n ** 12n / 4_096n])
   })
 
   it.each<Mishap>(['request lost', 'no connection', 'busy', 'failing', 'reply garbled', 'tampered with'])(
@@ -95,13 +110,17 @@ describe('a quote', () => {
   )
 
   it.each([
-    ['nobody answers', { mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') }],
-    ['everything is silent', { mishaps: Array.from({ length: 30 }, (): Mishap => 'failing') }],
-    ['all is too much', { hops: [{ most: 0n }] }],
-    ['nothing arrives', { hops: [{ numerator: 0n }] }],
-  ])('is refused within its time where %s', async (_, terms: SceneTerms) => {
+    [
+      'nobody answers',
+      'unreachable: no connection',
+      { mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') },
+    ],
+    ['everything is silent', 'unreachable: HTTP 503', { mishaps: Array.from({ length: 30 }, (): Mishap => 'failing') }],
+    ['all is too much', 'busy: F08', { hops: [{ most: 0n }] }],
+    ['nothing arrives', 'refused: nothing arrives', { hops: [{ numerator: 0n }] }],
+  ])('is refused within its time where %s', async (_, detail, terms: SceneTerms) => {
     const { quote, milliseconds } = await quoted(terms)
-    expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+    expect(quote).toMatchObject({ ok: false, reason: 'unreachable', detail })
     expect(milliseconds).toBeLessThanOrEqual(2_500)
   })
 
@@ -114,14 +133,14 @@ describe('a quote', () => {
     'does not blame the peer for what others answer behind it: %s',
     async (mishap) => {
       const { world, quote } = await quoted({ mishaps: Array.from({ length: 30 }, () => mishap) })
-      expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+      expect(quote).toMatchObject({ ok: false, reason: 'unreachable' })
       expect(world.events).toEqual([])
     },
   )
 
   it('asks somebody no more for whom everything is a little too much', async () => {
     const { quote, count } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'a little too large') })
-    expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+    expect(quote).toEqual({ ok: false, reason: 'unreachable', detail: 'busy: F08' })
     expect(count).toBeLessThan(10)
   })
 
@@ -136,16 +155,20 @@ describe('a quote', () => {
     }
     const quote = await senderWorld({ details: receiver.details, send, clock }).quote(EUR, EUR)
     expect(quote.ok && quote.rate.sent === quote.rate.received).toBe(true)
-    expect(tried).toEqual([10n ** 12n, 10n ** 9n, 10n ** 6n, 10n ** 3n])
+    const parts = [1n, 1n, 16n, 4_096n, 4_096n * 65_536n]
+    expect(tried).toEqual(parts.map((part) => 10n ** 12n / part))
   })
 
   it('is refused at once where nobody leads there, or by an address that is none', async () => {
     const lonely = await quoted({ peer: { isDefault: false } })
-    expect(lonely).toMatchObject({ quote: { ok: false, reason: 'unreachable' }, count: 0 })
+    expect(lonely).toMatchObject({
+      quote: { ok: false, reason: 'unreachable', detail: 'no peer for this address' },
+      count: 0,
+    })
     const scene = await senderScene()
     for (const change of [{ ilpAddress: 'nowhere' }, { sharedSecret: 'short' }]) {
       const quote = await scene.world.quote(EUR, USD, { ...scene.receiver.details, ...change })
-      expect(quote).toEqual({ ok: false, reason: 'unreachable' })
+      expect(quote).toEqual({ ok: false, reason: 'unreachable', detail: 'its details are not valid' })
     }
     expect(scene.path.sent).toEqual([])
   })

@@ -103,13 +103,45 @@ describe('a peer that can be asked again', () => {
   const garbled = (times: number) => [undefined, ...Array.from({ length: times }, (): Mishap => 'words garbled')]
 
   it.each([
-    ['is asked for it again', true, garbled(1), 990n, [1010n, 990n, 990n]],
-    ['counts with the least where it is garbled twice', true, garbled(2), 1010n, [1010n, 990n, 990n, 20n]],
+    ['once is asked for it again', true, garbled(1), 990n, [1010n, 990n, 990n]],
+    ['five times is asked until it is heard', true, garbled(5), 990n, [1010n, 990n, 990n, 990n, 990n, 990n, 990n]],
     ['counts with the least where it cannot be asked again', false, garbled(1), 1010n, [1010n, 990n, 20n]],
   ] as const)('whose word of what arrived is garbled %s', async (_, isIdempotent, mishaps, sent, leaving) => {
-    const { world, order, amounts } = await senderScene({ isIdempotent, hops: EXCHANGE, mishaps })
+    const { world, order, amounts, receiver } = await senderScene({ isIdempotent, hops: EXCHANGE, mishaps })
     expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(sent, 910n))
     expect(amounts()).toEqual(leaving)
+    expect([...receiver.taken.values()].every(({ times }) => times === 1)).toBe(true)
+  })
+
+  it.each<Mishap>([
+    'words garbled',
+    'request lost',
+    'reply lost',
+    'refused on the way',
+    'payment forgotten',
+    'no connection',
+  ])('has taken what it fulfilled, at least the least, whatever comes of asking how much: %s', async (mishap) => {
+    const mishaps = [...garbled(1), ...Array.from({ length: 7 }, () => mishap)]
+    const { world, order, receiver, clock, amounts } = await senderScene({
+      isIdempotent: true,
+      hops: EXCHANGE,
+      mishaps,
+    })
+    const before = clock.now()
+    expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(1010n, 910n))
+    expect(amounts()).toEqual([1010n, ...Array.from({ length: 8 }, () => 990n), 20n])
+    expect([...receiver.taken.values()]).toMatchObject([{ received: 910n, times: 1 }, { received: 18n }])
+    expect(clock.now() - before).toBe(12_700)
+  })
+
+  it('whose word is garbled is asked for it by a process that goes on where another died', async () => {
+    for (let diesAt = 7, died = true; died; diesAt++) {
+      const mishaps = garbled(1)
+      const { world, order, receiver } = await senderScene({ isIdempotent: true, hops: EXCHANGE, mishaps })
+      died = (await world.deliver(order(1010n, 910n, FIXED_RECEIVE), diesAt)) === undefined
+      expect(await world.finish(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject(delivered(990n, 910n))
+      expect(receiver.taken.size).toBe(1)
+    }
   })
 })
 

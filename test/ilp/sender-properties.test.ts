@@ -26,7 +26,10 @@ const MISHAPS: readonly Mishap[] = [
   'too large',
   'refused on the way',
   'tampered with',
+  'words garbled',
 ]
+/** What cannot be made good where a packet cannot be asked about again: it counts twice, or nobody says how much arrived. */
+const FOR_GOOD: readonly (Mishap | undefined)[] = ['duplicated', 'words garbled']
 
 /** A payment, and a way of hops that take so much at once, or more. */
 const orderOver = (smallest: bigint) =>
@@ -65,8 +68,7 @@ async function play(terms: Order, { mishaps, deaths }: Fate) {
   const sent = isFixedReceive ? leavingFor(amount, quote.rate) : amount
   const received = isFixedReceive ? amount : arrivingFor(amount, quote.rate)
   if (received === 0n) return undefined
-  // Who counts a packet again that comes again, is out of the sender's reach.
-  const known = isIdempotent ? mishaps : mishaps.filter((mishap) => mishap !== 'duplicated')
+  const known = isIdempotent ? mishaps : mishaps.filter((mishap) => !FOR_GOOD.includes(mishap))
   whichHappen.push(...path.sent.map(() => undefined), ...known)
   const delivery = scene.order(sent, received, { isFixedReceive, receiveAmount: { ...USD, value: received } })
   const result = await untilDecided(scene, delivery, deaths)
@@ -74,6 +76,9 @@ async function play(terms: Order, { mishaps, deaths }: Fate) {
   const parted = [...receiver.taken.keys()].reduce((sum, condition) => sum + (path.amounts.get(condition) ?? 0n), 0n)
   return { ...scene, result, parted, sent, received }
 }
+
+const arrivingOver = (hops: readonly Hop[], amount: bigint): bigint =>
+  hops.reduce((left, { numerator = 1n, denominator = 1n }) => (left * numerator) / denominator, amount)
 
 type Scene = Awaited<ReturnType<typeof senderScene>>
 
@@ -91,6 +96,8 @@ async function untilDecided(
   throw new Error('no decision after 100 calls')
 }
 
+/** The last hop may round away what it makes of a unit, and the one before a unit. */
+const UNITS_ROUNDED = 8n
 const NOTHING = { sent: 0n, received: 0n }
 
 describe('whatever befalls packets and processes', () => {
@@ -107,9 +114,12 @@ describe('whatever befalls packets and processes', () => {
         const taken = [...receiver.taken.values()]
         expect(taken.every(({ times }) => times === 1)).toBe(true)
         expect(taken.every((packet) => packet.received >= packet.least)).toBe(true)
-        // Where enough is enough, no word of the receiver is taken for more than the way brings.
+        // Where enough is enough, no word of the receiver is taken for more than the way brings, nor for less but for what hops round.
+        const rounded = BigInt(taken.length) * UNITS_ROUNDED
         if (terms.isFixedReceive) expect(progress.received).toBeLessThanOrEqual(receiver.total())
-        else if (result.outcome !== 'unknown') expect(progress.received).toBe(receiver.total())
+        if (terms.isFixedReceive && result.outcome !== 'unknown')
+          expect(progress.received).toBeGreaterThanOrEqual(receiver.total() - rounded)
+        if (!terms.isFixedReceive && result.outcome !== 'unknown') expect(progress.received).toBe(receiver.total())
         if (result.outcome !== 'unknown') expect(progress).toMatchObject({ sent: parted, inFlight: NOTHING })
         else {
           expect(terms.isIdempotent).toBe(false)
@@ -136,8 +146,9 @@ describe('whatever befalls packets and processes', () => {
         const { result, receiver, received, sent, parted } = played
         expect(result.outcome).toBe('delivered')
         expect(receiver.total()).toBeGreaterThanOrEqual(received)
-        if (!terms.isFixedReceive) expect(parted).toBe(sent)
         expect(parted).toBeLessThanOrEqual(sent)
+        // What does not leave is worth nothing where it would arrive.
+        if (!terms.isFixedReceive) expect(arrivingOver(terms.hops, sent - parted)).toBe(0n)
       })
     },
     PROPERTY_MILLISECONDS,

@@ -4,6 +4,9 @@ import { type Hop, type Mishap, testPath } from './sender-path.ts'
 import { packetReader, testReceiver } from './sender-receiver.ts'
 import { EUR, PEER_ADDRESS, type SenderTerms, senderWorld, USD } from './sender-world.ts'
 
+/** In milliseconds; no packet of money has as little as it leaves. */
+const TEST_LIFE = 10_000
+
 /** What a scene is like. */
 export interface SceneTerms {
   readonly isIdempotent?: boolean
@@ -11,15 +14,19 @@ export interface SceneTerms {
   readonly peer?: SenderTerms['peer']
   /** What befalls the packets, one after the other, tests included. */
   readonly mishaps?: readonly (Mishap | undefined)[]
+  /** What befalls those whose money nobody can take, instead. */
+  readonly testMishap?: (amount: bigint) => Mishap | undefined
   readonly receiver?: Parameters<typeof testReceiver>[0]
 }
 
 /** A sender, a receiver, and the way between them. */
 export async function senderScene(terms: SceneTerms = {}) {
-  const { isIdempotent = false, hops, mishaps = [] } = terms
+  const { isIdempotent = false, hops, mishaps = [], testMishap } = terms
   const clock = fakeClock()
   const receiver = await testReceiver({ isIdempotent, ...terms.receiver })
-  const path = testPath(receiver, clock, hops, (_, index) => mishaps[index])
+  const path = testPath(receiver, clock, hops, ({ amount, expiresAt }, index) =>
+    testMishap !== undefined && expiresAt === clock.now() + TEST_LIFE ? testMishap(amount) : mishaps[index],
+  )
   const { details } = receiver
   const world = senderWorld({ details, send: path.send, clock, peer: { isIdempotent, ...terms.peer } })
   return {

@@ -1,4 +1,5 @@
 import {
+  type Amount,
   type Asset,
   type Cryptography,
   type Delivery,
@@ -45,7 +46,12 @@ export interface SenderWorld {
   readonly records: readonly DeliveryProgress[]
   /** What was recorded last. */
   progress(): DeliveryProgress
-  quote(from: Asset, to: Asset, other?: IlpPaymentMethod): ReturnType<ReturnType<typeof createSender>['quote']>
+  quote(
+    from: Asset,
+    to: Asset,
+    other?: IlpPaymentMethod,
+    amount?: Amount,
+  ): ReturnType<ReturnType<typeof createSender>['quote']>
   /** One call of `deliver`; `undefined` where the process died at the `diesAt`th time that it touched the world. */
   deliver(delivery: Delivery, diesAt?: number): Promise<DeliveryResult | undefined>
   /** One call that is told another progress than what was recorded. */
@@ -140,7 +146,8 @@ export function senderWorld(terms: SenderTerms): SenderWorld {
         from,
         record(async () => {}, delivery),
       ),
-    quote: (from, to, other = details) => senderFor(async () => {}).quote({ details: other, from, to }),
+    quote: (from, to, other = details, amount = undefined) =>
+      senderFor(async () => {}).quote({ details: other, from, to, ...(amount && { amount }) }),
     async finish(delivery, mostCalls = 50) {
       for (let call = 0; call < mostCalls; call++) {
         const result = await deliver(delivery)

@@ -3,9 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
-import { ask, grantTokens, idOf, moneyWorld, pay, preparePayment, recoverUntilQuiet, signedBy } from './money-world.ts'
-
-const LEASE = 30_000
+import {
+  ask,
+  grantTokens,
+  idOf,
+  LEASE,
+  moneyWorld,
+  pay,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+} from './money-world.ts'
 
 /** A host that keeps what it is told, and rejects while it is told to. */
 function host() {

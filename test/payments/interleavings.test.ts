@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { turns } from '../support/turns.ts'
 import type { FaultyPorts } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   grantTokens,
+  LEASE,
   moneyWorld,
   type Process,
   pay,
@@ -11,12 +13,6 @@ import {
   type Tokens,
   type World,
 } from './money-world.ts'
-
-const LEASE = 30_000
-
-async function turns(count: number): Promise<void> {
-  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
-}
 
 /** Lets a process sleep before one of its calls; from then on each of its calls takes one turn. */
 function sleepAt(ports: FaultyPorts, index: number): { readonly wake: () => void; readonly isAsleep: () => boolean } {

@@ -3,6 +3,7 @@ import {
   type HttpRequest,
   type MoneyEvent,
   type OpenPayments,
+  type OpenPaymentsEvent,
   type OpenPaymentsOptions,
   type RecordKind,
   type Storage,
@@ -71,6 +72,8 @@ export interface World {
 }
 
 export const OPENING = 100_000n
+export const LEASE = 30_000
+export const HOUR = 3_600_000
 
 export async function moneyWorld(overrides: Partial<OpenPaymentsOptions> = {}): Promise<World> {
   const storage = openStorage()
@@ -115,6 +118,11 @@ export async function moneyWorld(overrides: Partial<OpenPaymentsOptions> = {}): 
       return { openPayments, ports }
     },
   }
+}
+
+/** What the hosts of all processes were told of one type, in order. */
+export function eventsOf<T extends OpenPaymentsEvent['type']>({ wallet }: World, type: T) {
+  return wallet.events.filter((event): event is Extract<OpenPaymentsEvent, { type: T }> => event.type === type)
 }
 
 function isMoneyEvent(event: { readonly type: string }): event is MoneyEvent {
@@ -278,6 +286,7 @@ export async function recoverUntilQuiet(
     if (latest === 0) return
     wallet.clock.advance(Math.max(0, latest - wallet.clock.now()))
     await openPayments.recover()
+    await openPayments.drain()
   }
   throw new Error('recover() never came to an end')
 }

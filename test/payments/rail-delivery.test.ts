@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
 import { usd } from '../support/test-wallet.ts'
-import { pay, recoverUntilQuiet } from './money-world.ts'
+import { HOUR, pay, recoverUntilQuiet } from './money-world.ts'
 import {
   checkRailMoney,
   onlyPayment,
@@ -11,11 +11,10 @@ import {
   prepareRailPayment,
   type RailWorld,
   railWorld,
+  recoverLater,
 } from './rail-world.ts'
 
 type Deliver = PaymentMethod['deliver']
-
-const HOUR = 3_600_000
 
 /** A payment of 15, of which 13 leave and 11 arrive at least, in the hands of a rail that does as it is told. */
 async function paidBy(deliver: Deliver, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
@@ -37,11 +36,6 @@ async function outcomeOf(world: RailWorld): Promise<readonly unknown[]> {
 async function spentBy({ storage }: RailWorld): Promise<readonly unknown[]> {
   const [spending] = await storage.all('spending')
   return [spending?.value.debit.value, spending?.value.receive.map(({ value }) => value).join()]
-}
-
-const recover = async (world: RailWorld, milliseconds: number): Promise<void> => {
-  world.wallet.clock.advance(milliseconds)
-  await world.wallet.openPayments.recover()
 }
 
 describe('a delivery that comes to its end', () => {
@@ -165,10 +159,11 @@ describe('a delivery that is to go on later', () => {
     for (const [index, seconds] of [30, 60, 120, 240].entries()) {
       const [due] = await storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 1)
       expect([asked, (due?.dueAt ?? 0) - wallet.clock.now()]).toEqual([index + 1, seconds * 1000])
-      await recover(world, seconds * 1000)
+      await recoverLater(world, seconds * 1000)
     }
     const stalled = wallet.events.filter(({ type }) => type === 'payment_stalled')
     expect(stalled.map((event) => 'attempts' in event && event.attempts)).toEqual([1, 2, 3, 4, 5])
+    expect(stalled).toMatchObject(Array.from({ length: 5 }, () => ({ step: 'sending', reason: 'busy' })))
   })
 
   it('has its pauses short again once money moves', async () => {
@@ -178,7 +173,7 @@ describe('a delivery that is to go on later', () => {
       return { outcome: 'later', reason: 'busy' }
     })
     let asked = 1
-    for (const seconds of [30, 60, 120]) await recover(world, seconds * 1000)
+    for (const seconds of [30, 60, 120]) await recoverLater(world, seconds * 1000)
     expect((await onlyPayment(world)).value).toMatchObject({ attempts: 1, delivery: { sent: '1' } })
   })
 
@@ -188,9 +183,9 @@ describe('a delivery that is to go on later', () => {
       asked++
       return { outcome: 'later', reason: 'no way' }
     })
-    await recover(world, HOUR - 1)
+    await recoverLater(world, HOUR - 1)
     expect([(await onlyPayment(world)).value.state, asked]).toEqual(['sending', 2])
-    await recover(world, HOUR)
+    await recoverLater(world, HOUR)
     expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
     expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: 'out_of_time' })
     expect(asked).toBe(2)
@@ -207,7 +202,7 @@ describe('a delivery that is to go on later', () => {
         return deliver(...given)
       },
     }
-    await recover(world, HOUR - 10_000)
+    await recoverLater(world, HOUR - 10_000)
     expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: 'no way' })
   })
 
@@ -220,11 +215,26 @@ describe('a delivery that is to go on later', () => {
         ? { outcome: 'ended', progress: progress(4n, 4n), reason: 'over' }
         : { outcome: 'later', reason: 'silence' }
     })
-    await recover(world, HOUR - 1)
-    await recover(world, HOUR)
+    await recoverLater(world, HOUR - 1)
+    await recoverLater(world, HOUR)
     expect(asked).toEqual([false, false, true])
     expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
     expect((await onlyPayment(world)).value.delivery?.reason).toBe('out_of_time')
+  })
+
+  it('T-34 is told of with what its rail says, in bounds and without the secret', async () => {
+    const world = await paidBy(async ({ details }) => ({
+      outcome: 'later',
+      reason: `lost ${details.sharedSecret}\0${'x'.repeat(300)}`,
+    }))
+    const [stalled] = world.wallet.events.filter(({ type }) => type === 'payment_stalled')
+    expect(stalled).toMatchObject({ reason: `lost …${'x'.repeat(249)}` })
+    world.method = {
+      ...world.method,
+      deliver: async ({ details }) => ({ outcome: 'ended', progress: progress(0n, 0n), reason: details.sharedSecret }),
+    }
+    await recoverLater(world)
+    expect((await onlyPayment(world)).value.decision).toEqual({ action: 'release', reason: '…' })
   })
 
   it('T-34 is so too where the rail throws, and its secret is in no event', async () => {
@@ -266,10 +276,10 @@ describe('a delivery with something in flight of which its rail finds nothing ou
     world.method = { ...world.method, deliver: deliver(world) }
     const { outgoingPayments } = world.wallet.openPayments
     while (world.wallet.clock.now() + HOUR < orderedAt + 25 * HOUR) {
-      await recover(world, HOUR)
+      await recoverLater(world, HOUR)
       expect(await outgoingPayments.undecided()).toEqual([])
     }
-    await recover(world, 2 * HOUR)
+    await recoverLater(world, 2 * HOUR)
     const { id } = (await onlyPayment(world)).value
     expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', unknownSent: usd('4') }])
     expect(await outgoingPayments.failed(id)).toEqual({ ok: true })
@@ -287,7 +297,7 @@ describe('a delivery with something in flight of which its rail finds nothing ou
       ...world.method,
       deliver: async () => ({ outcome: 'ended', progress: progress(4n, 4n), reason: 'it was there' }),
     }
-    await recover(world, 72 * HOUR)
+    await recoverLater(world, 72 * HOUR)
     expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
   })
 })
@@ -370,7 +380,7 @@ describe('a rail that works for somebody who has lost the payment', () => {
         ...world.method,
         deliver: async (_delivery, start, record) => {
           await record(inFlight(start, 4n, 4n))
-          await recover(world, 30_000)
+          await recoverLater(world, 30_000)
           await record(inFlight(progress(4n, 4n), 4n, 4n)).catch(tell)
           return { outcome: 'delivered', progress: progress(13n, 11n) }
         },

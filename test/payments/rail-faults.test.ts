@@ -129,6 +129,7 @@ describe('T-31 one fault at any call of a recovery, then another recovery', () =
           const second = world.process()
           const { reached } = faultAt(second.ports, index, fault)
           await Promise.race([second.openPayments.recover().catch(() => undefined), second.ports.crashed])
+          await Promise.race([second.openPayments.drain(), second.ports.crashed])
           await recoverUntilQuiet(world)
           await checkRailMoney(world)
           expect((await world.storage.all('outgoing-payment')).at(-1)?.value.state).toBe('completed')

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import { usd } from '../support/test-wallet.ts'
-import { grantTokens, idOf, moneyWorld, pay, preparePayment } from './money-world.ts'
-import { onlyPayment, payRemotely, type RailWorld, railWorld } from './rail-world.ts'
-
-const HOUR = 3_600_000
+import { grantTokens, HOUR, idOf, moneyWorld, pay, preparePayment } from './money-world.ts'
+import { onlyPayment, payRemotely, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
 
 type Word = 'sent' | 'failed'
 
@@ -49,16 +47,16 @@ describe('a delivery of which nobody knows what became of it', () => {
     let asked = 0
     world.method = { ...world.method, deliver: async () => Promise.reject(new Error(`asked ${++asked}`)) }
     for (let hours = 0; hours < 3; hours++) {
-      wallet.clock.advance(HOUR)
-      await wallet.openPayments.recover()
-      await wallet.openPayments.recover()
+      await recoverLater(world, HOUR)
+      await recoverLater(world, 0)
     }
     expect(asked).toBe(0)
     expect(await moneyOf(world)).toEqual([0n, 15n, 9n])
     const told = wallet.events.filter(({ type }) => type === 'delivery_unknown')
-    const amounts = { sent: '4', received: '4', unknownSent: '5', unknownReceived: '4' }
+    const amounts = { sent: usd('4'), received: usd('4'), unknownSent: usd('5'), unknownReceived: usd('4') }
+    const left = { railAccount: 'g.peer/USD/2', ...amounts }
     expect(told).toHaveLength(4)
-    expect(told[3]).toEqual({ type: 'delivery_unknown', at: wallet.clock.now(), outgoingPayment: id, ...amounts })
+    expect(told[3]).toEqual({ type: 'delivery_unknown', at: wallet.clock.now(), outgoingPayment: id, ...left })
     expect(await wallet.openPayments.outgoingPayments.undecided()).toEqual([
       {
         id,
@@ -66,11 +64,7 @@ describe('a delivery of which nobody knows what became of it', () => {
         receiver: world.receiver.url,
         createdAt: expect.any(Number),
         reason: 'unknown',
-        railAccount: 'g.peer/USD/2',
-        sent: usd('4'),
-        received: usd('4'),
-        unknownSent: usd('5'),
-        unknownReceived: usd('4'),
+        ...left,
       },
     ])
   })
@@ -89,8 +83,7 @@ describe('a delivery of which nobody knows what became of it', () => {
     expect([`${spending?.value.debit.value}`, spending?.value.receive[0]?.value]).toEqual(spent)
     expect(await world.wallet.openPayments.outgoingPayments.undecided()).toEqual([])
     const before = world.wallet.events.length
-    world.wallet.clock.advance(HOUR)
-    await world.wallet.openPayments.recover()
+    await recoverLater(world, HOUR)
     expect(world.wallet.events.slice(before)).toEqual([])
   })
 
@@ -123,6 +116,7 @@ describe('a delivery of which nobody knows what became of it', () => {
     world.wallet.clock.advance(HOUR)
     const { openPayments } = world.process()
     const [answer] = await Promise.all([ask(world, 'failed', id), openPayments.recover()])
+    await openPayments.drain()
     expect(answer).toEqual({ ok: true })
     expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
   })
@@ -136,8 +130,7 @@ describe('a delivery of which nobody knows what became of it', () => {
       ids.push(idOf(answer.body.id))
     }
     // The first was told of last, so it is due last.
-    world.wallet.clock.advance(HOUR - 1000)
-    await world.wallet.openPayments.recover()
+    await recoverLater(world, HOUR - 1000)
     const due = await world.storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 10)
     expect(due.map(({ value }) => value.id)).not.toEqual(ids)
     const listed = await world.wallet.openPayments.outgoingPayments.undecided()

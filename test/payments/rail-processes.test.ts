@@ -27,6 +27,7 @@ describe('two processes that deliver one payment at once', () => {
       // The lease of whichever is the slower lapses meanwhile.
       if (turns % 2 === 1) world.wallet.clock.advance(30_000)
       await recovered
+      for (const { openPayments } of processes) await openPayments.drain()
       await recoverUntilQuiet(world)
       await checkRailMoney(world)
       expect((await onlyPayment(world)).value.state).toBe('completed')

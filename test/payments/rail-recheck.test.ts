@@ -4,7 +4,7 @@ import { inFlight, progress } from '../support/fake-rail.ts'
 import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
 import { usd } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
-import { pay, recoverUntilQuiet } from './money-world.ts'
+import { HOUR, pay, recoverUntilQuiet } from './money-world.ts'
 import {
   checkRailMoney,
   onlyPayment,
@@ -12,9 +12,8 @@ import {
   prepareRailPayment,
   type RailWorld,
   railWorld,
+  recoverLater,
 } from './rail-world.ts'
-
-const HOUR = 3_600_000
 
 /** A payment of 15, of which 13 leave in parts of 4, and whose process ends after some calls of the far side. */
 async function interrupted(sends: number, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
@@ -25,11 +24,6 @@ async function interrupted(sends: number, members: Partial<FakeReceiver> = {}): 
   faultAt(process.ports, sends === 0 ? 2 : sends, sends === 0 ? 'crashes before' : 'crashes after', isStop)
   await pay(world, process, await prepareRailPayment(world))
   return world
-}
-
-const resume = async (world: RailWorld, milliseconds = 30_000): Promise<void> => {
-  world.wallet.clock.advance(milliseconds)
-  await world.wallet.openPayments.recover()
 }
 
 const CHANGES: readonly (readonly [string, Partial<FakeReceiver>])[] = [
@@ -45,7 +39,7 @@ describe('T-45 a receiver that has changed since it was priced', () => {
   it.each(CHANGES)('is sent nothing: %s', async (reason, change) => {
     const world = await interrupted(0)
     Object.assign(world.receiver, change)
-    await resume(world)
+    await recoverLater(world)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', decision: { action: 'release', reason } })
     expect(world.far.parts.size).toBe(0)
     await checkRailMoney(world)
@@ -54,7 +48,7 @@ describe('T-45 a receiver that has changed since it was priced', () => {
   it.each(CHANGES)('is sent no more, and what was on its way is found out: %s', async (reason, change) => {
     const world = await interrupted(2)
     Object.assign(world.receiver, change)
-    await resume(world)
+    await recoverLater(world)
     const { value } = await onlyPayment(world)
     expect(value).toMatchObject({ state: 'failed', delivery: { sent: '8', inFlightSent: '0', reason } })
     expect(world.far.parts.size).toBe(2)
@@ -65,7 +59,7 @@ describe('T-45 a receiver that has changed since it was priced', () => {
   it('is paid where its server says that it is paid now', async () => {
     const world = await interrupted(0)
     Object.assign(world.receiver, { address: 'test.another' })
-    await resume(world)
+    await recoverLater(world)
     expect((await onlyPayment(world)).value.state).toBe('completed')
     await checkRailMoney(world)
   })
@@ -75,7 +69,7 @@ describe('T-45 a receiver that has changed since it was priced', () => {
     const { receiver } = world
     world.far.receivers.add({ address: receiver.address, sharedSecret: receiver.sharedSecret })
     Object.assign(receiver, { address: 'test.another' })
-    await resume(world)
+    await recoverLater(world)
     expect((await onlyPayment(world)).value.state).toBe('completed')
     await checkRailMoney(world)
   })
@@ -83,14 +77,14 @@ describe('T-45 a receiver that has changed since it was priced', () => {
   it('completed by this very payment is paid in full', async () => {
     const world = await interrupted(4, { incomingValue: 13n })
     expect(world.receiver.isCompleted).toBe(true)
-    await resume(world)
+    await recoverLater(world)
     expect((await onlyPayment(world)).value.state).toBe('completed')
     await checkRailMoney(world)
   })
 
   it('still takes the rest, though it has less left than the whole: it has had a part', async () => {
     const world = await interrupted(2, { incomingValue: 13n })
-    await resume(world)
+    await recoverLater(world)
     expect((await onlyPayment(world)).value.state).toBe('completed')
     await checkRailMoney(world)
   })
@@ -112,7 +106,7 @@ describe('T-45 a receiver that takes less than is missing, by what this server c
     }
     world.method = { ...world.method, deliver }
     await payRemotely(world)
-    await resume(world)
+    await recoverLater(world)
     // First it is found out what became of the part, and the receiver is looked at again.
     expect(asked).toEqual([false, true, false])
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
@@ -123,7 +117,7 @@ describe('T-45 a receiver that takes less than is missing, by what this server c
     // Somebody else has paid most of what was left.
     world.receiver.receivedValue = 12n
     world.far.decideFate = () => 'rejects it'
-    await resume(world)
+    await recoverLater(world)
     const { value } = await onlyPayment(world)
     expect(value).toMatchObject({ state: 'failed', delivery: { sent: '8', reason: 'rejected' } })
     await checkRailMoney(world)
@@ -143,7 +137,7 @@ describe('T-45 a receiver that takes less than is missing, by what this server c
         return { outcome: 'ended', progress: progress(0n, 0n), reason: 'it never came' }
       },
     }
-    await resume(world)
+    await recoverLater(world)
     expect(asked).toEqual([true])
     expect((await onlyPayment(world)).value).toMatchObject({
       state: 'failed',
@@ -156,7 +150,7 @@ describe('T-45 a receiver that takes less than is missing, by what this server c
 describe('a payment of which nobody took care for days', () => {
   it.each([0, 2])('sends nothing new, whatever had left: %i parts', async (sends) => {
     const world = await interrupted(sends)
-    await resume(world, 72 * HOUR)
+    await recoverLater(world, 72 * HOUR)
     const { value } = await onlyPayment(world)
     expect(value.state).toBe('failed')
     expect(sends === 0 ? value.decision : value.delivery).toMatchObject({ reason: 'out_of_time' })
@@ -174,8 +168,11 @@ describe('T-45 a receiver whose server does not say what it is', () => {
       if (trouble === 'silence') {
         world.far.receivers.before = async () => void setImmediate(() => world.wallet.clock.advance(3000))
       }
-      await resume(world)
+      await recoverLater(world)
       expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 1 })
+      const reason =
+        trouble === 'silence' ? 'receiver_unreachable: its server did not answer in time' : `receiver_${trouble}`
+      expect(world.wallet.events).toContainEqual(expect.objectContaining({ type: 'payment_stalled', reason }))
       expect(world.far.parts.size).toBe(0)
       world.receiver.trouble = undefined
       world.far.receivers.before = async () => undefined
@@ -188,7 +185,7 @@ describe('T-45 a receiver whose server does not say what it is', () => {
   it('is given up after an hour', async () => {
     const world = await interrupted(0)
     world.receiver.trouble = 'unreachable'
-    await resume(world, HOUR)
+    await recoverLater(world, HOUR)
     expect((await onlyPayment(world)).value).toMatchObject({
       state: 'failed',
       decision: { action: 'release', reason: 'receiver_unreachable' },
@@ -199,12 +196,12 @@ describe('T-45 a receiver whose server does not say what it is', () => {
   it('is sent nothing meanwhile, but what became of what was on its way is found out; after an hour it is given up', async () => {
     const world = await interrupted(2)
     world.receiver.trouble = 'unreachable'
-    await resume(world)
+    await recoverLater(world)
     expect((await onlyPayment(world)).value).toMatchObject({
       state: 'sending',
       delivery: { sent: '8', inFlightSent: '0' },
     })
-    await resume(world, HOUR)
+    await recoverLater(world, HOUR)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
     expect(world.far.parts.size).toBe(2)
     await checkRailMoney(world)
@@ -223,7 +220,7 @@ describe('TOK-1 the secret of a receiver', () => {
     expect(stored).not.toContain(sharedSecret)
     expect(stored).not.toContain(Buffer.from(sharedSecret).toString('base64url'))
     world.receiver.hasMethod = false
-    await resume(world)
+    await recoverLater(world)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
   })
 
@@ -244,6 +241,7 @@ describe('TOK-1 the secret of a receiver', () => {
     })
     world.wallet.clock.advance(30_000)
     await other.openPayments.recover()
+    await other.openPayments.drain()
     expect((await onlyPayment(world)).value.delivery).toMatchObject({ isLeftToHost: 'unknown', inFlightSent: '4' })
   })
 
@@ -263,6 +261,7 @@ describe('TOK-1 the secret of a receiver', () => {
     })
     world.wallet.clock.advance(30_000)
     await other.openPayments.recover()
+    await other.openPayments.drain()
     expect((await onlyPayment(world)).value).toMatchObject({
       state: 'failed',
       sentAmount: { value: 4n },
@@ -279,6 +278,7 @@ describe('a payment whose rail was taken out of the configuration', () => {
       const without = world.start({ paymentMethods: [] })
       world.wallet.clock.advance(2 * HOUR)
       await without.openPayments.recover()
+      await without.openPayments.drain()
       const { state } = (await onlyPayment(world)).value
       expect(state).toBe(sends === 0 ? 'failed' : 'sending')
       await recoverUntilQuiet(world)
@@ -293,10 +293,12 @@ describe('a payment whose rail was taken out of the configuration', () => {
     for (let hours = 1; hours < 25; hours++) {
       world.wallet.clock.advance(HOUR)
       await openPayments.recover()
+      await openPayments.drain()
     }
     expect(await outgoingPayments.undecided()).toEqual([])
     world.wallet.clock.advance(2 * HOUR)
     await openPayments.recover()
+    await openPayments.drain()
     const { id } = (await onlyPayment(world)).value
     expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', unknownSent: usd('4') }])
     // The peer has it: the second part had reached the far side.

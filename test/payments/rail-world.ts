@@ -169,6 +169,13 @@ export async function payRemotely(
   return answer
 }
 
+/** Recovers in the process that never fails, by default once a lease is over, and lets everything run out. */
+export async function recoverLater({ wallet }: World, milliseconds = 30_000): Promise<void> {
+  wallet.clock.advance(milliseconds)
+  await wallet.openPayments.recover()
+  await wallet.openPayments.drain()
+}
+
 /** The only payment of a world. */
 export async function onlyPayment({ storage }: World) {
   const [record, ...others] = await storage.all('outgoing-payment')

@@ -2,11 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { type Random, randomFrom } from '../simulation/random.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
 import type { Call, Fault } from './faulty-ports.ts'
-import { ask, signedBy } from './money-world.ts'
+import { ask, HOUR, LEASE, signedBy } from './money-world.ts'
 import {
   checkReceived,
   isCredit,
-  LEASE,
   type RailProcess,
   type RailWorld,
   railWorld,
@@ -14,7 +13,6 @@ import {
   transferOf,
 } from './receive-by-rail-world.ts'
 
-const HOUR = 3_600_000
 const MOST = 200n
 
 function faultBy(random: Random, call: Call): Fault | undefined {

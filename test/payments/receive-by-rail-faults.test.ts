@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
+import { HOUR, LEASE } from './money-world.ts'
 import {
   checkReceived,
+  inAnHour,
   incomingOf,
   isCredit,
-  LEASE,
   PEER,
   type RailWorld,
   railWorld,
@@ -13,10 +14,6 @@ import {
   tell,
   transferOf,
 } from './receive-by-rail-world.ts'
-
-const HOUR = 3_600_000
-
-const inAnHour = (world: RailWorld): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
 
 describe('INC-5 a transfer whose process meets a fault at any call', () => {
   it.each<Fault>([

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { usd } from '../support/test-wallet.ts'
 import type { Call, Fault } from './faulty-ports.ts'
+import { LEASE } from './money-world.ts'
 import {
   checkReceived,
   incomingOf,
   isCredit,
-  LEASE,
   PEER,
   type RailWorld,
   railWorld,

@@ -1,10 +1,10 @@
-import type { OpenPaymentsEvent, TransferOutcome } from 'open-payments-server'
+import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { usd } from '../support/test-wallet.ts'
+import { eventsOf, LEASE } from './money-world.ts'
 import {
   checkReceived,
   isCredit,
-  LEASE,
   type RailWorld,
   railWorld,
   recoverReceiptsUntilQuiet,
@@ -14,10 +14,6 @@ import {
 } from './receive-by-rail-world.ts'
 
 const DAY = 24 * 3_600_000
-
-function told<T extends OpenPaymentsEvent['type']>({ wallet }: RailWorld, type: T) {
-  return wallet.events.filter((event): event is Extract<OpenPaymentsEvent, { type: T }> => event.type === type)
-}
 
 /** The ids of the receipts that are stored. */
 async function receiptsOf({ storage }: RailWorld): Promise<readonly string[]> {
@@ -70,7 +66,7 @@ describe('T-37 a transfer that was refused', () => {
     clock.advance(1)
     await openPayments.sweep()
     expect(await receiptsOf(world)).toEqual([])
-    expect(told(world, 'swept').at(-1)).toMatchObject({ records: { receipt: 1 } })
+    expect(eventsOf(world, 'swept').at(-1)).toMatchObject({ records: { receipt: 1 } })
     // It is too late at any clock that is wrong by less than a day: nothing has to be written down.
     expect(await world.rail.receive(transferOf(1, id, 1n, until))).toBe('refused')
     expect(await receiptsOf(world)).toEqual([])
@@ -95,7 +91,7 @@ describe('T-37 a transfer that was refused', () => {
     world.wallet.clock.advance(notAfter + DAY - world.wallet.clock.now())
     expect(await process.openPayments.recover()).toBe(0)
     expect(process.ports.calls.map(({ name }) => name)).toEqual(['due', 'due', 'due'])
-    expect(told(world, 'recovered')).toEqual([])
+    expect(eventsOf(world, 'recovered')).toEqual([])
     expect(await receiptsOf(world)).toHaveLength(99)
     expect(await world.wallet.openPayments.sweep()).toBeGreaterThanOrEqual(99)
     expect(await receiptsOf(world)).toEqual([])
@@ -113,7 +109,7 @@ describe('T-37 a transfer that was refused', () => {
     const { recover } = world.wallet.openPayments
     expect([await recover(), await recover(), await recover()]).toEqual([100, 1, 0])
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 5n })
-    expect(told(world, 'recovered')).toMatchObject([{ receipts: 1, payments: 0, events: 0, isFull: false }])
+    expect(eventsOf(world, 'recovered')).toMatchObject([{ receipts: 1, payments: 0, events: 0, isFull: false }])
     expect(await receiptsOf(world)).toHaveLength(51)
     await checkReceived(world)
   })

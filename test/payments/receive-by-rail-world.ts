@@ -10,9 +10,7 @@ import type {
 import { expect } from 'vitest'
 import { usdAmount } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
-import { grantTokens, moneyWorld, type Process, preparePayment, type Tokens, type World } from './money-world.ts'
-
-export const LEASE = 30_000
+import { grantTokens, HOUR, moneyWorld, type Process, preparePayment, type Tokens, type World } from './money-world.ts'
 
 export const isCredit = ({ name }: Call): boolean => name === 'credit'
 
@@ -99,6 +97,11 @@ export async function incomingOf(
   id: string,
 ): Promise<RecordTypes['incoming-payment'] | undefined> {
   return (await storage.all('incoming-payment')).find(({ value }) => value.id === id)?.value
+}
+
+/** When a payment expires that has an hour. */
+export function inAnHour({ wallet }: RailWorld): string {
+  return new Date(wallet.clock.now() + HOUR).toISOString()
 }
 
 /** Tells a transfer to a process that may crash, and lets its work run out. */

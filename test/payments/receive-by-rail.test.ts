@@ -1,8 +1,10 @@
 import type { RailTransfer, TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
+import { HOUR } from './money-world.ts'
 import {
   checkReceived,
+  inAnHour,
   incomingOf,
   PEER,
   type RailWorld,
@@ -12,10 +14,7 @@ import {
   transferOf,
 } from './receive-by-rail-world.ts'
 
-const HOUR = 3_600_000
 const MOST = 18_446_744_073_709_551_615n
-
-const inAnHour = (world: RailWorld): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
 
 /** Everything that the storage holds of receiving. */
 async function everything(world: RailWorld): Promise<unknown> {

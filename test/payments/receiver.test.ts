@@ -5,6 +5,7 @@ import { checkMoney } from './money-invariants.ts'
 import {
   ask,
   grantTokens,
+  HOUR,
   moneyWorld,
   type Process,
   pay,
@@ -14,8 +15,6 @@ import {
   type Tokens,
   type World,
 } from './money-world.ts'
-
-const HOUR = 3_600_000
 
 /** A payment that was answered 201 and whose process ended before it delivered anything. */
 async function undelivered(

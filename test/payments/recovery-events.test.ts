@@ -3,14 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { BASE, BOB, usd } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
-import { grantTokens, moneyWorld, pay, preparePayment, recoverUntilQuiet, type World } from './money-world.ts'
-
-const LEASE = 30_000
-const HOUR = 3_600_000
-
-function told<T extends OpenPaymentsEvent['type']>(world: World, type: T) {
-  return world.wallet.events.filter((event): event is Extract<OpenPaymentsEvent, { type: T }> => event.type === type)
-}
+import {
+  eventsOf,
+  grantTokens,
+  HOUR,
+  LEASE,
+  moneyWorld,
+  pay,
+  preparePayment,
+  recoverUntilQuiet,
+  type World,
+} from './money-world.ts'
 
 /** A payment whose process crashed at a step. */
 async function crashedAt(step: string): Promise<World> {
@@ -25,25 +28,25 @@ describe('the events of recover()', () => {
   it('say which payment is taken up, at which step, and how much there was', async () => {
     const world = await crashedAt('credit')
     await world.wallet.openPayments.recover()
-    expect(told(world, 'recovered')).toEqual([])
+    expect(eventsOf(world, 'recovered')).toEqual([])
     world.wallet.clock.advance(LEASE)
     const at = world.wallet.clock.now()
     const [payment] = await world.storage.all('outgoing-payment')
     await world.wallet.openPayments.recover()
-    expect(told(world, 'payment_resumed')).toEqual([
+    expect(eventsOf(world, 'payment_resumed')).toEqual([
       { type: 'payment_resumed', at, outgoingPayment: payment?.value.id, step: 'sending', attempts: 0 },
     ])
-    expect(told(world, 'recovered')).toMatchObject([{ payments: 1, events: 0, isFull: false }])
+    expect(eventsOf(world, 'recovered')).toMatchObject([{ payments: 1, events: 0, isFull: false }])
     await world.wallet.openPayments.recover()
-    expect(told(world, 'recovered')).toHaveLength(1)
+    expect(eventsOf(world, 'recovered')).toHaveLength(1)
   })
 
   it('tell of each payment once, where two processes recover at once', async () => {
     const world = await crashedAt('settle')
     world.wallet.clock.advance(LEASE)
     await Promise.all([world.start(), world.start()].map(({ openPayments }) => openPayments.recover()))
-    expect(told(world, 'payment_resumed')).toHaveLength(1)
-    expect(told(world, 'recovered').reduce((sum, { payments }) => sum + payments, 0)).toBe(1)
+    expect(eventsOf(world, 'payment_resumed')).toHaveLength(1)
+    expect(eventsOf(world, 'recovered').reduce((sum, { payments }) => sum + payments, 0)).toBe(1)
   })
 
   it('say that there is more, where the batch was full', async () => {
@@ -81,8 +84,9 @@ describe('the events of recover()', () => {
     for (let attempt = 1; attempt <= 8; attempt++) {
       const [payment] = await world.storage.all('outgoing-payment')
       expect(payment).toMatchObject({ value: { state: 'sending', attempts: attempt }, isListed: true })
-      const stalled = told(world, 'payment_stalled').at(-1)
+      const stalled = eventsOf(world, 'payment_stalled').at(-1)
       expect(stalled).toMatchObject({ step: 'sending', attempts: attempt, retryAt: payment?.dueAt })
+      expect(stalled?.reason).toBe('the ledger did not answer in time')
       pauses.push((stalled?.retryAt ?? 0) - (stalled?.at ?? 0))
       const read = await world.wallet.send('GET', answer?.body.id ?? '', { token: prepared.token })
       expect(read).toMatchObject({ status: 200, body: { failed: false, sentAmount: usd('0') } })
@@ -105,10 +109,10 @@ describe('the events of sweep()', () => {
     const expiresAt = new Date(world.wallet.clock.now() + HOUR).toISOString()
     await preparePayment(world, tokens, { incoming: { expiresAt } })
     await world.wallet.openPayments.sweep()
-    expect(told(world, 'swept')).toEqual([])
+    expect(eventsOf(world, 'swept')).toEqual([])
     world.wallet.clock.advance(48 * HOUR)
     const count = await world.wallet.openPayments.sweep()
-    const [swept] = told(world, 'swept')
+    const [swept] = eventsOf(world, 'swept')
     expect(swept).toMatchObject({ at: world.wallet.clock.now(), isFull: false })
     expect(swept?.records).toMatchObject({ 'incoming-payment': 1, quote: 1, interaction: 1 })
     expect(Object.values(swept?.records ?? {}).reduce((sum, records) => sum + records, 0)).toBe(count)
@@ -124,8 +128,8 @@ describe('the events of sweep()', () => {
     }
     world.wallet.clock.advance(2 * HOUR)
     await world.wallet.openPayments.sweep()
-    expect(told(world, 'swept').at(-1)).toMatchObject({ records: { 'incoming-payment': 100 }, isFull: true })
+    expect(eventsOf(world, 'swept').at(-1)).toMatchObject({ records: { 'incoming-payment': 100 }, isFull: true })
     await world.wallet.openPayments.sweep()
-    expect(told(world, 'swept').at(-1)).toMatchObject({ records: { 'incoming-payment': 1 } })
+    expect(eventsOf(world, 'swept').at(-1)).toMatchObject({ records: { 'incoming-payment': 1 } })
   })
 })

@@ -15,7 +15,9 @@ import { checkMoney } from './money-invariants.ts'
 import {
   ask,
   grantTokens,
+  HOUR,
   keyed,
+  LEASE,
   moneyWorld,
   pay,
   preparePayment,
@@ -24,9 +26,7 @@ import {
   type World,
 } from './money-world.ts'
 
-const HOUR = 3_600_000
 const DAY = 24 * HOUR
-const LEASE = 30_000
 
 const inAnHour = (world: World): string => new Date(world.wallet.clock.now() + HOUR).toISOString()
 

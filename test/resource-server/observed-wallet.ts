@@ -1,6 +1,8 @@
 import type { Change, OpenPaymentsOptions, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect } from 'vitest'
+import { type FakeRail, fakeRail } from '../support/fake-rail.ts'
+import { type FakeReceiver, type FakeRemoteReceivers, fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
 import {
   ALICE,
   type Answer,
@@ -198,6 +200,24 @@ export async function shop(
   const spending = await tokenFor(wallet, spendingAccess(options.limits))
   const incoming = await createIncoming(wallet, receiving, options.incoming)
   return { wallet, receiving, spending, incoming }
+}
+
+/** A shop whose wallet has a rail, and an incoming payment on another server. */
+export interface RemoteShop extends Shop {
+  readonly rail: FakeRail
+  readonly remote: FakeRemoteReceivers
+  readonly receiver: FakeReceiver
+}
+
+export async function remoteShop({
+  receiver,
+  ...options
+}: Parameters<typeof shop>[0] & { readonly receiver?: Partial<FakeReceiver> } = {}): Promise<RemoteShop> {
+  const rail = fakeRail()
+  const remote = fakeRemoteReceivers()
+  const added = remote.add(receiver)
+  const overrides = { paymentMethods: [rail], remoteReceivers: remote, ...options.overrides }
+  return { ...(await shop({ ...options, overrides })), rail, remote, receiver: added }
 }
 
 /** What the grant of a token says that it has spent. */

@@ -1,9 +1,10 @@
 import type { Asset, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { type FakeRail, fakeRail, quoteAt } from '../support/fake-rail.ts'
-import { type FakeReceiver, type FakeRemoteReceivers, fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
+import { quoteAt } from '../support/fake-rail.ts'
+import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
 import { ALICE, type Answer, BASE, type Sending, usd, usdAmount } from '../support/test-wallet.ts'
+import { turn, turns } from '../support/turns.ts'
 import {
   askPayment,
   askQuote,
@@ -14,40 +15,23 @@ import {
   INVALID_RECEIVER,
   LIMIT_EXCEEDED,
   type ObservedWallet,
-  type Shop,
-  shop,
+  type RemoteShop,
+  remoteShop,
   spent,
   spentOf,
 } from './observed-wallet.ts'
 
-interface Rig extends Shop {
-  readonly rail: FakeRail
-  readonly remote: FakeRemoteReceivers
-  readonly receiver: FakeReceiver
-}
-
-async function rig({
-  receiver,
-  ...options
-}: Parameters<typeof shop>[0] & { receiver?: Partial<FakeReceiver> } = {}): Promise<Rig> {
-  const rail = fakeRail()
-  const remote = fakeRemoteReceivers()
-  const added = remote.add(receiver)
-  const overrides = { paymentMethods: [rail], remoteReceivers: remote, ...options.overrides }
-  return { ...(await shop({ ...options, overrides })), rail, remote, receiver: added }
-}
-
-const quoteFor = async ({ wallet, spending, receiver }: Rig, value = '60'): Promise<string> =>
+const quoteFor = async ({ wallet, spending, receiver }: RemoteShop, value = '60'): Promise<string> =>
   (await expectStatus(201, askQuote(wallet, spending, { receiver: receiver.url, debitAmount: usd(value) }))).body.id
 
-const payQuote = ({ wallet, spending }: Rig, quoteId: string): Promise<Answer> =>
+const payQuote = ({ wallet, spending }: RemoteShop, quoteId: string): Promise<Answer> =>
   askPayment(wallet, spending, { quoteId })
 
 let orders = 0
 
 /** Each order is another one: equal ones of one moment would be one signature, which is taken once. */
 const payDirectly = (
-  { wallet, spending, receiver }: Rig,
+  { wallet, spending, receiver }: RemoteShop,
   value = '60',
   incomingPayment = receiver.url,
 ): Promise<Answer> =>
@@ -55,7 +39,7 @@ const payDirectly = (
 
 describe('a payment to a receiver on another server', () => {
   it.each(['a quote', 'an incoming payment'])('OUT-1 OUT-3 is ordered by %s, with the same amounts', async (from) => {
-    const world = await rig({
+    const world = await remoteShop({
       receiver: { asset: { assetCode: 'EUR', assetScale: 2 } },
       overrides: {
         pricing: {
@@ -83,7 +67,7 @@ describe('a payment to a receiver on another server', () => {
   })
 
   it('QUO-5 is priced once: what the rail says later changes nothing', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const quote = await quoteFor(world)
     world.rail.answerQuote = async () => ({ ok: false, reason: 'unreachable' })
     await expectStatus(201, payQuote(world, quote))
@@ -91,7 +75,9 @@ describe('a payment to a receiver on another server', () => {
   })
 
   it('T-42 is told of in the audit: how it is paid, and how far it came', async () => {
-    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '1', fee: { fixed: 4n } }) } } })
+    const world = await remoteShop({
+      overrides: { pricing: { price: async () => ({ rate: '1', fee: { fixed: 4n } }) } },
+    })
     world.rail.answerDelivery = async () => ({
       outcome: 'ended',
       progress: { sent: 10n, received: 9n, inFlight: { sent: 0n, received: 0n }, notes: '' },
@@ -132,7 +118,7 @@ const CHANGES: readonly (readonly [string, Partial<FakeReceiver>])[] = [
 
 describe('a receiver on another server that has changed since its quote', () => {
   it.each(CHANGES)('T-45 OUT-4 is refused: %s', async (_, change) => {
-    const world = await rig({ receiver: { incomingValue: 100n } })
+    const world = await remoteShop({ receiver: { incomingValue: 100n } })
     const quote = await quoteFor(world)
     Object.assign(world.receiver, change)
     await expectRefusal(world.wallet, INVALID_RECEIVER, () => payQuote(world, quote))
@@ -140,14 +126,14 @@ describe('a receiver on another server that has changed since its quote', () => 
   })
 
   it('is paid where it still takes what was quoted', async () => {
-    const world = await rig({ receiver: { incomingValue: 100n } })
+    const world = await remoteShop({ receiver: { incomingValue: 100n } })
     const quote = await quoteFor(world)
     world.receiver.receivedValue = 40n
     await expectStatus(201, payQuote(world, quote))
   })
 
   it('OUT-2 is not asked for where the quote is used, expired or unknown', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const [used, expired] = [await quoteFor(world), await quoteFor(world, '61')]
     await expectStatus(201, payQuote(world, used))
     await world.wallet.openPayments.drain()
@@ -163,7 +149,7 @@ describe('the limits of a grant', () => {
   it('LIM-5 name a receiver on another server in any form that is the same', async () => {
     const host = 'https://other-wallet.example'
     const limits = { receiver: `${host.toUpperCase().replace('HTTPS', 'https')}:443/a/../incoming-payments/payment-1` }
-    const world = await rig({ limits })
+    const world = await remoteShop({ limits })
     await expectStatus(201, payDirectly(world))
     await expectStatus(201, payDirectly(world, '60', `${host}/b/../incoming-payments/payment-1`))
     const other = world.remote.add()
@@ -171,7 +157,7 @@ describe('the limits of a grant', () => {
   })
 
   it('LIM-1 OUT-9 hold for payments to other servers, and a partial one gives back what it did not use', async () => {
-    const world = await rig({ limits: { debitAmount: usd('100') } })
+    const world = await remoteShop({ limits: { debitAmount: usd('100') } })
     let open = (): void => undefined
     const gate = new Promise<void>((resolve) => {
       open = resolve
@@ -193,7 +179,7 @@ describe('the limits of a grant', () => {
 })
 
 /** A rail that comes so far, by the word of the receiver, and no further. */
-function endsAt({ rail }: Rig, sent: bigint, received: bigint): void {
+function endsAt({ rail }: RemoteShop, sent: bigint, received: bigint): void {
   rail.answerDelivery = async () => ({
     outcome: 'ended',
     progress: { sent, received, inFlight: { sent: 0n, received: 0n }, notes: '' },
@@ -210,7 +196,7 @@ describe('a grant against a receiver that says what it likes', () => {
     ['what it has', 990n, 10n],
     ['more than it was to get', 5000n, 0n],
   ])('T-47 OUT-9 LIM-1 counts what was paid for where that says that it has got %s', async (_, received, left) => {
-    const world = await rig({ limits: { receiveAmount: usd('1000') } })
+    const world = await remoteShop({ limits: { receiveAmount: usd('1000') } })
     endsAt(world, 990n, received)
     await expectStatus(201, payDirectly(world, '1000'))
     await world.wallet.openPayments.drain()
@@ -224,7 +210,7 @@ describe('a grant against a receiver that says what it likes', () => {
   })
 
   it('T-47 OUT-9 LIM-1 counts a part at the price of the whole, rounded up', async () => {
-    const world = await rig({ receiver: { asset: { assetCode: 'EUR', assetScale: 4 } } })
+    const world = await remoteShop({ receiver: { asset: { assetCode: 'EUR', assetScale: 4 } } })
     world.rail.answerQuote = async () => quoteAt(9n, 700n)
     endsAt(world, 4n, 1n)
     // 60 buy 4666: 4 of them 311.07.
@@ -241,7 +227,7 @@ describe('a grant against a receiver that says what it likes', () => {
     async (from) => {
       const receiver = { asset: { assetCode: 'EUR', assetScale: 4 } }
       const limits = { receiveAmount: euro('100000') }
-      const world = await rig({ receiver, limits })
+      const world = await remoteShop({ receiver, limits })
       const quote = from === 'a quote' ? await quoteFor(world) : ''
       const paid = () => (from === 'a quote' ? payQuote(world, quote) : payDirectly(world))
       await expectRefusal(world.wallet, LIMIT_EXCEEDED, paid)
@@ -253,7 +239,7 @@ describe('a grant against a receiver that says what it likes', () => {
     ['without limits', undefined],
   ])('LIM-1 pays without a price of the wallet, being one %s', async (_, limits) => {
     const receiver = { asset: { assetCode: 'EUR', assetScale: 4 } }
-    const world = await rig({ receiver, ...(limits && { limits }) })
+    const world = await remoteShop({ receiver, ...(limits && { limits }) })
     await expectStatus(201, payDirectly(world))
   })
 
@@ -262,7 +248,7 @@ describe('a grant against a receiver that says what it likes', () => {
     const overrides = {
       pricing: { price: async ({ to }: { to: Asset }) => ({ rate: to.assetCode === 'EUR' ? '0.01' : '1' }) },
     }
-    const world = await rig({ receiver, limits: { receiveAmount: euro('100000') }, overrides })
+    const world = await remoteShop({ receiver, limits: { receiveAmount: euro('100000') }, overrides })
     await expectStatus(201, payDirectly(world))
   })
 })
@@ -276,7 +262,7 @@ describe('the fee of a payment that ends before all has left', () => {
     ['both', { fixed: 30n, basisPoints: 300 }, 470n, [515n, 45n]],
     ['both', { fixed: 30n, basisPoints: 300 }, 1n, [31n, 30n]],
   ] as const)('OUT-9 is due as a whole as far as it is fixed: %s (%o)', async (_, fee, sent, [debit, kept]) => {
-    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '1', fee }) } } })
+    const world = await remoteShop({ overrides: { pricing: { price: async () => ({ rate: '1', fee }) } } })
     endsAt(world, sent, sent)
     // Of 1000, 970 leave with either part of the fee, and 940 with both.
     await expectStatus(201, payDirectly(world, sent === 970n ? '1001' : '1000'))
@@ -287,7 +273,7 @@ describe('the fee of a payment that ends before all has left', () => {
 })
 
 /** Lets the other server answer only once it is told to. */
-function holdUp({ remote }: Rig): { readonly asked: Promise<void>; readonly letGo: () => void } {
+function holdUp({ remote }: RemoteShop): { readonly asked: Promise<void>; readonly letGo: () => void } {
   let tell = (): void => undefined
   let letGo = (): void => undefined
   const asked = new Promise<void>((resolve) => {
@@ -305,7 +291,7 @@ function holdUp({ remote }: Rig): { readonly asked: Promise<void>; readonly letG
 
 describe('a slow server', () => {
   it.each(['a quote', 'an incoming payment'])('holds up no other payment of the grant, ordered by %s', async (from) => {
-    const world = await rig()
+    const world = await remoteShop()
     const quote = from === 'a quote' ? await quoteFor(world) : ''
     const { asked, letGo } = holdUp(world)
     const slow = from === 'a quote' ? payQuote(world, quote) : payDirectly(world)
@@ -319,7 +305,7 @@ describe('a slow server', () => {
     'is asked once, however often the order meets others, by %s',
     async (from) => {
       const others: (() => Promise<unknown>)[] = []
-      const world = await rig({ overrides: { storage: interrupted(() => others.shift()?.()) } })
+      const world = await remoteShop({ overrides: { storage: interrupted(() => others.shift()?.()) } })
       const quote = from === 'a quote' ? await quoteFor(world) : ''
       const asked = world.remote.asked.length
       for (let count = 0; count < 3; count++) others.push(() => spendMeanwhile(world))
@@ -330,6 +316,71 @@ describe('a slow server', () => {
       expect(world.remote.asked).toHaveLength(asked + 2)
     },
   )
+})
+
+/** Milliseconds until an answer, by a clock that goes on while everybody is waited for. */
+async function timed(world: RemoteShop, request: () => Promise<Answer>): Promise<readonly [number, Answer]> {
+  const { clock } = world.wallet
+  const begun = clock.now()
+  let answer: Answer | undefined
+  const asked = request().then((given) => {
+    answer = given
+    return [clock.now() - begun, given] as const
+  })
+  while (answer === undefined) {
+    await turns(10)
+    if (answer === undefined) clock.advance(100)
+  }
+  return asked
+}
+
+/** Lets the other server, its way, the ledger or the prices answer after some time by the wallet's clock. */
+function slowed(world: RemoteShop, { server = 0, way = 0, account = 0, hold = 0 }): void {
+  const after = async <T>(milliseconds: number, call: () => Promise<T>): Promise<T> => {
+    if (milliseconds > 0) await world.wallet.clock.sleep(milliseconds, new AbortController().signal)
+    return call()
+  }
+  const { rail, remote } = world
+  const { ledger } = world.wallet
+  const own = { find: remote.find, answerQuote: rail.answerQuote, account: ledger.account, hold: ledger.hold }
+  remote.find = (url) => after(server, () => own.find(url))
+  rail.answerQuote = (request) => after(way, () => own.answerQuote(request))
+  ledger.account = (id) => after(account, () => own.account(id))
+  ledger.hold = (request) => after(hold, () => own.hold(request))
+}
+
+describe('QUO-9 an answer that waits for a slow server and a slow ledger', () => {
+  it('comes in the time of a client: a payment whose hold is not known then is there all the same', async () => {
+    const world = await remoteShop()
+    slowed(world, { server: 1400, way: 1500, hold: 2900 })
+    const [milliseconds, answer] = await timed(world, () => payDirectly(world))
+    expect([milliseconds, answer.status]).toEqual([4500, 201])
+    for (let round = 0; round < 60; round++) {
+      await turn()
+      world.wallet.clock.advance(100)
+    }
+    await world.wallet.openPayments.drain()
+    const paid = await expectStatus(200, world.wallet.send('GET', answer.body.id, { token: world.spending }))
+    expect(paid.body).toMatchObject({ sentAmount: usd('60'), failed: false })
+  })
+
+  it('comes as soon as all have answered', async () => {
+    const world = await remoteShop()
+    slowed(world, { server: 1000, way: 500, account: 500, hold: 500 })
+    const [milliseconds, answer] = await timed(world, () => payDirectly(world))
+    // The account is read once with the receiver, and again when the order is written down.
+    expect([milliseconds, answer.status]).toEqual([3000, 201])
+  })
+
+  it('is a refusal in the time of a client, and makes no quote', async () => {
+    const world = await remoteShop()
+    slowed(world, { account: 2900, server: 2900 })
+    const asked = (): Promise<Answer> =>
+      askQuote(world.wallet, world.spending, { receiver: world.receiver.url, debitAmount: usd('60') })
+    const [milliseconds, answer] = await timed(world, asked)
+    expect([milliseconds, answer.status, answer.body.error.code]).toEqual([4500, 400, 'invalid_receiver'])
+    expect(world.wallet.effects.filter(({ kind }) => kind === 'quote')).toEqual([])
+  })
 })
 
 /** A storage that lets others go first, before a payment is inserted. */
@@ -377,7 +428,7 @@ describe('a repeat under its key', () => {
   it.each(['a quote', 'an incoming payment'])(
     'OUT-12 is answered as the first order by %s was, and asks nobody',
     async (from) => {
-      const world = await rig({ receiver: { incomingValue: 60n } })
+      const world = await remoteShop({ receiver: { incomingValue: 60n } })
       const { wallet, spending, receiver, remote } = world
       const quoteId = from === 'a quote' ? await quoteFor(world) : undefined
       const order = quoteId === undefined ? { incomingPayment: receiver.url, debitAmount: usd('60') } : { quoteId }
@@ -398,7 +449,7 @@ describe('a repeat under its key', () => {
   )
 
   it('OUT-12 is answered so too where the first order was carried out while the repeat asked the receiver', async () => {
-    const world = await rig({ receiver: { incomingValue: 60n } })
+    const world = await remoteShop({ receiver: { incomingValue: 60n } })
     const { wallet, spending, receiver, remote } = world
     const send = (): Promise<Answer> => {
       wallet.clock.advance(1000)
@@ -420,7 +471,7 @@ describe('a repeat under its key', () => {
 
 describe('a rail beside the ledger', () => {
   it('is not asked about receivers on this server', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const { wallet, spending, receiving } = world
     const { id } = await createIncoming(wallet, receiving)
     const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: id, debitAmount: usd('5') }))

@@ -1,12 +1,7 @@
 import type { Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { type FakeRail, fakeRail, quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
-import {
-  type FakeReceiver,
-  type FakeRemoteReceivers,
-  fakeRemoteReceivers,
-  REMOTE,
-} from '../support/fake-remote-receivers.ts'
+import { quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
+import { type FakeReceiver, fakeRemoteReceivers, REMOTE } from '../support/fake-remote-receivers.ts'
 import { ALICE, type Answer, BASE, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
@@ -16,40 +11,26 @@ import {
   INVALID_AMOUNT,
   INVALID_RECEIVER,
   NON_POSITIVE_RECEIVE,
-  type ObservedWallet,
+  type RemoteShop,
+  remoteShop,
   shop,
 } from './observed-wallet.ts'
 
-interface Rig {
-  readonly wallet: ObservedWallet
-  readonly spending: string
-  readonly rail: FakeRail
-  readonly remote: FakeRemoteReceivers
-}
-
-async function rig(options: Parameters<typeof shop>[0] = {}): Promise<Rig> {
-  const rail = fakeRail()
-  const remote = fakeRemoteReceivers()
-  const overrides = { paymentMethods: [rail], remoteReceivers: remote, ...options.overrides }
-  const { wallet, spending } = await shop({ ...options, overrides })
-  return { wallet, spending, rail, remote }
-}
-
-const quote = ({ wallet, spending }: Rig, receiver: FakeReceiver, members: object = {}): Promise<Answer> =>
+const quote = ({ wallet, spending }: RemoteShop, receiver: FakeReceiver, members: object = {}): Promise<Answer> =>
   askQuote(wallet, spending, { receiver: receiver.url, ...members })
 
 const eur = (value: string): object => ({ value, assetCode: 'EUR', assetScale: 4 })
 
 describe('a quote for a receiver on another server', () => {
   it('QUO-5 keeps the debit, and names what arrives at least', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const receiver = world.remote.add()
     world.rail.answerQuote = async () => quoteAt(1000n, 995n)
     const answer = await expectStatus(201, quote(world, receiver, { debitAmount: usd('999') }))
     expect(answer.body).toMatchObject({ receiver: receiver.url, debitAmount: usd('999'), receiveAmount: usd('994') })
     const asset = { assetCode: 'USD', assetScale: 2 }
     const details = { type: 'ilp', ilpAddress: receiver.address, sharedSecret: receiver.sharedSecret }
-    expect(world.rail.quotes).toEqual([{ details, from: asset, to: asset }])
+    expect(world.rail.quotes).toEqual([{ details, from: asset, to: asset, amount: { ...asset, value: 999n } }])
     expect(world.wallet.effects.at(-1)).toMatchObject({
       kind: 'quote',
       value: { rail: { method: 'ilp', account: RAIL_ACCOUNT, sendAmount: usd('999'), isFixedReceive: false } },
@@ -57,7 +38,7 @@ describe('a quote for a receiver on another server', () => {
   })
 
   it('QUO-5 QUO-8 keeps the receive amount, and rounds what leaves and what is debited up', async () => {
-    const world = await rig({
+    const world = await remoteShop({
       overrides: {
         pricing: {
           price: async ({ to }) =>
@@ -76,17 +57,19 @@ describe('a quote for a receiver on another server', () => {
   })
 
   it('QUO-2 QUO-3 asks for the remainder of its receiver where it names no amount', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const receiver = world.remote.add({ incomingValue: 100n, receivedValue: 40n })
     const answer = await expectStatus(201, quote(world, receiver))
     expect(answer.body.receiveAmount).toEqual(usd('60'))
     await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, receiver, { debitAmount: usd('61') }))
     await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, receiver, { receiveAmount: usd('61') }))
     await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, world.remote.add()))
+    // The way is asked for about what is to be paid, where anybody has said how much that is.
+    expect(world.rail.quotes.map(({ amount }) => amount?.value)).toEqual([60n, 61n, 61n, undefined])
   })
 
   it('QUO-4 says how much reaches the receiver at least', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const receiver = world.remote.add({ asset: { assetCode: 'JPY', assetScale: 0 } })
     world.rail.answerQuote = async () => quoteAt(50n, 1n)
     const answer = await expectRefusal(world.wallet, NON_POSITIVE_RECEIVE, () =>
@@ -101,20 +84,20 @@ describe('a quote for a receiver on another server', () => {
     ['what leaves', { receiveAmount: usd('18446744073709551615') }, quoteAt(100n, 99n)],
   ])('AMT-1 is refused where %s is no amount', async (_, members, answer) => {
     // The debit is an amount all the same.
-    const world = await rig({ overrides: { pricing: { price: async () => ({ rate: '10' }) } } })
+    const world = await remoteShop({ overrides: { pricing: { price: async () => ({ rate: '10' }) } } })
     world.rail.answerQuote = async () => answer
     await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, world.remote.add(), members))
   })
 
   it('QUO-6 expires no later than its receiver', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const expiresAt = world.wallet.clock.now() + 10_000
     const answer = await expectStatus(201, quote(world, world.remote.add({ expiresAt }), { debitAmount: usd('1') }))
     expect(Date.parse(answer.body.expiresAt)).toBe(expiresAt)
   })
 
   it('T-41 asks another server though the id is one of this server, and this one where only the text differs', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const { wallet, spending, remote } = world
     const { incoming } = await shop()
     const foreign = `${REMOTE}/incoming-payments/${incoming.id.split('/').at(-1)}`
@@ -155,7 +138,7 @@ describe('a receiver that names the rate', () => {
   const inFineDollars = { asset: { assetCode: 'USD', assetScale: 6 } }
 
   it('T-47 LIM-1 is not believed: within one asset all is to arrive', async () => {
-    const world = await rig({ limits: { receiveAmount: usd('1000') } })
+    const world = await remoteShop({ limits: { receiveAmount: usd('1000') } })
     world.rail.answerQuote = async () => quoteAt(100n, 1n)
     const asked = () => quote(world, world.remote.add(), { receiveAmount: usd('990') })
     const answer = await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
@@ -171,7 +154,7 @@ describe('a receiver that names the rate', () => {
     ['an exchange', inEuro, quoteAt(1n, 76n), quoteAt(100n, 7599n)],
   ])('T-47 may take so much that the policy allows it, and no unit more: %s', async (_, members, least, less) => {
     // USD/2 for EUR/4 at 0.8 is 80 units for each.
-    const world = await rig({ overrides: { pricing: pricesOf({ 'USD USD': '1', 'USD EUR': '0.8' }).pricing } })
+    const world = await remoteShop({ overrides: { pricing: pricesOf({ 'USD USD': '1', 'USD EUR': '0.8' }).pricing } })
     const receiver = world.remote.add(members)
     world.rail.answerQuote = async () => least
     await expectStatus(201, quote(world, receiver, { debitAmount: usd('1000') }))
@@ -185,7 +168,7 @@ describe('a receiver that names the rate', () => {
     [9999, quoteAt(10_000n, 1n), quoteAt(10_001n, 1n)],
   ])('T-47 may take %i basis points where the wallet says so', async (tolerance, least, less) => {
     const settings = { policies: { exchangeToleranceBasisPoints: tolerance } }
-    const world = await rig({ overrides: { settings } })
+    const world = await remoteShop({ overrides: { settings } })
     world.rail.answerQuote = async () => least
     await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('50000') }))
     world.rail.answerQuote = async () => less
@@ -194,14 +177,14 @@ describe('a receiver that names the rate', () => {
   })
 
   it('T-47 gives as much more as it likes', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     world.rail.answerQuote = async () => quoteAt(1n, 3n)
     const answer = await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('5') }))
     expect(answer.body.receiveAmount).toEqual(usd('15'))
   })
 
   it('T-47 is held to one to one between two scales of one asset where the wallet names no price', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const receiver = world.remote.add(inFineDollars)
     world.rail.answerQuote = async () => quoteAt(1n, 9500n)
     await expectStatus(201, quote(world, receiver, { debitAmount: usd('5') }))
@@ -212,7 +195,7 @@ describe('a receiver that names the rate', () => {
 
   it('T-47 the wallet is asked about the exchange on the way, and not where there is none', async () => {
     const { pricing, asked } = pricesOf({ 'USD USD': '1', 'USD EUR': '0.8' })
-    const world = await rig({ overrides: { pricing } })
+    const world = await remoteShop({ overrides: { pricing } })
     await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('5') }))
     const from = { assetCode: 'USD', assetScale: 2 }
     expect(asked).toEqual([{ walletAddress: ALICE, from, to: from }])
@@ -223,7 +206,7 @@ describe('a receiver that names the rate', () => {
   })
 
   it('QUO-5 the quote remembers that the wallet knows no price', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     world.rail.answerQuote = async () => quoteAt(1n, 1n)
     await expectStatus(201, quote(world, world.remote.add(inEuro), { debitAmount: usd('5') }))
     expect(world.wallet.effects.at(-1)).toMatchObject({ value: { rail: { isUnpriced: true } } })
@@ -232,9 +215,17 @@ describe('a receiver that names the rate', () => {
 
 type Changes = Partial<FakeReceiver>
 
+const NOT_NOW = 'the incoming payment cannot be reached from here now'
+
+/** What the operator is told of the last request. */
+function detailOf({ events }: RemoteShop['wallet']): string | undefined {
+  const last = events.findLast(({ type }) => type === 'request')
+  return last?.type === 'request' ? last.detail : undefined
+}
+
 describe('a receiver on another server that cannot be paid', () => {
   it.each([
-    ['that cannot be reached', { trouble: 'unreachable' }, 'the incoming payment cannot be reached from here now'],
+    ['that cannot be reached', { trouble: 'unreachable' }, NOT_NOW],
     ['that may not be read', { trouble: 'refused' }, 'its server does not let this wallet read the incoming payment'],
     [
       'of which its server says nonsense',
@@ -248,7 +239,7 @@ describe('a receiver on another server that cannot be paid', () => {
   ] as const satisfies readonly (readonly [string, Changes, string])[])(
     'QUO-9 is refused with a reason: one %s',
     async (_, members, reason) => {
-      const world = await rig()
+      const world = await remoteShop()
       const { wallet, spending } = world
       const receiver = world.remote.add(members)
       const asked = () => quote(world, receiver, { debitAmount: usd('1') })
@@ -263,7 +254,7 @@ describe('a receiver on another server that cannot be paid', () => {
     ['another payment', { url: `${REMOTE}/incoming-payments/another` }],
     ['an amount in another asset', { incomingAmount: { value: 9n, assetCode: 'EUR', assetScale: 4 } }],
   ])('QUO-9 is refused where what is read is %s', async (_, members) => {
-    const world = await rig()
+    const world = await remoteShop()
     const { find } = world.remote
     world.remote.find = async (url) => {
       const found = await find(url)
@@ -274,16 +265,28 @@ describe('a receiver on another server that cannot be paid', () => {
     expect(answer.body.error.details).toEqual({ reason: 'what its server answers is not this incoming payment' })
   })
 
-  it('is refused where no rail comes through', async () => {
-    const world = await rig()
-    world.rail.answerQuote = async () => ({ ok: false, reason: 'unreachable' })
-    await expectRefusal(world.wallet, INVALID_RECEIVER, () =>
-      quote(world, world.remote.add(), { debitAmount: usd('1') }),
-    )
+  it('T-34 is refused where no rail comes through: why, is for the operator alone, and without its secret', async () => {
+    const world = await remoteShop()
+    const { wallet, receiver, rail } = world
+    rail.answerQuote = async () => ({
+      ok: false,
+      reason: 'unreachable',
+      detail: `no peer for ${receiver.sharedSecret}`,
+    })
+    const asked = () => quote(world, receiver, { debitAmount: usd('1') })
+    const answer = await expectRefusal(wallet, INVALID_RECEIVER, asked)
+    expect(answer.body.error.details).toEqual({ reason: NOT_NOW })
+    expect(detailOf(wallet)).toBe(`${NOT_NOW}: the payment method finds no way: no peer for …`)
+    rail.answerQuote = async () => ({ ok: false, reason: 'unreachable' })
+    await expectRefusal(wallet, INVALID_RECEIVER, asked)
+    expect(detailOf(wallet)).toBe(`${NOT_NOW}: the payment method finds no way: unreachable`)
+    rail.answerQuote = async () => quoteAt(2n, 1n)
+    await expectRefusal(wallet, INVALID_RECEIVER, asked)
+    expect(detailOf(wallet)).toBe(UNFAIR)
   })
 
   it('T-4 is not waited for: server and rail have one deadline together', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const { wallet, remote, rail } = world
     const slow = remote.add({ trouble: 'silence' })
     const behindSlowRail = remote.add()
@@ -292,12 +295,14 @@ describe('a receiver on another server that cannot be paid', () => {
     }
     rail.answerQuote = () => new Promise(() => setImmediate(() => wallet.clock.advance(1000)))
     await expectRefusal(wallet, INVALID_RECEIVER, () => quote(world, behindSlowRail, { debitAmount: usd('1') }))
+    expect(detailOf(wallet)).toBe(`${NOT_NOW}: the payment method did not answer in time`)
     remote.before = async () => void setImmediate(() => wallet.clock.advance(3000))
     await expectRefusal(wallet, INVALID_RECEIVER, () => quote(world, slow, { debitAmount: usd('1') }))
+    expect(detailOf(wallet)).toBe(`${NOT_NOW}: its server did not answer in time`)
   })
 
   it('T-34 is a fault of this wallet where its rail fails, and its secret is in no event', async () => {
-    const world = await rig()
+    const world = await remoteShop()
     const receiver = world.remote.add()
     world.rail.answerQuote = async ({ details }) => Promise.reject(new Error(`no way with ${details.sharedSecret}`))
     const answer = await quote(world, receiver, { debitAmount: usd('1') })
@@ -311,7 +316,7 @@ describe('a receiver on another server that cannot be paid', () => {
     ['no account', { account: '' }],
     ['no asset', { asset: { assetCode: '', assetScale: 2 } }],
   ])('is a fault of this wallet where its rail quotes %s', async (_, members) => {
-    const world = await rig()
+    const world = await remoteShop()
     world.rail.answerQuote = async () => {
       const good = quoteAt(1n, 1n)
       return good.ok ? { ...good, ...members } : good

@@ -5,14 +5,16 @@ import { reportTrouble } from '../../examples/sandbox/report.ts'
 afterEach(() => vi.restoreAllMocks())
 
 const at = 0
-const amount = { value: '250', assetCode: 'USD', assetScale: 2 }
-const unknown = { sent: '0', received: '0', unknownSent: '9', unknownReceived: '8' }
+const usd = (value: string) => ({ value, assetCode: 'USD', assetScale: 2 })
+const amount = usd('250')
+const sums = { sent: usd('0'), received: usd('0'), unknownSent: usd('9'), unknownReceived: usd('8') }
+const unknown = { railAccount: 'test.second/USD/2', ...sums }
 
 describe('what a sandbox tells the person who started it', () => {
   it.each<[OpenPaymentsEvent, string]>([
     [
-      { type: 'payment_stalled', at, outgoingPayment: 'p1', step: 'sending', attempts: 3, retryAt: 1 },
-      'payment p1 is stalled in "sending" after 3 attempts',
+      { type: 'payment_stalled', at, outgoingPayment: 'p1', step: 'sending', attempts: 3, retryAt: 1, reason: 'busy' },
+      'payment p1 is stalled in "sending" after 3 attempts: busy',
     ],
     [
       { type: 'rail_unavailable', at, account: 'test.second/USD/2', reason: 'sending_limit' },
@@ -28,7 +30,7 @@ describe('what a sandbox tells the person who started it', () => {
     ],
     [
       { type: 'delivery_unknown', at, outgoingPayment: 'p1', ...unknown },
-      'nobody knows whether 8 of payment p1 have arrived',
+      'nobody knows whether 8 USD of payment p1 have arrived',
     ],
   ])('is a line about %o', (event, line) => {
     const warn = vi.fn()

@@ -25,7 +25,11 @@ export const OF_LEDGERS: readonly Scenario[] = [
       {
         what: 'that no answer is no refusal',
         edits: [
-          { file: DELIVER, find: "if (credited.outcome === 'unknown') return { progress: 'stalled' }\n", put: '' },
+          {
+            file: DELIVER,
+            find: "if (credited.outcome === 'unknown') return { progress: 'stalled', reason: credited.reason }\n",
+            put: '',
+          },
         ],
         finds: /the lines of/,
       },
@@ -93,7 +97,7 @@ export const OF_LEDGERS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: "if (held.outcome === 'unknown') return { outcome: 'unknown', record }",
+            find: "if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }",
             put: "if (held.outcome === 'unknown') return refusePayment(context, record.value.id, 'not_allowed', whenRefused)",
           },
         ],

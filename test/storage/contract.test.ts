@@ -38,7 +38,6 @@ async function onTwoHandles(): Promise<Storage> {
 const STORES: Readonly<Record<string, () => Promise<Storage>>> = {
   memory: async () => memoryStorage(),
   'SQLite in memory': async () => sqliteStorage(await open(':memory:')),
-  'SQLite in a file': async () => sqliteStorage(await open(newFile())),
   'two connections to one SQLite file': onTwoHandles,
   libsql: async () => {
     const handle = new Libsql(newFile())

@@ -10,11 +10,10 @@ import { useDatabases } from './postgres-databases.ts'
 const { newSchema, openPool, openSql } = useDatabases()
 
 const DATABASES: Readonly<Record<string, (schema: string) => readonly PostgresDatabase[]>> = {
-  pg: (schema) => [openPool(schema)],
   'pg, serializable': (schema) => [openPool(schema, { default_transaction_isolation: 'serializable' })],
   'pg, repeatable read': (schema) => [openPool(schema, { default_transaction_isolation: 'repeatable read' })],
   postgres: (schema) => [openSql(schema)],
-  'two pools to one database': (schema) => [openPool(schema), openPool(schema)],
+  'pg, two pools': (schema) => [openPool(schema), openPool(schema)],
 }
 
 const TABLES = [...new Set(sampleInserts().map(({ kind }) => layoutOf(kind).table))]

@@ -3,6 +3,11 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
+/** The same, so many times. */
+export async function turns(count: number): Promise<void> {
+  for (let left = count; left > 0; left--) await turn()
+}
+
 /** Spreads calls over some stores, or ledgers, in turn: each in a process of its own, all of one wallet. */
 export function inTurns<T extends object>(twins: readonly T[]): T {
   let calls = 0

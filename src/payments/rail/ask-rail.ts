@@ -12,6 +12,11 @@ export async function askRail<T>(
     return await call()
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : 'something that is no Error was thrown'
-    throw new Error(said.replaceAll(sharedSecret, '…'))
+    throw new Error(hideSecret(said, { sharedSecret }))
   }
+}
+
+/** What a payment method says, without the secret of the payment that it says it of. @spec T-34 */
+export function hideSecret(said: string, { sharedSecret }: Pick<IlpPaymentMethod, 'sharedSecret'>): string {
+  return said.replaceAll(sharedSecret, '…')
 }

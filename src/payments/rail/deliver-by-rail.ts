@@ -5,7 +5,7 @@ import { amountOf } from '../../protocol/amount.ts'
 import type { RailPayment } from '../../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { Step } from '../step.ts'
-import { askRail } from './ask-rail.ts'
+import { askRail, hideSecret } from './ask-rail.ts'
 import { checkProgress, handOver, isInFlight, progressOf } from './delivery-progress.ts'
 import { endDelivery, leaveToHost, remindHost } from './end-delivery.ts'
 import { type FollowedDelivery, followDelivery } from './follow-delivery.ts'
@@ -35,7 +35,8 @@ export async function deliverByRail(
   if (payment.delivery?.isLeftToHost !== undefined) return remindHost(context, record, payment)
   const progress = progressOf(payment)
   const receiver = await recheckReceiver(context, payment, progress)
-  if (receiver.state === 'silent' && !isTriedOut(context, payment)) return { progress: 'later', record }
+  if (receiver.state === 'silent' && !isTriedOut(context, payment))
+    return { progress: 'later', record, reason: [receiver.reason, receiver.detail].filter(Boolean).join(': ') }
   const stop = whyStopped(context, payment, receiver)
   if (stop !== undefined && !isInFlight(progress))
     return endDelivery(context, record, payment, { outcome: 'ended', progress, reason: stop })
@@ -81,11 +82,13 @@ async function putOff(
   const progress = progressOf(record.value)
   if (isInFlight(progress)) {
     const isAskedOut = context.clock.now() - payment.createdAt >= ASKED_MILLISECONDS
-    return isAskedOut ? leaveToHost(context, record, payment, progress, 'unknown') : { progress: 'later', record }
+    return isAskedOut
+      ? leaveToHost(context, record, payment, progress, 'unknown')
+      : { progress: 'later', record, reason }
   }
   return isTriedOut(context, payment)
     ? endDelivery(context, record, payment, { outcome: 'ended', progress, reason })
-    : { progress: 'later', record }
+    : { progress: 'later', record, reason }
 }
 
 /** Those that the first of it left with, and of now where nothing has left; none where they cannot be opened any more. */
@@ -113,7 +116,8 @@ async function carry(
 ): Promise<DeliveryResult | 'lost'> {
   try {
     const result = await followed.whileLeased(() => askRail(details, deliver))
-    return result === 'lapsed' ? { outcome: 'later', reason: 'the payment method did not answer' } : result
+    if (result === 'lapsed') return { outcome: 'later', reason: 'the payment method did not answer' }
+    return 'reason' in result ? { ...result, reason: hideSecret(result.reason, details) } : result
   } catch (cause) {
     if (followed.isLost()) return 'lost'
     const at = context.clock.now()

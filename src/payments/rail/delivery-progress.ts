@@ -1,4 +1,6 @@
+import type { ServiceEvent } from '../../ports/events.ts'
 import type { DeliveryProgress } from '../../ports/payment-method.ts'
+import { amountOf, amountToWire, type WireAmount } from '../../protocol/amount.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
 import type { OutgoingPayment, RailPayment } from '../../protocol/outgoing-payment.ts'
 
@@ -13,6 +15,24 @@ export function progressOf({ delivery }: OutgoingPayment): DeliveryProgress {
     received: BigInt(delivery.received),
     inFlight: { sent: BigInt(delivery.inFlightSent), received: BigInt(delivery.inFlightReceived) },
     notes: delivery.notes,
+  }
+}
+
+type DeliveryUnknown = Extract<ServiceEvent, { readonly type: 'delivery_unknown' }>
+
+/** What a host is told of a delivery that is left to it. */
+export function toldDelivery(
+  { rail: { account, sendAmount }, receiveAmount }: RailPayment,
+  { sent, received, inFlight }: DeliveryProgress,
+): Omit<DeliveryUnknown, 'type' | 'at' | 'outgoingPayment'> {
+  const leaving = (value: bigint): WireAmount => amountToWire(amountOf(sendAmount, value))
+  const arriving = (value: bigint): WireAmount => amountToWire(amountOf(receiveAmount, value))
+  return {
+    railAccount: account,
+    sent: leaving(sent),
+    received: arriving(received),
+    unknownSent: leaving(inFlight.sent),
+    unknownReceived: arriving(inFlight.received),
   }
 }
 

@@ -7,7 +7,7 @@ import { priceOfPart } from '../../protocol/price.ts'
 import { type Decision, decide } from '../../records/decide.ts'
 import { decided } from '../deliver-locally.ts'
 import type { Step } from '../step.ts'
-import { isComplete, reasonText, storeProgress } from './delivery-progress.ts'
+import { isComplete, progressOf, reasonText, storeProgress, toldDelivery } from './delivery-progress.ts'
 import { accountChanges } from './follow-delivery.ts'
 import { serializeRailAccount } from './rail-account.ts'
 
@@ -79,7 +79,7 @@ export async function leaveToHost(
     changes: [{ ...record, action: 'replace', value, dueAt }, ...changes],
     answer: { progress: 'waiting' },
   }))
-  if (step.progress === 'waiting') tellHost(context, payment.id, delivery)
+  if (step.progress === 'waiting') tellHost(context, payment, progress)
   return step
 }
 
@@ -87,14 +87,13 @@ export async function leaveToHost(
 export async function remindHost(context: Context, record: PaymentRecord, payment: RailPayment): Promise<Step> {
   const dueAt = context.clock.now() + REMINDED_MILLISECONDS
   const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
-  if (outcome === 'committed' && payment.delivery) tellHost(context, payment.id, payment.delivery)
+  if (outcome === 'committed') tellHost(context, payment, progressOf(payment))
   return { progress: 'waiting' }
 }
 
-function tellHost(context: Context, outgoingPayment: string, delivery: StoredDelivery): void {
-  const { sent, received, inFlightSent: unknownSent, inFlightReceived: unknownReceived } = delivery
-  const amounts = { sent, received, unknownSent, unknownReceived }
-  context.emit({ type: 'delivery_unknown', at: context.clock.now(), outgoingPayment, ...amounts })
+function tellHost(context: Context, payment: RailPayment, progress: DeliveryProgress): void {
+  const told = toldDelivery(payment, progress)
+  context.emit({ type: 'delivery_unknown', at: context.clock.now(), outgoingPayment: payment.id, ...told })
 }
 
 /** Commits a payment together with what its account of the rail has moved by then. */

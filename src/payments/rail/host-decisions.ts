@@ -1,11 +1,11 @@
 import type { Context } from '../../ports/context.ts'
 import type { StoredRecord } from '../../ports/storage.ts'
-import { amountOf, amountToWire, type WireAmount } from '../../protocol/amount.ts'
+import type { WireAmount } from '../../protocol/amount.ts'
 import { isIdentifier } from '../../protocol/identifiers.ts'
 import { isRailPayment } from '../../protocol/outgoing-payment.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { advancePayment } from '../advance-payment.ts'
-import { progressOf, settleFlight } from './delivery-progress.ts'
+import { progressOf, settleFlight, toldDelivery } from './delivery-progress.ts'
 import { endDelivery } from './end-delivery.ts'
 
 /**
@@ -84,22 +84,5 @@ function undecided(payment: StoredRecord<'outgoing-payment'>['value']): readonly
   const { id, walletAddress, receiver, createdAt, state, delivery } = payment
   const reason = delivery?.isLeftToHost
   if (!isRailPayment(payment) || reason === undefined || state !== 'sending') return []
-  const { sent, received, inFlight } = progressOf(payment)
-  const { account, sendAmount } = payment.rail
-  const leaving = (value: bigint): WireAmount => amountToWire(amountOf(sendAmount, value))
-  const arriving = (value: bigint): WireAmount => amountToWire(amountOf(payment.receiveAmount, value))
-  return [
-    {
-      id,
-      walletAddress,
-      receiver,
-      createdAt,
-      reason,
-      railAccount: account,
-      sent: leaving(sent),
-      received: arriving(received),
-      unknownSent: leaving(inFlight.sent),
-      unknownReceived: arriving(inFlight.received),
-    },
-  ]
+  return [{ id, walletAddress, receiver, createdAt, reason, ...toldDelivery(payment, progressOf(payment)) }]
 }

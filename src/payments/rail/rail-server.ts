@@ -2,9 +2,9 @@ import type { Context } from '../../ports/context.ts'
 import type { OpenIncomingPayment, PaymentMethod, RailServer } from '../../ports/payment-method.ts'
 import { type Amount, type Asset, amountOf, isSameAsset } from '../../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../../protocol/incoming-payment.ts'
-import { parseRate, priceFixedSend } from '../../protocol/price.ts'
+import { priceFixedSend } from '../../protocol/price.ts'
 import { readRecord } from '../../records/read-record.ts'
-import { answerInTime } from '../in-time.ts'
+import { askPrice } from '../price-payment.ts'
 import { readRailBalance } from './rail-account.ts'
 import { findPayee, receiveByRail } from './receive-by-rail.ts'
 import { openAddress } from './seal-address.ts'
@@ -54,13 +54,8 @@ async function exchangeReceived(
   walletAddress: string,
 ): Promise<Amount | undefined> {
   if (isSameAsset(amount, to)) return amount
-  const from = { assetCode: amount.assetCode, assetScale: amount.assetScale }
-  const bare = { assetCode: to.assetCode, assetScale: to.assetScale }
-  const request = { walletAddress, from, to: bare }
-  const price = await answerInTime(context, 'the pricing', () => context.pricing.price(request))
+  const price = await askPrice(context, { walletAddress, from: amount, to })
   if (price === undefined) return undefined
-  const rate = parseRate(price.rate)
-  if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')
-  const priced = priceFixedSend(amount.value, { from, to, rate, basisPoints: 0, fixed: 0n })
+  const priced = priceFixedSend(amount.value, { ...price, basisPoints: 0, fixed: 0n })
   return priced && amountOf(to, priced.receive)
 }

@@ -13,7 +13,8 @@ import { findRemoteReceiver } from './remote-receiver.ts'
 export type CheckedReceiver =
   | { readonly state: 'open'; readonly details: IlpPaymentMethod }
   | { readonly state: 'unclear' }
-  | { readonly state: 'over' | 'silent'; readonly reason: string }
+  | { readonly state: 'over'; readonly reason: string }
+  | { readonly state: 'silent'; readonly reason: string; readonly detail?: string }
 
 /**
  * Looks at a receiver again right before money leaves: it must still be what the payment was priced for, and take what it
@@ -29,7 +30,9 @@ export async function recheckReceiver(
     const isSilent = found.reason === 'unreachable' || found.reason === 'refused' || found.reason === 'invalid'
     // The rail may know what became of what is in flight, whatever this server says.
     if (isSilent && isInFlight(progress)) return { state: 'unclear' }
-    return { state: isSilent ? 'silent' : 'over', reason: `receiver_${found.reason}` }
+    const reason = `receiver_${found.reason}`
+    if (!isSilent) return { state: 'over', reason }
+    return { state: 'silent', reason, ...(found.detail !== undefined && { detail: found.detail }) }
   }
   const { asset, remainder, details } = found.receiver
   if (!isSameAsset(asset, payment.receiveAmount)) return { state: 'over', reason: 'receiver_changed_asset' }

@@ -2,12 +2,12 @@ import { unavailable } from '../../errors/conditions.ts'
 import type { Context } from '../../ports/context.ts'
 import type { PaymentMethod, RailQuote } from '../../ports/payment-method.ts'
 import type { RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
-import { type Asset, isSameAsset } from '../../protocol/amount.ts'
+import { type Amount, type Asset, amountOf, isSameAsset } from '../../protocol/amount.ts'
 import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
 import { raceDeadline } from '../in-time.ts'
-import { askRail } from './ask-rail.ts'
+import { askRail, hideSecret } from './ask-rail.ts'
 
 /** An incoming payment on another server that takes money now, by its own word. */
 export interface RemoteReceiver {
@@ -40,7 +40,7 @@ export type FoundRemoteReceiver =
 /** Asks another server for an incoming payment, under a deadline. Never rejects. @spec QUO-9 @spec T-45 */
 export async function findRemoteReceiver(context: Context, url: string): Promise<FoundRemoteReceiver> {
   const found = await raceDeadline(context, () => askServer(context, url))
-  return found === 'late' ? { ok: false, reason: 'unreachable' } : found
+  return found === 'late' ? { ok: false, reason: 'unreachable', detail: LATE_SERVER } : found
 }
 
 /** The same, and the way to it for a payer with an account in `from`: both under one deadline. */
@@ -48,17 +48,25 @@ export async function reachRemoteReceiver(
   context: Context,
   url: string,
   from: Asset,
+  amount: Amount | undefined,
 ): Promise<(FoundRemoteReceiver & { readonly ok: false }) | { ok: true; receiver: RemoteReceiver; way: RailWay }> {
+  let isFound = false
   const reached = await raceDeadline(context, async () => {
     const found = await askServer(context, url)
     if (!found.ok) return found
-    const way = await wayTo(context, found.receiver, from)
-    return way === undefined
-      ? ({ ok: false, reason: 'unreachable', detail: 'no rail reaches it' } as const)
-      : { ...found, way }
+    isFound = true
+    const way = await wayTo(context, found.receiver, from, amount)
+    return 'account' in way ? { ...found, way } : ({ ok: false, reason: 'unreachable', detail: way.detail } as const)
   })
-  return reached === 'late' ? { ok: false, reason: 'unreachable' } : reached
+  if (reached !== 'late') return reached
+  return {
+    ok: false,
+    reason: 'unreachable',
+    detail: isFound ? 'the payment method did not answer in time' : LATE_SERVER,
+  }
 }
+
+const LATE_SERVER = 'its server did not answer in time'
 
 /** What a developer is told who asked for such a receiver. */
 export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
@@ -100,13 +108,20 @@ function readReceiver(context: Context, url: string, payment: RemoteIncomingPaym
   }
 }
 
-/** The first payment method that the receiver names and this wallet has is asked; `undefined` where it does not come through. */
-async function wayTo(context: Context, receiver: RemoteReceiver, from: Asset): Promise<RailWay | undefined> {
-  const { details, asset } = receiver
+/** The first payment method that the receiver names and this wallet has is asked; why, where it does not come through. */
+async function wayTo(
+  context: Context,
+  receiver: RemoteReceiver,
+  from: Asset,
+  named: Amount | undefined,
+): Promise<RailWay | { readonly detail: string }> {
+  const { details, asset, remainder } = receiver
   const method = context.paymentMethods.find(({ type }) => type === details.type)
-  if (method === undefined) return undefined
-  const quote = await quoteOf(context, method, { details, from, to: asset })
-  if (!quote.ok) return undefined
+  if (method === undefined) return { detail: 'no payment method reaches it' }
+  const amount = named ?? (remainder === undefined ? undefined : amountOf(asset, remainder))
+  const quote = await quoteOf(context, method, { details, from, to: asset, ...(amount && { amount }) })
+  if (!quote.ok)
+    return { detail: hideSecret(`the payment method finds no way: ${quote.detail ?? quote.reason}`, details) }
   checkQuote(quote)
   const { account, asset: railAsset, rate } = quote
   return { method: method.type, account, asset: railAsset, rate }

@@ -20,11 +20,11 @@ export function describeEvent(event: OpenPaymentsEvent): string {
     case 'key_substituted':
       return event.client
     case 'payment_stalled':
-      return `${event.step} ${event.retryAt.toFixed()}`
+      return `${event.step} ${event.retryAt.toFixed()} ${event.reason}`
     case 'payment_resumed':
       return `${event.step} ${event.attempts.toFixed()}`
     case 'delivery_unknown':
-      return `${event.outgoingPayment} ${event.unknownSent} ${event.unknownReceived}`
+      return `${event.railAccount} ${event.unknownSent.value} ${event.unknownReceived.assetCode}`
     case 'credit_refused':
       return `${event.receipt} ${event.amount.value} ${event.reason}`
     case 'rail_unavailable':

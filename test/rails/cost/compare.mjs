@@ -16,6 +16,8 @@ import { ilp } from 'open-payments-server/ilp'
 const USD = { assetCode: 'USD', assetScale: 2 }
 const EUR = { assetCode: 'EUR', assetScale: 2 }
 const ID = '0123456789abcdef0123456789abcdef'
+/** As long as those of a server are, which are sealed. */
+const ADDRESS = 'sealed-address-of-the-incoming-payment'
 const TOKEN = 'token-of-the-sender'
 const OTHER_TOKEN = 'token-of-the-receiver'
 const AMOUNT = 1000n
@@ -50,10 +52,16 @@ function railFor(address, { asset, maxPacketAmount }, peer) {
 async function receive(secret) {
   const rails = CASES.map((one) => {
     const rail = railFor('test.wallet', one, { address: 'test.sender', url: 'http://127.0.0.1/ilp' })
-    const payment = { id: ID, walletAddress: 'https://wallet.example/bob', sharedSecret: secret, asset: USD }
+    const payment = {
+      id: ID,
+      address: ADDRESS,
+      walletAddress: 'https://wallet.example/bob',
+      sharedSecret: secret,
+      asset: USD,
+    }
     rail.connect({
       ...own,
-      findPayable: async () => payment,
+      findPayable: async (address) => (address === ADDRESS ? payment : undefined),
       exchange: async ({ value }, to) => ({ ...to, value: (value * 92n) / 100n }),
       receive: async ({ isRefused }) => (isRefused ? 'refused' : 'received'),
     })
@@ -89,9 +97,9 @@ function ourSender(url, secret, one, count) {
   const peer = { address: 'test.wallet', url, ...tokens, asset, isDefault: true }
   const rail = ilp({ address: 'test.sender', send, peers: [peer] })
   rail.connect(own)
-  const details = { type: 'ilp', ilpAddress: `test.wallet.${ID}`, sharedSecret: secret }
+  const details = { type: 'ilp', ilpAddress: `test.wallet.${ADDRESS}`, sharedSecret: secret }
   return async () => {
-    const quote = await rail.quote({ details, from: asset, to: USD })
+    const quote = await rail.quote({ details, from: asset, to: USD, amount: { ...asset, value: AMOUNT } })
     if (!quote.ok) throw new Error(quote.reason)
     const { account, rate } = quote
     const receiveAmount = { ...USD, value: (AMOUNT * rate.received) / rate.sent }
@@ -111,7 +119,7 @@ function theirSender(url, secret, { asset }, count) {
   return async () => {
     const destination = await setupPayment({
       plugin,
-      destinationAddress: `test.wallet.${ID}`,
+      destinationAddress: `test.wallet.${ADDRESS}`,
       sharedSecret: Buffer.from(secret, 'base64url'),
       destinationAsset: { code: 'USD', scale: 2 },
     })

@@ -1,0 +1,104 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { leavingFor } from '../../src/protocol/price.ts'
+import { checkProperty, PROPERTY_MILLISECONDS } from '../properties/property-parameters.ts'
+import type { Mishap } from './sender-path.ts'
+import { type SceneTerms, senderScene } from './sender-scene.ts'
+
+const NOTHING = { sent: 0n, received: 0n }
+const FIXED_RECEIVE = { isFixedReceive: true }
+/** From ten-thousandths of one asset to hundredths of another: of little next to nothing arrives. */
+const HOPS = [{ numerator: 10_871n, denominator: 1_000_000n }]
+const WANTED = 5_000n
+/** What a quote at that rate makes of it, once a hundredth is kept back. */
+const mostFor = (wanted: bigint): bigint => leavingFor(wanted, { sent: 100_000_000n, received: 10_871n * 99n })
+/** What leaves for it where nothing is wasted, in packets of 200,000. */
+const NEEDED = 459_982n
+
+/** Nobody lies, keeps anything, or refuses for good. */
+const OF_ALL: readonly Mishap[] = [
+  'request lost',
+  'reply lost',
+  'failing afterwards',
+  'reply garbled',
+  'duplicated',
+  'no connection',
+  'busy',
+  'no liquidity',
+  'refused on the way',
+]
+const OF_MONEY: readonly Mishap[] = [...OF_ALL, 'fulfillment garbled', 'words garbled']
+const befalling = (mishaps: readonly Mishap[]) =>
+  fc.array(fc.option(fc.constantFrom(...mishaps), { nil: undefined, freq: 3 }), { maxLength: 40 })
+
+/** A payment to somebody who takes what was asked for, and not a unit more in one who insists on it. */
+async function scene(terms: SceneTerms = {}, wanted = WANTED) {
+  const refuse = ({ amount: least }: { readonly amount: bigint }) =>
+    least > wanted - played.receiver.total() ? { code: 'F99' } : undefined
+  const played = await senderScene({
+    ...{ isIdempotent: true, hops: HOPS, receiver: { refuse }, peer: { maxPacketAmount: 200_000n } },
+    ...terms,
+  })
+  return { ...played, delivery: played.order(mostFor(wanted), wanted, FIXED_RECEIVE) }
+}
+
+describe('a payment that is to deliver an amount, over an exchange', () => {
+  it('counts what arrives, and sends what that takes', async () => {
+    const { world, delivery, receiver } = await scene()
+    const result = await world.deliver(delivery)
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: NEEDED, received: WANTED } })
+    expect(receiver.total()).toBe(WANTED)
+  })
+
+  it.each([1, 2, 3, 4, 5])(
+    'forgets nothing of what it knows of the way where liquidity is short %d times while it asks again',
+    async (times) => {
+      let died = true
+      for (let diesAt = 1; died; diesAt++) {
+        let shortages = 0
+        const testMishap = () => (shortages-- > 0 ? 'no liquidity' : undefined)
+        const { world, delivery, receiver, clock } = await scene({ testMishap })
+        died = (await world.deliver(delivery, diesAt)) === undefined
+        if (!died) break
+        shortages = times
+        clock.advance(1_000)
+        const result = await world.finish(delivery)
+        expect(result).toMatchObject({ outcome: 'delivered', progress: { received: WANTED, inFlight: NOTHING } })
+        expect(receiver.total()).toBe(WANTED)
+      }
+    },
+  )
+
+  it(
+    'is completed to the unit, whatever honest networks and processes do',
+    async () => {
+      const fate = fc.record({
+        mishaps: befalling(OF_MONEY),
+        tests: befalling(OF_ALL),
+        deaths: fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 3 }),
+        wanted: fc.bigInt(40n, 12_000n),
+      })
+      await checkProperty(60, fate, async ({ mishaps, tests, deaths, wanted }) => {
+        const following = tests.values()
+        const testMishap = () => following.next().value
+        const { world, delivery, receiver, clock } = await scene({ mishaps, testMishap }, wanted)
+        for (const diesAt of deaths) {
+          await world.deliver(delivery, diesAt)
+          clock.advance(1_000)
+        }
+        const result = await world.finish(delivery, 200)
+        expect(result).toMatchObject({ outcome: 'delivered', progress: { inFlight: NOTHING } })
+        expect(receiver.total()).toBeGreaterThanOrEqual(wanted)
+        expect(receiver.total()).toBeLessThanOrEqual(wanted + 1n)
+      })
+    },
+    PROPERTY_MILLISECONDS,
+  )
+
+  it('is not ended by a lack of liquidity while it asks', async () => {
+    const mishaps: readonly Mishap[] = ['no liquidity']
+    const { world, order } = await scene({ mishaps })
+    const result = await world.finish(order(90_000n, 968n, FIXED_RECEIVE))
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { inFlight: NOTHING } })
+  })
+})

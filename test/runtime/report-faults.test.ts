@@ -1,0 +1,61 @@
+import type { OpenPaymentsEvent } from 'open-payments-server'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { reportFaults } from '../../src/runtime/report-faults.ts'
+
+afterEach(() => vi.restoreAllMocks())
+
+const at = 0
+const usd = (value: string) => ({ value, assetCode: 'USD', assetScale: 2 })
+const told = { railAccount: 'g.peer/USD/2', sent: usd('0'), received: usd('0'), unknownReceived: usd('8') }
+
+function printed(event: OpenPaymentsEvent): readonly unknown[] {
+  const print = vi.spyOn(console, 'error').mockReturnValue()
+  reportFaults(event)
+  return print.mock.calls
+}
+
+describe('the sink for events of a server without one', () => {
+  it.each<[OpenPaymentsEvent, string]>([
+    [
+      {
+        type: 'payment_stalled',
+        at,
+        outgoingPayment: 'p1',
+        step: 'sending',
+        attempts: 3,
+        retryAt: 1,
+        reason: 'no answer',
+      },
+      'payment p1 is stalled in "sending" after 3 attempts: no answer',
+    ],
+    [
+      { type: 'delivery_unknown', at, outgoingPayment: 'p1', ...told, unknownSent: usd('9') },
+      'whether 9 USD of scale 2 of payment p1 have arrived is not known: ask the peer of g.peer/USD/2, then call outgoingPayments.sent or .failed',
+    ],
+    [
+      { type: 'credit_refused', at, incomingPayment: 'i1', receipt: 'r1', amount: usd('7'), reason: 'account_closed' },
+      '7 USD of scale 2 have come for incoming payment i1, and the ledger does not credit them (account_closed): book receipt r1 by hand',
+    ],
+    [
+      { type: 'rail_unavailable', at, account: 'g.peer/USD/2', reason: 'sending_limit' },
+      'nothing moves through g.peer/USD/2: sending_limit. Pay the peer, and let `settled` say so',
+    ],
+    [
+      { type: 'rail_unavailable', at, account: 'g.peer/USD/2', reason: 'unreachable', detail: 'ECONNREFUSED' },
+      'nothing moves through g.peer/USD/2: unreachable, ECONNREFUSED. Is the peer there, and its url right?',
+    ],
+  ])('prints one line about %o', (event, line) => {
+    expect(printed(event)).toEqual([[`open-payments-server: ${line}`]])
+  })
+
+  it('prints a fault with its cause', () => {
+    const cause = new Error('a cause')
+    const fault = { type: 'fault', at, operation: undefined, message: 'a fault', cause } as const
+    expect(printed(fault)).toEqual([['open-payments-server: a fault', cause]])
+  })
+
+  it('says nothing of what needs nobody', () => {
+    expect(printed({ type: 'request', at, operation: undefined, status: 500 })).toEqual([])
+    expect(printed({ type: 'recovered', at, payments: 1, receipts: 0, events: 0, isFull: false })).toEqual([])
+  })
+})
