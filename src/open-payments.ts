@@ -11,6 +11,7 @@ import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
 import { createRouter, originFormPath } from './http/router.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
+import { countDeliveries } from './payments/rail/deliveries.ts'
 import {
   decideByHost,
   type HostDecision,
@@ -101,7 +102,8 @@ export interface OpenPayments {
   /**
    * Moves interrupted payments and unacknowledged events on: at start and on a timer, in any number of processes. Looks
    * at 100 of each. Resolves with how many; 100 or more: call again. Payments to other servers it only takes up: they go on
-   * afterwards, and `drain()` waits for them. Rejects where the storage cannot be read.
+   * afterwards, and `drain()` waits for them. While 256 are with a payment method in this process, others stay due, and
+   * are not counted. Rejects where the storage cannot be read.
    */
   recover(): Promise<number>
   /**
@@ -109,7 +111,7 @@ export interface OpenPayments {
    * Resolves with how many changed; 100 or more: call again. Rejects where the storage cannot be read.
    */
   sweep(): Promise<number>
-  /** Resolves once everything that runs has ended: after responses, and in `recover()` and `sweep()`. Before the host closes its storage. */
+  /** Resolves once all that runs has ended: after responses, in `recover()` and `sweep()`, and what `recover()` took up. Before the host closes its storage. */
   drain(): Promise<void>
 }
 
@@ -144,14 +146,19 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     keep(work)
     return work
   }
-  for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keep))
+  const credits = new Set<Promise<unknown>>()
+  const keepCredit = (work: Promise<unknown>): void => {
+    const kept: Promise<unknown> = keep(work).finally(() => credits.delete(kept))
+    credits.add(kept)
+  }
+  for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keepCredit))
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
   const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
     const rail = railAt(request.method, request.target)
     if (rail !== undefined) {
       const response = await answerByRail(context, rail, request)
       // What the rail has taken is credited after the answer.
-      waitUntil?.(Promise.all(running))
+      waitUntil?.(Promise.all(credits))
       return response
     }
     return answer(request, (work) => {
@@ -212,6 +219,7 @@ function createContext(options: OpenPaymentsOptions): Context {
     storage: guardStorage(storage, () => clock.now(), emit),
     ledger,
     lateAnswers: createLateAnswers(),
+    deliveries: countDeliveries(),
     walletAddresses,
     keyResolver,
     cryptography,

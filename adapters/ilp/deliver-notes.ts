@@ -2,6 +2,11 @@ import type { DeliveryProgress } from '../../src/index.ts'
 import type { PathRate } from './probe-path.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
+/** A packet that may have left. `isTaken`: its receiver has it, and only how much of it arrived is not known. */
+export interface OpenPacket extends MoneyPacket {
+  readonly isTaken: boolean
+}
+
 /** How far a delivery has come, packet by packet. */
 export interface SendState {
   readonly sent: bigint
@@ -9,7 +14,7 @@ export interface SendState {
   /** Of the next packet. */
   readonly nextSequence: bigint
   /** Those that have left or may have, and whose outcome is not known. */
-  readonly packets: readonly MoneyPacket[]
+  readonly packets: readonly OpenPacket[]
   /** What arrived of what leaves, when it was last asked. */
   readonly rate?: PathRate
 }
@@ -21,9 +26,10 @@ export function formatProgress({ sent, received, nextSequence, packets, rate }: 
     inFlight.sent += amount
     inFlight.received += least
   }
-  const listed = packets.map(({ sequence, amount, least, expiresAt }) =>
-    [sequence, amount, least, expiresAt].map((value) => value.toString()),
-  )
+  const listed = packets.map(({ sequence, amount, least, expiresAt, isTaken }) => [
+    ...[sequence, amount, least, expiresAt].map((value) => value.toString()),
+    ...(isTaken ? ['taken'] : []),
+  ])
   const known = rate && { rate: [rate.sent.toString(), rate.received.toString()] }
   const notes = JSON.stringify({ next: nextSequence.toString(), packets: listed, ...known })
   return { sent, received, inFlight, notes }
@@ -51,6 +57,7 @@ export function readProgress(id: string, { sent, received, notes }: DeliveryProg
       amount: BigInt(textOf(memberOf(packet, '1'))),
       least: BigInt(textOf(memberOf(packet, '2'))),
       expiresAt: Number(textOf(memberOf(packet, '3'))),
+      isTaken: memberOf(packet, '4') === 'taken',
     })),
   }
 }

@@ -14,7 +14,7 @@ import type { Peer, Peers } from './peers.ts'
 import { type PathRate, probePath } from './probe-path.ts'
 import { quotePath } from './quote-path.ts'
 import { EXPIRY_MARGIN_MILLISECONDS, type SendResult, sendMoney } from './send-money.ts'
-import { higherRate, smaller } from './send-money-amounts.ts'
+import { isHigher, smaller } from './send-money-amounts.ts'
 import type { SendStop } from './send-money-pace.ts'
 import { askOverHttp, sendOverFetch } from './send-packet.ts'
 import { openConnection, type StreamConnection } from './stream-connection.ts'
@@ -55,24 +55,40 @@ async function deliver(
   const end = { ask: askOverHttp(send, peer, clock), peerAddress: peer.address, clock, cryptography }
   const connection = await openConnection(details, { ...end, salt: ascii(id) })
   if (connection === undefined) return endNow('invalid_details')
+  const quoted = quotedRate(slippageBasisPoints, delivery)
   const terms = {
     order: { sendAmount: sendAmount.value, receiveAmount: receiveAmount.value, isFixedReceive },
     maxPacketAmount: peer.maxPacketAmount ?? sendAmount.value,
     isIdempotent: peer.isIdempotent,
     isOver,
-    quotedRate: quotedRate(slippageBasisPoints, delivery),
-    findRate: (known: PathRate) => findRate(connection, peer, delivery, known),
+    quotedRate: quoted,
+    findRate: async (known: PathRate) => {
+      const found = await findRate(connection, peer, delivery, known)
+      return 'outcome' in found ? found : withinReason(found, quoted)
+    },
     findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
   return conclude(server, account, peer.isIdempotent, result, record)
 }
 
-/** What the price was made from, but for rounding: it is what was promised, and what was kept back of it. */
+/** What the price was made from, but for rounding, as long as no other part is kept back than was then. */
 function quotedRate(slippageBasisPoints: number, delivery: Delivery): PathRate {
   const { sendAmount, receiveAmount } = delivery
   const kept = isOneToOne(delivery) ? 0n : BigInt(slippageBasisPoints)
   return { sent: sendAmount.value * (10_000n - kept), received: receiveAmount.value * 10_000n }
+}
+
+/** A rate that was rounded to a unit may be this many times better. */
+const BETTER_TIMES = 2n
+
+/**
+ * What is measured with packets that nobody can take is a mere word, of the receiver and of everybody on the way: by one too
+ * good to be true a payment would be over too early, or cut into crumbs.
+ */
+function withinReason(found: PathRate, { sent, received }: PathRate): PathRate {
+  const best = { sent, received: received * BETTER_TIMES }
+  return isHigher(found, best) ? best : found
 }
 
 function isOneToOne({ sendAmount, receiveAmount }: Delivery): boolean {
@@ -90,8 +106,12 @@ async function findRate(
   if (!delivery.isFixedReceive || isOneToOne(delivery)) return known
   const most = smaller(maxPacketAmount ?? least.sent, least.sent)
   const path = await probePath(connection, { first: most, most, milliseconds: PROBE_MILLISECONDS })
-  // What a small part of it tells is coarse, and at less than the least nothing comes through: then what is known counts.
-  if (path.ok) return path.sent < most || higherRate(path, least) === least ? higherRate(path, known) : path
+  if (path.ok) {
+    // Of a smaller packet rounding may hide more than of the greatest, also where much arrives: a hop before may count in few
+    // units. And at no more than the least next to nothing comes through. Then what is known counts, where it is higher.
+    const isCoarse = path.sent < most || !isHigher(path, least)
+    return isCoarse && isHigher(known, path) ? known : path
+  }
   return path.reason === 'refused'
     ? { outcome: 'ended', reason: path.detail }
     : { outcome: 'later', reason: path.reason === 'busy' ? path.detail : path.reason }

@@ -27,7 +27,7 @@ const FIRST_PAUSE_MILLISECONDS = 50
 /** What arrived tells the rate to a thousandth, at worst. */
 const PRECISE = 1000n
 const STEP = 1_000_000n
-/** Liquidity is short for a moment, or by orders of magnitude: the same again, then such parts of what was too much. */
+/** Liquidity is short for a moment, or by orders of magnitude: the same again after it, then such parts of what was too much. */
 const SHORTAGE_PARTS: readonly bigint[] = [1n, 16n, 256n, 65_536n]
 
 /**
@@ -44,6 +44,7 @@ export async function probePath(
   let shortages = 0
   let best: PathRate = { sent: 0n, received: 0n }
   let [detail, isAnswered] = ['no answer', false]
+  const rest = (wanted: number): Promise<void> => clock.sleep(Math.min(wanted, Math.max(deadline - clock.now(), 0)))
   const found = (): ProbedPath =>
     best.received > 0n ? { ok: true, ...best } : { ok: false, reason: isAnswered ? 'busy' : 'unreachable', detail }
 
@@ -66,6 +67,7 @@ export async function probePath(
       detail = reply.code
       cap = reply.code === 'F08' ? smallerAmount(amount, reply) : amount / (SHORTAGE_PARTS[shortages++] ?? STEP)
       if (cap <= best.sent || ++shrinks > MOST_SHRINKS) return found()
+      if (cap === amount) await rest(FIRST_PAUSE_MILLISECONDS)
       amount = cap
       continue
     }
@@ -75,7 +77,7 @@ export async function probePath(
     if (outcome.outcome === 'not_taken' && outcome.reason === 'unauthorized')
       return { ok: false, reason: 'unauthorized', detail }
     if (reply?.code.startsWith('F') && ++refusals >= MOST_REFUSALS) return { ok: false, reason: 'refused', detail }
-    await clock.sleep(Math.min(pause, Math.max(deadline - clock.now(), 0)))
+    await rest(pause)
     pause *= 2
   }
   return found()

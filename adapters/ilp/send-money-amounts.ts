@@ -32,10 +32,9 @@ export function greater(one: bigint, other: bigint): bigint {
   return other
 }
 
-/** The rate at which more arrives. Each is rounded down, the coarser one by more, so that it is the better measure. */
-export function higherRate(one: PathRate, other: PathRate): PathRate {
-  if (one.received * other.sent > other.received * one.sent) return one
-  return other
+/** Whether more arrives at one rate than at another. */
+export function isHigher(one: PathRate, other: PathRate): boolean {
+  return one.received * other.sent > other.received * one.sent
 }
 
 /**

@@ -1,17 +1,16 @@
-import type { SendState } from './deliver-notes.ts'
+import type { OpenPacket, SendState } from './deliver-notes.ts'
 import { MAX_UINT64 } from './oer.ts'
 import type { PathRate } from './probe-path.ts'
 import { type Assigned, smaller } from './send-money-amounts.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
 /** A packet that is planned, or has left, and whose outcome is not known. */
-export interface Undecided extends MoneyPacket {
+export interface Undecided extends OpenPacket {
   state: 'planned' | 'flying' | 'unknown'
   /** Whether it may have left before it leaves next. */
   mayHaveLeft: boolean
-  /** The receiver has taken it, and its word on how much arrived got lost. */
-  isWordless: boolean
-  /** How often it had no answer, and when it is asked about again. */
+  isTaken: boolean
+  /** How often in a row it had no answer or, once it is taken, no word; and when it is asked about again. */
   asks: number
   askAt: number
 }
@@ -33,8 +32,8 @@ export interface PacketBook {
 export function openBook({ packets, ...start }: SendState): PacketBook {
   let { sent, received, nextSequence } = start
   const undecided = new Map<bigint, Undecided>()
-  const enter = (packet: MoneyPacket, state: Undecided['state']): Undecided => {
-    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', isWordless: false, asks: 0, askAt: 0 }
+  const enter = (packet: OpenPacket, state: Undecided['state']): Undecided => {
+    const entry = { ...packet, state, mayHaveLeft: state !== 'planned', asks: 0, askAt: 0 }
     undecided.set(packet.sequence, entry)
     return entry
   }
@@ -55,7 +54,7 @@ export function openBook({ packets, ...start }: SendState): PacketBook {
       }
       return sums
     },
-    plan: (packet) => enter({ sequence: nextSequence++, ...packet }, 'planned'),
+    plan: (packet) => enter({ sequence: nextSequence++, ...packet, isTaken: false }, 'planned'),
     settle(packet, arrived) {
       drop(packet)
       sent += packet.amount

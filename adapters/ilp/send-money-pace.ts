@@ -14,6 +14,10 @@ export interface SendStop {
 export interface Pace {
   /** The greatest packet that is likely to come through. */
   cap(): bigint
+  /** Of so much, or less, nothing arrives. */
+  dust(): bigint
+  /** Whether a packet was too much since packets were last planned, so that others of them are of the wrong size too. */
+  isResizing(): boolean
   /** How many packets may be in the air. */
   width(): number
   /** Nothing new leaves before. */
@@ -24,6 +28,7 @@ export interface Pace {
   stop(): SendStop | undefined
   /** Whether nothing has come through for so long that it is enough for this time. */
   isTired(): boolean
+  notePlanning(): void
   noteSuccess(): void
   /** Something that may pass by itself. */
   noteTrouble(epoch: number, reason: string): void
@@ -31,6 +36,8 @@ export interface Pace {
   noteRefusal(epoch: number, reason: string): void
   /** A packet was too much for a hop, or for what it has left (`T04`). */
   noteTooLarge(amount: bigint, reply: IlpReject): void
+  /** Nothing arrived of a packet. */
+  noteNothing(amount: bigint): void
   /** The first reason counts; but one for good more than one for now. */
   noteStop(stop: SendStop): void
 }
@@ -58,6 +65,7 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
   let [limit, comfort] = [maxPacketAmount, maxPacketAmount]
   let [width, pause, resumeAt, epoch] = [MOST_IN_FLIGHT, 0, startedAt, 0]
   let [troubles, refusals, shrinks] = [0, 0, 0]
+  let [dust, isResizing] = [0n, false]
   let stop: SendStop | undefined
 
   const noteStop = (other: SendStop): void => {
@@ -74,11 +82,16 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
   }
   return {
     cap: () => comfort,
+    dust: () => dust,
+    isResizing: () => isResizing,
     width: () => width,
     resumeAt: () => resumeAt,
     epoch: () => epoch,
     stop: () => stop,
     isTired: () => clock.now() - goodAt > PATIENCE_MILLISECONDS || clock.now() - startedAt > LONGEST_MILLISECONDS,
+    notePlanning() {
+      isResizing = false
+    },
     noteSuccess() {
       comfort = smaller(comfort * 2n, limit)
       width = Math.min(width + 1, MOST_IN_FLIGHT)
@@ -92,6 +105,7 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
       if (slowDown(launchedIn, reason) && ++refusals >= MOST_REFUSALS) noteStop({ outcome: 'ended', reason })
     },
     noteTooLarge(amount, reply) {
+      isResizing = true
       if (reply.code === 'T04') {
         comfort = smaller(limit, greater(ceilDivide(amount, 2n), ceilDivide(limit, SMALLEST_PART)))
         return
@@ -101,6 +115,9 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
       else if (++shrinks > MOST_SHRINKS) noteStop({ outcome: 'later', reason: reply.code })
       else limit = smaller(limit, taken)
       comfort = smaller(comfort, limit)
+    },
+    noteNothing(amount) {
+      dust = greater(dust, amount)
     },
     noteStop,
   }

@@ -1,12 +1,11 @@
 import type { RecordProgress } from '../../src/index.ts'
 import { formatProgress, type SendState } from './deliver-notes.ts'
 import type { PathRate } from './probe-path.ts'
-import { countArrived, greater, nextPacket, type SendOrder } from './send-money-amounts.ts'
+import { nextPacket, type SendOrder } from './send-money-amounts.ts'
 import { openBook, type Undecided } from './send-money-book.ts'
+import { ASK_MILLISECONDS, countTaken, IN_FLIGHT, noteOutcome, type Sending } from './send-money-outcomes.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
-import { type MoneyPacket, type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
-
-type NotTaken = Exclude<PacketOutcome, { readonly outcome: 'fulfilled' }>
+import { type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
 
 /** How an order is carried out. */
 export interface SendTerms {
@@ -43,11 +42,6 @@ export const EXPIRY_MARGIN_MILLISECONDS = 10_000
 const LIFETIME_MILLISECONDS = 30_000
 /** A packet that has less time left does not leave any more. */
 const LEAST_LIFE_MILLISECONDS = 15_000
-/** Where a packet can be sent again, its answer is not waited for longer. */
-const ASK_MILLISECONDS = 10_000
-const FIRST_ASK_PAUSE_MILLISECONDS = 100
-/** Where a packet was taken, and the word on how much of it arrived got lost, that is asked for so often; then the least counts. */
-const MOST_ASKS_FOR_WORD = 7
 /** Recorded so often while packets are in the air, so that who holds the payment is seen to be alive. */
 const RECORD_MILLISECONDS = 5_000
 /** Packets that are recorded together before they leave. */
@@ -55,8 +49,6 @@ const MOST_AHEAD = 16
 /** Packets are planned anew when no more than so many are in the air. */
 const FEW_IN_FLIGHT = 4
 const MOST_UNDECIDED = 64
-/** Why nothing more leaves while a packet has no answer, and cannot be asked about. */
-export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
 
 /**
  * Sends money in packets, several at once, from where `start` left off, until all has left or arrived, the receiver takes
@@ -74,19 +66,17 @@ export async function sendMoney(
   const book = openBook(start)
   const flights = new Set<Promise<void>>()
   const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
-  let rate = start.rate ?? quotedRate
-  let isRateFound = false
-  let dust = 0n
-  let isResizing = false
+  let found: PathRate | undefined
   let [changes, recordedChanges, recordedAt] = [0, 0, clock.now()]
   let isLost = false
   const faults: unknown[] = []
   if (isOver) pace.noteStop({ outcome: 'ended', reason: 'receiver_over' })
   if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
-  const nextAt = (by: PathRate) => nextPacket(order, book.assigned(by), { ...by, cap: pace.cap(), dust })
-
-  const stateNow = (): SendState => ({ ...book.state(), rate })
+  const rateNow = (): PathRate => found ?? start.rate ?? quotedRate
+  const sending: Sending = { order, isIdempotent, book, pace, clock, rateNow }
+  const stateNow = (): SendState => ({ ...book.state(), rate: rateNow() })
+  const nextAt = (by: PathRate) => nextPacket(order, book.assigned(by), { ...by, cap: pace.cap(), dust: pace.dust() })
 
   const write = async (most?: bigint): Promise<boolean> => {
     const written = changes
@@ -100,75 +90,12 @@ export async function sendMoney(
     return true
   }
 
-  const judge = (
-    { amount, least }: MoneyPacket,
-    { reply, received: arrived, isClosed }: NotTaken & { readonly outcome: 'rejected' },
-    epoch: number,
-  ): void => {
-    if (isClosed) pace.noteStop({ outcome: 'ended', reason: 'closed_by_receiver' })
-    if (arrived === 0n) dust = greater(dust, amount)
-    if (reply.code === 'F08' || reply.code === 'T04') {
-      isResizing = true
-      pace.noteTooLarge(amount, reply)
-    }
-    const reason = arrived !== undefined && arrived < least ? 'rate_too_low' : reply.code
-    if (!reply.code.startsWith('F')) pace.noteTrouble(epoch, reason)
-    else if (reply.code !== 'F08') pace.noteRefusal(epoch, reason)
-  }
-
-  const settle = (packet: Undecided, arrived: bigint): void => {
-    const { amount, least } = packet
-    changes++
-    book.settle(packet, countArrived(order, packet, arrived, rate))
-    if (arrived === 0n) dust = greater(dust, amount)
-    // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
-    if (arrived < least && amount * order.receiveAmount > order.sendAmount)
-      pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
-  }
-
-  const askLater = (packet: Undecided): void => {
-    packet.state = 'unknown'
-    packet.mayHaveLeft = true
-    packet.askAt = clock.now() + Math.min(FIRST_ASK_PAUSE_MILLISECONDS * 2 ** packet.asks++, ASK_MILLISECONDS)
-  }
-
-  const askForWord = (packet: Undecided): void => {
-    if (packet.asks < MOST_ASKS_FOR_WORD) askLater(packet)
-    else settle(packet, packet.least)
-  }
-
-  const noteTaken = (packet: Undecided, said: bigint | undefined): void => {
-    if (!packet.isWordless) {
-      pace.noteSuccess()
-      packet.asks = 0
-    }
-    packet.isWordless = said === undefined && isIdempotent
-    if (packet.isWordless) askForWord(packet)
-    else settle(packet, said ?? packet.least)
-  }
-
-  const noteNotTaken = (packet: Undecided, outcome: NotTaken, epoch: number): void => {
-    changes++
-    // Somebody on the way may refuse a packet that has come through before, and not know of it.
-    const isFinal = outcome.outcome === 'rejected' && outcome.isFinal
-    if (isFinal || (outcome.outcome !== 'unknown' && !packet.mayHaveLeft)) book.drop(packet)
-    else {
-      askLater(packet)
-      if (!isIdempotent) pace.noteStop(IN_FLIGHT)
-    }
-    if (outcome.outcome === 'rejected') judge(packet, outcome, epoch)
-    else pace.noteTrouble(epoch, outcome.outcome === 'not_taken' ? outcome.reason : IN_FLIGHT.reason)
-  }
-
   const fly = async (packet: Undecided): Promise<void> => {
     const epoch = pace.epoch()
     packet.state = 'flying'
     const wait = isIdempotent ? ASK_MILLISECONDS : packet.expiresAt + EXPIRY_MARGIN_MILLISECONDS - clock.now()
     const outcome = await sendMoneyPacket(connection, packet, wait)
-    if (outcome.outcome === 'fulfilled') noteTaken(packet, outcome.received)
-    // What was taken stays taken, whatever comes of asking its receiver how much arrived.
-    else if (packet.isWordless) askForWord(packet)
-    else noteNotTaken(packet, outcome, epoch)
+    if (noteOutcome(sending, packet, outcome, epoch)) changes++
   }
 
   const launch = (ready: readonly Undecided[]): void => {
@@ -198,20 +125,19 @@ export async function sendMoney(
   /** Plans the next packets and records them; whether there are any. */
   const planAhead = async (): Promise<boolean> => {
     if (nextAt(leastRate) === undefined) return false
-    if (!isRateFound) {
-      const found = await findRate(rate)
-      if ('outcome' in found) {
-        pace.noteStop(found)
+    if (found === undefined) {
+      const answer = await findRate(rateNow())
+      if ('outcome' in answer) {
+        pace.noteStop(answer)
         return false
       }
-      rate = found
-      isRateFound = true
+      found = answer
     }
-    isResizing = false
+    pace.notePlanning()
     const expiresAt = clock.now() + LIFETIME_MILLISECONDS
     const planned: Undecided[] = []
     while (flights.size + planned.length < MOST_AHEAD && book.undecided().length < MOST_UNDECIDED) {
-      const next = nextAt(rate)
+      const next = nextAt(found)
       if (next === undefined) break
       planned.push(book.plan({ ...next, expiresAt }))
     }
@@ -250,7 +176,8 @@ export async function sendMoney(
       if (mayBegin && pace.resumeAt() <= now) {
         launch(book.undecided('planned'))
         // What others of the wrong size come back with is divided anew together.
-        const isShort = book.undecided('planned').length === 0 && flights.size <= (isResizing ? 0 : FEW_IN_FLIGHT)
+        const isShort =
+          book.undecided('planned').length === 0 && flights.size <= (pace.isResizing() ? 0 : FEW_IN_FLIGHT)
         if (isShort && (await planAhead())) continue
       }
       const moments = [...asked.map(({ askAt }) => askAt), ...(mayBegin ? [pace.resumeAt()] : [])]
@@ -262,6 +189,12 @@ export async function sendMoney(
 
   await sendOn().catch((cause: unknown) => faults.push(cause))
   await Promise.all(flights)
+  // Where nobody has the patience to ask for the word, the least counts too.
+  for (const packet of book.undecided('unknown')) {
+    if (!packet.isTaken) continue
+    countTaken(sending, packet, packet.least)
+    changes++
+  }
   if (faults.length > 0) {
     for (const packet of book.undecided('planned')) book.drop(packet)
     // Whoever lost the payment writes no more.

@@ -1,4 +1,5 @@
-import type { OnEvent, OpenPaymentsEvent } from 'open-payments-server'
+import type { OnEvent, OpenPaymentsEvent, WireAmount } from 'open-payments-server'
+import { formatMoney } from './money.ts'
 
 /** What the person who started a sandbox should know, in a line; `undefined` for what needs nobody. */
 function describeTrouble(event: OpenPaymentsEvent): string | undefined {
@@ -11,16 +12,19 @@ function describeTrouble(event: OpenPaymentsEvent): string | undefined {
       return `nothing moves through ${event.account}: ${[event.reason, event.detail].filter(Boolean).join(', ')}`
     case 'credit_refused': {
       const { amount, incomingPayment, reason } = event
-      return `${amount.value} ${amount.assetCode} that came for incoming payment ${incomingPayment} cannot be credited: ${reason}`
+      return `${show(amount)} that came for incoming payment ${incomingPayment} cannot be credited: ${reason}`
     }
     case 'delivery_unknown': {
       const { outgoingPayment, unknownReceived } = event
-      const { value, assetCode } = unknownReceived
-      return `nobody knows whether ${value} ${assetCode} of payment ${outgoingPayment} have arrived`
+      return `nobody knows whether ${show(unknownReceived)} of payment ${outgoingPayment} have arrived`
     }
     default:
       return undefined
   }
+}
+
+function show(amount: WireAmount): string {
+  return formatMoney(BigInt(amount.value), amount)
 }
 
 /** Tells of everything that somebody has to look at: a line through `warn`, and faults with their cause. */

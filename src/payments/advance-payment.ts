@@ -7,8 +7,7 @@ import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
-import { reasonText } from './rail/delivery-progress.ts'
-import type { Step } from './step.ts'
+import { reasonText, type Step } from './step.ts'
 
 const TRIES_AT_ONCE = 3
 
@@ -31,8 +30,8 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
       } else if (step.progress === 'stalled' && ++tries < TRIES_AT_ONCE) {
         await context.clock.sleep(backOffMilliseconds(context, tries + 4))
       } else {
-        if (step.progress === 'stalled') await postpone(context, record, step.reason)
-        if (step.progress === 'later') await postpone(context, step.record, step.reason)
+        if (step.progress === 'stalled' || step.progress === 'later')
+          await postpone(context, 'record' in step ? step.record : record, step.reason)
         break
       }
     }
@@ -75,7 +74,7 @@ async function takeStep(context: Context, record: StoredRecord<'outgoing-payment
 const LONGEST_PAUSE_SECONDS = 3600
 
 /** Leaves a payment for later: twice as long after each failure, up to an hour, and an event each time. */
-async function postpone(context: Context, record: StoredRecord<'outgoing-payment'>, said: string): Promise<void> {
+async function postpone(context: Context, record: StoredRecord<'outgoing-payment'>, reason: string): Promise<void> {
   const { value } = record
   const attempts = value.attempts + 1
   const pauseSeconds = Math.min(context.limits.leaseSeconds * 2 ** Math.min(value.attempts, 20), LONGEST_PAUSE_SECONDS)
@@ -83,6 +82,6 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const outcome = await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
   if (outcome !== 'committed') return
   const at = context.clock.now()
-  const [step, reason, retryAt] = [value.state, reasonText(said), dueAt]
-  context.emit({ type: 'payment_stalled', at, outgoingPayment: value.id, step, attempts, retryAt, reason })
+  const told = { outgoingPayment: value.id, step: value.state, attempts, retryAt: dueAt, reason: reasonText(reason) }
+  context.emit({ type: 'payment_stalled', at, ...told })
 }

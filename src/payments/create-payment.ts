@@ -23,6 +23,7 @@ import { decideOnce, type Effect, isUsedKey, type SingleUse } from '../records/d
 import { readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { askHold, type HeldPayment, writeHold } from './confirm-hold.ts'
+import { withPatienceForHold } from './in-time.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import type { Receiver } from './resolve-receiver.ts'
 
@@ -161,7 +162,7 @@ async function beginPayment(
 }
 
 async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
-  const asked = await askHold(context, record.value)
+  const asked = await askHold(withPatienceForHold(context), record.value)
   try {
     const held = await writeHold(context, record, asked, 'undo')
     return held.outcome === 'unknown' ? await showPayment(context, held) : held

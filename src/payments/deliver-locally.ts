@@ -2,15 +2,11 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { toHex } from '../protocol/identifiers.ts'
 import { creditReceipt, dropReceipt, reserveReceipt } from '../protocol/incoming-payment.ts'
-import {
-  enterState,
-  isLocalPayment,
-  type OutgoingPayment,
-  type Decision as PaymentDecision,
-} from '../protocol/outgoing-payment.ts'
+import { isLocalPayment, type OutgoingPayment, type Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
+import { decided } from './decide-payment.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 import type { Step } from './step.ts'
 
@@ -110,22 +106,6 @@ async function decideWithReceipt(
       ...completionEvents(context, incoming.value, value),
     ])
   })
-}
-
-/** The commit that decides a payment, with what else changes by that. */
-export function decided(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  decision: PaymentDecision,
-  others: readonly Change[],
-): { readonly changes: readonly Change[]; readonly answer: Step } {
-  const now = context.clock.now()
-  const value: OutgoingPayment = { ...enterState(record.value, 'decided', now), decision, attempts: 0 }
-  const dueAt = now + context.limits.leaseSeconds * 1000
-  return {
-    changes: [{ ...record, action: 'replace', value, dueAt }, ...others],
-    answer: { progress: 'moved', record: { ...record, version: record.version + 1, value, dueAt } },
-  }
 }
 
 async function readIncoming(context: Context, payment: OutgoingPayment): Promise<StoredRecord<'incoming-payment'>> {

@@ -2,11 +2,21 @@ import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 
 /**
- * The context for a request that asks another server: it waits for each as long as ever, and half as long again for all
- * together, one after the other. By default that is 4.5 seconds, and clients in use give up after 5.
+ * The context for a request that asks another server: `holdSeconds` are the time of all that has to be known before there
+ * is an answer, together.
  */
 export function withPatience(context: Context): Context {
-  return { ...context, patience: { milliseconds: context.limits.holdSeconds * 1500 } }
+  return { ...context, waitsUntil: context.clock.now() + context.limits.holdSeconds * 1000 }
+}
+
+/**
+ * The context for the hold of such a request: it has half as long beyond that, so at least half of its time, whatever went
+ * before. By default all of it ends after 4.5 seconds, and clients in use give up after 5.
+ */
+export function withPatienceForHold(context: Context): Context {
+  const { clock, limits, waitsUntil } = context
+  if (waitsUntil === undefined) return context
+  return { ...context, waitsUntil: Math.max(waitsUntil, clock.now()) + limits.holdSeconds * 500 }
 }
 
 /**
@@ -14,18 +24,14 @@ export function withPatience(context: Context): Context {
  * the call does.
  */
 export async function raceDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
-  const { clock, limits, patience } = context
+  const { clock, limits, waitsUntil = Number.POSITIVE_INFINITY } = context
   const timer = new AbortController()
-  const begunAt = clock.now()
-  const milliseconds = Math.min(limits.holdSeconds * 1000, patience?.milliseconds ?? Number.POSITIVE_INFINITY)
-  const late = clock.sleep(milliseconds, timer.signal).then(() => 'late' as const)
+  const left = Math.max(waitsUntil - clock.now(), 0)
+  const late = clock.sleep(Math.min(limits.holdSeconds * 1000, left), timer.signal).then(() => 'late' as const)
   try {
     return await Promise.race([call(), late])
   } finally {
     timer.abort()
-    // A clock that leaps meanwhile has not waited longer than the deadline.
-    const waited = Math.min(Math.max(clock.now() - begunAt, 0), milliseconds)
-    if (patience !== undefined) patience.milliseconds -= waited
   }
 }
 

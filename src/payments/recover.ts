@@ -10,40 +10,54 @@ import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 
-/** How many records one call looks at, so that it always ends soon. */
+/** How much one call takes up of each kind, so that it always ends soon. */
 const BATCH = 100
+
+/** While so many payments are with a payment method in this process, no others are taken up. */
+const MOST_DELIVERIES = 256
 
 /**
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
  * only one of them wins, and so is a receipt. Deletes refusals of transfers where they would keep money waiting.
- * Resolves with how many were due; 100 or more means that there may be more.
+ * Resolves with how many were due that could be taken up; 100 or more means that there may be more.
  *
- * What has to wait for other servers is taken up here and goes on afterwards: a slow one holds up nothing else. `keep` is
- * given that work, of which at most 256 payments are with a rail at once.
+ * What has to wait for other servers is taken up here and goes on afterwards; `keep` is given that work. Where 256 payments
+ * are with a rail, more of them are left as they are, to other processes or a later call, and hold up nothing else.
  */
 export async function recoverPayments(context: Context, keep: (work: Promise<unknown>) => void): Promise<number> {
   const now = context.clock.now()
-  const payments = recordsOfKind(await context.storage.due('outgoing-payment', now, BATCH), 'outgoing-payment')
-  const claimed = (await Promise.all(payments.map((record) => claim(context, record)))).filter(
-    (record) => record !== undefined,
-  )
-  for (const record of claimed.filter(isForRail)) keep(resumeByRail(context, record))
-  const local = claimed.filter((record) => !isForRail(record))
-  const [receipts] = await Promise.all([
-    recoverMoney(context, now),
-    ...local.map((record) => advancePayment(context, record)),
-  ])
+  const [payments, receipts] = await Promise.all([recoverDue(context, now, keep), recoverMoney(context, now)])
   const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
   const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
   await Promise.all([...told].map((paymentId) => deliverEvents(context, paymentId)))
-  const isFull = [payments.length, receipts.due, events.length].includes(BATCH)
-  if (claimed.length + receipts.claimed + events.length > 0) {
+  const isFull = [payments.due, receipts.due, events.length].includes(BATCH)
+  if (payments.claimed + receipts.claimed + events.length > 0) {
     const at = context.clock.now()
-    const counts = { payments: claimed.length, receipts: receipts.claimed, events: events.length }
+    const counts = { payments: payments.claimed, receipts: receipts.claimed, events: events.length }
     context.emit({ type: 'recovered', at, ...counts, isFull })
   }
-  return payments.length + receipts.due + events.length
+  return payments.due + receipts.due + events.length
+}
+
+/** What one call has met of a kind: how many were due that could be taken up, and how many of them it took. */
+interface Recovered {
+  readonly due: number
+  readonly claimed: number
+}
+
+/** Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for. */
+async function recoverDue(context: Context, now: number, keep: (work: Promise<unknown>) => void): Promise<Recovered> {
+  for (let limit = BATCH; ; limit *= 2) {
+    const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
+    const room = Math.max(MOST_DELIVERIES - context.deliveries.count(), 0)
+    const left = new Set(due.filter(isForRail).slice(room))
+    const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
+    if (found.length < BATCH && due.length === limit) continue
+    // At once: what another call counts meanwhile has this in it.
+    const taken = await Promise.all(found.map((record) => takeUp(context, record, keep)))
+    return { due: found.length, claimed: taken.filter(Boolean).length }
+  }
 }
 
 /** Whether what comes next may take its time at another server. */
@@ -51,21 +65,22 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
   return isRailPayment(value) && value.state !== 'decided'
 }
 
-/**
- * Payments whose ids end in the same two of 16 digits go one after the other: so there are 256 at most at once. Where the
- * lease runs out meanwhile, it is taken again, which fails where another worker was faster.
- */
-async function resumeByRail(context: Context, claimed: StoredRecord<'outgoing-payment'>): Promise<void> {
-  await context.serialize(`recovery:${claimed.value.id.slice(-2)}`, async () => {
-    const left = (claimed.dueAt ?? 0) - context.clock.now()
-    const isFresh = left > context.limits.leaseSeconds * 500
-    const record = isFresh ? claimed : await claim(context, claimed)
-    if (record !== undefined) await advancePayment(context, record)
-  })
+/** Claims a payment and moves it on, where nobody else was faster. What is for a rail goes on after this, and counts at once. */
+async function takeUp(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  keep: (work: Promise<unknown>) => void,
+): Promise<boolean> {
+  const claimed = claim(context, record)
+  const work = claimed.then(async (own) => own && advancePayment(context, own))
+  if (isForRail(record)) {
+    context.deliveries.follow(record.value.id, work)
+    keep(work)
+  } else await work
+  return (await claimed) !== undefined
 }
 
-/** Answers how many receipts were due, and how many this call has taken up. */
-async function recoverMoney(context: Context, now: number): Promise<{ due: number; claimed: number }> {
+async function recoverMoney(context: Context, now: number): Promise<Recovered> {
   const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
   const money = due.filter((record) => !isRefusal(record))
   // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.

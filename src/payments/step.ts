@@ -12,3 +12,8 @@ export type Step =
   | { readonly progress: 'later'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly progress: 'lost' }
+
+/** A reason as it is stored and told: short, and one line of text. */
+export function reasonText(reason: string): string {
+  return reason.slice(0, 256).replaceAll(/[\p{Cc}\p{Surrogate}]/gu, ' ')
+}

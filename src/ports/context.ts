@@ -23,6 +23,14 @@ export interface LateAnswers {
   forget(key: string): void
 }
 
+/** The payments that this process works on with a payment method, from when they are taken up until that has answered. */
+export interface Deliveries {
+  /** How many there are. A payment that is worked on twice is one. */
+  count(): number
+  /** Counts a payment until the work has settled. */
+  follow(outgoingPayment: string, work: Promise<unknown>): void
+}
+
 /** The parts and settings of one server, put together once by `createOpenPayments` and handed to every endpoint. */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
@@ -32,6 +40,7 @@ export interface Context {
   readonly storage: Storage
   readonly ledger: Ledger
   readonly lateAnswers: LateAnswers
+  readonly deliveries: Deliveries
   readonly walletAddresses: WalletAddresses
   readonly keyResolver: KeyResolver
   readonly cryptography: Cryptography
@@ -43,8 +52,8 @@ export interface Context {
   readonly remoteReceivers?: RemoteReceivers
   readonly lifetimes: Lifetimes
   readonly limits: RequestLimits
-  /** Of one request that asks another server: for how long it goes on to wait for anybody, all together. */
-  readonly patience?: { milliseconds: number }
+  /** Of one request that asks another server: until when it waits for anybody. */
+  readonly waitsUntil?: number
   readonly policies: Policies
   /**
    * Charges one new record to the quota of its client, and to that of the source where the host names it. Answers 0, or

@@ -108,7 +108,7 @@ export type ServiceEvent =
       readonly reason: 'sending_limit' | 'receiving_limit' | 'unreachable' | 'unauthorized'
       readonly detail?: string
     }
-  /** `recover()` had something to do: how many payments and receipts it took up, and how many events were due. `isFull`: there may be more. */
+  /** `recover()` had something to do: how many payments and receipts it took up, and how many events were due. `isFull`: call it again. */
   | {
       readonly type: 'recovered'
       readonly at: number

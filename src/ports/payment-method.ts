@@ -174,7 +174,8 @@ export interface PaymentMethod {
   /**
    * Sends, from where `progress` left off. `record` is awaited before anything leaves, with all that may have left when it
    * has: so that a crash sends nothing twice. Where `record` rejects, another worker has taken over: nothing more is sent.
-   * A call that records nothing for the length of a lease (`limits.leaseSeconds`) counts as one that has ended.
+   * A call that records nothing for the length of a lease (`limits.leaseSeconds`) is waited for no longer. It must settle all
+   * the same: `recover()` takes up no payments for a rail while calls for 256 of them have not.
    */
   deliver(delivery: Delivery, progress: DeliveryProgress, record: RecordProgress): Promise<DeliveryResult>
   /** Called once, by `createOpenPayments`, before any other call. */

@@ -25,8 +25,9 @@ export interface RequestLimits {
   /**
    * How long a request waits for a hold before it answers without its outcome. It is also the deadline of what has to
    * be known before there is an answer, and ends in 503 there: `pricing.price`, `createDetails` of a payment method,
-   * and reading an account of the ledger. All that a quote or an order for a receiver on another
-   * server waits for, one after the other, ends after half as long again. Default 3.
+   * and reading an account of the ledger. For a receiver on another server these and that server share it, and the hold
+   * then has what is left of it and half as much again: all together half as long again, beside what the storage takes.
+   * Default 3.
    */
   readonly holdSeconds: number
   /** How long a commit is tried against concurrent writers. Default 3. */

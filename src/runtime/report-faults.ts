@@ -25,6 +25,8 @@ function lineFor(event: OpenPaymentsEvent): string | undefined {
       const { incomingPayment, receipt, amount, reason } = event
       return `${show(amount)} have come for incoming payment ${incomingPayment}, and the ledger does not credit them (${reason}): book receipt ${receipt} by hand`
     }
+    case 'key_substituted':
+      return `client ${event.client} came with another key under "${event.keyId}": it was refused, and its wallet may be compromised`
     case 'rail_unavailable': {
       const { account, reason, detail } = event
       return `nothing moves through ${account}: ${[reason, detail].filter(Boolean).join(', ')}. ${MEND[reason]}`

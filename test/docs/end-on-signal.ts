@@ -14,6 +14,6 @@ export async function endOnSignal(
   server.closeIdleConnections()
   await once(server, 'close') // requests that are being answered
   await stop()
-  await openPayments.drain() // payments that go on after their answer
+  await openPayments.drain() // payments that go on: seconds; up to a minute where a peer is silent
   await close()
 }

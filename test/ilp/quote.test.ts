@@ -100,6 +100,11 @@ describe('a quote', () => {
     expect(amounts()).toEqual([10n ** 12n, 10n ** 12n, 10n ** 12n / 16n, 10n ** 12n / 4_096n])
   })
 
+  it('waits a moment before it asks for the same again, and for less at once', async () => {
+    expect((await quoted({ mishaps: ['no liquidity'] })).milliseconds).toBe(50)
+    expect((await quoted({ mishaps: ['no liquidity', 'no liquidity', 'no liquidity'] })).milliseconds).toBe(50)
+  })
+
   it.each<Mishap>(['request lost', 'no connection', 'busy', 'failing', 'reply garbled', 'tampered with'])(
     'is made although a packet met with: %s',
     async (mishap) => {

@@ -134,6 +134,42 @@ describe('a peer that can be asked again', () => {
     expect(clock.now() - before).toBe(12_700)
   })
 
+  it.each<Mishap>(['silence', 'reply silent'])(
+    'has taken what it fulfilled also where asking how much takes longer than a call: %s',
+    async (mishap) => {
+      const mishaps = [...garbled(1), mishap, 'refused on the way'] as const
+      const { world, order, receiver, amounts } = await senderScene({
+        ...{ isIdempotent: true, hops: EXCHANGE, mishaps },
+        peer: AT_THE_END,
+      })
+      const delivery = order(1010n, 910n, { ...FIXED_RECEIVE, ...FROM_THE_END })
+      expect(await world.deliver(delivery)).toEqual({ outcome: 'later', reason: 'no_progress' })
+      expect(world.progress()).toMatchObject({ sent: 990n, received: 892n, inFlight: NOTHING })
+      expect(await world.finish(delivery)).toMatchObject(delivered(1010n, 910n))
+      expect(amounts()).toEqual([1010n, 990n, 990n, 1010n, 1010n, 20n])
+      expect([...receiver.taken.values()]).toMatchObject([{ received: 910n, times: 1 }, { received: 18n }])
+    },
+  )
+
+  it('has taken what it fulfilled also where a process died that had written that down, and the next is told otherwise', async () => {
+    let written = 0
+    for (let [diesAt, died] = [7, true]; died; diesAt++) {
+      const mishaps = [...garbled(1), 'silence', 'refused on the way'] as const
+      const { world, order, receiver } = await senderScene({
+        ...{ isIdempotent: true, hops: EXCHANGE, mishaps },
+        peer: AT_THE_END,
+      })
+      const delivery = order(1010n, 910n, { ...FIXED_RECEIVE, ...FROM_THE_END })
+      died = (await world.deliver(delivery, diesAt)) === undefined
+      if (!world.progress().notes.includes('taken')) continue
+      written++
+      expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
+      // At most what was missing by the least, which is 18; never the value of the first packet again.
+      expect(receiver.total()).toBeLessThanOrEqual(928n)
+    }
+    expect(written).toBeGreaterThan(0)
+  })
+
   it('whose word is garbled is asked for it by a process that goes on where another died', async () => {
     for (let diesAt = 7, died = true; died; diesAt++) {
       const mishaps = garbled(1)

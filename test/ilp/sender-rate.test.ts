@@ -2,14 +2,17 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { leavingFor } from '../../src/protocol/price.ts'
 import { checkProperty, PROPERTY_MILLISECONDS } from '../properties/property-parameters.ts'
-import type { Mishap } from './sender-path.ts'
+import { type Mishap, testPath } from './sender-path.ts'
 import { type SceneTerms, senderScene } from './sender-scene.ts'
+import { senderWorld } from './sender-world.ts'
 
 const NOTHING = { sent: 0n, received: 0n }
 const FIXED_RECEIVE = { isFixedReceive: true }
 /** From ten-thousandths of one asset to hundredths of another: of little next to nothing arrives. */
 const HOPS = [{ numerator: 10_871n, denominator: 1_000_000n }]
 const WANTED = 5_000n
+/** A packet that only asks lives no longer. */
+const TEST_MILLISECONDS = 10_000
 /** What a quote at that rate makes of it, once a hundredth is kept back. */
 const mostFor = (wanted: bigint): bigint => leavingFor(wanted, { sent: 100_000_000n, received: 10_871n * 99n })
 /** What leaves for it where nothing is wasted, in packets of 200,000. */
@@ -50,6 +53,30 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
     expect(receiver.total()).toBe(WANTED)
   })
 
+  it.each([2n, 1000n, 100_000n])(
+    'is neither cut into crumbs nor ended early where tests fare %d times as well as money, by a word that nobody pays for',
+    async (times) => {
+      const { receiver, ...played } = await scene()
+      const path = testPath(
+        {
+          answer: (prepare, amount, now) =>
+            receiver.answer(prepare, prepare.expiresAt - now <= TEST_MILLISECONDS ? amount * times : amount, now),
+        },
+        played.clock,
+        HOPS,
+      )
+      const world = senderWorld({
+        details: receiver.details,
+        send: path.send,
+        clock: played.clock,
+        peer: { isIdempotent: true, maxPacketAmount: 200_000n },
+      })
+      expect(await world.deliver(played.delivery)).toMatchObject({ outcome: 'delivered' })
+      expect(receiver.total()).toBe(WANTED)
+      expect(path.sent.length).toBeLessThan(30)
+    },
+  )
+
   it.each([1, 2, 3, 4, 5])(
     'forgets nothing of what it knows of the way where liquidity is short %d times while it asks again',
     async (times) => {
@@ -68,6 +95,18 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
       }
     },
   )
+
+  it('counts all that arrives also where it has asked with a small part of it, and rounding hides more of that', async () => {
+    // In the middle is an asset of which there are few units: the greatest packet is whole ones, what is asked with is not.
+    const hops = [{ denominator: 64n }, { numerator: 64n }]
+    const shortages: (Mishap | undefined)[] = ['no liquidity', 'no liquidity']
+    const testMishap = () => shortages.shift()
+    const terms = { hops, testMishap, peer: { maxPacketAmount: 200_000n } }
+    const { world, order, receiver } = await scene(terms, 1_000_000n)
+    const result = await world.deliver(order(1_010_102n, 1_000_000n, FIXED_RECEIVE))
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: 1_000_000n, received: 1_000_000n } })
+    expect(receiver.total()).toBe(1_000_000n)
+  })
 
   it(
     'is completed to the unit, whatever honest networks and processes do',

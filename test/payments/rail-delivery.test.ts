@@ -225,10 +225,10 @@ describe('a delivery that is to go on later', () => {
   it('T-34 is told of with what its rail says, in bounds and without the secret', async () => {
     const world = await paidBy(async ({ details }) => ({
       outcome: 'later',
-      reason: `lost ${details.sharedSecret}\0${'x'.repeat(300)}`,
+      reason: `lost ${details.sharedSecret}\0\n${'x'.repeat(300)}`,
     }))
     const [stalled] = world.wallet.events.filter(({ type }) => type === 'payment_stalled')
-    expect(stalled).toMatchObject({ reason: `lost …${'x'.repeat(249)}` })
+    expect(stalled).toMatchObject({ reason: `lost …  ${'x'.repeat(248)}` })
     world.method = {
       ...world.method,
       deliver: async ({ details }) => ({ outcome: 'ended', progress: progress(0n, 0n), reason: details.sharedSecret }),

@@ -1,6 +1,5 @@
 import type { DeliveryResult, PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { inFlight, progress } from '../support/fake-rail.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { grantTokens, LEASE, pay, preparePayment } from './money-world.ts'
@@ -46,11 +45,34 @@ async function dueWorld(): Promise<RailWorld> {
 }
 
 /** As many more of the only payment, by their numbers, all due. */
-async function multiply(world: RailWorld, numbers: readonly number[]): Promise<readonly string[]> {
+async function multiply(world: RailWorld, numbers: readonly number[]): Promise<void> {
   const { version: _, ...record } = await onlyPayment(world)
   const copies = numbers.map((number) => ({ ...record.value, id: number.toString(16).padStart(32, '0') }))
   await world.storage.commit(copies.map((value) => ({ ...record, action: 'insert', value })))
-  return copies.map(({ id }) => id)
+}
+
+/** 300 payments that are due, and a rail that works on each until it is released, and puts it off then. */
+async function crowdedWorld(): Promise<{ readonly world: RailWorld; readonly rail: SlowRail }> {
+  const world = await dueWorld()
+  const rail = slowly(later)
+  world.method = { ...world.method, deliver: rail.deliver }
+  await multiply(
+    world,
+    Array.from({ length: 299 }, (_, number) => number),
+  )
+  return { world, rail }
+}
+
+/** Until a rail is asked for nothing more. */
+async function untilQuiet(rail: SlowRail): Promise<void> {
+  for (let before = -1; before < rail.asked.length; ) {
+    before = rail.asked.length
+    await turns(20)
+  }
+}
+
+function resumed({ wallet }: RailWorld): number {
+  return wallet.events.filter(({ type }) => type === 'payment_resumed').length
 }
 
 describe('recover(), while a rail takes its time', () => {
@@ -85,64 +107,71 @@ describe('recover(), while a rail takes its time', () => {
     expect(rail.asked).toHaveLength(1)
   })
 
-  it('gives it no more than 256 payments at once, and each in the end', async () => {
-    const world = await dueWorld()
+  it('begins no more than 256 at once, whatever recovers, and each in the end', async () => {
+    const { world, rail } = await crowdedWorld()
     const { recover, drain } = world.wallet.openPayments
-    const rail = slowly(later)
-    world.method = { ...world.method, deliver: rail.deliver }
-    await multiply(
-      world,
-      Array.from({ length: 299 }, (_, number) => number),
-    )
-    expect([await recover(), await recover(), await recover(), await recover()]).toEqual([100, 100, 100, 0])
-    await turns(20)
-    expect(rail.asked.length).toBeGreaterThan(200)
-    expect(rail.asked.length).toBeLessThanOrEqual(256)
+    // The first two are after the same ones.
+    expect(await Promise.all([recover(), recover()])).toEqual([100, 100])
+    expect([await recover(), await recover(), await recover()]).toEqual([100, 56, 0])
+    await untilQuiet(rail)
+    expect(rail.asked).toHaveLength(256)
+    expect(resumed(world)).toBe(256)
     rail.release()
+    await drain()
+    // What did not fit was left as it was, and nothing takes it up unless it is asked to.
+    expect(rail.asked).toHaveLength(256)
+    expect(await recover()).toBe(44)
     await drain()
     expect(rail.asked).toHaveLength(300)
     expect(new Set(rail.asked)).toHaveProperty('size', 300)
+    expect(resumed(world)).toBe(300)
   })
 
-  it.each([true, false])('begins none that another process has taken up since: %s', async (isTakenUp) => {
-    const world = await dueWorld()
-    const [first, second] = await multiply(world, [0x100, 0x200])
-    const other: string[] = []
-    const process = world.process((ports) => ({
-      ...world.method,
-      deliver: async ({ id }) => ports.reach('send', async () => other.push(id)).then(later),
-    }))
-    let work = (): void => undefined
-    const worked = new Promise<void>((resolve) => {
-      work = resolve
-    })
-    const own: string[] = []
-    world.method = {
-      ...world.method,
-      deliver: async ({ id }, start, record) => {
-        own.push(id)
-        if (id !== first) return later()
-        // It keeps its own lease up, and is still at it when that of the next one is over.
-        world.wallet.clock.advance(LEASE - 1)
-        await record(inFlight(start, 4n, 4n))
-        await worked
-        await record(progress(4n, 4n))
-        return later()
-      },
+  it('leaves what does not fit to other processes', async () => {
+    const { world, rail } = await crowdedWorld()
+    const { recover, drain } = world.wallet.openPayments
+    const other = slowly(later)
+    const process = world.process(() => ({ ...world.method, deliver: other.deliver }))
+    for (let call = 0; call < 3; call++) await recover()
+    expect([await process.openPayments.recover(), await process.openPayments.recover()]).toEqual([44, 0])
+    await untilQuiet(rail)
+    await untilQuiet(other)
+    expect([rail.asked.length, other.asked.length]).toEqual([256, 44])
+    rail.release()
+    other.release()
+    await Promise.all([drain(), process.openPayments.drain()])
+    expect(new Set([...rail.asked, ...other.asked])).toHaveProperty('size', 300)
+  })
+
+  it('begins no others while 256 hang, however long, and goes on with all that needs no rail', async () => {
+    const { world, rail } = await crowdedWorld()
+    const { recover, drain } = world.wallet.openPayments
+    for (let call = 0; call < 3; call++) await recover()
+    await untilQuiet(rail)
+    for (let lease = 0; lease < 3; lease++) {
+      world.wallet.clock.advance(2 ** lease * LEASE)
+      // Their leases are over, and they are waited for no longer.
+      await drain()
+      const before = (await world.storage.all('outgoing-payment')).map(({ version }) => version)
+      expect(await recover()).toBe(0)
+      expect((await world.storage.all('outgoing-payment')).map(({ version }) => version)).toEqual(before)
     }
-    await world.wallet.openPayments.recover()
-    await turns(20)
-    expect(own).not.toContain(second)
-    world.wallet.clock.advance(1)
-    if (isTakenUp) {
-      await process.openPayments.recover()
-      await process.openPayments.drain()
-    }
-    work()
-    await world.wallet.openPayments.drain()
-    expect([...own, ...other].filter((id) => id === second)).toEqual([second])
-    expect(other.includes(second ?? '')).toBe(isTakenUp)
+    expect(rail.asked).toHaveLength(256)
+    expect(resumed(world)).toBe(256)
     expect(world.wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+    const process = world.process()
+    faultAt(process.ports, 1, 'crashes before', ({ name }) => name === 'credit')
+    await pay(world, process, await preparePayment(world, await grantTokens(world)))
+    world.wallet.clock.advance(LEASE)
+    expect(await recover()).toBeGreaterThanOrEqual(1)
+    const local = (await world.storage.all('outgoing-payment')).filter(({ value }) => value.rail === undefined)
+    expect(local).toMatchObject([{ value: { state: 'completed' } }])
+    // Once they have ended there is room again.
+    rail.release()
+    await turns(20)
+    expect(await recover()).toBe(100)
+    await drain()
+    expect(rail.asked).toHaveLength(356)
   })
 
   it('ends it as if it had been waited for', async () => {

@@ -1,5 +1,6 @@
 import type { HttpRequest, PaymentMethod, RailTransfer } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeRail } from '../support/fake-rail.ts'
 import { BASE, incomingPayment, type TestWallet, testWallet, usdAmount } from '../support/test-wallet.ts'
@@ -69,6 +70,7 @@ describe('the endpoint of a payment method', () => {
       credit = () => resolve({ ok: true })
     })
     const ledger = memoryLedger({ accounts: [{ account: 'bob', assetCode: 'USD', assetScale: 2, balance: 0n }] })
+    const storage = memoryStorage()
     const handle: Handle = async (asked) => {
       await rail.server?.receive(await transferTo(wallet))
       return answering(asked)
@@ -77,7 +79,10 @@ describe('the endpoint of a payment method', () => {
     const wallet = await testWallet({
       paymentMethods: [Object.assign(rail, { endpoint })],
       ledger: { ...ledger, credit: () => credited },
+      // What else runs is not waited for.
+      storage: { ...storage, due: () => new Promise(() => undefined) },
     })
+    void wallet.openPayments.recover()
     const waited: Promise<unknown>[] = []
     await wallet.openPayments.handle(request('POST', '/rails/ilp'), { waitUntil: (work) => void waited.push(work) })
     credit()

@@ -1,4 +1,4 @@
-import type { Asset, Storage } from 'open-payments-server'
+import type { Asset, OpenPaymentsOptions, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { quoteAt } from '../support/fake-rail.ts'
@@ -334,8 +334,23 @@ async function timed(world: RemoteShop, request: () => Promise<Answer>): Promise
   return asked
 }
 
+/** One to one across assets too, as soon as it is let. */
+const PRICES = {
+  before: async (): Promise<void> => undefined,
+  price: async (): Promise<{ readonly rate: string }> => PRICES.before().then(() => ({ rate: '1' })),
+}
+
+/** A receiver whose price is made of two. */
+const euroShop = async (overrides: Partial<OpenPaymentsOptions> = {}): Promise<RemoteShop> =>
+  remoteShop({
+    receiver: { asset: { assetCode: 'EUR', assetScale: 2 } },
+    overrides: { pricing: PRICES, ...overrides },
+  })
+
+const faultsOf = ({ wallet }: RemoteShop): readonly unknown[] => wallet.events.filter(({ type }) => type === 'fault')
+
 /** Lets the other server, its way, the ledger or the prices answer after some time by the wallet's clock. */
-function slowed(world: RemoteShop, { server = 0, way = 0, account = 0, hold = 0 }): void {
+function slowed(world: RemoteShop, { server = 0, way = 0, account = 0, hold = 0, price = 0 }): void {
   const after = async <T>(milliseconds: number, call: () => Promise<T>): Promise<T> => {
     if (milliseconds > 0) await world.wallet.clock.sleep(milliseconds, new AbortController().signal)
     return call()
@@ -343,6 +358,7 @@ function slowed(world: RemoteShop, { server = 0, way = 0, account = 0, hold = 0 
   const { rail, remote } = world
   const { ledger } = world.wallet
   const own = { find: remote.find, answerQuote: rail.answerQuote, account: ledger.account, hold: ledger.hold }
+  PRICES.before = () => after(price, async () => undefined)
   remote.find = (url) => after(server, () => own.find(url))
   rail.answerQuote = (request) => after(way, () => own.answerQuote(request))
   ledger.account = (id) => after(account, () => own.account(id))
@@ -372,13 +388,48 @@ describe('QUO-9 an answer that waits for a slow server and a slow ledger', () =>
     expect([milliseconds, answer.status]).toEqual([3000, 201])
   })
 
+  it('counts what it waits for at once only once', async () => {
+    const world = await euroShop()
+    slowed(world, { price: 1400, hold: 1400 })
+    const [milliseconds, answer] = await timed(world, () => payDirectly(world))
+    // As the account, the prices are asked for twice.
+    expect([milliseconds, answer.status, faultsOf(world)]).toEqual([4200, 201, []])
+  })
+
+  it('D15 leaves the ledger the time to refuse the hold', async () => {
+    const world = await euroShop()
+    world.wallet.ledger.hold = async () => ({ ok: false, reason: 'insufficient_funds' })
+    slowed(world, { price: 1400, hold: 1500 })
+    const [milliseconds, answer] = await timed(world, () => payDirectly(world))
+    expect([milliseconds, answer.status, answer.body.error?.code]).toEqual([4300, 403, 'insufficient_funds'])
+    expect(faultsOf(world)).toEqual([])
+  })
+
+  it('D15 leaves it that time where the clock leaps meanwhile', async () => {
+    const leaps: (() => Promise<void>)[] = []
+    const world = await remoteShop({ overrides: { storage: interrupted(() => leaps.shift()?.()) } })
+    leaps.push(async () => world.wallet.clock.advance(20_000))
+    world.wallet.ledger.hold = async () => ({ ok: false, reason: 'insufficient_funds' })
+    slowed(world, { hold: 1400 })
+    const [, answer] = await timed(world, () => payDirectly(world))
+    expect([answer.status, faultsOf(world)]).toEqual([403, []])
+  })
+
+  it('is a refusal, and nothing is there, where no time is left to find out what is ordered', async () => {
+    const world = await remoteShop()
+    slowed(world, { account: 1600, server: 1000 })
+    const [milliseconds, answer] = await timed(world, () => payDirectly(world))
+    expect([milliseconds, answer.status]).toEqual([3000, 503])
+    expect(world.wallet.effects.filter(({ kind }) => kind === 'outgoing-payment')).toEqual([])
+  })
+
   it('is a refusal in the time of a client, and makes no quote', async () => {
     const world = await remoteShop()
     slowed(world, { account: 2900, server: 2900 })
     const asked = (): Promise<Answer> =>
       askQuote(world.wallet, world.spending, { receiver: world.receiver.url, debitAmount: usd('60') })
     const [milliseconds, answer] = await timed(world, asked)
-    expect([milliseconds, answer.status, answer.body.error.code]).toEqual([4500, 400, 'invalid_receiver'])
+    expect([milliseconds, answer.status, answer.body.error.code]).toEqual([3000, 400, 'invalid_receiver'])
     expect(world.wallet.effects.filter(({ kind }) => kind === 'quote')).toEqual([])
   })
 })

@@ -44,6 +44,10 @@ describe('the sink for events of a server without one', () => {
       { type: 'rail_unavailable', at, account: 'g.peer/USD/2', reason: 'unreachable', detail: 'ECONNREFUSED' },
       'nothing moves through g.peer/USD/2: unreachable, ECONNREFUSED. Is the peer there, and its url right?',
     ],
+    [
+      { type: 'key_substituted', at, client: 'https://shop.example/pay', keyId: 'k1' },
+      'client https://shop.example/pay came with another key under "k1": it was refused, and its wallet may be compromised',
+    ],
   ])('prints one line about %o', (event, line) => {
     expect(printed(event)).toEqual([[`open-payments-server: ${line}`]])
   })

@@ -26,11 +26,11 @@ describe('what a sandbox tells the person who started it', () => {
     ],
     [
       { type: 'credit_refused', at, incomingPayment: 'i1', receipt: 'r1', amount, reason: 'not_allowed' },
-      '250 USD that came for incoming payment i1 cannot be credited: not_allowed',
+      '2.50 USD that came for incoming payment i1 cannot be credited: not_allowed',
     ],
     [
       { type: 'delivery_unknown', at, outgoingPayment: 'p1', ...unknown },
-      'nobody knows whether 8 USD of payment p1 have arrived',
+      'nobody knows whether 0.08 USD of payment p1 have arrived',
     ],
   ])('is a line about %o', (event, line) => {
     const warn = vi.fn()

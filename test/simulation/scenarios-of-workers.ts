@@ -216,7 +216,7 @@ export const OF_WORKERS: readonly Scenario[] = [
         what: 'the lease that makes it due again',
         edits: [
           {
-            file: DELIVER,
+            file: 'src/payments/decide-payment.ts',
             find: "changes: [{ ...record, action: 'replace', value, dueAt }, ...others],",
             put: "changes: [{ action: 'replace', kind: record.kind, version: record.version, isListed: true, value }, ...others],",
           },

@@ -51,11 +51,12 @@ export async function deliverByRail(
   }
   const followed = followDelivery(context, record, payment, details)
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
-  const result = await carry(context, followed, () => method.deliver(delivery, progress, followed.record), details)
+  const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
   if (result === 'lost') return { progress: 'lost' }
   try {
     return await conclude(context, { followed, payment, receiver, stop }, result)
   } catch (cause) {
+    if (followed.isLost()) return { progress: 'lost' }
     const at = context.clock.now()
     context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be moved on', cause })
     return putOff(context, followed.current(), payment, 'rail_failed')
@@ -111,8 +112,8 @@ function deliveryOf({ id, rail, receiveAmount }: RailPayment, details: IlpPaymen
 async function carry(
   context: Context,
   followed: FollowedDelivery,
-  deliver: () => ReturnType<PaymentMethod['deliver']>,
   details: IlpPaymentMethod,
+  deliver: () => ReturnType<PaymentMethod['deliver']>,
 ): Promise<DeliveryResult | 'lost'> {
   try {
     const result = await followed.whileLeased(() => askRail(details, deliver))

@@ -91,8 +91,3 @@ export function checkProgress({ rail }: RailPayment, before: DeliveryProgress, p
   if (typeof notes !== 'string' || notes.length > LONGEST_NOTES || NO_TEXT.test(notes))
     throw new RangeError(`the notes of a payment method are text of at most ${LONGEST_NOTES} characters`)
 }
-
-/** A reason as it is stored: short, and text. */
-export function reasonText(reason: string): string {
-  return reason.slice(0, 256).replaceAll(/[\0\p{Surrogate}]/gu, '')
-}

@@ -58,7 +58,10 @@ export function followDelivery(
     whileLeased: async (call) => {
       const timer = new AbortController()
       try {
-        return await Promise.race([call(), untilLapsed(context, () => current.dueAt ?? 0, timer.signal)])
+        const called = call()
+        // It counts for as long as it runs, whoever still waits for it.
+        context.deliveries.follow(payment.id, called)
+        return await Promise.race([called, untilLapsed(context, () => current.dueAt ?? 0, timer.signal)])
       } finally {
         timer.abort()
       }

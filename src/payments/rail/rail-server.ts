@@ -56,6 +56,7 @@ async function exchangeReceived(
   if (isSameAsset(amount, to)) return amount
   const price = await askPrice(context, { walletAddress, from: amount, to })
   if (price === undefined) return undefined
-  const priced = priceFixedSend(amount.value, { ...price, basisPoints: 0, fixed: 0n })
+  const { from, rate } = price
+  const priced = priceFixedSend(amount.value, { from, to, rate, basisPoints: 0, fixed: 0n })
   return priced && amountOf(to, priced.receive)
 }

@@ -14,7 +14,7 @@ export type CheckedReceiver =
   | { readonly state: 'open'; readonly details: IlpPaymentMethod }
   | { readonly state: 'unclear' }
   | { readonly state: 'over'; readonly reason: string }
-  | { readonly state: 'silent'; readonly reason: string; readonly detail?: string }
+  | { readonly state: 'silent'; readonly reason: string; readonly detail: string | undefined }
 
 /**
  * Looks at a receiver again right before money leaves: it must still be what the payment was priced for, and take what it
@@ -31,8 +31,7 @@ export async function recheckReceiver(
     // The rail may know what became of what is in flight, whatever this server says.
     if (isSilent && isInFlight(progress)) return { state: 'unclear' }
     const reason = `receiver_${found.reason}`
-    if (!isSilent) return { state: 'over', reason }
-    return { state: 'silent', reason, ...(found.detail !== undefined && { detail: found.detail }) }
+    return isSilent ? { state: 'silent', reason, detail: found.detail } : { state: 'over', reason }
   }
   const { asset, remainder, details } = found.receiver
   if (!isSameAsset(asset, payment.receiveAmount)) return { state: 'over', reason: 'receiver_changed_asset' }

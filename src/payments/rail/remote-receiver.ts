@@ -50,20 +50,15 @@ export async function reachRemoteReceiver(
   from: Asset,
   amount: Amount | undefined,
 ): Promise<(FoundRemoteReceiver & { readonly ok: false }) | { ok: true; receiver: RemoteReceiver; way: RailWay }> {
-  let isFound = false
+  let lateDetail = LATE_SERVER
   const reached = await raceDeadline(context, async () => {
     const found = await askServer(context, url)
     if (!found.ok) return found
-    isFound = true
-    const way = await wayTo(context, found.receiver, from, amount)
-    return 'account' in way ? { ...found, way } : ({ ok: false, reason: 'unreachable', detail: way.detail } as const)
+    lateDetail = 'the payment method did not answer in time'
+    const reachable = await wayTo(context, found.receiver, from, amount)
+    return reachable.ok ? { ...found, way: reachable.way } : reachable
   })
-  if (reached !== 'late') return reached
-  return {
-    ok: false,
-    reason: 'unreachable',
-    detail: isFound ? 'the payment method did not answer in time' : LATE_SERVER,
-  }
+  return reached === 'late' ? { ok: false, reason: 'unreachable', detail: lateDetail } : reached
 }
 
 const LATE_SERVER = 'its server did not answer in time'
@@ -108,23 +103,30 @@ function readReceiver(context: Context, url: string, payment: RemoteIncomingPaym
   }
 }
 
+type FoundWay =
+  | { readonly ok: true; readonly way: RailWay }
+  | { readonly ok: false; readonly reason: 'unreachable'; readonly detail: string }
+
 /** The first payment method that the receiver names and this wallet has is asked; why, where it does not come through. */
 async function wayTo(
   context: Context,
   receiver: RemoteReceiver,
   from: Asset,
   named: Amount | undefined,
-): Promise<RailWay | { readonly detail: string }> {
+): Promise<FoundWay> {
   const { details, asset, remainder } = receiver
   const method = context.paymentMethods.find(({ type }) => type === details.type)
-  if (method === undefined) return { detail: 'no payment method reaches it' }
+  if (method === undefined) return noWay('no payment method reaches it')
   const amount = named ?? (remainder === undefined ? undefined : amountOf(asset, remainder))
   const quote = await quoteOf(context, method, { details, from, to: asset, ...(amount && { amount }) })
-  if (!quote.ok)
-    return { detail: hideSecret(`the payment method finds no way: ${quote.detail ?? quote.reason}`, details) }
+  if (!quote.ok) return noWay(hideSecret(`the payment method finds no way: ${quote.detail ?? quote.reason}`, details))
   checkQuote(quote)
   const { account, asset: railAsset, rate } = quote
-  return { method: method.type, account, asset: railAsset, rate }
+  return { ok: true, way: { method: method.type, account, asset: railAsset, rate } }
+}
+
+function noWay(detail: string): FoundWay {
+  return { ok: false, reason: 'unreachable', detail }
 }
 
 async function quoteOf(

@@ -1,0 +1,103 @@
+import type { Clock } from '../../src/index.ts'
+import type { PathRate } from './probe-path.ts'
+import { countArrived, type SendOrder } from './send-money-amounts.ts'
+import type { PacketBook, Undecided } from './send-money-book.ts'
+import type { Pace, SendStop } from './send-money-pace.ts'
+import type { PacketOutcome } from './stream-connection.ts'
+
+/** What is told of packets, and who is told. */
+export interface Sending {
+  readonly order: SendOrder
+  /** Whether a packet without an answer may be sent again, to find out. */
+  readonly isIdempotent: boolean
+  readonly book: PacketBook
+  readonly pace: Pace
+  readonly clock: Clock
+  /** What arrives of what leaves, by what is known. */
+  rateNow(): PathRate
+}
+
+type NotTaken = Exclude<PacketOutcome, { readonly outcome: 'fulfilled' }>
+type Rejected = Extract<PacketOutcome, { readonly outcome: 'rejected' }>
+
+/** Where a packet can be sent again, its answer is not waited for longer. */
+export const ASK_MILLISECONDS = 10_000
+const FIRST_ASK_PAUSE_MILLISECONDS = 100
+/** Where a packet was taken, and the word on how much of it arrived got lost, that is asked for so often; then the least counts. */
+const MOST_ASKS_FOR_WORD = 7
+/** Why nothing more leaves while a packet has no answer, and cannot be asked about. */
+export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
+
+/** Notes what sending a packet came to, `epoch` being that of the pace when it left; whether more is known than before. */
+export function noteOutcome(sending: Sending, packet: Undecided, outcome: PacketOutcome, epoch: number): boolean {
+  if (outcome.outcome === 'fulfilled') return noteTaken(sending, packet, outcome.received)
+  // What was taken stays taken, whatever comes of asking its receiver how much arrived.
+  if (packet.isTaken) return askForWord(sending, packet)
+  return noteNotTaken(sending, packet, outcome, epoch)
+}
+
+/** Counts a packet that its receiver has taken. */
+export function countTaken({ order, book, pace, rateNow }: Sending, packet: Undecided, arrived: bigint): void {
+  const { amount, least } = packet
+  book.settle(packet, countArrived(order, packet, arrived, rateNow()))
+  if (arrived === 0n) pace.noteNothing(amount)
+  // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
+  if (arrived < least && amount * order.receiveAmount > order.sendAmount)
+    pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
+}
+
+function noteTaken(sending: Sending, packet: Undecided, said: bigint | undefined): boolean {
+  const isNews = !packet.isTaken
+  if (isNews) {
+    sending.pace.noteSuccess()
+    packet.asks = 0
+  }
+  packet.isTaken = true
+  if (said === undefined && sending.isIdempotent) return askForWord(sending, packet) || isNews
+  countTaken(sending, packet, said ?? packet.least)
+  return true
+}
+
+function askForWord(sending: Sending, packet: Undecided): boolean {
+  if (packet.asks < MOST_ASKS_FOR_WORD) {
+    askLater(sending, packet)
+    return false
+  }
+  countTaken(sending, packet, packet.least)
+  return true
+}
+
+function noteNotTaken(sending: Sending, packet: Undecided, outcome: NotTaken, epoch: number): boolean {
+  const { isIdempotent, book, pace } = sending
+  // Somebody on the way may refuse a packet that has come through before, and not know of it.
+  const isFinal = outcome.outcome === 'rejected' && outcome.isFinal
+  const isDecided = isFinal || (outcome.outcome !== 'unknown' && !packet.mayHaveLeft)
+  if (isDecided) book.drop(packet)
+  else {
+    askLater(sending, packet)
+    if (!isIdempotent) pace.noteStop(IN_FLIGHT)
+  }
+  if (outcome.outcome === 'rejected') learnFrom(pace, packet, outcome, epoch)
+  else pace.noteTrouble(epoch, outcome.outcome === 'not_taken' ? outcome.reason : IN_FLIGHT.reason)
+  return isDecided
+}
+
+function askLater({ clock }: Sending, packet: Undecided): void {
+  packet.state = 'unknown'
+  packet.mayHaveLeft = true
+  packet.askAt = clock.now() + Math.min(FIRST_ASK_PAUSE_MILLISECONDS * 2 ** packet.asks++, ASK_MILLISECONDS)
+}
+
+function learnFrom(
+  pace: Pace,
+  { amount, least }: Undecided,
+  { reply, received: arrived, isClosed }: Rejected,
+  epoch: number,
+): void {
+  if (isClosed) pace.noteStop({ outcome: 'ended', reason: 'closed_by_receiver' })
+  if (arrived === 0n) pace.noteNothing(amount)
+  if (reply.code === 'F08' || reply.code === 'T04') pace.noteTooLarge(amount, reply)
+  const reason = arrived !== undefined && arrived < least ? 'rate_too_low' : reply.code
+  if (!reply.code.startsWith('F')) pace.noteTrouble(epoch, reason)
+  else if (reply.code !== 'F08') pace.noteRefusal(epoch, reason)
+}
