@@ -10,6 +10,39 @@ export const isOver = ({ state }: OutgoingPayment): boolean => ['refused', 'comp
 /** Whether a payment counts in what its grant has spent. */
 export const isCounted = ({ state }: OutgoingPayment): boolean => state !== 'refused' && state !== 'failed'
 
+/** Division of integers that are not negative, rounded up. */
+export const ceilDivide = (dividend: bigint, divisor: bigint): bigint => (dividend + divisor - 1n) / divisor
+
+/** What a payment counts in what its grant has spent: all of it but what failed, and of that what left all the same. */
+export function spentOf(payment: OutgoingPayment): { readonly debit: bigint; readonly receive: bigint } {
+  const { state, debitAmount, receiveAmount, sentAmount, rail, delivery } = payment
+  if (isCounted(payment)) return { debit: debitAmount.value, receive: receiveAmount.value }
+  if (state === 'refused' || sentAmount.value === 0n || rail === undefined) return { debit: 0n, receive: 0n }
+  const sent = BigInt(delivery?.sent ?? 0)
+  const counts = [
+    BigInt(delivery?.received ?? 0),
+    ceilDivide(receiveAmount.value * sent, BigInt(rail.sendAmount.value)),
+  ]
+  const receive = counts.reduce((one, other) => (one > other ? one : other))
+  return { debit: sentAmount.value, receive: receive < receiveAmount.value ? receive : receiveAmount.value }
+}
+
+/** What must be decided of a payment over a rail, by what has really left for it. */
+export function decisionFor(payment: OutgoingPayment, sent: bigint): { readonly amount: bigint; readonly fee: bigint } {
+  const { debitAmount, receiveAmount, fee, rail, delivery } = payment
+  const most = BigInt(rail?.sendAmount.value ?? 0)
+  const hasAll = rail?.isFixedReceive === true && BigInt(delivery?.received ?? 0) >= receiveAmount.value
+  if (hasAll || sent === most) return { amount: debitAmount.value, fee: fee.value }
+  if (sent === 0n) return { amount: 0n, fee: 0n }
+  const fixed = BigInt(rail?.fixedFee ?? 0)
+  const ownFee = fixed + ((fee.value - fixed) * sent) / most
+  return { amount: ceilDivide((debitAmount.value - fee.value) * sent, most) + ownFee, fee: ownFee }
+}
+
+/** Whether the host is to say how a payment ended: nothing else moves it on. */
+export const isLeftToHost = ({ state, delivery }: OutgoingPayment): boolean =>
+  state === 'sending' && delivery?.isLeftToHost !== undefined
+
 /** The entry of its grant that a payment was charged to. */
 export const entryOf = ({ spendingIds: [id = ''] }: OutgoingPayment): number => Number(id.split(':')[1])
 

@@ -1,8 +1,18 @@
-import type { Clock, Ledger, MoneyEvent, OpenPaymentsEvent, OpenPaymentsOptions, Storage } from 'open-payments-server'
+import type {
+  Clock,
+  FoundReceiver,
+  Ledger,
+  MoneyEvent,
+  OpenPaymentsEvent,
+  OpenPaymentsOptions,
+  RailServer,
+  Storage,
+} from 'open-payments-server'
 import { PRICING } from '../properties/model/prices.ts'
 import { closeForAWhile } from './accounts.ts'
 import type { Call } from './scheduler.ts'
-import type { FaultRates } from './shape.ts'
+import type { FaultRates, RailShape } from './shape.ts'
+import { type MakeCall, simulatedRail } from './simulated-rail.ts'
 import type { SimulatedProcess, World } from './world.ts'
 
 /** What becomes of a call. */
@@ -10,7 +20,7 @@ export type Fate = 'answered' | keyof FaultRates
 
 /** Calls that change something: their effect may come at another moment than their answer. */
 export function isWriting({ name }: Call): boolean {
-  return ['commit', 'hold', 'settle', 'release', 'credit'].includes(name)
+  return ['commit', 'hold', 'settle', 'release', 'credit', 'send'].includes(name)
 }
 
 const NOWHERE: readonly Fate[] = []
@@ -26,6 +36,13 @@ function fatesOf(call: Call): readonly Fate[] {
         : ['fails', 'losesReply', 'isOvertaken', 'isLost', 'isUnanswered', 'isRepeated']
     case 'onEvent':
       return ['fails', 'losesReply', 'isLost', 'isUnanswered']
+    case 'rail':
+      return call.name === 'send'
+        ? ['fails', 'losesReply', 'isOvertaken', 'isLost', 'isUnanswered', 'isRepeated']
+        : ['fails', 'isLost']
+    // It never rejects.
+    case 'remoteReceivers':
+      return ['isLost']
     case 'pricing':
       return ['fails', 'isLost']
     case 'walletAddresses':
@@ -49,6 +66,7 @@ function drawFate(world: World, call: Call): Fate {
 
 function ratesOf({ shape, isFaulty }: World, { port }: Call): FaultRates | undefined {
   if (!isFaulty) return undefined
+  if (port === 'rail' || port === 'remoteReceivers') return shape.rail?.faults
   return port === 'storage' ? shape.storage : port === 'ledger' ? shape.ledger : shape.others
 }
 
@@ -158,17 +176,21 @@ export function simulatedClock(world: World, process: SimulatedProcess): Clock {
 
 type Ports = Pick<
   OpenPaymentsOptions,
-  'storage' | 'ledger' | 'walletAddresses' | 'pricing' | 'keyResolver' | 'clock' | 'onEvent'
+  | 'storage'
+  | 'ledger'
+  | 'walletAddresses'
+  | 'pricing'
+  | 'keyResolver'
+  | 'clock'
+  | 'onEvent'
+  | 'paymentMethods'
+  | 'remoteReceivers'
 >
 
 /** The ports of one process. */
 export function simulatedPorts(world: World, process: SimulatedProcess): Ports {
-  const make = <T>(
-    port: Call['port'],
-    name: string,
-    given: readonly unknown[],
-    effect: () => T | Promise<T>,
-  ): Promise<T> => callPort(world, process, { process: process.id, port, name, arguments: given }, effect)
+  const make: MakeCall = (port, name, given, effect) =>
+    callPort(world, process, { process: process.id, port, name, arguments: given }, effect)
   const { storage, directory } = world
   const stored: Storage = {
     get: (keys) => make('storage', 'get', [keys], () => storage.get(keys)),
@@ -194,7 +216,18 @@ export function simulatedPorts(world: World, process: SimulatedProcess): Ports {
       keySet: (url) => make('keyResolver', 'keySet', [url], () => world.keySetOf(url)),
       publicName: (url) => make('keyResolver', 'publicName', [url], () => undefined),
     },
+    ...(world.shape.rail && railPorts(world.shape.rail)),
     onEvent: (event) => (isMoneyEvent(event) ? tellMoney(event) : world.onServiceEvent(process, event)),
+  }
+
+  function railPorts(rail: RailShape): Pick<Ports, 'paymentMethods' | 'remoteReceivers'> {
+    const connect = (server: RailServer): void => void Object.assign(process, { rail: server })
+    const find = async (url: string): Promise<FoundReceiver> => {
+      const found = await make('remoteReceivers', 'find', [url], () => world.readFar(url))
+      world.railWatch.reads(process, url, found)
+      return found
+    }
+    return { paymentMethods: [simulatedRail(world, process, rail, make, connect)], remoteReceivers: { find } }
   }
 
   function tellMoney(event: MoneyEvent): Promise<void> {

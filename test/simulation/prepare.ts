@@ -2,7 +2,7 @@ import type { MoneyEvent, StoredRecord } from 'open-payments-server'
 import type { SigningKey } from 'open-payments-server/testing'
 import type { Granted } from './grants.ts'
 import { idOf } from './orders.ts'
-import { CALM } from './shape.ts'
+import { CALM, CALM_RAIL } from './shape.ts'
 import { createIncoming, getReceivingGrant, getSpendingGrant, type Knowledge, newKnowledge, SPENDING } from './users.ts'
 import { type CreateOpenPayments, createWorld } from './world.ts'
 
@@ -22,7 +22,7 @@ export async function prepareRecords(
   keys: readonly SigningKey[],
   accessTokenSeconds: number,
 ): Promise<Prepared> {
-  const shape = { ...CALM, settings: { lifetimes: { accessTokenSeconds } } }
+  const shape = { ...CALM, rail: CALM_RAIL, settings: { lifetimes: { accessTokenSeconds } } }
   const startsAt = Date.parse('2026-03-01T12:00:00Z')
   const world = createWorld({ seed: 0, shape, createOpenPayments, keys, isTraced: false, startsAt })
   world.start()

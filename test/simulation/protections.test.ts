@@ -8,6 +8,8 @@ import { OF_COMMITS } from './scenarios-of-commits.ts'
 import { OF_EVENTS } from './scenarios-of-events.ts'
 import { OF_LEDGERS } from './scenarios-of-ledgers.ts'
 import { OF_ORDERS } from './scenarios-of-orders.ts'
+import { OF_PACKETS } from './scenarios-of-packets.ts'
+import { OF_RAILS } from './scenarios-of-rails.ts'
 import { OF_RECEIPTS } from './scenarios-of-receipts.ts'
 import { OF_RIGHTS } from './scenarios-of-rights.ts'
 import { OF_WORKERS } from './scenarios-of-workers.ts'
@@ -33,6 +35,8 @@ const SCENARIOS = [
   ...OF_RIGHTS,
   ...OF_RECEIPTS,
   ...OF_EVENTS,
+  ...OF_RAILS,
+  ...OF_PACKETS,
 ]
 
 // The first copy of the library is compiled from its source.

@@ -7,9 +7,10 @@ export interface RecordBook {
   find<K extends RecordKind>(kind: K, id: string): RecordTypes[K] | undefined
   /** Takes note of a record that is new, or was there from the start. */
   learn(record: StoredRecord): void
-  readonly payments: Record<'ofGrant' | 'ofQuote' | 'ofSpending', Members<'outgoing-payment'>>
+  readonly payments: Record<'ofGrant' | 'ofQuote' | 'ofSpending' | 'ofRailAccount', Members<'outgoing-payment'>>
   readonly tokensOfGrant: Members<'access-token'>
   readonly receiptsOf: Members<'receipt'>
+  readonly receiptsOfRailAccount: Members<'receipt'>
   tokenOfManagement(manageId: string): RecordTypes['access-token'] | undefined
   paymentOfCredit(creditId: string): RecordTypes['outgoing-payment'] | undefined
 }
@@ -29,6 +30,8 @@ export function createRecordBook(storage: () => SimulatedStorage): RecordBook {
   const byGrant = createIndex()
   const byQuote = createIndex()
   const bySpending = createIndex()
+  const byRailAccount = createIndex()
+  const receiptsByRailAccount = createIndex()
   const tokens = createIndex()
   const receipts = createIndex()
   const managed = new Map<string, string>()
@@ -43,26 +46,33 @@ export function createRecordBook(storage: () => SimulatedStorage): RecordBook {
     find,
     learn({ kind, value }) {
       if (kind === 'outgoing-payment') {
-        const { id, grantId, quoteId, spendingIds } = value as RecordTypes['outgoing-payment']
+        const { id, grantId, quoteId, spendingIds, rail } = value as RecordTypes['outgoing-payment']
         credits.set(creditIdOf(id), id)
         byGrant.add(grantId, id)
         if (quoteId !== undefined) byQuote.add(quoteId, id)
         for (const spendingId of spendingIds) bySpending.add(spendingId, id)
+        if (rail !== undefined) byRailAccount.add(`${rail.method}:${rail.account}`, id)
       }
       if (kind === 'access-token') {
         const { id, grantId, manageId } = value as RecordTypes['access-token']
         tokens.add(grantId, id)
         managed.set(manageId, id)
       }
-      if (kind === 'receipt') receipts.add((value as RecordTypes['receipt']).incomingPaymentId, value.id)
+      if (kind === 'receipt') {
+        const { id, incomingPaymentId, railAccount } = value as RecordTypes['receipt']
+        receipts.add(incomingPaymentId, id)
+        if (railAccount !== undefined) receiptsByRailAccount.add(railAccount, id)
+      }
     },
     payments: {
       ofGrant: members('outgoing-payment', byGrant),
       ofQuote: members('outgoing-payment', byQuote),
       ofSpending: members('outgoing-payment', bySpending),
+      ofRailAccount: members('outgoing-payment', byRailAccount),
     },
     tokensOfGrant: members('access-token', tokens),
     receiptsOf: members('receipt', receipts),
+    receiptsOfRailAccount: members('receipt', receiptsByRailAccount),
     tokenOfManagement: (manageId) => find('access-token', managed.get(manageId) ?? ''),
     paymentOfCredit: (creditId) => find('outgoing-payment', credits.get(creditId) ?? ''),
   }

@@ -2,8 +2,9 @@ import type { SigningKey } from 'open-payments-server/testing'
 import { checkEnd } from './check-end.ts'
 import { pause } from './exchange.ts'
 import { askWallet, type Granted } from './grants.ts'
-import { isOver } from './payment-facts.ts'
+import { isLeftToHost, isOver } from './payment-facts.ts'
 import { type Prepared, prepareRecords } from './prepare.ts'
+import { endRails } from './rail-users.ts'
 import { randomFrom } from './random.ts'
 import { drawShape } from './shape.ts'
 import { actUntil, askOnceMore, type Knowledge, newKnowledge } from './users.ts'
@@ -67,17 +68,24 @@ async function play(world: World, known: Knowledge): Promise<number> {
   }
   for (let count = 0; count < shape.processes; count++) world.start()
   world.isFaulty = true
+  world.far.isKind = false
   let actions = 0
   const users = Array.from({ length: shape.users }, () => actUntil(world, known, () => actions++ >= shape.actions))
   if (shape.recoverEvery > 0) for (const process of world.processes) tend(world, process, () => isOpen)
-  const ended = Promise.all(users).then(() => {
+  // What is sent to other servers goes on when those are done who ordered it.
+  const afterwards = shape.rail === undefined ? 0 : world.random.pick([0, 3_000, 20_000])
+  const waited = Promise.all(users).then(() => pause(world, afterwards))
+  const ended = waited.then(() => {
     isOpen = false
     world.isFaulty = false
+    world.far.isKind = true
   })
   await runOut()
   if (world.violations.length > 0) return steps
   const isDone = await Promise.race([ended.then(() => true), new Promise((resolve) => setImmediate(resolve, false))])
   if (isDone !== true) violate('somebody waits for an answer that never comes')
+  await recoverAll(world, runOut)
+  await endRails(world, known, runOut)
   await recoverAll(world, runOut)
   if (world.violations.length > 0) return steps
   await checkEnd(world, known.orders)
@@ -115,8 +123,13 @@ async function tend(world: World, process: SimulatedProcess, isOpen: () => boole
 export async function recoverAll(world: World, runOut: () => Promise<void>): Promise<void> {
   const { storage, scheduler } = world
   if (!world.processes.some(({ isAlive }) => isAlive)) world.start()
+  // What waits for the host, and refusals of transfers, are due for ever.
   const dueAt = (): readonly number[] =>
-    [...storage.all('outgoing-payment'), ...storage.all('event')].flatMap((record) => record.dueAt ?? [])
+    [
+      ...storage.all('outgoing-payment').filter(({ value }) => !isLeftToHost(value)),
+      ...storage.all('receipt').filter(({ value }) => value.state === 'reserved'),
+      ...storage.all('event'),
+    ].flatMap((record) => record.dueAt ?? [])
   for (let round = 0; round < 40 && world.violations.length === 0; round++) {
     const due = dueAt()
     if (due.length === 0) return
@@ -126,7 +139,7 @@ export async function recoverAll(world: World, runOut: () => Promise<void>): Pro
     if (world.random.chance(0.5)) askWallet(world, (wallet) => wallet.recover())
     await runOut()
   }
-  const open = storage.all('outgoing-payment').filter(({ value }) => !isOver(value))
+  const open = storage.all('outgoing-payment').filter(({ value }) => !isOver(value) && !isLeftToHost(value))
   if (world.violations.length === 0)
     world.violate(`8: recover() never came to an end: ${open.length} payments, ${dueAt().length} due`)
 }

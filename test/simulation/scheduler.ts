@@ -4,7 +4,16 @@ import type { Trace } from './trace.ts'
 /** One call of a port by one process. */
 export interface Call {
   readonly process: number
-  readonly port: 'storage' | 'ledger' | 'walletAddresses' | 'pricing' | 'keyResolver' | 'onEvent' | 'clock'
+  readonly port:
+    | 'storage'
+    | 'ledger'
+    | 'walletAddresses'
+    | 'pricing'
+    | 'keyResolver'
+    | 'remoteReceivers'
+    | 'rail'
+    | 'onEvent'
+    | 'clock'
   readonly name: string
   readonly arguments: readonly unknown[]
 }

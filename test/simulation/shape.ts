@@ -29,6 +29,31 @@ export const NO_FAULTS: FaultRates = {
   isSlow: 0,
 }
 
+/** What the rail of a run is like, and the wallet at its other end. */
+export interface RailShape {
+  /** Whether the far side can be asked again what became of a part; else that may stay unknown. */
+  readonly isAskable: boolean
+  /** Whether it fails for ever in the end where something is in flight. */
+  readonly isBroken: boolean
+  /** In how many parts a payment leaves, and how many of them at once, at most. */
+  readonly parts: number
+  readonly window: number
+  /** The probability that it stops somewhere on its way, in one of the ways that its port leaves open. */
+  readonly oddness: number
+  /** The probability that the far side rejects a part. */
+  readonly rejects: number
+  /** How far one side of an account may be above the other one. */
+  readonly limit: bigint | undefined
+  /** What becomes of calls between this wallet, the rail and the other one. */
+  readonly faults: FaultRates
+  /** The share of payments that go there. */
+  readonly share: number
+  /** What is lost on the way, in hundredths. */
+  readonly slippage: bigint
+  /** Whether dollars leave for euros, or the wallet has changed them before. */
+  readonly isExchangedByRail: boolean
+}
+
 /** What one run is like. Drawn from its seed, so that different seeds differ in kind. */
 export interface Shape {
   readonly processes: number
@@ -56,6 +81,8 @@ export interface Shape {
   readonly openingBalance: bigint
   /** How often each process recovers and sweeps, in milliseconds. */
   readonly recoverEvery: number
+  /** Absent where no payment method is configured. */
+  readonly rail?: RailShape
   readonly settings: NonNullable<OpenPaymentsOptions['settings']>
 }
 
@@ -94,11 +121,45 @@ function drawRates(random: Random, most: number): FaultRates {
   }
 }
 
+/** A rail on which nothing goes wrong. */
+export const CALM_RAIL: RailShape = {
+  isAskable: true,
+  isBroken: false,
+  parts: 3,
+  window: 1,
+  oddness: 0,
+  rejects: 0,
+  limit: undefined,
+  faults: NO_FAULTS,
+  share: 0,
+  slippage: 0n,
+  isExchangedByRail: true,
+}
+
+function drawRail(random: Random, isCalm: boolean): RailShape {
+  const most = random.pick([0.3, 0.6])
+  return {
+    isAskable: random.chance(0.75),
+    isBroken: !isCalm && random.chance(0.1),
+    parts: random.between(1, 5),
+    window: random.between(1, 3),
+    oddness: isCalm || random.chance(0.2) ? 0 : random.pick([0.1, 0.3, 0.5]),
+    rejects: isCalm || random.chance(0.3) ? 0 : random.pick([0.05, 0.3]),
+    limit: random.chance(0.65) ? undefined : BigInt(random.pick([50, 300])),
+    faults: isCalm || random.chance(0.2) ? NO_FAULTS : drawRates(random, most),
+    share: random.pick([0.5, 0.9]),
+    slippage: BigInt(random.between(0, 4)),
+    isExchangedByRail: random.chance(0.5),
+  }
+}
+
 export function drawShape(random: Random): Shape {
   const isCalm = random.chance(0.12)
   const most = random.pick([0.05, 0.15, 0.4])
   const rates = (): FaultRates => (isCalm || random.chance(0.25) ? NO_FAULTS : drawRates(random, most))
   const lease = random.pick([9, 15, 30, 30])
+  // A rail needs a longer lease than that.
+  const hasRail = lease >= 15 && random.chance(0.75)
   const isSlowLedger = !isCalm && random.chance(0.08)
   return {
     processes: random.weigh([
@@ -108,7 +169,8 @@ export function drawShape(random: Random): Shape {
       [1, 4],
     ]),
     users: random.between(1, 8),
-    actions: random.between(5, 18),
+    // A rail is more to see.
+    actions: random.between(5, 18) + (hasRail ? 6 : 0),
     latency: random.pick([0, 5, 40, 400]),
     slowest: random.pick([5_000, 20_000, 90_000]),
     ledgerPause: isSlowLedger ? random.pick([3_001, 5_000, 20_000]) : 0,
@@ -122,6 +184,7 @@ export function drawShape(random: Random): Shape {
     keyed: random.pick([0, 0.5, 0.5, 1]),
     openingBalance: random.pick([60n, 300n, 3_000n, 100_000n]),
     recoverEvery: random.pick([0, 2_000, 10_000]),
+    ...(hasRail && { rail: drawRail(random, isCalm) }),
     settings: {
       lifetimes: { accessTokenSeconds: random.chance(0.9) ? 10_000_000 : 600 },
       limits: { leaseSeconds: lease, holdSeconds: random.pick([1, 3, 3]) },

@@ -6,6 +6,7 @@ import type { Granted } from './grants.ts'
 import { newOrder, type Order, place } from './orders.ts'
 import type { Fate } from './ports.ts'
 import type { Prepared } from './prepare.ts'
+import { endRails } from './rail-users.ts'
 import { recoverAll } from './run.ts'
 import type { Call, KeptBack, Task } from './scheduler.ts'
 import { CALM, type Shape } from './shape.ts'
@@ -147,6 +148,8 @@ export function setStage(
     },
     async end() {
       await runOut()
+      if (world.violations.length === 0) await recoverAll(world, () => runOut())
+      if (world.violations.length === 0) await endRails(world, { packets: [] }, () => runOut())
       if (world.violations.length === 0) await recoverAll(world, () => runOut())
       if (world.violations.length === 0) await checkEnd(world, orders)
       return world.violations

@@ -4,7 +4,10 @@ import { setPermissions } from './accounts.ts'
 import { pause, send } from './exchange.ts'
 import { askWallet, continueGrant, type Granted, getConsented, getGrantedAtOnce, rotate } from './grants.ts'
 import { idOf, newOrder, type Order, place } from './orders.ts'
+import { type Packet, sendPacket } from './rail-transfers.ts'
+import { changeFarReceiver, decideAsHost } from './rail-users.ts'
 import { checkList, checkRead } from './reads.ts'
+import { latest, someReceiver } from './receivers.ts'
 import { reportAgain, reportTransfer, type Transfer } from './transfers.ts'
 import type { SimulatedClient, World } from './world.ts'
 
@@ -12,10 +15,17 @@ import type { SimulatedClient, World } from './world.ts'
 export interface Knowledge {
   readonly receiving: Granted[]
   readonly spending: Granted[]
-  readonly incomings: { readonly url: string; readonly walletAddress: string; readonly granted: Granted }[]
+  readonly incomings: {
+    readonly url: string
+    readonly walletAddress: string
+    readonly granted: Granted
+    /** Where others pay it, as the answer says that made it. */
+    readonly ilpAddress?: string
+  }[]
   readonly quotes: { readonly url: string; readonly walletAddress: string; readonly client: SimulatedClient }[]
   readonly orders: Order[]
   readonly transfers: Transfer[]
+  readonly packets: Packet[]
   keys: number
 }
 
@@ -33,12 +43,14 @@ export const newKnowledge = ({
   quotes: [],
   orders: [],
   transfers: [],
+  packets: [],
   keys: 0,
 })
 
 const usd = (value: number) => ({ value: String(value), assetCode: 'USD', assetScale: 2 })
 const eur = (value: number) => ({ value: String(value), assetCode: 'EUR', assetScale: 4 })
-const amountFor = (walletAddress: string, value: number) => (walletAddress === CAROL ? eur(value * 100) : usd(value))
+const amountIn = (isEuro: boolean, value: number) => (isEuro ? eur(value * 100) : usd(value))
+const amountFor = (walletAddress: string, value: number) => amountIn(walletAddress === CAROL, value)
 
 const RECEIVING: readonly Access[] = [
   { type: 'incoming-payment', actions: ['create', 'complete', 'read', 'list'] },
@@ -94,29 +106,12 @@ async function getGrant(world: World, known: Knowledge): Promise<void> {
   if (granted !== undefined) known[isSpending ? 'spending' : 'receiving'].push(granted)
 }
 
-/** One that would take this much now, as far as the records say; now and then any. */
-function someReceiver(world: World, known: Knowledge, payer: string): Knowledge['incomings'][number] | undefined {
-  const { random, storage } = world
-  const isApt = ({ url, walletAddress }: Knowledge['incomings'][number]): boolean => {
-    const payment = storage.find('incoming-payment', idOf(url))?.value
-    if (payment === undefined || (payer === CAROL && walletAddress !== CAROL)) return false
-    const left =
-      payment.incomingAmount && payment.incomingAmount.value - payment.received.value - payment.reserved.value
-    const isOpen = payment.state === 'pending' || payment.state === 'processing'
-    return isOpen && (payment.expiresAt ?? 0) > world.now() && (left === undefined || left > 20n)
-  }
-  return latest(world, random.chance(0.85) ? known.incomings.filter(isApt) : known.incomings)
-}
-
 /** A grant that seems to be alive; now and then any. */
 function someGrant(world: World, known: Knowledge): Granted | undefined {
   const isAlive = ({ continueUri }: Granted): boolean =>
     world.storage.find('grant', idOf(continueUri))?.value.state === 'issued'
   return latest(world, world.random.chance(0.9) ? known.spending.filter(isAlive) : known.spending)
 }
-
-const latest = <T>({ random }: World, list: readonly T[]): T | undefined =>
-  list.length === 0 ? undefined : random.chance(0.6) ? list.at(-1) : random.pick(list)
 
 function keyFor({ random, shape }: World, known: Knowledge): { readonly key?: string } {
   if (!random.chance(shape.keyed)) return {}
@@ -145,7 +140,10 @@ export async function createIncoming(world: World, known: Knowledge): Promise<vo
   })
   known.orders.push(order)
   const answer = await place(world, order)
-  if (answer?.status === 201) known.incomings.push({ url: answer.body.id, walletAddress, granted })
+  if (answer?.status !== 201) return
+  const [method] = answer.body.methods
+  const { ilpAddress } = method ?? {}
+  known.incomings.push({ url: answer.body.id, walletAddress, granted, ...(ilpAddress !== undefined && { ilpAddress }) })
 }
 
 export async function createQuote(world: World, known: Knowledge): Promise<void> {
@@ -156,7 +154,7 @@ export async function createQuote(world: World, known: Knowledge): Promise<void>
   const walletAddress = granted.owner
   const amount = random.weigh<object>([
     [5, { debitAmount: amountFor(walletAddress, random.between(2, random.pick([20, 60, 300]))) }],
-    [3, { receiveAmount: amountFor(receiver.walletAddress, random.between(1, random.pick([20, 200]))) }],
+    [3, { receiveAmount: amountIn(receiver.isEuro, random.between(1, random.pick([20, 200]))) }],
     [2, {}],
   ])
   const { client, token } = granted
@@ -275,12 +273,21 @@ const WEIGHTS: readonly (readonly [number, (world: World, known: Knowledge) => P
   [1, (world) => askWallet(world, (wallet) => wallet.recover())],
 ]
 
+/** Where there is a rail, its peer, other servers and the host are at it too. */
+const RAIL_WEIGHTS: typeof WEIGHTS = [
+  ...WEIGHTS,
+  [30, pay],
+  [14, sendPacket],
+  [10, changeFarReceiver],
+  [8, decideAsHost],
+]
+
 /** One person or program that goes on until the run has had enough actions. */
 export async function actUntil(world: World, known: Knowledge, isEnough: () => boolean): Promise<void> {
   const { random, shape } = world
   while (!isEnough()) {
     await pause(world, shape.thinking === 0 ? 0 : random.between(0, shape.thinking))
     while (!world.processes.some(({ isAlive }) => isAlive)) await pause(world, 500)
-    await random.weigh(WEIGHTS)(world, known)
+    await random.weigh(shape.rail === undefined ? WEIGHTS : RAIL_WEIGHTS)(world, known)
   }
 }

@@ -1,8 +1,10 @@
 import type { RecordKind, RecordTypes, StoredRecord } from 'open-payments-server'
+import type { FarSide } from './far-side.ts'
 import type { OutgoingPayment } from './payment-facts.ts'
 import { createRecordBook, insertedOf } from './record-book.ts'
 import type { SimulatedStorage, Write } from './simulated-storage.ts'
 import { watchPayments } from './watch-payments.ts'
+import { type RailWatch, watchRails } from './watch-rails.ts'
 
 /** What every commit must leave true. */
 export interface CommitWatch {
@@ -15,6 +17,7 @@ export interface CommitWatch {
   spentWith(paymentId: string): RecordTypes['spending'] | undefined
   /** Incoming payments for which a client has ever asked for completion. */
   readonly completedByCall: Set<string>
+  readonly rails: RailWatch
 }
 
 const NEXT_QUOTE_STATES: Readonly<Record<RecordTypes['quote']['state'], readonly string[]>> = {
@@ -24,19 +27,25 @@ const NEXT_QUOTE_STATES: Readonly<Record<RecordTypes['quote']['state'], readonly
 }
 
 /** Kinds that are the wallet's books: nothing deletes them. */
-const KEPT: readonly RecordKind[] = ['outgoing-payment', 'incoming-payment', 'receipt', 'spending']
+const KEPT: readonly RecordKind[] = ['outgoing-payment', 'incoming-payment', 'receipt', 'spending', 'rail-account']
+
+const HALF_A_DAY = 12 * 3_600_000
 
 export interface CommitWatching {
   readonly storage: () => SimulatedStorage
-  /** Whether a rail may pay in more than was asked for. */
-  readonly mayExceed: boolean
+  /** What is done with what a rail pays in above what was asked for. */
+  readonly excess: 'accept' | 'cap' | 'refuse'
+  readonly far: FarSide
+  now(): number
+  met(what: string): void
   violate(text: string): void
 }
 
-export function watchCommits({ storage, mayExceed, violate }: CommitWatching): CommitWatch {
+export function watchCommits({ storage, excess, far, now, met, violate }: CommitWatching): CommitWatch {
   const book = createRecordBook(storage)
   const { find, learn } = book
   const payments = watchPayments(book, violate)
+  const rails = watchRails({ book, far, excess, met, violate })
   const completedByCall = new Set<string>()
   const must = (isTrue: boolean, text: () => string): void => {
     if (!isTrue) violate(text())
@@ -50,7 +59,7 @@ export function watchCommits({ storage, mayExceed, violate }: CommitWatching): C
     const { received, state, incomingAmount } = payment
     must(received.value >= (from?.received.value ?? 0n), () => `4: ${name} received less than before`)
     const isReached = incomingAmount !== undefined && received.value >= incomingAmount.value
-    const room = mayExceed || incomingAmount === undefined ? undefined : incomingAmount.value
+    const room = excess === 'accept' || incomingAmount === undefined ? undefined : incomingAmount.value
     const taken = received.value + payment.reserved.value
     must(room === undefined || taken <= room, () => `4: ${name} takes ${taken} of ${room}`)
     const isCompleted = state === 'completed'
@@ -130,10 +139,17 @@ export function watchCommits({ storage, mayExceed, violate }: CommitWatching): C
 
   function checkWrite(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
     const { kind, value } = after
-    if (kind === 'outgoing-payment') payments.checkPayment(writes, before, after)
+    if (kind === 'outgoing-payment') {
+      payments.checkPayment(writes, before, after)
+      rails.checkPayment(before, after)
+    }
     if (kind === 'spending') payments.checkSpending(value.id)
     if (kind === 'incoming-payment') checkIncoming(writes, before, after)
-    if (kind === 'receipt') checkReceipt(before, after)
+    if (kind === 'receipt') {
+      checkReceipt(before, after)
+      rails.checkReceipt(writes, before, after)
+    }
+    if (kind === 'rail-account') rails.checkAccount(value.id)
     if (kind === 'access-token') checkToken(after)
     if (kind === 'grant') checkGrant(before, after)
     if (kind === 'quote') checkQuote(before, after)
@@ -142,9 +158,15 @@ export function watchCommits({ storage, mayExceed, violate }: CommitWatching): C
   }
 
   function checkDeletion({ kind, value }: StoredRecord): void {
-    must(!KEPT.includes(kind), () => `${kind} ${value.id} was deleted`)
+    must(!KEPT.includes(kind) || isOldRefusal(value.id), () => `${kind} ${value.id} was deleted`)
     const isUndone = kind !== 'signed-request' || find('outgoing-payment', value.id)?.state === 'refused'
     must(isUndone, () => `the order of ${value.id} was forgotten`)
+  }
+
+  /** A transfer that was refused is forgotten once it is too late for it at every clock. */
+  function isOldRefusal(id: string): boolean {
+    const told = rails.transfers.get(id)
+    return told?.isTaken === false && now() > told.transfer.notAfter + HALF_A_DAY
   }
 
   return {
@@ -160,5 +182,6 @@ export function watchCommits({ storage, mayExceed, violate }: CommitWatching): C
     paymentOfCredit: book.paymentOfCredit,
     spentWith: payments.spentWith,
     completedByCall,
+    rails,
   }
 }

@@ -45,7 +45,7 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
 
   function expectedOf(name: keyof Movements, { id }: { readonly id: string }): unknown {
     const payment = paymentOf(name, id)
-    if (payment === undefined) return undefined
+    if (payment === undefined) return name === 'credit' ? expectedOfRail(id) : undefined
     const {
       account,
       payeeAccount,
@@ -54,6 +54,7 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
       debitAmount,
       receiveAmount,
       fee,
+      rail,
     } = payment
     switch (name) {
       case 'hold':
@@ -61,7 +62,10 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
           id,
           account,
           amount: debitAmount,
-          counterparty: { kind: 'local', account: payeeAccount, incomingPayment },
+          counterparty:
+            rail === undefined
+              ? { kind: 'local', account: payeeAccount, incomingPayment }
+              : { kind: 'rail', method: rail.method, address: rail.address },
         }
       case 'credit': {
         const counterparty = { kind: 'local', account, incomingPayment }
@@ -77,11 +81,20 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
     }
   }
 
+  /** Money that a rail has taken is credited as its receipt says. */
+  function expectedOfRail(id: string): unknown {
+    const { payeeAccount: account, amount, railAccount } = storage.find('receipt', id)?.value ?? {}
+    if (railAccount === undefined || account === undefined) return undefined
+    const [method, address] = railAccount.split(/:(.*)/)
+    return { id, account, amount, counterparty: { kind: 'rail', method, address } }
+  }
+
   /** The state in which a payment must be when a call first moves money. */
   function checkState(name: keyof Movements, id: string): void {
     const payment = paymentOf(name, id)
     const due = { hold: 'created', credit: 'sending', settle: 'decided', release: 'decided' }[name]
-    if (payment?.state !== due) violate(`ledger: ${name} ${id} took effect while its payment was ${payment?.state}`)
+    if (payment?.state !== due && !(name === 'credit' && payment === undefined))
+      violate(`ledger: ${name} ${id} took effect while its payment was ${payment?.state}`)
     const receipt = name === 'credit' ? storage.find('receipt', id)?.value : undefined
     if (name === 'credit' && receipt?.state !== 'reserved') violate(`ledger: credit ${id} came without room for it`)
   }

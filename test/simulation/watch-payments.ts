@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { RecordTypes, StoredRecord } from 'open-payments-server'
-import { entryOf, isCounted, type OutgoingPayment, windowOf } from './payment-facts.ts'
+import { entryOf, isCounted, type OutgoingPayment, spentOf, windowOf } from './payment-facts.ts'
 import { insertedOf, type RecordBook } from './record-book.ts'
 import type { Write } from './simulated-storage.ts'
 
@@ -22,7 +22,7 @@ const NEXT_STATES: Readonly<Record<OutgoingPayment['state'], readonly string[]>>
 }
 
 /** The members of a payment that may change after its intent. */
-const CHANGING: ReadonlySet<string> = new Set(['state', 'states', 'sentAmount', 'decision', 'attempts'])
+const CHANGING: ReadonlySet<string> = new Set(['state', 'states', 'sentAmount', 'decision', 'attempts', 'delivery'])
 
 export function watchPayments(book: RecordBook, violate: (text: string) => void): PaymentWatch {
   const { find } = book
@@ -98,11 +98,11 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     must(access.identifier === payment.walletAddress, () => `2: ${name} pays from another account`)
     const own = book.payments
       .ofGrant(payment.grantId)
-      .filter((one) => isCounted(one) && entryOf(one) === entry && windowOf(interval, one.createdAt) === window)
-    const debit = own.reduce((sum, one) => sum + one.debitAmount.value, 0n)
+      .filter((one) => entryOf(one) === entry && windowOf(interval, one.createdAt) === window)
+    const debit = own.reduce((sum, one) => sum + spentOf(one).debit, 0n)
     must(debitAmount === undefined || debit <= BigInt(debitAmount.value), () => `2: ${name} makes it ${debit} spent`)
     const received = own.filter((one) => one.receiveAmount.assetCode === receiveAmount?.assetCode)
-    const sum = received.reduce((total, one) => total + one.receiveAmount.value, 0n)
+    const sum = received.reduce((total, one) => total + spentOf(one).receive, 0n)
     const isOther = receiveAmount !== undefined && receiveAmount.assetCode !== payment.receiveAmount.assetCode
     const isWithin = receiveAmount === undefined || sum <= BigInt(receiveAmount.value)
     must(isWithin && !isOther, () => `2: ${name} makes it ${sum} received`)
@@ -141,12 +141,12 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
       violate(`2: the spending ${id} has vanished`)
       return
     }
-    const own = book.payments.ofSpending(id).filter(isCounted)
-    const debit = own.reduce((sum, { debitAmount }) => sum + debitAmount.value, 0n)
+    const own = book.payments.ofSpending(id)
+    const debit = own.reduce((sum, one) => sum + spentOf(one).debit, 0n)
     must(spending.debit.value === debit, () => `2: ${id} says ${spending.debit.value}, its payments ${debit}`)
     for (const { value, assetCode } of spending.receive) {
       const received = own.filter(({ receiveAmount }) => receiveAmount.assetCode === assetCode)
-      const sum = received.reduce((total, { receiveAmount }) => total + receiveAmount.value, 0n)
+      const sum = received.reduce((total, one) => total + spentOf(one).receive, 0n)
       must(BigInt(value) === sum, () => `2: ${id} says ${value} ${assetCode} received, its payments ${sum}`)
     }
   }

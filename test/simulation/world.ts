@@ -1,10 +1,12 @@
 import type {
   Cryptography,
+  FoundReceiver,
   JsonWebKey,
   KeySetResult,
   MoneyEvent,
   OpenPayments,
   OpenPaymentsOptions,
+  RailServer,
   ServiceEvent,
   StoredRecord,
   WalletAddress,
@@ -12,6 +14,7 @@ import type {
 import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledger/memory'
 import type { SigningKey } from 'open-payments-server/testing'
 import { ALICE, AUTH, BASE, BOB, CAROL, CLIENT } from '../support/test-wallet.ts'
+import { createFarSide, type FarSide } from './far-side.ts'
 import { type Host, simulatedHost } from './host.ts'
 import { type Fate, isWriting, simulatedPorts } from './ports.ts'
 import { type Random, randomFrom } from './random.ts'
@@ -22,6 +25,7 @@ import { type SimulatedStorage, simulatedStorage } from './simulated-storage.ts'
 import { createTrace, type Trace } from './trace.ts'
 import { type CommitWatch, watchCommits } from './watch-commits.ts'
 import { type WatchedLedger, watchLedger } from './watch-ledger.ts'
+import type { RailWatch } from './watch-rails.ts'
 
 /** What puts a server together: the library's own function, or that of a copy of it. */
 export type CreateOpenPayments = (options: OpenPaymentsOptions) => OpenPayments
@@ -33,6 +37,8 @@ export interface SimulatedProcess {
   readonly skew: number
   isAlive: boolean
   readonly openPayments: OpenPayments
+  /** What its rail is given, where it has one. */
+  readonly rail?: RailServer
   /** Told when it crashes: whoever waits for an answer gets none. */
   readonly bereaved: Set<() => void>
 }
@@ -74,6 +80,11 @@ export interface World {
   /** The ledger as processes call it. */
   readonly watchedLedger: WatchedLedger
   keySetOf(url: string): KeySetResult
+  /** What another server says of an incoming payment of its. */
+  readFar(url: string): FoundReceiver
+  /** The other end of the rail. */
+  readonly far: FarSide
+  readonly railWatch: RailWatch
   hearsOf(event: MoneyEvent): () => void
   onServiceEvent(process: SimulatedProcess, event: ServiceEvent): void
   met(what: string): void
@@ -82,6 +93,9 @@ export interface World {
 
 /** A client of the wallet's own, a second one, and one whose keys are on another server. */
 export const CLIENTS: readonly [string, string, string] = [CLIENT, `${BASE}/other`, 'https://shop.example/pay']
+
+/** What other servers do instead of answering. */
+const TROUBLE = ['unreachable', 'unreachable', 'refused', 'invalid', 'unknown'] as const
 
 /** The first minute is for what is prepared. */
 const STARTS_AT = Date.parse('2026-03-01T12:01:00Z')
@@ -141,11 +155,10 @@ export function createWorld(options: WorldOptions): World {
     trace.add(() => `  commits ${writes.map(({ after, before }) => describe(before, after)).join(', ')}`)
     commits.onCommit(writes)
   })
-  const commits = watchCommits({
-    storage: () => storage,
-    mayExceed: shape.settings.policies?.excessReceipt === 'accept',
-    violate,
-  })
+  const now = (): number => Math.floor(offset + scheduler.elapsed())
+  const far = createFarSide({ random, rail: shape.rail, storage, now, met, violate })
+  const excess = shape.settings.policies?.excessReceipt ?? 'cap'
+  const commits = watchCommits({ storage: () => storage, excess, far, now, met, violate })
   storage.load(records)
   for (const record of records) commits.learn(record)
   const host = simulatedHost({ violate, met })
@@ -208,7 +221,9 @@ export function createWorld(options: WorldOptions): World {
     counts,
     isFaulty: false,
     plan: undefined,
-    now: () => Math.floor(offset + scheduler.elapsed()),
+    far,
+    railWatch: commits.rails,
+    now,
     setClocks: (milliseconds) => {
       trace.add(() => `all clocks are set by ${milliseconds} ms`)
       met(milliseconds > 0 ? 'clocks are set forwards' : 'clocks are set backwards')
@@ -223,8 +238,15 @@ export function createWorld(options: WorldOptions): World {
       const isReached = !(world.isFaulty && random.chance(shape.others.fails))
       return jwk !== undefined && isReached ? { ok: true, keys: [jwk] } : { ok: false, reason: 'unreachable' }
     },
+    readFar: (url) => {
+      const isTroubled = world.isFaulty && random.chance((shape.rail?.oddness ?? 0) / 4)
+      return isTroubled ? { ok: false, reason: random.pick(TROUBLE) } : far.read(url)
+    },
     hearsOf: (event) => () => host.hear(event),
-    onServiceEvent: (process, event) => host.note(process.id, event),
+    onServiceEvent: (process, event) => {
+      commits.rails.onEvent(event)
+      host.note(process.id, event)
+    },
     met,
     violate,
   }
