@@ -2,10 +2,24 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 
-/** What a measured process has used since its start: user and system time, and memory. */
+/** What a measured process has used since its start. */
 export interface Usage {
+  /** User and system time. */
   readonly cpuMicroseconds: number
   readonly residentBytes: number
+  readonly heapBytes: number
+  /** What is open or pending: sockets, timers and the like; 0 where the runtime does not say. */
+  readonly handles: number
+  /** How late the event loop was since the last question. */
+  readonly delayMilliseconds: { readonly p99: number; readonly most: number }
+}
+
+/** What a measured process may be told with the question for its usage. */
+export interface Question {
+  /** Profile from now until the next question, into this file. */
+  readonly profile?: string | undefined
+  /** Move the clock on by so many days, and sweep. */
+  readonly sweepAfterDays?: number
 }
 
 /** A measured process: it writes one line when it listens, and answers each line that it is sent with one. */

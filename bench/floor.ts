@@ -81,6 +81,6 @@ async function listen(at: HostName): Promise<number> {
   return listenOnNode(express().use(answerOnNode))
 }
 
-await answerLines({ port: await listen(host) }, async (question) => {
-  task = { ...task, ...JSON.parse(question) }
+await answerLines({ port: await listen(host) }, async (question: Partial<FloorTask>) => {
+  task = { ...task, ...question }
 })

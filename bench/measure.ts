@@ -35,13 +35,16 @@ export interface Extent {
   readonly sharedCpu: () => number
 }
 
-interface Pass {
+/** One pass over an operation. */
+export interface Pass {
+  /** User and system time of the server per request, in microseconds. */
   readonly cpu: number
   readonly requestsPerSecond: number
   readonly latencies: readonly number[]
 }
 
-async function runPass(
+/** Sends requests, and lets what they have begun run out. */
+export async function runPass(
   child: Child<Listening>,
   requests: readonly Buffer[],
   connections: number,

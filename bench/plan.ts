@@ -21,7 +21,8 @@ export interface Choice {
 
 const words = (text: string): readonly string[] => text.split(',').filter((word) => word !== '')
 
-function known<T>(kind: string, text: string, all: Readonly<Record<string, T>>): readonly T[] {
+/** What a command line names, of all that there is. */
+export function known<T>(kind: string, text: string, all: Readonly<Record<string, T>>): readonly T[] {
   return words(text).map((name) => {
     const found = all[name]
     if (found === undefined) throw new Error(`there is no ${kind} ${name}: ${Object.keys(all).join(', ')}`)

@@ -2,6 +2,7 @@ import process from 'node:process'
 import { createOpenPayments, type OpenPayments, systemClock, type WalletAddress } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { answerLines } from './answer-lines.ts'
+import type { Question } from './child.ts'
 import type { HostName, StorageName } from './host-names.ts'
 import { listenOnFetch, listenOnNode } from './listen.ts'
 import { openStorage } from './open-storage.ts'
@@ -57,7 +58,12 @@ const tokens = hasGrants
 const port = await listen(openPayments, host)
 const hello: ServerHello = { port, ahead, ...(tokens && { tokens }) }
 process.on('exit', () => close())
-await answerLines(hello, () => openPayments.drain())
+await answerLines(hello, async ({ sweepAfterDays }: Question) => {
+  await openPayments.drain()
+  if (sweepAfterDays === undefined) return
+  ahead += sweepAfterDays * 24 * 3_600_000
+  while ((await openPayments.sweep()) > 0) await openPayments.drain()
+})
 
 async function listen(server: OpenPayments, at: HostName): Promise<number> {
   if (at === 'fetch') return listenOnFetch((request) => server.fetch(request))
