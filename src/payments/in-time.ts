@@ -1,15 +1,10 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
+import { answerBefore } from '../records/deadline.ts'
 
 /** Calls what the wallet brings under a deadline: what does not answer in time is `late`. Rejects where the call does. */
 export async function raceDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
-  const timer = new AbortController()
-  const late = context.clock.sleep(context.limits.holdSeconds * 1000, timer.signal).then(() => 'late' as const)
-  try {
-    return await Promise.race([call(), late])
-  } finally {
-    timer.abort()
-  }
+  return answerBefore(context.clock, context.limits.holdSeconds * 1000, call)
 }
 
 /**
