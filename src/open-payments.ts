@@ -275,7 +275,8 @@ async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): P
 function emitBestEffort(onEvent: OnEvent): (event: ServiceEvent) => void {
   return (event) => {
     try {
-      Promise.resolve(onEvent(event)).catch(() => undefined)
+      const told = onEvent(event)
+      if (told !== undefined) Promise.resolve(told).catch(() => undefined)
     } catch {
       // The host's own sink is the last place to report to.
     }

@@ -57,7 +57,9 @@ function createExchange(
     request,
     bytes,
     params,
-    query: new URLSearchParams(request.target.split('?').slice(1).join('?')),
+    get query() {
+      return new URLSearchParams(request.target.split('?').slice(1).join('?'))
+    },
     waitUntil,
     source,
     json: () => {

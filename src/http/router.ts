@@ -72,7 +72,11 @@ export function originFormPath(target: string): string | undefined {
 }
 
 function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
 }
 
 function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
