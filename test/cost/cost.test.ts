@@ -20,15 +20,15 @@ post-request, interactive           0      1      2      0    3      1      4   
 post-continue                       2      1      2      0    1      1      5    3   3    2   1
 post-token                          3      1      3      0    1      1      3    2   3    1   1
 delete-token                        2      1      1      0    1      1      2    0   3    0   1
-create-incoming-payment             3      2      3      1    1      1      3    3   5    2   3
-get-incoming-payment                2      0      0      0    1      1      2    3   3    1   0
+create-incoming-payment             1      2      3      1    1      1      3    3   5    2   3
+get-incoming-payment                1      0      0      0    1      1      2    3   3    1   0
 list-incoming-payments              2      0      0      0    1      1      2    0   6    1   0
-complete-incoming-payment           4      2      3      0    1      1      2    0   3    1   2
+complete-incoming-payment           2      2      3      0    1      1      2    0   3    1   2
 create-quote                        2      1      1      1    1      1      3    0  19    2   3
-get-quote                           2      0      0      0    1      1      2    0   3    1   0
-create-outgoing-payment            15      7     17      4    1      1      5    0  19    5   8
-create-outgoing-payment, limited   15      7     17      4    1      1      5    0  19    5   8
-create-outgoing-payment, quoted    17      8     21      3    1      1      5    0  20    4   7
+get-quote                           1      0      0      0    1      1      2    0   3    1   0
+create-outgoing-payment             6      7     17      4    1      1      5    0  19    5   8
+create-outgoing-payment, limited    6      7     17      4    1      1      5    0  19    5   8
+create-outgoing-payment, quoted     9      8     21      3    1      1      5    0  20    4   7
 get-outgoing-payment-grant          2      0      0      0    1      1      2    0   3    1   0
 `
 
