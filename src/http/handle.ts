@@ -57,9 +57,7 @@ function createExchange(
     request,
     bytes,
     params,
-    get query() {
-      return new URLSearchParams(request.target.split('?').slice(1).join('?'))
-    },
+    query: new URLSearchParams(queryOf(request.target)),
     waitUntil,
     source,
     json: () => {
@@ -67,6 +65,11 @@ function createExchange(
       return parsed.value
     },
   }
+}
+
+function queryOf(target: string): string {
+  const at = target.indexOf('?')
+  return at < 0 ? '' : target.slice(at + 1)
 }
 
 /** Every key that an endpoint looks up is asked for in the name of the request's source. @spec T-5 */
