@@ -175,8 +175,7 @@ function isSingleUse(exchange: Exchange): boolean {
  * @spec SIG-29 @spec SIG-31
  */
 function targetUris(exchange: Exchange): readonly string[] {
-  const { context, role, request } = exchange
-  const { origin } = new URL(role === 'auth-server' ? context.authServer : context.resourceServer)
+  const { origin, request } = exchange
   return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
 }
 
