@@ -60,26 +60,37 @@ export async function handleNodeRequest(
  * read is taken from `rawBody`, where the host keeps it. One whose connection ends early counts as too large.
  */
 export function toHttpRequest(request: IncomingMessage, target: string = request.url ?? '/'): HttpRequest {
+  const lines = linesByName(request)
   return {
     method: request.method ?? 'GET',
     target,
-    headerLines: (name) => linesOf(request.rawHeaders, name),
-    bytes: (limit) => readBytes(request, limit),
+    headerLines: (name) => lines.get(name) ?? [],
+    bytes: (limit) => (hasBody(request, lines) ? readBytes(request, lines, limit) : new Uint8Array()),
   }
 }
 
+/** The lines of each field, by its name in lower case. */
+type Lines = ReadonlyMap<string, readonly string[]>
+
 // `request.headers` drops repeated lines of the fields that matter most.
-function linesOf(rawHeaders: readonly string[], name: string): readonly string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name)
+function linesByName({ rawHeaders }: IncomingMessage): Lines {
+  const lines = new Map<string, string[]>()
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = [rawHeaders[at]?.toLowerCase(), rawHeaders[at + 1]]
+    const before = lines.get(name)
+    if (before) before.push(value)
+    else lines.set(name, [value])
+  }
+  return lines
 }
 
-async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
+async function readBytes(request: IncomingMessage, lines: Lines, limit: number): Promise<Uint8Array | undefined> {
   // Not before the end: who collects bytes on the way has only some of them by now.
   if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
     return request.rawBody.length > limit ? undefined : request.rawBody
   }
   // What is decoded as text does not come as bytes any more, either.
-  if (request.readableDidRead || (request.readableEncoding !== null && hasBody(request))) {
+  if (request.readableDidRead || request.readableEncoding !== null) {
     throw new ConfigurationError(
       'a body parser read this request before open-payments-server could: mount it before the parser, or let every ' +
         'parser (express.urlencoded too, for the consent page) keep the bytes: ' +
@@ -87,13 +98,13 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
     )
   }
   if (request.readableEnded) return new Uint8Array()
-  const isTooLarge = Number(request.headers['content-length'] ?? 0) > limit
+  const isTooLarge = Number(lines.get('content-length')?.[0] ?? 0) > limit
   return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
 }
 
 /** HTTP/2 has bodies without any header that says so. */
-function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
+function hasBody({ httpVersionMajor }: IncomingMessage, lines: Lines): boolean {
+  return lines.has('transfer-encoding') || Number(lines.get('content-length')?.[0] ?? httpVersionMajor - 1) > 0
 }
 
 function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
@@ -120,7 +131,7 @@ function sendAnswer(request: IncomingMessage, response: ServerResponse, { status
   const { 'set-cookie': cookie, ...others } = headers
   // The host may have set one of its own for its session.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
-  const isUnread = hasBody(request) && !request.readableEnded
+  const isUnread = !request.complete && !request.readableEnded && hasBody(request, linesByName(request))
   response.writeHead(status, {
     ...others,
     ...(status !== 204 && status !== 304 && { 'content-length': Buffer.byteLength(body ?? '') }),

@@ -30,6 +30,7 @@ import type { Pricing } from './ports/pricing.ts'
 import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { type Amount, isSameAsset } from './protocol/amount.ts'
 import { clientWalletAddress } from './protocol/client.ts'
+import { answerBefore } from './records/deadline.ts'
 import { guardStorage } from './records/guard-storage.ts'
 import { createSerializer } from './records/serializer.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
@@ -275,21 +276,16 @@ const ACKNOWLEDGE_SECONDS = 10
 
 /** Hands a money event over. A host that never answers counts as one that refused: else it would hold up everything behind it. */
 async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
-  const timer = new AbortController()
-  const late = clock.sleep(ACKNOWLEDGE_SECONDS * 1000, timer.signal).then(() => 'late')
-  try {
-    const answer = await Promise.race([onEvent(event), late])
-    if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
-  } finally {
-    timer.abort()
-  }
+  const answer = await answerBefore(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(event))
+  if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
 }
 
 /** A sink that fails must not fail the request that it is told about. */
 function emitBestEffort(onEvent: OnEvent): (event: ServiceEvent) => void {
   return (event) => {
     try {
-      Promise.resolve(onEvent(event)).catch(() => undefined)
+      const told = onEvent(event)
+      if (told !== undefined) Promise.resolve(told).catch(() => undefined)
     } catch {
       // The host's own sink is the last place to report to.
     }

@@ -12,6 +12,7 @@ import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
+import { parseUrl } from './protocol/url.ts'
 import { canonicalWalletAddress, isLoopbackHost } from './protocol/wallet-address.ts'
 
 /** What a wallet brings. */
@@ -195,7 +196,7 @@ function checkPolicies(policies: Policies): void {
 
 /** Published URLs are compared byte by byte, so there is one way to write each. @spec D16 @spec WAS-4 */
 function checkBaseUrl(name: string, text: unknown, policies: Policies): void {
-  const url = typeof text === 'string' && URL.canParse(text) ? new URL(text) : undefined
+  const url = typeof text === 'string' ? parseUrl(text) : undefined
   if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL`)
   if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
   const canonical = `${url.origin}${url.pathname === '/' ? '' : url.pathname}`

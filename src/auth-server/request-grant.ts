@@ -10,6 +10,7 @@ import { parseFinishUri } from '../protocol/finish-hash.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
 import type { GrantRequest } from '../protocol/grant-request.ts'
 import type { Interaction } from '../protocol/interaction.ts'
+import { answerBefore } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import type { ClientCaller } from './identify-client.ts'
@@ -143,13 +144,10 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: G
 const NAME_SECONDS = 1
 
 async function nameInTime(context: Context, client: ClientId): Promise<string | undefined> {
-  const timer = new AbortController()
-  const late = context.clock.sleep(NAME_SECONDS * 1000, timer.signal).then(() => undefined)
-  try {
-    return await Promise.race([clientName(context, client), late])
-  } finally {
-    timer.abort()
-  }
+  const answer = await answerBefore(context.clock, NAME_SECONDS * 1000, async () => ({
+    name: await clientName(context, client),
+  }))
+  return answer === 'late' ? undefined : answer.name
 }
 
 async function startInteraction(context: Context, { proof }: ClientCaller, grant: Grant): Promise<Result> {

@@ -12,6 +12,7 @@ export function isPrintableAscii(text: string): boolean {
  * @spec SIG-16
  */
 export function fieldLineValue(line: string): string | undefined {
+  if (isPrintableAscii(line)) return line.trim()
   const pieces = line.split(OBSOLETE_FOLD)
   if (!pieces.every(isPrintableAscii)) return undefined
   return pieces

@@ -1,4 +1,4 @@
-import { type BareItem, type InnerList, type Item, isInnerList, serializeInnerList } from 'structured-headers'
+import { type BareItem, type InnerList, type Item, isInnerList } from 'structured-headers'
 import { fromBase64url } from '../protocol/identifiers.ts'
 import { parseStrictDictionary } from './dictionary.ts'
 import type { LegacySyntax, SignatureInput } from './signature-input.ts'
@@ -30,7 +30,7 @@ function readPhpSignature(inputText: string, signatureText: string): SignatureIn
   const inputs = parseStrictDictionary(inputText)
   const covered = inputs?.size === 1 ? inputs.get('sig1') : undefined
   if (!signature || !covered || !isInnerList(covered)) return undefined
-  return { covered, signatureParams: serializeInnerList(covered), signature, legacySyntax: 'php' }
+  return { covered, signature, legacySyntax: 'php' }
 }
 
 function readRustSignature(inputText: string, signatureText: string): SignatureInput | undefined {

@@ -1,8 +1,8 @@
-import { type BareItem, type Item, serializeInnerList } from 'structured-headers'
+import type { BareItem, Item } from 'structured-headers'
 import type { Cryptography } from '../ports/cryptography.ts'
 import { toBase64 } from '../protocol/identifiers.ts'
 import { contentDigest } from './content-digest.ts'
-import { readComponents, signatureBase } from './signature-base.ts'
+import { readComponents, signatureBase, signatureParams } from './signature-base.ts'
 
 /** A request to sign. */
 export interface RequestToSign {
@@ -52,21 +52,22 @@ export async function signRequest(
 
   const names = options.components ?? defaultComponents(headers, body)
   const items = names.map((name): Item => [name, new Map<string, BareItem>()])
-  const signatureParams = serializeInnerList([items, signatureParameters(key.keyId, options)])
   const read = readComponents(items)
+  if (!read.ok) throw new Error(`this request cannot be signed: ${read.reason}`)
+  const params = signatureParams(read.components, signatureParameters(key.keyId, options))
   const message = {
     method: request.method,
     targetUris: [request.url],
     body,
     headerLines: (name: string) => [headers.get(name) ?? []].flat(),
   }
-  const result = read.ok ? signatureBase(read.components, signatureParams, message, request.url) : read
+  const result = signatureBase(read.components, params, message, request.url)
   if (!result.ok) throw new Error(`this request cannot be signed: ${result.reason}`)
 
   const data = new TextEncoder().encode(result.base)
   const signature = await options.cryptography.signEd25519(key.privateKeySeed, data)
   const label = options.label ?? 'sig1'
-  headers.set('signature-input', `${label}=${signatureParams}`)
+  headers.set('signature-input', `${label}=${params}`)
   headers.set('signature', `${label}=:${toBase64(signature)}:`)
   return Object.fromEntries(headers)
 }

@@ -1,4 +1,4 @@
-import { type Item, serializeItem, serializeParameters } from 'structured-headers'
+import { type Item, type Parameters, serializeItem, serializeParameters } from 'structured-headers'
 import { type Component, componentValue } from './component-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import type { SignedMessage } from './signed-message.ts'
@@ -20,13 +20,22 @@ export function readComponents(
   for (const item of items) {
     const [name, parameters] = item
     if (typeof name !== 'string') return refuse('a component name must be a string')
-    const sorted = new Map([...parameters].sort(([a], [b]) => (a < b ? -1 : 1)))
-    const identity = name + serializeParameters(sorted)
+    const identifier = serializeItem(item)
+    const identity = parameters.size > 1 ? serializeItem(name, sortByName(parameters)) : identifier
     if (seen.has(identity)) return refuse('a component is covered twice')
     seen.add(identity)
-    components.push({ name, parameters, identifier: serializeItem(item) })
+    components.push({ name, parameters, identifier })
   }
   return { ok: true, components }
+}
+
+function sortByName(parameters: Parameters): Parameters {
+  return new Map([...parameters].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+/** What stands behind `"@signature-params": ` in the signature base: the inner list of the components. @spec SIG-17 */
+export function signatureParams(components: readonly Component[], parameters: Parameters): string {
+  return `(${components.map(({ identifier }) => identifier).join(' ')})${serializeParameters(parameters)}`
 }
 
 /** Whether a component is covered without any parameter: with one it may stand for less than the whole. @spec SIG-9 */
@@ -37,7 +46,7 @@ export function isCovered(components: readonly Component[], name: string): boole
 /** The text that is signed: a line for each component and the signature's own parameters last. @spec SIG-17 */
 export function signatureBase(
   components: readonly Component[],
-  signatureParams: string,
+  params: string,
   message: SignedMessage,
   targetUri: string,
 ): { readonly ok: true; readonly base: string } | Refusal {
@@ -47,5 +56,5 @@ export function signatureBase(
     if (!result.ok) return result
     base += `${component.identifier}: ${result.value}\n`
   }
-  return { ok: true, base: `${base}"@signature-params": ${signatureParams}` }
+  return { ok: true, base: `${base}"@signature-params": ${params}` }
 }

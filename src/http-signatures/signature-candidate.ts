@@ -1,7 +1,7 @@
 import type { BareItem } from 'structured-headers'
 import type { Component } from './component-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
-import { isCovered, readComponents, signatureBase } from './signature-base.ts'
+import { isCovered, readComponents, signatureBase, signatureParams } from './signature-base.ts'
 import type { LegacySyntax, SignatureInput } from './signature-input.ts'
 import type { SignedMessage } from './signed-message.ts'
 
@@ -52,9 +52,10 @@ export function readCandidate(
   const missing = missingComponent(read.components, message, rules)
   if (missing !== undefined) return refuse(`"${missing}" is not covered`)
 
+  const params = input.signatureParams ?? signatureParams(read.components, parameters)
   const bases: string[] = []
   for (const targetUri of message.targetUris) {
-    const result = signatureBase(read.components, input.signatureParams, message, targetUri)
+    const result = signatureBase(read.components, params, message, targetUri)
     if (!result.ok) return result
     bases.push(result.base)
   }

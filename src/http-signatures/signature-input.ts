@@ -1,4 +1,4 @@
-import { type Dictionary, type InnerList, type Item, isInnerList, serializeInnerList } from 'structured-headers'
+import { type Dictionary, type InnerList, type Item, isInnerList } from 'structured-headers'
 import { parseStrictDictionary } from './dictionary.ts'
 import { type Refusal, refuse } from './refusal.ts'
 
@@ -9,8 +9,8 @@ export type LegacySyntax = 'php' | 'rust'
 export interface SignatureInput {
   /** The covered components in order, and the parameters of the signature. */
   readonly covered: InnerList
-  /** What stands behind `"@signature-params": ` in the signature base. @spec SIG-17 */
-  readonly signatureParams: string
+  /** What stands behind `"@signature-params": ` in the signature base, where that is not `covered` as it is serialised. @spec D2 */
+  readonly signatureParams?: string
   /** 64 bytes. */
   readonly signature: Uint8Array
   /** Which reader for malformed headers read it. @spec D2 */
@@ -56,6 +56,5 @@ function readPair(covered: Item | InnerList, [signature]: Item | InnerList): Sig
   if (!isInnerList(covered)) return refuse('Signature-Input must be a list of components')
   if (!(signature instanceof ArrayBuffer)) return refuse('Signature must be a byte sequence')
   if (signature.byteLength !== SIGNATURE_LENGTH) return refuse(`an Ed25519 signature has ${SIGNATURE_LENGTH} bytes`)
-  const signatureParams = serializeInnerList(covered)
-  return { ok: true, input: { covered, signatureParams, signature: new Uint8Array(signature) } }
+  return { ok: true, input: { covered, signature: new Uint8Array(signature) } }
 }

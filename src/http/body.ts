@@ -1,6 +1,7 @@
 import { bodyTooSlow, invalidRequest, payloadTooLarge, unsupportedMediaType } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
+import { answerBefore } from '../records/deadline.ts'
 
 /** What a body may be: `none` refuses bytes, `optional` admits none, `json` needs a JSON document, `form` is the browser's. */
 export type BodyRule = 'none' | 'optional' | 'json' | 'form'
@@ -30,17 +31,13 @@ function announcesBody(request: HttpRequest): boolean {
   return request.headerLines('content-length').some((line) => Number(line) > 0)
 }
 
-async function readInTime(context: Context, request: HttpRequest): Promise<Uint8Array> {
-  const timer = new AbortController()
-  try {
-    const tooSlow = context.clock.sleep(context.limits.bodySeconds * 1000, timer.signal).then(() => 'too slow' as const)
-    const bytes = await Promise.race([request.bytes(context.limits.bodyBytes), tooSlow])
-    if (bytes === 'too slow') throw bodyTooSlow()
-    if (bytes === undefined) throw payloadTooLarge(context.limits.bodyBytes)
-    return bytes
-  } finally {
-    timer.abort()
-  }
+async function readInTime({ clock, limits }: Context, request: HttpRequest): Promise<Uint8Array> {
+  const reading = request.bytes(limits.bodyBytes)
+  const isThere = reading === undefined || reading instanceof Uint8Array
+  const bytes = isThere ? reading : await answerBefore(clock, limits.bodySeconds * 1000, () => reading)
+  if (bytes === 'late') throw bodyTooSlow()
+  if (bytes === undefined) throw payloadTooLarge(limits.bodyBytes)
+  return bytes
 }
 
 /** @spec GRT-1 */

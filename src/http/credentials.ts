@@ -1,12 +1,12 @@
 import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
 import { readSignatures, type SignatureCandidate, verifySignature } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
-import type { Change } from '../ports/storage.ts'
+import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
-import { toHex } from '../protocol/identifiers.ts'
+import { isIdentifier, toHex } from '../protocol/identifiers.ts'
 import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
-import { readRecord } from '../records/read-record.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import { type ClientKey, findClientKey, type KeyHolder } from './client-key.ts'
 import type { Exchange, Proof } from './exchange.ts'
@@ -23,20 +23,46 @@ export function presentedToken(exchange: Exchange): string | undefined {
 /** Who calls the resource server: a usable token, and the proof that its client signed this request. */
 export interface TokenCaller {
   readonly token: AccessToken
+  /** The record of the token, as it was read. */
+  readonly presented: StoredRecord<'access-token'>
   readonly proof: Proof
+}
+
+/** The caller of an endpoint whose path names a record, and that record, where there is one. */
+export interface NamingCaller<K extends RecordKind> extends TokenCaller {
+  readonly named: StoredRecord<K> | undefined
 }
 
 /** Steps 3 and 4 for the resource server: token, then signature with a key of the token's client. @spec RS-1 */
 export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
-  const { context } = exchange
+  return proveToken(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
+}
+
+/** The same where the path names a record of a kind by its id: it is read in one round trip with the token. */
+export async function identifyNaming<K extends RecordKind>(exchange: Exchange, kind: K): Promise<NamingCaller<K>> {
+  const { context, params } = exchange
+  const id = params['id'] ?? ''
+  const token = await keyOfToken(exchange)
+  const found = await context.storage.get(isIdentifier(id) ? [token, { kind, id }] : [token])
+  const [named] = recordsOfKind(found, kind)
+  return { ...(await proveToken(exchange, found)), named }
+}
+
+async function keyOfToken(exchange: Exchange): Promise<Key> {
   const value = presentedToken(exchange)
   if (value === undefined) throw missingAuthorization()
-  const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
-  if (record === undefined || !isUsableToken(record.value, context.clock.now())) throw invalidToken()
+  return { kind: 'access-token', id: await exchange.context.secrets.digest(value) }
+}
+
+async function proveToken(exchange: Exchange, found: readonly (StoredRecord | undefined)[]): Promise<TokenCaller> {
+  const { context } = exchange
+  const [presented] = recordsOfKind(found, 'access-token')
+  if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
+  const token = presented.value
   const candidates = await signaturesOf(exchange, true)
-  const { proof, key } = await proveSignature(exchange, candidates, record.value)
-  if (key.isNew) await pinKey(context, record.value.grantId, proof)
-  return { token: record.value, proof }
+  const { proof, key } = await proveSignature(exchange, candidates, token)
+  if (key.isNew) await pinKey(context, token.grantId, proof)
+  return { token, presented, proof }
 }
 
 /** Reads what can be checked of a signature without a key: no network access for a request that fails here. @spec SIG-34 */
@@ -149,8 +175,7 @@ function isSingleUse(exchange: Exchange): boolean {
  * @spec SIG-29 @spec SIG-31
  */
 function targetUris(exchange: Exchange): readonly string[] {
-  const { context, role, request } = exchange
-  const { origin } = new URL(role === 'auth-server' ? context.authServer : context.resourceServer)
+  const { origin, request } = exchange
   return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
 }
 

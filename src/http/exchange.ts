@@ -16,6 +16,8 @@ export interface Exchange {
   readonly context: Context
   readonly operation: OperationId
   readonly role: ServerRole
+  /** Of the server that answers, as configured: what clients sign begins with it. @spec SIG-29 */
+  readonly origin: string
   readonly request: HttpRequest
   readonly bytes: Uint8Array
   /** Decoded path parameters. */

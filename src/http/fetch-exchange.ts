@@ -14,7 +14,7 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
       const line = request.headers.get(name)
       return line === null ? [] : [line]
     },
-    bytes: (limit) => readBytes(request, limit),
+    bytes: (limit) => (request.body === null ? new Uint8Array() : readBytes(request, request.body, limit)),
     source,
   }
 }
@@ -29,14 +29,17 @@ export function toFetchResponse({ status, headers, body }: HttpResponse): Respon
   return new Response(NO_BODY.includes(status) ? null : sent, { status, headers })
 }
 
-async function readBytes(request: Request, limit: number): Promise<Uint8Array | undefined> {
-  if (request.bodyUsed) {
+async function readBytes(
+  { bodyUsed }: Request,
+  body: ReadableStream<Uint8Array>,
+  limit: number,
+): Promise<Uint8Array | undefined> {
+  if (bodyUsed) {
     throw new ConfigurationError(
       'the request body was read before openPayments.fetch(request): call it first, or keep a copy with request.clone()',
     )
   }
-  if (request.body === null) return new Uint8Array()
-  const reader = request.body.getReader()
+  const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let length = 0
   try {

@@ -19,6 +19,11 @@ export function createHandler(
   bases: Readonly<Record<ServerRole, string>>,
 ): Handler {
   const match = createRouter(routes, bases)
+  const origins: Readonly<Record<ServerRole, string>> = {
+    'auth-server': new URL(context.authServer).origin,
+    'resource-server': new URL(context.resourceServer).origin,
+    'wallet-address-server': context.walletAddressServer,
+  }
   return async (request, waitUntil) => {
     let operation: Route['operation'] | undefined
     let role: ServerRole = 'resource-server'
@@ -28,7 +33,7 @@ export function createHandler(
       if (!found.ok) throw found.refusal
       operation = found.row.operation
       const bytes = await readBody(context, request, found.row.body)
-      const exchange = createExchange(context, request, found.row, found.params, bytes, waitUntil)
+      const exchange = createExchange(context, request, found.row, origins[role], found.params, bytes, waitUntil)
       const response = respond(await found.row.answer(exchange))
       context.emit({ type: 'request', at: context.clock.now(), operation, status: response.status })
       return response
@@ -44,6 +49,7 @@ function createExchange(
   context: Context,
   request: HttpRequest,
   route: Route,
+  origin: string,
   params: Readonly<Record<string, string>>,
   bytes: Uint8Array,
   waitUntil: WaitUntil,
@@ -54,10 +60,11 @@ function createExchange(
     context: source === undefined ? context : { ...context, keyResolver: askFor(source, context.keyResolver) },
     operation: route.operation,
     role: route.role,
+    origin,
     request,
     bytes,
     params,
-    query: new URLSearchParams(request.target.split('?').slice(1).join('?')),
+    query: new URLSearchParams(queryOf(request.target)),
     waitUntil,
     source,
     json: () => {
@@ -65,6 +72,11 @@ function createExchange(
       return parsed.value
     },
   }
+}
+
+function queryOf(target: string): string {
+  const at = target.indexOf('?')
+  return at < 0 ? '' : target.slice(at + 1)
 }
 
 /** Every key that an endpoint looks up is asked for in the name of the request's source. @spec T-5 */

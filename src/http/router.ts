@@ -1,6 +1,7 @@
 import { type IRequest, IttyRouter } from 'itty-router'
 import { methodNotAllowed, notFound } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
+import { parseUrl } from '../protocol/url.ts'
 import type { ServerRole } from './exchange.ts'
 
 /** The path of an endpoint that answers for every path no other endpoint has. */
@@ -69,10 +70,6 @@ export function originFormPath(target: string): string | undefined {
   const path = target.split('?', 1)[0] ?? ''
   const url = parseUrl(`http://host${target}`)
   return url?.pathname === path && url.host === 'host' && !target.includes('#') ? path : undefined
-}
-
-function parseUrl(text: string): URL | undefined {
-  return URL.canParse(text) ? new URL(text) : undefined
 }
 
 function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {

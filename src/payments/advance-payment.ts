@@ -5,7 +5,7 @@ import { backOffMilliseconds } from '../records/decide.ts'
 import { confirmHold } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
-import { deliverEvents } from './notify.ts'
+import { deliverEvents, type RecordedEvent } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
 import { reasonText, type Step } from './step.ts'
 
@@ -14,18 +14,25 @@ const TRIES_AT_ONCE = 3
 /**
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
- * so that of two workers one stops. What the ledger does not answer is left to `recover()`. Never rejects.
+ * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `created` is the payment's first
+ * event, where this worker has just committed it. Never rejects.
  */
-export async function advancePayment(context: Context, start: StoredRecord<'outgoing-payment'>): Promise<void> {
+export async function advancePayment(
+  context: Context,
+  start: StoredRecord<'outgoing-payment'>,
+  created?: RecordedEvent,
+): Promise<void> {
   let record = start
   let tries = 0
+  let completesReceiver = false
   // The host hears of the payment meanwhile: how long it takes over an event holds up neither answer nor money.
-  const told = deliverEvents(context, start.value.id)
+  const told = deliverEvents(context, start.value.id, created)
   try {
     for (;;) {
       const step = await takeStep(context, record).catch((cause) => stallOn(context, cause))
       if (step.progress === 'moved') {
         record = step.record
+        completesReceiver ||= step.completesReceiver === true
         tries = 0
       } else if (step.progress === 'stalled' && ++tries < TRIES_AT_ONCE) {
         await context.clock.sleep(backOffMilliseconds(context, tries + 4))
@@ -40,7 +47,7 @@ export async function advancePayment(context: Context, start: StoredRecord<'outg
   }
   await told
   await deliverEvents(context, start.value.id)
-  if (start.value.incomingPaymentId !== undefined) await deliverEvents(context, start.value.incomingPaymentId)
+  if (completesReceiver) await deliverEvents(context, start.value.incomingPaymentId ?? '')
 }
 
 /** A step that failed is tried again like one that was not answered: it repeats safely. */

@@ -4,15 +4,20 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { enterState, isLocalPayment, isRailPayment, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
-import { readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
-import { outgoingPaymentEvent, recordEvents } from './notify.ts'
+import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify.ts'
 
 /** A payment after its hold was asked for. */
 export type HeldPayment =
-  | { readonly outcome: 'held'; readonly record: StoredRecord<'outgoing-payment'> }
+  | {
+      readonly outcome: 'held'
+      readonly record: StoredRecord<'outgoing-payment'>
+      /** The event of its creation, where that was written with this. */
+      readonly created?: RecordedEvent | undefined
+    }
   /** `reason` is for the operator. */
   | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
   /** Another worker has moved the payment on: it is no longer this one's. */
@@ -67,13 +72,14 @@ export async function writeHold(
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
   if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }
-  if (held.outcome === 'done') return startSending(context, record.value.id)
+  if (held.outcome === 'done') return startSending(context, record)
   return refusePayment(context, record.value.id, held.reason, whenRefused)
 }
 
-async function startSending(context: Context, id: string): Promise<HeldPayment> {
+async function startSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+  const readPayment = knownAtFirst(context.storage, known)
   return decide<HeldPayment>(context, async () => {
-    const record = await readRecord(context.storage, 'outgoing-payment', id)
+    const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     const now = context.clock.now()
@@ -87,6 +93,7 @@ async function startSending(context: Context, id: string): Promise<HeldPayment> 
       answer: {
         outcome: 'held',
         record: { ...record, version: record.version + 1, value: payment, dueAt, isListed: true },
+        created: events[0],
       },
     }
   })

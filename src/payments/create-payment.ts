@@ -20,11 +20,11 @@ import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce, type Effect, isUsedKey, type SingleUse } from '../records/decide-once.ts'
-import { readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { askHold, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { withPatienceForHold } from './in-time.ts'
-import { outgoingPaymentEvent, recordEvents } from './notify.ts'
+import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify.ts'
 import type { Receiver } from './resolve-receiver.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
@@ -44,7 +44,8 @@ export interface PaymentTerms {
 
 /** What a client orders, and how it proves that. */
 export interface PaymentOrder extends SingleUse {
-  readonly token: AccessToken
+  /** The access token that was presented, as it was when its client was identified. */
+  readonly presented: StoredRecord<'access-token'>
   readonly signedRequest: Omit<SignedRequest, 'id'>
   /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
   readonly readTerms: () => Promise<PaymentTerms>
@@ -60,6 +61,8 @@ export interface CreatedPayment {
   readonly answer: KeptAnswer
   /** Whether it is for the caller to move it on; else another worker does, or recovery will. */
   readonly isOurs: boolean
+  /** The event of its creation, where this has just committed it. */
+  readonly created?: RecordedEvent | undefined
 }
 
 /** A payment that is durable, and what its grant has spent with it. */
@@ -78,15 +81,18 @@ interface Intent {
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
-  const { token, key, readTerms, answerOf } = order
+  const { presented, key, readTerms, answerOf } = order
+  const token = presented.value
+  const readToken = knownAtFirst(context.storage, presented)
   const id = context.secrets.randomId()
   const attempt = async (): Promise<Effect<Intent>> => {
     const terms = await readTerms()
     const now = context.clock.now()
     if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('it is too old by now')
-    // Read again, and checked by the commit: a grant that was revoked while this waited its turn pays nothing. @spec TOK-9
-    const presented = await readRecord(context.storage, 'access-token', token.id)
-    if (presented === undefined || !isUsableToken(presented.value, now)) throw invalidToken()
+    // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
+    // nothing. @spec TOK-9
+    const current = await readToken()
+    if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
     const charged = await chargeGrant(context, token, { ...terms, receiver: terms.receiver.url }, now)
     if (!charged.ok) throw grantLimitExceeded(charged.reason)
     const intended = intendPayment(id, token, terms, charged.spendingIds, now)
@@ -95,7 +101,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     const changes: readonly Change[] = [
       { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt },
       { action: 'insert', kind: 'signed-request', value: { id, ...order.signedRequest } },
-      { action: 'check', kind: 'access-token', id: token.id, version: presented.version },
+      { action: 'check', kind: 'access-token', id: token.id, version: current.version },
       ...charged.changes,
       ...reserveQuote(terms.quote, id),
     ]
@@ -158,7 +164,8 @@ async function beginPayment(
 ): Promise<Omit<CreatedPayment, 'answer'>> {
   const held = await holdMoney(context, record)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
-  return { record: held.record, isOurs: held.outcome === 'held' || held.outcome === 'unknown' }
+  if (held.outcome === 'held') return { record: held.record, isOurs: true, created: held.created }
+  return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 
 async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {

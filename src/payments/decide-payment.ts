@@ -1,7 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type Decision, enterState, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import type { Step } from './step.ts'
+import type { Moved } from './step.ts'
 
 /** The commit that decides a payment, with what else changes by that. */
 export function decided(
@@ -9,7 +9,7 @@ export function decided(
   record: StoredRecord<'outgoing-payment'>,
   decision: Decision,
   others: readonly Change[],
-): { readonly changes: readonly Change[]; readonly answer: Step } {
+): { readonly changes: readonly Change[]; readonly answer: Moved } {
   const now = context.clock.now()
   const value: OutgoingPayment = { ...enterState(record.value, 'decided', now), decision, attempts: 0 }
   const dueAt = now + context.limits.leaseSeconds * 1000

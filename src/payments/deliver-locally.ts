@@ -4,7 +4,7 @@ import { toHex } from '../protocol/identifiers.ts'
 import { creditReceipt, dropReceipt, reserveReceipt } from '../protocol/incoming-payment.ts'
 import { isLocalPayment, type OutgoingPayment, type Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
 import { type Decision, decide } from '../records/decide.ts'
-import { readRecord } from '../records/read-record.ts'
+import { recordsOfKind } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
 import { decided } from './decide-payment.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
@@ -54,9 +54,8 @@ async function reserveRoom(
 ): Promise<'reserved' | Step> {
   const payment = record.value
   return decideAtReceiver(context, record, async () => {
-    const receipt = await readRecord(context.storage, 'receipt', creditId)
+    const { incoming, receipt } = await readReceiver(context, payment, creditId)
     if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { progress: 'lost' } }
-    const incoming = await readIncoming(context, payment)
     const now = context.clock.now()
     const reserved = reserveReceipt(incoming.value, payment.receiveAmount.value, now)
     const insert: Change = {
@@ -92,27 +91,39 @@ async function decideWithReceipt(
 ): Promise<Step> {
   const isCredited = decision.action === 'settle'
   return decideAtReceiver(context, record, async () => {
-    // Read before the receipt: while that is still reserved, it is counted in what was read here.
-    const incoming = await readIncoming(context, record.value)
-    const receipt = await readRecord(context.storage, 'receipt', creditId)
+    const { incoming, receipt } = await readReceiver(context, record.value, creditId)
     if (receipt === undefined) throw new Error('the receipt of a payment has vanished')
     // The receipt is decided in the commit that decides the payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }
     const amount = receipt.value.amount.value
     const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
-    return decided(context, record, decision, [
+    const completion = completionEvents(context, incoming.value, value)
+    const { changes, answer } = decided(context, record, decision, [
       replaceIncoming(incoming, value),
       { ...receipt, action: 'replace', value: { ...receipt.value, state: isCredited ? 'credited' : 'dropped' } },
-      ...completionEvents(context, incoming.value, value),
+      ...completion,
     ])
+    return { changes, answer: { ...answer, completesReceiver: completion.length > 0 } }
   })
 }
 
-async function readIncoming(context: Context, payment: OutgoingPayment): Promise<StoredRecord<'incoming-payment'>> {
-  const { incomingPaymentId = '' } = payment
-  const incoming = await readRecord(context.storage, 'incoming-payment', incomingPaymentId)
+/** The incoming payment and the receipt at one moment: a receipt that is still reserved is counted in it. */
+async function readReceiver(
+  context: Context,
+  { incomingPaymentId = '' }: OutgoingPayment,
+  creditId: string,
+): Promise<{
+  readonly incoming: StoredRecord<'incoming-payment'>
+  readonly receipt: StoredRecord<'receipt'> | undefined
+}> {
+  const found = await context.storage.get([
+    { kind: 'incoming-payment', id: incomingPaymentId },
+    { kind: 'receipt', id: creditId },
+  ])
+  const [incoming] = recordsOfKind(found, 'incoming-payment')
+  const [receipt] = recordsOfKind(found, 'receipt')
   if (incoming === undefined) throw new Error('the receiver of a payment has vanished')
-  return incoming
+  return { incoming, receipt }
 }
 
 /**

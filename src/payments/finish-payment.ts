@@ -41,19 +41,24 @@ async function tellLedger(
   })
 }
 
-/** Only a failed payment touches the records of what its grant has spent; they are read again where others write them. */
+/**
+ * Only a failed payment touches the records of what its grant has spent, and waits its turn among those that do; they are
+ * read again where others write them.
+ */
 async function writeEnd(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   end: OutgoingPayment,
 ): Promise<Step> {
   const { kind, version } = record
-  const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
+  const isFailed = end.state === 'failed'
+  const event = outgoingPaymentEvent(context, end, isFailed ? 'failed' : 'completed')
   const attempt = async (): Promise<WriteDecision<Step>> => {
-    const released = end.state === 'failed' ? await releaseSpending(context, end) : []
+    const released = isFailed ? await releaseSpending(context, end) : []
     const write: Change = { action: 'replace', kind, version, value: end, isListed: true }
     return { changes: [write, ...released, ...recordEvents(context, [event])], answer: { progress: 'ended' } }
   }
   const lost = { payment: end.id, answer: { progress: 'lost' } } as const
-  return context.serialize(`grant:${end.grantId}`, () => decide(context, attempt, [], { lost }))
+  const commit = (): Promise<Step> => decide(context, attempt, [], { lost })
+  return isFailed ? context.serialize(`grant:${end.grantId}`, commit) : commit()
 }

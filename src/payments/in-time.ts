@@ -1,5 +1,6 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
+import { answerBefore } from '../records/deadline.ts'
 
 /**
  * The context for a request that asks another server: `holdSeconds` are the time of all that has to be known before there
@@ -25,14 +26,8 @@ export function withPatienceForHold(context: Context): Context {
  */
 export async function raceDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
   const { clock, limits, waitsUntil = Number.POSITIVE_INFINITY } = context
-  const timer = new AbortController()
   const left = Math.max(waitsUntil - clock.now(), 0)
-  const late = clock.sleep(Math.min(limits.holdSeconds * 1000, left), timer.signal).then(() => 'late' as const)
-  try {
-    return await Promise.race([call(), late])
-  } finally {
-    timer.abort()
-  }
+  return answerBefore(clock, Math.min(limits.holdSeconds * 1000, left), call)
 }
 
 /**

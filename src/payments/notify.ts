@@ -4,7 +4,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountToWire } from '../protocol/amount.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { readRecord } from '../records/read-record.ts'
+import { recordsOfKind } from '../records/read-record.ts'
 
 /** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
 export function incomingPaymentEvent(
@@ -39,11 +39,14 @@ export function outgoingPaymentEvent(
   }
 }
 
+/** The change that writes an event down. */
+export type RecordedEvent = Extract<Change, { readonly action: 'insert'; readonly kind: 'event' }>
+
 /**
  * The changes that write events down in the commit of what they tell, so that no crash loses one. Nothing where nobody
  * listens. `recover()` tells again what was not acknowledged within a lease.
  */
-export function recordEvents(context: Context, events: readonly MoneyEvent[]): readonly Change[] {
+export function recordEvents(context: Context, events: readonly MoneyEvent[]): readonly RecordedEvent[] {
   if (context.deliverEvent === undefined) return []
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   return events.map((event) => ({ action: 'insert', kind: 'event', value: { id: event.id, event }, dueAt }))
@@ -51,15 +54,16 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 
 /**
  * Delivers the events of one payment, oldest first, and forgets each once the host has acknowledged it. What the host
- * rejected is due again after a lease. Never rejects.
+ * rejected is due again after a lease. `first` is the payment's first event, from whoever has just committed it: nothing
+ * comes before it, so nothing need be read. Never rejects.
  */
-export async function deliverEvents(context: Context, paymentId: string): Promise<void> {
+export async function deliverEvents(context: Context, paymentId: string, first?: RecordedEvent): Promise<void> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return
   await context.serialize(`events:${paymentId}`, async () => {
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
-      waiting = await readEvents(context, paymentId)
+      waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, paymentId)
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record
@@ -74,11 +78,18 @@ export async function deliverEvents(context: Context, paymentId: string): Promis
   })
 }
 
-/** The last is read first: the one before it was committed earlier, so it is found too, unless it was acknowledged. */
+/** After a lease `recover()` may have told it, and the one that follows. */
+function isOurs({ clock }: Context, { dueAt = 0 }: RecordedEvent): boolean {
+  return clock.now() < dueAt
+}
+
+function asCommitted({ action: _, ...record }: RecordedEvent): StoredRecord<'event'> {
+  return { ...record, version: 1 }
+}
+
 async function readEvents(context: Context, paymentId: string): Promise<readonly StoredRecord<'event'>[]> {
-  const last = await readRecord(context.storage, 'event', `${paymentId}:2`)
-  const first = await readRecord(context.storage, 'event', `${paymentId}:1`)
-  return [first, last].filter((record) => record !== undefined)
+  const ids = [`${paymentId}:1`, `${paymentId}:2`]
+  return recordsOfKind(await context.storage.get(ids.map((id) => ({ kind: 'event', id }))), 'event')
 }
 
 /** All of a payment's, since the later one waits for the first: else `recover()` would ask a failing host on and on. */

@@ -1,8 +1,16 @@
 import type { StoredRecord } from '../ports/storage.ts'
 
+/** The payment one state further. */
+export interface Moved {
+  readonly progress: 'moved'
+  readonly record: StoredRecord<'outgoing-payment'>
+  /** Whether the incoming payment is complete by that, and its host is to hear of it. */
+  readonly completesReceiver?: boolean
+}
+
 /** What a step came to: the payment one state further, its end, or an answer that did not come. */
 export type Step =
-  | { readonly progress: 'moved'; readonly record: StoredRecord<'outgoing-payment'> }
+  | Moved
   | { readonly progress: 'ended' }
   /** It waits for a word of the host. */
   | { readonly progress: 'waiting' }

@@ -1,3 +1,5 @@
+import type { MaybePromise } from './cryptography.ts'
+
 /**
  * A request as a host received it. Less than a Fetch `Request` on purpose: every line and every byte as they came,
  * and nothing that the library would have to trust but `source`.
@@ -10,10 +12,10 @@ export interface HttpRequest {
   /** Every line of a header field as received, in order; `name` is in lower case. Empty where there is none. */
   headerLines(name: string): readonly string[]
   /**
-   * The raw bytes of the body; empty where there is none, `undefined` where there are more than `limit`.
-   * Rejects with a `ConfigurationError` where the host has parsed the body and not kept its bytes.
+   * The raw bytes of the body; empty where there is none, `undefined` where there are more than `limit`. A promise is
+   * waited for under a deadline; what is there at once, such as nothing, need not be one. Rejects with a `ConfigurationError` where the host has parsed the body and not kept its bytes.
    */
-  bytes(limit: number): Promise<Uint8Array | undefined>
+  bytes(limit: number): MaybePromise<Uint8Array | undefined>
   /**
    * The address of whoever sent the request, where the host can tell: behind a proxy the socket's is the proxy's, and a
    * forwarded one is true only where a trusted proxy wrote it. What one source may cause is limited by it; absent, by

@@ -6,10 +6,12 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text)
 }
 
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
 /** Lower-case hexadecimal digits of some bytes. */
 export function toHex(bytes: Uint8Array): string {
   let text = ''
-  for (const byte of bytes) text += byte.toString(16).padStart(2, '0')
+  for (const byte of bytes) text += HEX[byte]
   return text
 }
 

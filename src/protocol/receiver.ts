@@ -1,3 +1,5 @@
+import { parseUrl } from './url.ts'
+
 /** A receiver: the URL of an incoming payment, on this server or another. */
 export interface Receiver {
   /** As a URL parser writes it: two receivers are one when these are equal. @spec LIM-5 */
@@ -14,10 +16,9 @@ const MAX_LENGTH = 2048
 /** What the published pattern asks of the text before its path, without query and fragment; one pass, no backtracking. */
 const HTTP_URL = /^https?:\/\/[^\s\\?#]+$/
 
-function parseUrl(text: string): URL | undefined {
-  if (text.length > MAX_LENGTH || !HTTP_URL.test(text) || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  return url.username === '' && url.password === '' ? url : undefined
+function parseHttpUrl(text: string): URL | undefined {
+  const url = text.length > MAX_LENGTH || !HTTP_URL.test(text) ? undefined : parseUrl(text)
+  return url?.username === '' && url.password === '' ? url : undefined
 }
 
 /**
@@ -26,7 +27,7 @@ function parseUrl(text: string): URL | undefined {
  * @spec T-24
  */
 export function parseReceiver(text: string): Receiver | undefined {
-  const url = parseUrl(text)
+  const url = parseHttpUrl(text)
   if (url === undefined) return undefined
   const [id = '', name] = url.pathname.split('/').reverse()
   if (id === '' || name !== 'incoming-payments') return undefined
@@ -35,7 +36,8 @@ export function parseReceiver(text: string): Receiver | undefined {
 
 /**
  * The identifier in the URL of a resource of this server; `undefined` for every other URL, also for one on a foreign
- * host whose last segment is an identifier of this server. `resourceServer` is the published base URL.
+ * host whose last segment is an identifier of this server. `resourceServer` is the published base URL, as a URL parser
+ * writes it.
  * @spec RS-10 @spec T-41
  */
 export function localResourceId(
@@ -43,8 +45,8 @@ export function localResourceId(
   resourceServer: string,
   collection: 'incoming-payments' | 'quotes' | 'outgoing-payments',
 ): string | undefined {
-  const href = parseUrl(url)?.href
-  const base = new URL(`${resourceServer}/${collection}/`).href
+  const href = parseHttpUrl(url)?.href
+  const base = `${resourceServer}/${collection}/`
   const id = href?.startsWith(base) ? href.slice(base.length) : ''
   return id === '' || id.includes('/') ? undefined : id
 }

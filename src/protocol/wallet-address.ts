@@ -1,4 +1,5 @@
 import type { Asset } from './amount.ts'
+import { parseUrl } from './url.ts'
 
 /** The longest URL that this server reads, in characters. */
 const MAX_LENGTH = 2048
@@ -41,10 +42,10 @@ export function isLoopbackHost(hostname: string): boolean {
 export function canonicalWalletAddress(text: string, options: { readonly loopbackHttp: boolean }): string | undefined {
   if (text.length > MAX_LENGTH) return undefined
   const match = WALLET_ADDRESS.exec(text)
-  if (match === null || !URL.canParse(text)) return undefined
+  const url = match === null ? undefined : parseUrl(text)
+  if (match === null || url === undefined) return undefined
   const [, authority = '', path = ''] = match
   const origin = authority.toLowerCase()
-  const url = new URL(text)
   if (url.href !== origin + (path === '' ? '/' : path) || url.username !== '' || url.hostname.endsWith('.')) {
     return undefined
   }

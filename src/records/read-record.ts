@@ -14,6 +14,22 @@ export async function readRecord<K extends RecordKind>(
   return isOfKind(record, kind) ? record : undefined
 }
 
+/**
+ * Reads a record for the attempts of `decide`: the first has it as it is known already, since the commit says whether that
+ * is still so, and every further one reads it anew.
+ */
+export function knownAtFirst<K extends RecordKind>(
+  storage: Storage,
+  known: StoredRecord<K>,
+): () => Promise<StoredRecord<K> | undefined> {
+  let isFirst = true
+  return async () => {
+    if (!isFirst) return readRecord(storage, known.kind, known.value.id)
+    isFirst = false
+    return known
+  }
+}
+
 /** Keeps those records that exist and are of one kind, with their type. */
 export function recordsOfKind<K extends RecordKind>(
   records: readonly (StoredRecord | undefined)[],

@@ -6,7 +6,7 @@ import {
   unknownResource,
   wrongState,
 } from '../errors/conditions.ts'
-import { identifyToken, type TokenCaller } from '../http/credentials.ts'
+import { identifyNaming, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -31,7 +31,7 @@ import {
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
-import { readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
 import { listPage, parsePage, single } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
@@ -49,18 +49,19 @@ export async function createIncomingPayment({
   const id = context.secrets.randomId()
   const once = await decideOnce(context, use, async () => {
     const payment = await intendIncomingPayment(context, id, caller.token.client, walletAddress, body)
+    const events = recordEvents(context, [incomingPaymentEvent(context, payment, 'created')])
     return {
       changes: [
         { action: 'insert', kind: 'incoming-payment', value: payment, isListed: true, dueAt: payment.expiresAt + 1 },
-        ...recordEvents(context, [incomingPaymentEvent(context, payment, 'created')]),
+        ...events,
       ],
       resourceId: payment.id,
       response: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)) },
       // Asked for before anything is committed: a rail that fails leaves no payment that nobody was told of.
-      made: { id: payment.id, methods: await detailsOf(context, payment) },
+      made: { created: events[0], methods: await detailsOf(context, payment) },
     }
   })
-  if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, once.made.id))
+  if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, id, once.made.created))
   const methods = once.isRepeat ? await detailsAgain(context, once.resourceId) : once.made.methods
   return { status: 201, body: { ...once.response, methods } }
 }
@@ -140,20 +141,22 @@ async function detailsBy(method: PaymentMethod, payable: PayableIncomingPayment)
 }
 
 /** Who reads an incoming payment: without an `Authorization` header anyone, with one only the holder of a good token. @spec RS-9 */
-export async function identifyReader(exchange: Exchange): Promise<TokenCaller | undefined> {
-  return exchange.request.headerLines('authorization').length === 0 ? undefined : identifyToken(exchange)
+export async function identifyReader(exchange: Exchange): Promise<NamingCaller<'incoming-payment'> | undefined> {
+  return exchange.request.headerLines('authorization').length === 0
+    ? undefined
+    : identifyNaming(exchange, 'incoming-payment')
 }
 
 /** `get-incoming-payment`: the whole payment for a token that may see it, the public view for everybody else. */
 export async function getIncomingPayment({
   exchange,
   caller,
-}: Input<TokenCaller | undefined, undefined>): Promise<Result> {
+}: Input<NamingCaller<'incoming-payment'> | undefined, undefined>): Promise<Result> {
   const { context } = exchange
-  const payment = await readPayment(exchange)
-  if (caller === undefined) return publicView(context, payment)
+  if (caller === undefined) return publicView(context, await readPayment(exchange))
   await claimSignature(exchange, caller.proof)
-  return { status: 200, body: await withMethods(context, requireVisible(caller, 'incoming-payment', payment)) }
+  const payment = requireVisible(caller, 'incoming-payment', caller.named?.value)
+  return { status: 200, body: await withMethods(context, payment) }
 }
 
 /** @spec WAS-8 */
@@ -191,15 +194,20 @@ export async function listIncomingPayments({ exchange, caller }: Input<TokenCall
 }
 
 /** `complete-incoming-payment`: takes no more money. Again is fine; an expired payment cannot be completed. @spec INC-10 */
-export async function completeIncomingPayment({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context, params, bytes } = exchange
-  const id = params['id'] ?? ''
+export async function completeIncomingPayment({
+  exchange,
+  caller,
+}: Input<NamingCaller<'incoming-payment'>, undefined>): Promise<Result> {
+  const { context, bytes } = exchange
   // There need be no body, and nothing in it counts; but it is JSON, as everywhere.
   if (bytes.length > 0) exchange.json()
+  if (caller.named === undefined) throw unknownResource()
+  const { id } = caller.named.value
+  const readIncoming = knownAtFirst(context.storage, caller.named)
   const completed = await decide(
     context,
     async () => {
-      const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
+      const record = await readIncoming()
       if (record === undefined || !mayComplete(caller, record.value)) throw unknownResource()
       if (record.value.state === 'completed') return { answer: record.value }
       if (!isActive(record.value, context.clock.now())) throw wrongState()

@@ -1,5 +1,5 @@
 import { invalidQuote, invalidReceiver, invalidRequest } from '../errors/conditions.ts'
-import type { TokenCaller } from '../http/credentials.ts'
+import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -49,16 +49,16 @@ export async function createOutgoingPayment({
         : await termsOfIncomingPayment(context, walletAddress, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
-  const { record, answer, isOurs } = await createPayment(context, {
+  const { record, answer, isOurs, created } = await createPayment(context, {
     ...use,
-    token: caller.token,
+    presented: caller.presented,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,
     // Whatever another server takes its time over is known by then: it must not hold up the other payments of the grant.
     ...(isRemote && { prepare: async () => void (await readTerms()) }),
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  if (isOurs) exchange.waitUntil(advancePayment(exchange.context, record))
+  if (isOurs) exchange.waitUntil(advancePayment(exchange.context, record, created))
   return { status: 201, body: answer }
 }
 
@@ -143,12 +143,14 @@ function toWire(context: Context, payment: OutgoingPayment): WireOutgoingPayment
 }
 
 /** `get-outgoing-payment`. */
-export async function getOutgoingPayment({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context, params } = exchange
-  const id = params['id'] ?? ''
-  const record = isIdentifier(id) ? await readRecord(context.storage, 'outgoing-payment', id) : undefined
+export async function getOutgoingPayment({
+  exchange,
+  caller,
+}: Input<NamingCaller<'outgoing-payment'>, undefined>): Promise<Result> {
+  const { context } = exchange
+  const { named } = caller
   // A payment that is not listed was never shown to anybody: its hold is not confirmed, or was refused.
-  const payment = requireVisible(caller, 'outgoing-payment', record?.isListed === true ? record.value : undefined)
+  const payment = requireVisible(caller, 'outgoing-payment', named?.isListed === true ? named.value : undefined)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: toWire(context, payment) }
 }

@@ -1,6 +1,6 @@
 import { invalidAmount, invalidReceiver, ledgerRefused, nonPositiveReceiveAmount } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
-import type { TokenCaller } from '../http/credentials.ts'
+import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
@@ -12,10 +12,8 @@ import type { Context } from '../ports/context.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { amountOf, amountToWire } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
 import { decideOnce } from '../records/decide-once.ts'
-import { readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { requireVisible, walletAddressFor } from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
@@ -124,11 +122,9 @@ function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): Op
 }
 
 /** `get-quote`. */
-export async function getQuote({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context, params } = exchange
-  const id = params['id'] ?? ''
-  const record = isIdentifier(id) ? await readRecord(context.storage, 'quote', id) : undefined
-  const quote = requireVisible(caller, 'quote', record?.value)
+export async function getQuote({ exchange, caller }: Input<NamingCaller<'quote'>, undefined>): Promise<Result> {
+  const { context } = exchange
+  const quote = requireVisible(caller, 'quote', caller.named?.value)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
 }

@@ -1,4 +1,4 @@
-import { identifyToken, type TokenCaller } from '../http/credentials.ts'
+import { identifyNaming, identifyToken, type TokenCaller } from '../http/credentials.ts'
 import { defineEndpoint, type Route } from '../http/endpoint.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
@@ -54,7 +54,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: getIncomingPayment,
     }),
     defineEndpoint({
-      ...token,
+      role,
+      identify: (exchange) => identifyNaming(exchange, 'incoming-payment'),
       operation: 'complete-incoming-payment',
       method: 'POST',
       path: '/incoming-payments/:id/complete',
@@ -74,7 +75,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: createQuote,
     }),
     defineEndpoint({
-      ...token,
+      role,
+      identify: (exchange) => identifyNaming(exchange, 'quote'),
       operation: 'get-quote',
       method: 'GET',
       path: '/quotes/:id',
@@ -103,7 +105,8 @@ export function resourceServerRoutes(): readonly Route[] {
       run: listOutgoingPayments,
     }),
     defineEndpoint({
-      ...token,
+      role,
+      identify: (exchange) => identifyNaming(exchange, 'outgoing-payment'),
       operation: 'get-outgoing-payment',
       method: 'GET',
       path: '/outgoing-payments/:id',

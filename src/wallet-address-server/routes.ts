@@ -93,7 +93,8 @@ async function keySet(exchange: Exchange, found: LocalWalletAddress): Promise<Re
 
 /** A document that anyone may hold for some seconds; who holds the present one already is only told so. @spec WAS-5 @spec WAS-8 */
 async function publicDocument({ context, request }: Exchange, body: unknown, seconds: number): Promise<Result> {
-  const etag = `"${await context.secrets.digest(JSON.stringify(body))}"`
+  const raw = JSON.stringify(body)
+  const etag = `"${await context.secrets.digest(raw)}"`
   const headers = {
     'cache-control': `public, max-age=${seconds}`,
     etag,
@@ -102,7 +103,9 @@ async function publicDocument({ context, request }: Exchange, body: unknown, sec
   }
   const held = request.headerLines('if-none-match').flatMap((line) => line.split(',').map((tag) => tag.trim()))
   const isHeld = held.some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`)
-  return isHeld ? { status: 304, headers } : { status: 200, body, headers }
+  return isHeld
+    ? { status: 304, headers }
+    : { status: 200, raw, headers: { 'content-type': 'application/json', ...headers } }
 }
 
 /** The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. */

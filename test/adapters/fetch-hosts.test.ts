@@ -93,9 +93,8 @@ describe('a Fetch request', () => {
   it('DIG-7 fails loudly where its body was read before', async () => {
     const request = post('{}')
     await request.json()
-    const failure = await fromFetchRequest(request)
-      .bytes(5)
-      .catch((error: unknown) => error)
+    const reading = Promise.resolve(fromFetchRequest(request).bytes(5))
+    const failure = await reading.catch((error: unknown) => error)
     expect(isConfigurationError(failure)).toBe(true)
   })
 })

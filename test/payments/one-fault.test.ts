@@ -61,7 +61,7 @@ function expectNoRefusal(answer: ProcessAnswer | undefined, fault: Fault, { name
 describe('T-31 one fault at any call of a payment, then recovery', () => {
   it('keeps every invariant when a payment from a quote meets it', async () => {
     const runs = await payWithEveryFault({ faults: ANY_CALL, prepare: preparePayment, judge: expectNoRefusal })
-    expect(runs).toBeGreaterThan(80)
+    expect(runs).toBeGreaterThan(70)
   })
 
   it('keeps every invariant when a payment from an incoming payment meets it', async () => {
@@ -70,7 +70,7 @@ describe('T-31 one fault at any call of a payment, then recovery', () => {
       prepare: (world, tokens) => preparePayment(world, tokens, { from: 'incoming payment' }),
       judge: expectNoRefusal,
     })
-    expect(runs).toBeGreaterThan(80)
+    expect(runs).toBeGreaterThan(70)
   })
 
   it('keeps every invariant when the ledger does not answer or is confused', async () => {
@@ -115,7 +115,7 @@ describe('T-31 one fault at any call of a payment, then recovery', () => {
       judge: expectNoRefusal,
       tidy: (world) => world.ledger.setPermissions('bob', { canSend: true, canReceive: true }),
     })
-    expect(runs).toBeGreaterThan(80)
+    expect(runs).toBeGreaterThan(70)
   })
 })
 

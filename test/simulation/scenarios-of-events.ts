@@ -1,8 +1,9 @@
 import type { Scenario } from './scenario.ts'
 import { commitsState, LEASE, named } from './stage.ts'
 
-const FIRST = "const first = await readRecord(context.storage, 'event', `$" + '{paymentId}:1`)\n'
-const LAST = "const last = await readRecord(context.storage, 'event', `$" + '{paymentId}:2`)\n'
+/** How the events of a payment are read, and how they would be read at two moments. */
+const BOTH = "await context.storage.get(ids.map((id) => ({ kind: 'event', id })))"
+const ONE_AFTER_THE_OTHER = "(await Promise.all(ids.map((id) => context.storage.get([{ kind: 'event', id }])))).flat()"
 
 /** What the host is told, and when. */
 export const OF_EVENTS: readonly Scenario[] = [
@@ -77,19 +78,8 @@ export const OF_EVENTS: readonly Scenario[] = [
     },
     without: [
       {
-        what: 'that the last event is looked for first',
-        edits: [
-          {
-            file: 'src/payments/notify.ts',
-            find: LAST,
-            put: '',
-          },
-          {
-            file: 'src/payments/notify.ts',
-            find: FIRST,
-            put: FIRST + LAST,
-          },
-        ],
+        what: 'that both events are looked for at one moment',
+        edits: [{ file: 'src/payments/notify.ts', find: BOTH, put: ONE_AFTER_THE_OTHER }],
         finds: /told before the one before it/,
       },
     ],

@@ -74,7 +74,7 @@ export const OF_RIGHTS: readonly Scenario[] = [
         edits: [
           {
             file: CREATE,
-            find: "{ action: 'check', kind: 'access-token', id: token.id, version: presented.version },",
+            find: "{ action: 'check', kind: 'access-token', id: token.id, version: current.version },",
             put: '',
           },
         ],

@@ -7,6 +7,15 @@ import { CLOSED, commitsKind, commitsState, LEASE, named, once, readsKind } from
 const DELIVER = 'src/payments/deliver-locally.ts'
 const FINISH = 'src/payments/finish-payment.ts'
 const HOLD = 'src/payments/confirm-hold.ts'
+/** How the receiver is read, and how it would be read at two moments. */
+const BOTH = `context.storage.get([
+    { kind: 'incoming-payment', id: incomingPaymentId },
+    { kind: 'receipt', id: creditId },
+  ])`
+const ONE_AFTER_THE_OTHER = `[
+    ...(await context.storage.get([{ kind: 'receipt', id: creditId }])),
+    ...(await context.storage.get([{ kind: 'incoming-payment', id: incomingPaymentId }])),
+  ]`
 /** A commit is tried for longer than a lease. */
 const PATIENT = { settings: { lifetimes: { accessTokenSeconds: 10_000_000 }, limits: { commitSeconds: 600 } } } as const
 
@@ -92,20 +101,8 @@ export const OF_WORKERS: readonly Scenario[] = [
     },
     without: [
       {
-        what: 'the order of the two reads',
-        edits: [
-          {
-            file: DELIVER,
-            find: 'const incoming = await readIncoming(context, record.value)\n    const receipt = await',
-            put: 'const receipt = await',
-          },
-          {
-            file: DELIVER,
-            find: "if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }",
-            put: `if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }
-              const incoming = await readIncoming(context, record.value)`,
-          },
-        ],
+        what: 'that receipt and incoming payment are read at one moment',
+        edits: [{ file: DELIVER, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER }],
         finds: /RangeError/,
       },
     ],
@@ -181,8 +178,11 @@ export const OF_WORKERS: readonly Scenario[] = [
     },
     without: [
       {
-        what: 'the receipt that giving up inserts, too',
-        edits: [{ file: DELIVER, find: 'reason: reserved.reason }, [insert])', put: 'reason: reserved.reason }, [])' }],
+        what: 'the moment at which both are read, and the receipt that giving up inserts, too',
+        edits: [
+          { file: DELIVER, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER },
+          { file: DELIVER, find: 'reason: reserved.reason }, [insert])', put: 'reason: reserved.reason }, [])' },
+        ],
         finds: /8: |ledger: credit/,
       },
     ],

@@ -78,10 +78,12 @@ function memberCells({ name, type, columns, isOptional }: Member, value: unknown
  * is written that could not be read back.
  */
 export function encodeRecord(layout: TableLayout, value: object, marks: RecordMarks): readonly Cell[] {
-  const cells = layout.members.flatMap((member) => memberCells(member, memberOf(value, member.name)))
-  const dueAt = marks.dueAt === undefined ? null : integerCell(marks.dueAt, 'dueAt')
-  const schemaVersion = integerCell(marks.schemaVersion ?? 1, 'schemaVersion')
-  return [...cells, dueAt, schemaVersion, ...(layout.isListable ? [Number(marks.isListed ?? false)] : [])]
+  const cells: Cell[] = []
+  for (const member of layout.members) cells.push(...memberCells(member, memberOf(value, member.name)))
+  cells.push(marks.dueAt === undefined ? null : integerCell(marks.dueAt, 'dueAt'))
+  cells.push(integerCell(marks.schemaVersion ?? 1, 'schemaVersion'))
+  if (layout.isListable) cells.push(Number(marks.isListed ?? false))
+  return cells
 }
 
 /** The columns of a record but its version, in the order in which `encodeRecord` gives its cells. */
@@ -148,8 +150,11 @@ function isValueOf<K extends RecordKind>(_kind: K, layout: TableLayout, value: o
 
 /** Reads a row back; an absent member is absent again. Throws where a column does not hold what it must. */
 export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): StoredRecord<K> {
-  const present = layout.members.filter(({ columns, isOptional }) => !isOptional || row[columns[0] ?? ''] !== null)
-  const value: object = Object.fromEntries(present.map((member) => [member.name, readMember(member, row)]))
+  const value: Record<string, unknown> = {}
+  for (const member of layout.members) {
+    const isAbsent = member.isOptional && row[member.columns[0] ?? ''] === null
+    if (!isAbsent) value[member.name] = readMember(member, row)
+  }
   if (!isValueOf(kind, layout, value)) throw new TypeError(`table ${layout.table} holds no ${kind}`)
   return {
     kind,

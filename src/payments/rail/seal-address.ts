@@ -18,8 +18,11 @@ export async function sealAddress(
   { id, secretId }: Pick<IncomingPayment, 'id' | 'secretId'>,
 ): Promise<string> {
   const tag = await tagOf(secrets, secretId, id)
-  const octets = Uint8Array.from({ length: ID_OCTETS }, (_, at) => Number.parseInt(id.slice(2 * at, 2 * at + 2), 16))
-  return toBase64url(new Uint8Array([...tag, ...(await underPad(secrets, secretId, tag, octets))]))
+  const octets = new Uint8Array(ID_OCTETS).map((_, at) => Number.parseInt(id.slice(2 * at, 2 * at + 2), 16))
+  const sealed = new Uint8Array(TAG_OCTETS + ID_OCTETS)
+  sealed.set(tag)
+  sealed.set(await underPad(secrets, secretId, tag, octets), TAG_OCTETS)
+  return toBase64url(sealed)
 }
 
 /** The id of the incoming payment that is called so; `undefined` where no secret that is configured has sealed it. */

@@ -1,0 +1,109 @@
+import { openSqlite } from 'open-payments-server/storage/sqlite'
+import { layoutOf } from '../adapters/storage/sql/layout.ts'
+import { columnsOfLayout } from '../adapters/storage/sql/rows.ts'
+import { type Statements, statementsOf } from '../adapters/storage/sql/statements.ts'
+import type { ListableKind, RecordKind } from '../src/ports/storage.ts'
+import { connectPostgres } from './postgres.ts'
+import { BASE } from './wallet.ts'
+
+/** A database beside the server that works on it. */
+export interface FilledDatabase {
+  /** Copies the records of some kinds under new ids, until there are so many of each. */
+  fill(kinds: readonly RecordKind[], count: number): Promise<void>
+  /** How each statement of the storage is carried out, line by line. */
+  plans(): Promise<readonly (readonly [statement: string, plan: string])[]>
+  close(): Promise<void>
+}
+
+/** How many copies stay on the wallet address of their original, however many there are. */
+const KEPT_TOGETHER = 10_000
+
+const KINDS: readonly RecordKind[] = ['incoming-payment', 'grant', 'access-token', 'outgoing-payment', 'replay-claim']
+const LISTED: readonly ListableKind[] = ['incoming-payment', 'grant', 'outgoing-payment']
+
+interface Dialect {
+  readonly randomId: string
+  /** A table `n (n)` of the numbers from 1 to a count. */
+  numbers(count: number): string
+}
+
+const SQLITE: Dialect = {
+  randomId: 'lower(hex(randomblob(16)))',
+  numbers: (count) =>
+    `(WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${count}) SELECT n FROM c) AS n`,
+}
+
+const POSTGRES: Dialect = {
+  randomId: `replace(gen_random_uuid()::text, '-', '')`,
+  numbers: (count) => `generate_series(1, ${count}) AS n (n)`,
+}
+
+/** Copies the newest record of a kind. Those of one moment are spread over the seconds before it. */
+function fillStatement(kind: RecordKind, count: number, { randomId, numbers }: Dialect): string {
+  const { table } = layoutOf(kind)
+  const columns = [...columnsOfLayout(layoutOf(kind)), 'version']
+  const values = columns.map((column) => {
+    if (column === 'id') return randomId
+    if (column === 'created_at') return 'created_at - n.n * 7'
+    if (column !== 'wallet_address') return column
+    return `CASE WHEN n.n <= ${KEPT_TOGETHER} THEN wallet_address ELSE '${BASE}/' || n.n END`
+  })
+  const original = `(SELECT * FROM ${table} ORDER BY id LIMIT 1) AS original`
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${original}, ${numbers(count)}`
+}
+
+function statementsToPlan(): readonly string[] {
+  return KINDS.flatMap((kind) => {
+    const statements: Statements = statementsOf(kind, layoutOf(kind))
+    const { read, replace, remove, check, due } = statements
+    const query = { walletAddress: 'w', limit: 11, direction: 'older' } as const
+    const after = { createdAt: 1, id: 'i' }
+    const lists = LISTED.filter((listed) => listed === kind).flatMap((listed) =>
+      [{}, { client: 'c' }, { after }, { client: 'c', after }].map((more) =>
+        statements.list({ ...query, kind: listed, ...more }),
+      ),
+    )
+    return [read, replace, remove, check, due, ...lists.map(({ sql }) => sql)]
+  })
+}
+
+/** Opens the file of a server on SQLite once more. */
+export async function openFilledSqlite(place: string): Promise<FilledDatabase> {
+  const database = await openSqlite(place)
+  database.exec('PRAGMA busy_timeout = 60000')
+  database.exec('PRAGMA synchronous = OFF')
+  return {
+    async fill(kinds, count) {
+      for (const kind of kinds) database.exec(fillStatement(kind, count, SQLITE))
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    },
+    plans: async () =>
+      statementsToPlan().map((sql) => {
+        const parameters = [...sql].filter((letter) => letter === '?').map(() => 1)
+        const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters)
+        return [sql, rows.map((row) => JSON.stringify(row)).join('\n')]
+      }),
+    close: async () => database.close(),
+  }
+}
+
+/** Connects to the database of a server once more. */
+export async function openFilledPostgres(place: string): Promise<FilledDatabase> {
+  const pool = await connectPostgres(place)
+  return {
+    async fill(kinds, count) {
+      for (const kind of kinds) await pool.query(fillStatement(kind, count, POSTGRES))
+      await pool.query('VACUUM ANALYZE')
+    },
+    plans: () =>
+      Promise.all(
+        statementsToPlan().map(async (sql) => {
+          let number = 0
+          const text = sql.replaceAll('?', () => `$${++number}`)
+          const { rows } = await pool.query(`EXPLAIN (GENERIC_PLAN) ${text}`)
+          return [sql, rows.map((row: object) => Object.values(row).join()).join('\n')] as const
+        }),
+      ),
+    close: () => pool.end(),
+  }
+}

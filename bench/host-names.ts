@@ -1,0 +1,7 @@
+/** How a server is mounted: by an adapter of the library, or by `openPayments.fetch` in a Fetch host. */
+export const HOSTS = ['node', 'express', 'fetch'] as const
+export type HostName = (typeof HOSTS)[number]
+
+/** Where a server keeps its records. */
+export const STORAGES = ['memory', 'sqlite', 'postgres'] as const
+export type StorageName = (typeof STORAGES)[number]

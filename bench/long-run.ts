@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { openSqlite } from 'open-payments-server/storage/sqlite'
+import type { Usage } from './child.ts'
+import { conditionsNow } from './conditions.ts'
+import { runLoad } from './load.ts'
+import { OPERATIONS } from './operations.ts'
+import { known } from './plan.ts'
+import { RUNTIMES } from './runtimes.ts'
+import { drawKey, signAll, startSubject } from './subject.ts'
+
+// Full load for so many minutes, all operations in turn, then quiet: what grows although nothing has to?
+
+const { values } = parseArgs({
+  options: {
+    runtime: { type: 'string', default: 'node24' },
+    minutes: { type: 'string', default: '30' },
+    quiet: { type: 'string', default: '1' },
+    out: { type: 'string', default: '' },
+  },
+})
+
+const ROUND = 1000
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+/** What was seen at one moment. */
+interface Moment extends Usage {
+  readonly minutes: number
+  readonly requests: number
+  /** What the records take in the file; what they took before and do not any more is used again. */
+  readonly storedBytes: number
+}
+
+const [runtime] = known('runtime', values.runtime, RUNTIMES)
+if (runtime === undefined) throw new Error('no runtime is named')
+const folder = mkdtempSync(join(tmpdir(), 'bench-'))
+const place = join(folder, 'ours.db')
+const before = conditionsNow()
+const moments: Moment[] = []
+const started = performance.now()
+const minutesNow = (): number => (performance.now() - started) / 60_000
+let requests = 0
+
+async function storedBytes(): Promise<number> {
+  const database = await openSqlite(place)
+  const sql = `SELECT (page_count - freelist_count) * page_size AS bytes
+    FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
+  const row = database.prepare(sql).get()
+  database.close()
+  return typeof row === 'object' && row !== null ? Number(Reflect.get(row, 'bytes')) : 0
+}
+
+async function note(usage: Usage): Promise<void> {
+  const moment = { minutes: minutesNow(), requests, storedBytes: await storedBytes(), ...usage }
+  moments.push(moment)
+  const { residentBytes, heapBytes, handles, delayMilliseconds } = usage
+  const cells = [
+    moment.minutes.toFixed(1),
+    requests,
+    (residentBytes / 1e6).toFixed(0),
+    (heapBytes / 1e6).toFixed(0),
+    handles,
+    delayMilliseconds.p99.toFixed(1),
+    delayMilliseconds.most.toFixed(0),
+    (moment.storedBytes / 1e6).toFixed(0),
+  ]
+  say(cells.map((cell) => String(cell).padStart(9)).join(' '))
+}
+
+try {
+  const subject = await startSubject({ runtime, storage: 'sqlite', host: 'node' }, await drawKey(), async (of) =>
+    of === 'ours' ? place : join(folder, `${of}.db`),
+  )
+  const { ours } = subject
+  say(`${runtime.name}, SQLite, 32 at a time`)
+  const heads = ['minutes', 'requests', 'RSS MB', 'heap MB', 'handles', 'delay p99', 'most ms', 'stored MB']
+  say(heads.map((head) => head.padStart(9)).join(' '))
+  await note(await ours.usage())
+  let next = 1
+  while (minutesNow() < Number(values.minutes)) {
+    for (const operation of OPERATIONS) {
+      const signed = await signAll(subject, operation, ROUND)
+      await runLoad(ours.hello.port, signed, 32, operation.status)
+      requests += ROUND
+    }
+    if (minutesNow() < next) continue
+    await note(await ours.usage())
+    next = Math.floor(minutesNow()) + 1
+  }
+  say('quiet')
+  await new Promise((resolve) => setTimeout(resolve, Number(values.quiet) * 60_000))
+  await note(await ours.usage())
+  say('a year later, swept')
+  await note(await ours.usage({ sweepAfterDays: 366 }))
+  await subject.end()
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+if (values.out !== '') {
+  const run = { before, after: conditionsNow(), runtime: runtime.name, moments }
+  writeFileSync(`${values.out}.json`, `${JSON.stringify(run, null, 2)}\n`)
+}

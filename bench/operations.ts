@@ -1,0 +1,174 @@
+import { usd } from './grant-all.ts'
+import { pick, plainBytes, signedBytes, type Target } from './requests.ts'
+import { AUTH, BASE, PAYERS, type Tokens } from './wallet.ts'
+
+/** An operation of the server, as the load sends it. */
+export interface Operation {
+  readonly name: string
+  readonly status: number
+  /** Whether it makes something durable; the floor stores a row then. */
+  readonly stores: boolean
+  /** How many are sent in a pass, 32 at a time. */
+  readonly requests: number
+  /** The operation that is asked first, once for each request; its answers are used up. */
+  readonly after?: string
+  /** The bytes of one request; `answer`: the body of what was asked first. */
+  request(target: Target, index: number, answer: string): Promise<Buffer>
+}
+
+const create = (path: string, token: string, target: Target, json: unknown): Promise<Buffer> =>
+  signedBytes(target, { method: 'POST', url: `${BASE}/${path}`, token, json })
+
+const pay = (tokens: readonly string[], payer: number, target: Target, index: number): Promise<Buffer> =>
+  create('outgoing-payments', pick(tokens, payer), target, {
+    walletAddress: `${BASE}/p${payer}`,
+    incomingPayment: pick(target.incoming, index),
+    debitAmount: usd('1'),
+    metadata: { order: String(target.next()) },
+  })
+
+const requestGrant = (target: Target, client: unknown, access: object): Promise<Buffer> =>
+  signedBytes(target, { method: 'POST', url: `${AUTH}/`, json: { access_token: { access: [access] }, client } })
+
+const list = (path: string, { tokens }: Target, token: (tokens: Tokens) => string, owner: string): Asked => ({
+  method: 'GET',
+  url: `${BASE}/${path}?wallet-address=${encodeURIComponent(`${BASE}/${owner}`)}&first=10`,
+  token: token(tokens),
+})
+
+type Asked = Parameters<typeof signedBytes>[1]
+
+const idOf = (answer: string): string => JSON.parse(answer).id
+
+const read = { status: 200, stores: false, requests: 2500 } as const
+const write = { status: 201, stores: true, requests: 1500 } as const
+
+/** What is measured. */
+export const OPERATIONS: readonly Operation[] = [
+  { name: 'get-wallet-address', ...read, requests: 5000, request: async () => plainBytes(`${BASE}/shop`) },
+  {
+    name: 'get-wallet-address-keys',
+    ...read,
+    requests: 5000,
+    request: async () => plainBytes(`${BASE}/shop/jwks.json`),
+  },
+  {
+    name: 'get-incoming-payment, public',
+    ...read,
+    requests: 5000,
+    request: async ({ incoming }, index) => plainBytes(pick(incoming, index)),
+  },
+  {
+    name: 'post-request, by wallet address',
+    ...write,
+    status: 200,
+    request: (target) =>
+      requestGrant(target, `${BASE}/shop`, { type: 'incoming-payment', actions: ['create', 'read'] }),
+  },
+  {
+    name: 'post-request, by key',
+    ...write,
+    status: 200,
+    request: (target) =>
+      requestGrant(target, { jwk: target.key.jwk }, { type: 'incoming-payment', actions: ['create', 'read'] }),
+  },
+  {
+    name: 'post-token',
+    ...write,
+    status: 200,
+    after: 'post-request, by wallet address',
+    request: (target, _index, answer) => {
+      const { manage, value } = JSON.parse(answer).access_token
+      return signedBytes(target, { method: 'POST', url: manage, token: value })
+    },
+  },
+  {
+    name: 'create-incoming-payment',
+    ...write,
+    request: (target) =>
+      create('incoming-payments', target.tokens.receiving, target, {
+        walletAddress: `${BASE}/shop`,
+        incomingAmount: usd('1000000'),
+        metadata: { order: String(target.next()) },
+      }),
+  },
+  {
+    name: 'get-incoming-payment',
+    ...read,
+    request: (target, index) =>
+      signedBytes(target, { method: 'GET', url: pick(target.incoming, index), token: target.tokens.receiving }),
+  },
+  {
+    name: 'list-incoming-payments, 10',
+    ...read,
+    requests: 1500,
+    request: (target) =>
+      signedBytes(
+        target,
+        list('incoming-payments', target, ({ receiving }) => receiving, 'shop'),
+      ),
+  },
+  {
+    name: 'complete-incoming-payment',
+    ...write,
+    status: 200,
+    after: 'create-incoming-payment',
+    request: (target, _index, answer) => {
+      const url = `${idOf(answer)}/complete`
+      return signedBytes(target, { method: 'POST', url, token: target.tokens.receiving })
+    },
+  },
+  {
+    name: 'create-quote',
+    ...write,
+    request: (target, index) =>
+      create('quotes', target.tokens.quoting, target, {
+        walletAddress: `${BASE}/p${index % PAYERS}`,
+        receiver: pick(target.incoming, index),
+        method: 'ilp',
+        debitAmount: usd('1'),
+      }),
+  },
+  {
+    name: 'create-outgoing-payment, no limits',
+    ...write,
+    request: (target, index) => pay(target.tokens.spending, index % PAYERS, target, index),
+  },
+  {
+    name: 'create-outgoing-payment, debit limit, many grants',
+    ...write,
+    request: (target, index) => pay(target.tokens.limited, index % PAYERS, target, index),
+  },
+  {
+    name: 'create-outgoing-payment, debit limit, one grant',
+    ...write,
+    request: (target, index) => pay(target.tokens.limited, 0, target, index),
+  },
+  {
+    name: 'list-outgoing-payments, 10',
+    ...read,
+    requests: 1500,
+    request: (target) =>
+      signedBytes(
+        target,
+        list('outgoing-payments', target, ({ limited }) => pick(limited, 0), 'p0'),
+      ),
+  },
+  {
+    name: 'get-outgoing-payment-grant',
+    ...read,
+    request: (target) =>
+      signedBytes(target, {
+        method: 'GET',
+        url: `${BASE}/outgoing-payment-grant`,
+        token: pick(target.tokens.limited, 0),
+      }),
+  },
+]
+
+/** An operation by its name. */
+export function operationOf(name: string): Operation {
+  const found = OPERATIONS.find((operation) => operation.name === name)
+  if (found === undefined) throw new Error(`there is no operation ${name}`)
+  return found
+}

@@ -1,0 +1,69 @@
+import type { Runtime } from '../test/runtimes/runtimes.ts'
+import { HOSTS, type HostName, STORAGES, type StorageName } from './host-names.ts'
+import { RUNTIMES } from './runtimes.ts'
+import type { Place } from './subject.ts'
+
+/** One part of a run: what is measured at a place. */
+export interface Part extends Place {
+  readonly connections: readonly number[]
+  /** Whether an operation is measured here. */
+  measures(operation: string): boolean
+}
+
+/** What a command line says; an empty text leaves the choice to the plan. */
+export interface Choice {
+  readonly runtimes: string
+  readonly storages: string
+  readonly hosts: string
+  readonly connections: string
+  readonly only: string
+}
+
+const words = (text: string): readonly string[] => text.split(',').filter((word) => word !== '')
+
+/** What a command line names, of all that there is. */
+export function known<T>(kind: string, text: string, all: Readonly<Record<string, T>>): readonly T[] {
+  return words(text).map((name) => {
+    const found = all[name]
+    if (found === undefined) throw new Error(`there is no ${kind} ${name}: ${Object.keys(all).join(', ')}`)
+    return found
+  })
+}
+
+const byName = <T extends string>(names: readonly T[]): Readonly<Record<string, T>> =>
+  Object.fromEntries(names.map((name) => [name, name]))
+
+/** What is measured where nothing else is asked for: all of it in some ten minutes. */
+function wholePlan(): readonly Omit<Part, 'measures'>[] {
+  const at = (runtime: string, storage: StorageName, host: HostName, ...connections: number[]) =>
+    known('runtime', runtime, RUNTIMES).map((found) => ({ runtime: found, storage, host, connections }))
+  return [
+    ...at('node24', 'sqlite', 'node', 1, 8, 32),
+    ...at('node24', 'sqlite', 'express', 32),
+    ...at('node24', 'sqlite', 'fetch', 32),
+    ...at('node24', 'memory', 'node', 32),
+    ...at('node24', 'postgres', 'node', 32),
+    ...at('node', 'sqlite', 'node', 32),
+    ...at('bun', 'sqlite', 'fetch', 32),
+    ...at('deno', 'sqlite', 'fetch', 32),
+  ]
+}
+
+/** The parts of a run. */
+export function planOf({ runtimes, storages, hosts, connections, only }: Choice): readonly Part[] {
+  const measures = (operation: string): boolean =>
+    only === '' || only.split(';').some((part) => operation.includes(part))
+  const isWhole = runtimes === '' && storages === '' && hosts === ''
+  const numbers = words(connections).map(Number)
+  const parts = isWhole ? wholePlan() : chosen(runtimes, storages, hosts)
+  return parts.map((part) => ({ ...part, ...(numbers.length > 0 && { connections: numbers }), measures }))
+}
+
+function chosen(runtimes: string, storages: string, hosts: string): readonly Omit<Part, 'measures'>[] {
+  const pairs = known<Runtime>('runtime', runtimes || 'node', RUNTIMES).flatMap((runtime) =>
+    known('storage', storages || 'sqlite', byName(STORAGES)).map((storage) => ({ runtime, storage })),
+  )
+  return known('host', hosts || 'node', byName(HOSTS)).flatMap((host) =>
+    pairs.map((pair) => ({ ...pair, host, connections: [32] })),
+  )
+}

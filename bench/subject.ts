@@ -1,0 +1,108 @@
+import { fileURLToPath } from 'node:url'
+import { webCryptography } from 'open-payments-server'
+import { createSigningKey } from 'open-payments-server/testing'
+import type { Runtime } from '../test/runtimes/runtimes.ts'
+import { type Child, startChild } from './child.ts'
+import type { FloorOptions } from './floor.ts'
+import type { HostName, StorageName } from './host-names.ts'
+import { type RawAnswer, runLoad } from './load.ts'
+import { type Operation, operationOf } from './operations.ts'
+import type { Target } from './requests.ts'
+import type { ServerOptions } from './server.ts'
+import { type ClientKey, type Listening, type ServerHello, signingKeyOf } from './wallet.ts'
+
+/** Where something is measured. */
+export interface Place {
+  readonly runtime: Runtime
+  readonly storage: StorageName
+  readonly host: HostName
+}
+
+/** A server of the library, and a bare one on the same runtime, storage and host. */
+export interface Subject {
+  readonly ours: Child<ServerHello>
+  readonly floor: Child<Listening>
+  readonly target: Target
+  end(): Promise<void>
+}
+
+/** How many incoming payments are there to be read and paid. */
+const INCOMING = 1000
+
+const program = (name: string): string => fileURLToPath(new URL(`${name}.js`, import.meta.url))
+
+/** Draws the key of the client. */
+export async function drawKey(): Promise<ClientKey> {
+  const { jwk, privateKeySeed } = await createSigningKey(webCryptography(), 'bench')
+  return { jwk, seed: Buffer.from(privateKeySeed).toString('base64') }
+}
+
+/** Starts a server of the library. */
+export async function startServer(runtime: Runtime, options: ServerOptions): Promise<Child<ServerHello>> {
+  return startChild<ServerHello>([...(await runtime.command()), program('server')], options)
+}
+
+/** Starts both, and creates the incoming payments. */
+export async function startSubject(
+  { runtime, storage, host }: Place,
+  key: ClientKey,
+  newPlace: (of: string) => Promise<string>,
+): Promise<Subject> {
+  const options: FloorOptions = { host, storage, place: await newPlace('ours'), key }
+  const ours = await startServer(runtime, { ...options, hasGrants: true })
+  const floorOptions: FloorOptions = { ...options, place: await newPlace('floor') }
+  const floor = await startChild<Listening>([...(await runtime.command()), program('floor')], floorOptions)
+  const created = await targetOf(ours, key)
+  const answers = await askAll(ours, operationOf('create-incoming-payment'), created, INCOMING)
+  return {
+    ours,
+    floor,
+    target: { ...created, incoming: answers.map((body) => JSON.parse(body).id) },
+    async end() {
+      await ours.end()
+      await floor.end()
+    },
+  }
+}
+
+/** What requests to a server are told of it. */
+export async function targetOf({ hello }: Child<ServerHello>, key: ClientKey): Promise<Target> {
+  const { tokens, ahead } = hello
+  if (tokens === undefined) throw new Error('this server has no grants')
+  let count = 0
+  return { key: signingKeyOf(key), tokens, ahead, incoming: [], next: () => count++ }
+}
+
+/** Signs all requests of a pass. What they need first is asked now. */
+export async function signAll(subject: Subject, operation: Operation, count: number): Promise<readonly Buffer[]> {
+  const { ours, target } = subject
+  const answers = operation.after === undefined ? [] : await askAll(ours, operationOf(operation.after), target, count)
+  const indexes = Array.from({ length: count }, (_, index) => index)
+  return Promise.all(indexes.map((index) => operation.request(target, index, answers[index] ?? '')))
+}
+
+/** The bodies of so many answers, in the order of their requests. */
+async function askAll(
+  { hello }: Child<Listening>,
+  operation: Operation,
+  target: Target,
+  count: number,
+): Promise<readonly string[]> {
+  const requests = await Promise.all(Array.from({ length: count }, (_, index) => operation.request(target, index, '')))
+  const bodies: string[] = []
+  const keep = ({ body }: RawAnswer, index: number): void => {
+    bodies[index] = body.toString()
+  }
+  await runLoad(hello.port, requests, 8, operation.status, keep)
+  return bodies
+}
+
+/** What the library answers to one request, so that the bare server answers as many bytes. */
+export async function sampleAnswer(subject: Subject, operation: Operation): Promise<string> {
+  const requests = await signAll(subject, operation, 1)
+  let text = ''
+  await runLoad(subject.ours.hello.port, requests, 1, operation.status, ({ body }) => {
+    text = body.toString()
+  })
+  return text
+}

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { layoutOf } from '../../adapters/storage/sql/layout.ts'
+import { statementsOf } from '../../adapters/storage/sql/statements.ts'
+import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import type { ListableKind, ListQuery } from '../../src/ports/storage.ts'
+import { sampleInserts } from '../../src/testing/sample-records.ts'
+
+const KINDS = [...new Set(sampleInserts().map(({ kind }) => kind))]
+const LISTABLE: readonly ListableKind[] = ['grant', 'incoming-payment', 'outgoing-payment']
+const AFTER = { createdAt: 500, id: 'a' }
+
+/** Every statement of a kind that looks for records. */
+function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
+  const { read, replace, remove, check, due, list } = statementsOf(kind, layoutOf(kind))
+  const queries = LISTABLE.filter((listable) => listable === kind).flatMap((listable) =>
+    [{}, { client: 'c' }, { after: AFTER }, { client: 'c', after: AFTER }].flatMap((more) =>
+      (['older', 'newer'] as const).map(
+        (direction): ListQuery => ({ kind: listable, walletAddress: 'w', limit: 20, direction, ...more }),
+      ),
+    ),
+  )
+  return [read, replace, remove, check, due, ...queries.map((query) => list(query).sql)]
+}
+
+it.each(KINDS)('every statement about a %s finds its rows by an index, and sorts nothing', async (kind) => {
+  const handle = await openSqlite(':memory:')
+  sqliteStorage(handle)
+  const planOf = (sql: string): string => {
+    const parameters = [...sql].filter((letter) => letter === '?').map(() => 1)
+    return JSON.stringify(handle.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters))
+  }
+  for (const sql of statementsFor(kind)) {
+    expect(planOf(sql), sql).toContain('SEARCH')
+    expect(planOf(sql), sql).not.toMatch(/SCAN|TEMP B-TREE/)
+  }
+  // What a table without the right index would say.
+  expect(planOf(`SELECT id FROM ${layoutOf(kind).table} WHERE schema_version = ?`)).toContain('SCAN')
+  handle.close()
+})
