@@ -10,14 +10,15 @@ import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { revokeTokenChange } from '../records/end-grant.ts'
-import { readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { REPEAT_MILLISECONDS } from './continue-grant.ts'
 import { insertToken, keptWithToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
 
 /** The holder of the token that a management URI manages. */
 export interface ManagementCaller {
-  readonly tokenId: string
+  /** The record of the token, as it was read. */
+  readonly presented: StoredRecord<'access-token'>
   readonly client: ClientId
   readonly proof: Proof
 }
@@ -41,7 +42,7 @@ async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsEr
   if (record === undefined || record.value.manageId !== params['id']) throw unknown()
   const { proof, key } = await proveSignature(exchange, candidates, record.value)
   if (key.isNew) await pinKey(context, record.value.grantId, proof)
-  return { tokenId: record.value.id, client: record.value.client, proof }
+  return { presented: record, client: record.value.client, proof }
 }
 
 /**
@@ -52,7 +53,8 @@ async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsEr
 export async function rotateToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
   const { context } = exchange
   refuseKeyRotation(exchange.bytes)
-  const token = await decide(context, () => decideRotation(context, caller.tokenId), caller.proof.claims)
+  const readToken = knownAtFirst(context.storage, caller.presented)
+  const token = await decide(context, async () => decideRotation(context, await readToken()), caller.proof.claims)
   return { status: 200, body: { access_token: await tokenToWire(context, token) } }
 }
 
@@ -64,8 +66,10 @@ function refuseKeyRotation(body: Uint8Array): void {
     throw invalidRotation('a rotation takes no body; keys are not rotated here')
 }
 
-async function decideRotation(context: Context, tokenId: string): Promise<Decision<AccessToken>> {
-  const record = await readRecord(context.storage, 'access-token', tokenId)
+async function decideRotation(
+  context: Context,
+  record: StoredRecord<'access-token'> | undefined,
+): Promise<Decision<AccessToken>> {
   if (record === undefined || record.value.state === 'revoked') throw unknownManagedToken()
   if (record.value.state === 'rotated') return { answer: await repeatRotation(context, record) }
   const grant = await readRecord(context.storage, 'grant', record.value.grantId)
@@ -106,10 +110,11 @@ async function repeatRotation(context: Context, record: StoredRecord<'access-tok
 /** `delete-token`: the token is dead for every request that starts after the answer; again is fine. @spec TOK-9 */
 export async function revokeToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
   const { context } = exchange
+  const readToken = knownAtFirst(context.storage, caller.presented)
   await decide(
     context,
     async () => {
-      const record = await readRecord(context.storage, 'access-token', caller.tokenId)
+      const record = await readToken()
       if (record === undefined || record.value.state !== 'active') return { answer: undefined }
       return {
         changes: [revokeTokenChange(context, record)],

@@ -1,4 +1,4 @@
-import type { RecordKind, Storage } from 'open-payments-server'
+import type { Change, RecordKind, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import {
@@ -24,6 +24,11 @@ function forgetfulStorage(): { readonly storage: Storage; forget(kind: RecordKin
         if (forgotten === undefined || keys.every(({ kind }) => kind !== forgotten) || left-- > 0)
           return inner.get(keys)
         return keys.map(() => undefined)
+      },
+      async commit(changes) {
+        const isGone = (change: Change): boolean => left <= 0 && change.kind === forgotten && change.action !== 'insert'
+        const conflicts = changes.flatMap((change, index) => (isGone(change) ? [index] : []))
+        return conflicts.length > 0 ? { conflicts } : inner.commit(changes)
       },
     },
     forget: (kind, after) => {
@@ -69,7 +74,7 @@ describe('a record that is deleted while a request is under way', () => {
     const { wallet, forget } = await forgetting()
     const grant = await wallet.ask(PLAIN_REQUEST)
     expect((await rotate(wallet, grant)).status).toBe(200)
-    forget('access-token', 2)
+    forget('access-token', 1)
     const answer = await rotate(wallet, grant)
     expect([answer.status, answer.body.error.code]).toEqual([404, 'invalid_rotation'])
   })
