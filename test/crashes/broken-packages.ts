@@ -74,11 +74,11 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: DELIVER,
-        from: 'return decided(context, record, decision, [\n      replaceIncoming(incoming, value),',
+        from: 'const { changes, answer } = decided(context, record, decision, [\n      replaceIncoming(incoming, value),',
         to: `const credited = { ...receipt.value, state: isCredited ? 'credited' : 'dropped' }
     const others = [replaceIncoming(incoming, value), { ...receipt, action: 'replace', value: credited }]
-    await context.storage.commit([...others, ...completionEvents(context, incoming.value, value)])
-    return decided(context, record, decision, [])
+    await context.storage.commit([...others, ...completion])
+    const { changes, answer } = decided(context, record, decision, [])
     decided(context, record, decision, [`,
       },
     ],
