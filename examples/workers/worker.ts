@@ -50,6 +50,8 @@ export class Wallet {
   async alarm(): Promise<void> {
     await this.#openPayments.recover()
     await this.#openPayments.sweep()
+    // An object may be put to sleep: what goes on is waited for.
+    await this.#openPayments.drain()
     await this.#state.storage.setAlarm(Date.now() + 10_000)
   }
 }

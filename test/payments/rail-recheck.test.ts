@@ -208,6 +208,18 @@ describe('T-45 a receiver whose server does not say what it is', () => {
   })
 })
 
+/** Recovers in a process that has another secret than the one which sealed what it finds. */
+async function recoverWithoutSecret(world: RailWorld): Promise<void> {
+  const { openPayments } = world.start({
+    secrets: ['another secret of the tests, also long enough to be one'],
+    paymentMethods: [world.method],
+    remoteReceivers: world.far.receivers,
+  })
+  world.wallet.clock.advance(30_000)
+  await openPayments.recover()
+  await openPayments.drain()
+}
+
 describe('TOK-1 the secret of a receiver', () => {
   it('is in no record, and needed after its server names it no more', async () => {
     const world = await interrupted(2)
@@ -234,14 +246,7 @@ describe('TOK-1 the secret of a receiver', () => {
 
   it('cannot be opened by a server without the secret that sealed it: the payment is left to the host', async () => {
     const world = await interrupted(2)
-    const other = world.start({
-      secrets: ['another secret of the tests, also long enough to be one'],
-      paymentMethods: [world.method],
-      remoteReceivers: world.far.receivers,
-    })
-    world.wallet.clock.advance(30_000)
-    await other.openPayments.recover()
-    await other.openPayments.drain()
+    await recoverWithoutSecret(world)
     expect((await onlyPayment(world)).value.delivery).toMatchObject({ isLeftToHost: 'unknown', inFlightSent: '4' })
   })
 
@@ -254,14 +259,7 @@ describe('TOK-1 the secret of a receiver', () => {
     }
     world.method = { ...world.method, deliver: paused }
     await payRemotely(world)
-    const other = world.start({
-      secrets: ['another secret of the tests, also long enough to be one'],
-      paymentMethods: [world.method],
-      remoteReceivers: world.far.receivers,
-    })
-    world.wallet.clock.advance(30_000)
-    await other.openPayments.recover()
-    await other.openPayments.drain()
+    await recoverWithoutSecret(world)
     expect((await onlyPayment(world)).value).toMatchObject({
       state: 'failed',
       sentAmount: { value: 4n },

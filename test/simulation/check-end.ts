@@ -1,6 +1,7 @@
 import type { RecordTypes } from 'open-payments-server'
 import { isExchanged, sendExactly } from '../properties/model/prices.ts'
-import { REMOTE, wayBetween } from './far-side.ts'
+import { REMOTE } from '../support/fake-remote-receivers.ts'
+import { wayBetween } from './far-side.ts'
 import { type Order, paymentsOf } from './orders.ts'
 import { creditIdOf, isOver } from './payment-facts.ts'
 import type { World } from './world.ts'

@@ -1,4 +1,5 @@
 import type { Asset, FoundReceiver, IlpPaymentMethod, RecordTypes } from 'open-payments-server'
+import { foundReceiver, REMOTE } from '../support/fake-remote-receivers.ts'
 import { ceilDivide } from './payment-facts.ts'
 import type { Random } from './random.ts'
 import type { RailShape } from './shape.ts'
@@ -56,8 +57,6 @@ export interface FarSide {
 
 const USD = { assetCode: 'USD', assetScale: 2 } as const
 const EUR = { assetCode: 'EUR', assetScale: 4 } as const
-
-export const REMOTE = 'https://other-wallet.example'
 
 const NOTHING: Moved = { sent: 0n, received: 0n }
 
@@ -146,18 +145,7 @@ export function createFarSide({ random, rail, storage, now, met, violate }: FarO
     read(url) {
       const receiver = receivers.find((one) => one.url === url)
       if (receiver === undefined) return { ok: false, reason: 'unknown' }
-      const { asset, incomingValue, receivedValue, isCompleted, expiresAt, details } = receiver
-      return {
-        ok: true,
-        payment: {
-          url,
-          isCompleted,
-          ...(incomingValue !== undefined && { incomingAmount: { ...asset, value: incomingValue } }),
-          receivedAmount: { ...asset, value: receivedValue },
-          ...(expiresAt !== undefined && { expiresAt }),
-          methods: isOpen(receiver) ? details.slice(-1) : [],
-        },
-      }
+      return foundReceiver(receiver, isOpen(receiver) ? receiver.details.slice(-1) : [])
     },
     take(part) {
       const key = `${part.payment}:${part.number}`

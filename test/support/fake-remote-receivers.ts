@@ -1,4 +1,4 @@
-import type { Asset, FoundReceiver, RemoteReceivers } from 'open-payments-server'
+import type { Asset, FoundReceiver, IlpPaymentMethod, RemoteReceivers } from 'open-payments-server'
 
 /** An incoming payment on another server, which a test changes as it likes. */
 export interface FakeReceiver {
@@ -62,9 +62,17 @@ export function fakeRemoteReceivers(): FakeRemoteReceivers {
 }
 
 function answerOf(receiver: FakeReceiver): FoundReceiver {
-  const { url, asset, incomingValue, receivedValue, isCompleted, expiresAt, address, sharedSecret, hasMethod } =
-    receiver
-  const isOpen = hasMethod && !isCompleted
+  const { address, sharedSecret, hasMethod, isCompleted } = receiver
+  return foundReceiver(receiver, hasMethod && !isCompleted ? [{ type: 'ilp', ilpAddress: address, sharedSecret }] : [])
+}
+
+type Told = Pick<FakeReceiver, 'url' | 'asset' | 'incomingValue' | 'receivedValue' | 'isCompleted' | 'expiresAt'>
+
+/** What a server says of an incoming payment, with the methods that it names for it. */
+export function foundReceiver(
+  { url, asset, incomingValue, receivedValue, isCompleted, expiresAt }: Told,
+  methods: readonly IlpPaymentMethod[],
+): FoundReceiver {
   return {
     ok: true,
     payment: {
@@ -73,7 +81,7 @@ function answerOf(receiver: FakeReceiver): FoundReceiver {
       ...(incomingValue !== undefined && { incomingAmount: { ...asset, value: incomingValue } }),
       receivedAmount: { ...asset, value: receivedValue },
       ...(expiresAt !== undefined && { expiresAt }),
-      methods: isOpen ? [{ type: 'ilp', ilpAddress: address, sharedSecret }] : [],
+      methods,
     },
   }
 }
