@@ -48,8 +48,10 @@ async function press(page: Page, name: 'Approve' | 'Deny'): Promise<void> {
   await page.getByRole('button', { name }).click()
 }
 
+/** Waits until the page is the one asked for and whole: a browser that is still on its way to it cannot be sent back. */
 async function expectHeading(page: Page, text: string): Promise<void> {
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(text)
+  await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor()
+  await page.waitForLoadState('load')
 }
 
 const QUESTION = 'Mia’s Bicycles asks to send money from your account'

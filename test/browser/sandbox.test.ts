@@ -59,8 +59,10 @@ async function fillIn(page: Page, password = 'sandbox'): Promise<void> {
   await page.getByRole('button', { name: 'Log in' }).click()
 }
 
+/** Waits until the page is the one asked for and whole: a browser that is still on its way to it cannot be sent back. */
 async function expectHeading(page: Page, text: string): Promise<void> {
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(text)
+  await page.getByRole('heading', { level: 1, name: text, exact: true }).waitFor()
+  await page.waitForLoadState('load')
 }
 
 const NONCE = randomUUID()
@@ -187,6 +189,7 @@ describe('the person of the sandbox', LONG, () => {
   it('goes back after the login without having to log in again, and after the logout to no balance', async () => {
     const page = await visit(sandbox.origin)
     await fillIn(page)
+    await expectHeading(page, 'Your accounts')
     await page.goBack()
     await expectHeading(page, 'Your accounts')
     await page.getByRole('button', { name: 'Log out' }).click()
