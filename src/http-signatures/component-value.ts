@@ -6,7 +6,7 @@ import {
   serializeInnerList,
   serializeItem,
 } from 'structured-headers'
-import { toBase64 } from '../protocol/identifiers.ts'
+import { toBase64, toUtf8 } from '../protocol/identifiers.ts'
 import { parseStrictDictionary } from './dictionary.ts'
 import { combineFieldLines, fieldLineValue, isPrintableAscii } from './field-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
@@ -135,12 +135,11 @@ function isKnownParameter(parameter: string, value: BareItem): boolean {
 }
 
 function byteSequenceValue(lines: readonly string[], identifier: string): ComponentValue {
-  const encoder = new TextEncoder()
   const sequences: string[] = []
   for (const line of lines) {
     const value = fieldLineValue(line)
     if (value === undefined) return refuse(`${spoken(identifier)} is not ASCII`)
-    sequences.push(`:${toBase64(encoder.encode(value))}:`)
+    sequences.push(`:${toBase64(toUtf8(value))}:`)
   }
   return { ok: true, value: sequences.join(', ') }
 }

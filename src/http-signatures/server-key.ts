@@ -1,6 +1,6 @@
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { fromBase64url, toBase64url } from '../protocol/identifiers.ts'
+import { toBase64url } from '../protocol/identifiers.ts'
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 
 /** A key with which this server signs requests to others. `keyId` is the `kid` of its public part. */
@@ -12,8 +12,7 @@ export interface ServerKey {
 
 /** The key that is derived from one secret: the same in every process that has the secret, and nowhere stored. @spec TOK-10 */
 export async function serverKey(secrets: Secrets, cryptography: Cryptography, secretId: string): Promise<ServerKey> {
-  const privateKeySeed = fromBase64url(await secrets.derive(secretId, 'client-key', ''))
-  if (privateKeySeed?.length !== 32) throw new TypeError('a derived secret is not 256 bits')
+  const privateKeySeed = await secrets.deriveBytes(secretId, 'client-key', '')
   const keyId = `server-${secretId}`
   const x = toBase64url(await cryptography.ed25519PublicKey(privateKeySeed))
   return { keyId, privateKeySeed, jwk: { kid: keyId, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x } }

@@ -1,6 +1,6 @@
 import type { BareItem, Item } from 'structured-headers'
 import type { Cryptography } from '../ports/cryptography.ts'
-import { toBase64 } from '../protocol/identifiers.ts'
+import { toBase64, toUtf8 } from '../protocol/identifiers.ts'
 import { contentDigest } from './content-digest.ts'
 import { readComponents, signatureBase, signatureParams } from './signature-base.ts'
 
@@ -64,7 +64,7 @@ export async function signRequest(
   const result = signatureBase(read.components, params, message, request.url)
   if (!result.ok) throw new Error(`this request cannot be signed: ${result.reason}`)
 
-  const data = new TextEncoder().encode(result.base)
+  const data = toUtf8(result.base)
   const signature = await options.cryptography.signEd25519(key.privateKeySeed, data)
   const label = options.label ?? 'sig1'
   headers.set('signature-input', `${label}=${params}`)
@@ -73,7 +73,7 @@ export async function signRequest(
 }
 
 function bytesOf(body: string | Uint8Array | undefined): Uint8Array {
-  return body instanceof Uint8Array ? body : new TextEncoder().encode(body ?? '')
+  return body instanceof Uint8Array ? body : toUtf8(body ?? '')
 }
 
 function defaultComponents(headers: ReadonlyMap<string, string>, body: Uint8Array): string[] {

@@ -1,4 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
+import { toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, publicKeyBytes } from '../protocol/json-web-key.ts'
 import { verifyContentDigest } from './content-digest.ts'
 import { combineFieldLines } from './field-value.ts'
@@ -98,9 +99,8 @@ async function findSignedBase(
   publicKey: Uint8Array,
   cryptography: Cryptography,
 ): Promise<string | undefined> {
-  const encoder = new TextEncoder()
   for (const base of candidate.bases) {
-    if (await cryptography.verifyEd25519(publicKey, candidate.signature, encoder.encode(base))) return base
+    if (await cryptography.verifyEd25519(publicKey, candidate.signature, toUtf8(base))) return base
   }
   return undefined
 }

@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
 import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
-import { toBase64url } from '../protocol/identifiers.ts'
+import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, thumbprintInput } from '../protocol/json-web-key.ts'
 import { clientKeysOf, isLocalWalletAddress } from './local-wallet-address.ts'
 
@@ -24,7 +24,7 @@ export interface ClientKey {
 
 /** RFC 7638 thumbprint: base64url of SHA-256. @spec KEY-8 */
 export async function thumbprintOf(context: Context, key: PublicKey): Promise<string> {
-  return toBase64url(await context.cryptography.sha256(new TextEncoder().encode(thumbprintInput(key))))
+  return toBase64url(await context.cryptography.sha256(toUtf8(thumbprintInput(key))))
 }
 
 /**

@@ -3,7 +3,7 @@ import { readSignatures, type SignatureCandidate, verifySignature } from '../htt
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
-import { isIdentifier, toHex } from '../protocol/identifiers.ts'
+import { isIdentifier, toHex, toUtf8 } from '../protocol/identifiers.ts'
 import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
@@ -151,8 +151,7 @@ async function claimsOf(
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
   const claim = async (what: Claim['what'], used: string): Promise<Claim> => {
-    const text = new TextEncoder().encode(`${what}\n${key.thumbprint}\n${used}`)
-    const id = toHex(await cryptography.sha256(text))
+    const id = toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
     const dueAt = expiresAt + CLOCK_ERROR_MILLISECONDS
     return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt } }
   }

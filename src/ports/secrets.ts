@@ -8,12 +8,11 @@ export type SecretPurpose =
   | 'csrf'
   | 'client-key'
   | 'receiver-secret'
-  | 'address-tag'
   | 'address-pad'
 
 /**
- * Secrets that are derived and never stored: `base64url(HMAC-SHA-256(key, purpose || 0 || id))`. Records keep the
- * id of the key that made theirs, so that keys can be rotated.
+ * Secrets that are derived and never stored: `HMAC-SHA-256(key, purpose || 0 || id)`. Records keep the id of the key that
+ * made theirs, so that keys can be rotated.
  * @spec TOK-10
  */
 export interface Secrets {
@@ -23,6 +22,8 @@ export interface Secrets {
   ids(): Promise<readonly string[]>
   /** Derives a secret: 43 base64url characters, 256 bits. Rejects for a key that is not configured any more. */
   derive(secretId: string, purpose: SecretPurpose, id: string): Promise<string>
+  /** The same as its 32 bytes. */
+  deriveBytes(secretId: string, purpose: SecretPurpose, id: string): Promise<Uint8Array>
   /** SHA-256 of a text, in hexadecimal: how secrets are stored and looked up. @spec TOK-1 */
   digest(text: string): Promise<string>
   /** 32 random hexadecimal digits, 128 bits. @spec GRT-15 */

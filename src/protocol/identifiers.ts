@@ -6,6 +6,13 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text)
 }
 
+const UTF8 = new TextEncoder()
+
+/** The bytes of a text in UTF-8. */
+export function toUtf8(text: string): Uint8Array<ArrayBuffer> {
+  return UTF8.encode(text)
+}
+
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /** Lower-case hexadecimal digits of some bytes. */
@@ -16,6 +23,10 @@ export function toHex(bytes: Uint8Array): string {
 }
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+/** The six bits of each character by its code, -1 for a foreign one. */
+const SIX_BITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>
+  BASE64URL.indexOf(String.fromCharCode(code)),
+)
 
 /** Base64url without padding. */
 export function toBase64url(bytes: Uint8Array): string {
@@ -49,8 +60,8 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined
   let buffer = 0
   let bits = 0
   let at = 0
-  for (const character of text) {
-    const value = BASE64URL.indexOf(character)
+  for (let index = 0; index < text.length; index++) {
+    const value = SIX_BITS[text.charCodeAt(index)] ?? -1
     if (value < 0) return undefined
     buffer = ((buffer << 6) | value) & 0xffff
     bits += 6
@@ -66,12 +77,11 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined
 export function isEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0
-  for (const [index, byte] of a.entries()) difference |= byte ^ (b[index] ?? 0)
+  for (let index = 0; index < a.length; index++) difference |= (a[index] ?? 0) ^ (b[index] ?? 0)
   return difference === 0
 }
 
 /** Whether two digests in hexadecimal are equal, in time that depends on their length alone. @spec T-15 */
 export function isEqualDigest(a: string, b: string): boolean {
-  const encoder = new TextEncoder()
-  return isEqualBytes(encoder.encode(a), encoder.encode(b))
+  return isEqualBytes(toUtf8(a), toUtf8(b))
 }

@@ -26,13 +26,13 @@ export type ParsedPublicKey =
 const MAX_KEYS = 20
 
 /** The y of the eight points whose order divides 8, little-endian; each stands for both of its x. */
-const SMALL_ORDER: readonly string[] = [
+const SMALL_ORDER: ReadonlySet<string> = new Set([
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
   '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-]
+])
 
 /** A y of 2^255 - 19 or more, little-endian: such a key has a second, shorter name. */
 const NOT_REDUCED = /^(?:e[d-f]|f.)(?:ff){30}7f$/
@@ -44,8 +44,10 @@ const NOT_REDUCED = /^(?:e[d-f]|f.)(?:ff){30}7f$/
  * @spec KEY-3
  */
 function isUsablePoint(bytes: Uint8Array): boolean {
-  const y = toHex(bytes.map((byte, index) => (index === 31 ? byte & 0x7f : byte)))
-  return !SMALL_ORDER.includes(y) && !NOT_REDUCED.test(y)
+  const unsigned = bytes.slice()
+  unsigned[31] = (unsigned[31] ?? 0) & 0x7f
+  const y = toHex(unsigned)
+  return !SMALL_ORDER.has(y) && !NOT_REDUCED.test(y)
 }
 
 function isPublicPoint(x: string): boolean {

@@ -1,4 +1,4 @@
-import { toBase64 } from './identifiers.ts'
+import { toBase64, toUtf8 } from './identifiers.ts'
 import type { PublicKey } from './json-web-key.ts'
 
 /**
@@ -50,5 +50,5 @@ export function lineOf(base: string, name: string): string {
 }
 
 function byteSequence(field: string): string {
-  return `:${toBase64(new TextEncoder().encode(field))}:`
+  return `:${toBase64(toUtf8(field))}:`
 }

@@ -118,8 +118,7 @@ async function methodsOf(context: Context, payment: IncomingPayment): Promise<re
 
 /** The details by which a payment is paid from elsewhere; its address and secret are derived each time. @spec INC-4 */
 async function detailsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
-  const sharedSecret = await context.secrets.derive(payment.secretId, 'shared-secret', payment.id)
-  const address = await sealAddress(context.secrets, payment)
+  const { address, sharedSecret } = await sealAddress(context.secrets, payment)
   if (context.paymentMethods.length === 0) {
     return [{ type: 'ilp', ilpAddress: `${context.policies.localIlpPrefix}.${address}`, sharedSecret }]
   }

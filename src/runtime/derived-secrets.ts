@@ -1,6 +1,6 @@
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { toBase64url, toHex } from '../protocol/identifiers.ts'
+import { toBase64url, toHex, toUtf8 } from '../protocol/identifiers.ts'
 
 /** Separate the key that derives from the id that records carry, so that an id tells nothing of its key. */
 const KEY_LABEL = 'open-payments-server derivation key'
@@ -13,21 +13,26 @@ const ID_DIGITS = 16
  * @spec TOK-10
  */
 export function derivedSecrets(secrets: readonly string[], cryptography: Cryptography): Secrets {
-  const encoder = new TextEncoder()
   let loaded: ReadonlyMap<string, Uint8Array> | undefined
 
   const loadKeys = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
     const keys = new Map<string, Uint8Array>()
     for (const secret of secrets) {
-      const bytes = encoder.encode(secret)
-      const id = toHex(await cryptography.hmacSha256(bytes, encoder.encode(ID_LABEL))).slice(0, ID_DIGITS)
-      keys.set(id, await cryptography.hmacSha256(bytes, encoder.encode(KEY_LABEL)))
+      const bytes = toUtf8(secret)
+      const id = toHex(await cryptography.hmacSha256(bytes, toUtf8(ID_LABEL))).slice(0, ID_DIGITS)
+      keys.set(id, await cryptography.hmacSha256(bytes, toUtf8(KEY_LABEL)))
     }
     return keys
   }
   const keysById = async (): Promise<ReadonlyMap<string, Uint8Array>> => {
     loaded ??= await loadKeys()
     return loaded
+  }
+
+  const deriveBytes: Secrets['deriveBytes'] = async (secretId, purpose, id) => {
+    const key = (loaded ?? (await keysById())).get(secretId)
+    if (key === undefined) throw new Error(`the secret with the id ${secretId} is not configured any more`)
+    return cryptography.hmacSha256(key, toUtf8(`${purpose}\0${id}`))
   }
 
   return {
@@ -37,13 +42,10 @@ export function derivedSecrets(secrets: readonly string[], cryptography: Cryptog
       return id
     },
     ids: async () => [...(await keysById()).keys()],
-    async derive(secretId, purpose, id) {
-      const key = (await keysById()).get(secretId)
-      if (key === undefined) throw new Error(`the secret with the id ${secretId} is not configured any more`)
-      return toBase64url(await cryptography.hmacSha256(key, encoder.encode(`${purpose}\0${id}`)))
-    },
+    derive: async (secretId, purpose, id) => toBase64url(await deriveBytes(secretId, purpose, id)),
+    deriveBytes,
     async digest(text) {
-      return toHex(await cryptography.sha256(encoder.encode(text)))
+      return toHex(await cryptography.sha256(toUtf8(text)))
     },
     randomId: () => toHex(cryptography.randomBytes(16)),
   }

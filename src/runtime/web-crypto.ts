@@ -1,5 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
-import { fromBase64url } from '../protocol/identifiers.ts'
+import { fromBase64url, toBase64url } from '../protocol/identifiers.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object
@@ -8,9 +8,9 @@ type Encoded = { readonly key: Uint8Array; readonly format: 'der' }
 /** What is used of the built-in module `node:crypto`, which Node, Bun and Deno have. */
 export interface BuiltinCrypto {
   randomFillSync(bytes: Uint8Array): unknown
-  hash(algorithm: string, data: Uint8Array, encoding: 'buffer'): Uint8Array
+  hash(algorithm: string, data: Uint8Array, encoding: 'latin1'): string
   createSecretKey(key: Uint8Array): KeyHandle
-  createHmac(algorithm: string, key: KeyHandle): { update(data: Uint8Array): { digest(): Uint8Array } }
+  createHmac(algorithm: string, key: KeyHandle): { update(data: Uint8Array): { digest(encoding: 'latin1'): string } }
   createPublicKey(key: Encoded & { readonly type: 'spki' }): KeyHandle
   createPublicKey(privateKey: KeyHandle): {
     export(encoding: { readonly format: 'der'; readonly type: 'spki' }): Uint8Array
@@ -29,6 +29,8 @@ const PKCS8_PREFIX = [
 ] as const
 /** Importing a key costs up to 40 microseconds; this many public keys are kept. */
 const KEPT_KEYS = 1000
+/** Asking the host for random bytes costs as much for one as for this many. */
+const DRAWN_BYTES = 1024
 
 /**
  * The host's cryptography: its built-in synchronous module where it has one, which saves a thread hop per digest,
@@ -43,21 +45,21 @@ export function webCryptography(): Cryptography {
 /** Synchronous cryptography with the host's built-in module. */
 export function builtinCryptography(module: BuiltinCrypto): Cryptography {
   const keys = keepRecent<KeyHandle>(KEPT_KEYS)
+  const secretKeys = new WeakMap<Uint8Array, KeyHandle>()
   const importPublicKey = (publicKey: Uint8Array): KeyHandle =>
     module.createPublicKey({ key: withPrefix(SPKI_PREFIX, publicKey), format: 'der', type: 'spki' })
   const importPrivateKey = (seed: Uint8Array): KeyHandle =>
     module.createPrivateKey({ key: withPrefix(PKCS8_PREFIX, seed), format: 'der', type: 'pkcs8' })
   return {
-    randomBytes(length) {
-      const bytes = new Uint8Array(length)
-      module.randomFillSync(bytes)
-      return bytes
+    randomBytes: drawAhead((bytes) => module.randomFillSync(bytes)),
+    sha256: (data) => bytesOf(module.hash('sha256', data, 'latin1')),
+    sha512: (data) => bytesOf(module.hash('sha512', data, 'latin1')),
+    hmacSha256(key, data) {
+      // Bytes as a key take Node 24 five times as long: it finds out by an exception that they are no key object.
+      const prepared = secretKeys.get(key) ?? module.createSecretKey(key)
+      secretKeys.set(key, prepared)
+      return bytesOf(module.createHmac('sha256', prepared).update(data).digest('latin1'))
     },
-    sha256: (data) => new Uint8Array(module.hash('sha256', data, 'buffer')),
-    sha512: (data) => new Uint8Array(module.hash('sha512', data, 'buffer')),
-    // Bytes as a key take Node 24 five times as long: it finds out by an exception that they are no key object.
-    hmacSha256: (key, data) =>
-      new Uint8Array(module.createHmac('sha256', module.createSecretKey(key)).update(data).digest()),
     verifyEd25519(publicKey, signature, data) {
       // Deno throws for bytes that are no point of the curve; to the caller that is a signature that is not valid.
       try {
@@ -140,6 +142,34 @@ async function hasEd25519(host: Crypto): Promise<boolean> {
   }
 }
 
+/** The bytes of a digest: as text they come without a buffer of the host, which takes it longer than the digest. */
+function bytesOf(latin1: string): Uint8Array {
+  const bytes = new Uint8Array(latin1.length)
+  for (let index = 0; index < bytes.length; index++) bytes[index] = latin1.charCodeAt(index)
+  return bytes
+}
+
+/** Random bytes of which many are drawn at once. None is given twice, and what was given is not kept. */
+function drawAhead(fill: (bytes: Uint8Array) => unknown): Cryptography['randomBytes'] {
+  const drawn = new Uint8Array(DRAWN_BYTES)
+  let given = drawn.length
+  return (length) => {
+    if (length > drawn.length) {
+      const bytes = new Uint8Array(length)
+      fill(bytes)
+      return bytes
+    }
+    if (given + length > drawn.length) {
+      fill(drawn)
+      given = 0
+    }
+    const bytes = drawn.slice(given, given + length)
+    drawn.fill(0, given, given + length)
+    given += length
+    return bytes
+  }
+}
+
 function withPrefix(prefix: readonly number[], bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const joined = new Uint8Array(prefix.length + bytes.length)
   joined.set(prefix)
@@ -158,15 +188,14 @@ function keepRecent<T>(maximum: number): {
   set(bytes: Uint8Array, value: T): T
 } {
   const kept = new Map<string, T>()
-  const name = (bytes: Uint8Array): string => String.fromCharCode(...bytes)
   return {
-    get: (bytes) => kept.get(name(bytes)),
+    get: (bytes) => kept.get(toBase64url(bytes)),
     set(bytes, value) {
       if (kept.size >= maximum) {
         const [first] = kept.keys()
         if (first !== undefined) kept.delete(first)
       }
-      kept.set(name(bytes), value)
+      kept.set(toBase64url(bytes), value)
       return value
     },
   }

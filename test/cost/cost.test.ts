@@ -20,8 +20,8 @@ post-request, interactive           0      1      2      0    3      1      4   
 post-continue                       2      1      2      0    1      1      5    3   3    2   1
 post-token                          2      1      3      0    1      1      3    2   3    1   1
 delete-token                        1      1      1      0    1      1      2    0   3    0   1
-create-incoming-payment             1      2      3      1    1      1      3    3   4    2   3
-get-incoming-payment                1      0      0      0    1      1      2    3   3    1   0
+create-incoming-payment             1      2      3      1    1      1      4    2   4    2   3
+get-incoming-payment                1      0      0      0    1      1      3    2   3    1   0
 list-incoming-payments              2      0      0      0    1      1      2    0   4    1   0
 complete-incoming-payment           2      2      3      0    1      1      2    0   3    1   2
 create-quote                        2      1      1      1    1      1      3    0  11    2   3

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto'
+import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { openAddress, sealAddress } from '../../src/payments/rail/seal-address.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
@@ -11,18 +11,23 @@ const secretsOf = (...secrets: readonly string[]) => derivedSecrets(secrets, cry
 
 async function sealed(secret: string, id = ID): Promise<string> {
   const secrets = secretsOf(secret)
-  return sealAddress(secrets, { id, secretId: await secrets.currentId() })
+  return (await sealAddress(secrets, { id, secretId: await secrets.currentId() })).address
 }
 
 describe('the address of an incoming payment', () => {
-  it('INC-4 is its id under an HMAC of the id, sealed by one of the tag', async () => {
+  it('INC-4 is its id under an HMAC of a tag, which is a digest of its secret', async () => {
     const hmac = (key: string | Buffer, data: string): Buffer => createHmac('sha256', key).update(data).digest()
     const key = hmac(OLD, 'open-payments-server derivation key')
-    const tag = hmac(key, `address-tag\0${ID}`).subarray(0, 12)
-    const pad = hmac(key, `address-pad\0${tag.toString('base64url')}`)
+    const sharedSecret = hmac(key, `shared-secret\0${ID}`).toString('base64url')
+    const tag = createHash('sha256').update(`address-tag\0${sharedSecret}`).digest().subarray(0, 12)
+    const pad = hmac(key, `address-pad\0${tag.toString('hex')}`)
     const cipher = Buffer.from(ID, 'hex').map((octet, at) => octet ^ (pad[at] ?? 0))
     expect(await sealed(OLD)).toBe(Buffer.concat([tag, cipher]).toString('base64url'))
     expect(await sealed(OLD)).toMatch(/^[\w-]{38}$/)
+    const secrets = secretsOf(OLD)
+    const payment = { id: ID, secretId: await secrets.currentId() }
+    expect(await sealAddress(secrets, payment)).toEqual({ address: await sealed(OLD), sharedSecret })
+    expect(await openAddress(secrets, await sealed(OLD))).toEqual({ id: ID, sharedSecret })
   })
 
   it('INC-4 is the same each time, and another one for each payment and secret', async () => {
@@ -39,8 +44,8 @@ describe('the address of an incoming payment', () => {
 
   it('INC-4 is opened by each secret that is configured, and by no other', async () => {
     const address = await sealed(OLD)
-    expect(await openAddress(secretsOf(OLD), address)).toBe(ID)
-    expect(await openAddress(secretsOf(NEW, OLD), address)).toBe(ID)
+    expect((await openAddress(secretsOf(OLD), address))?.id).toBe(ID)
+    expect((await openAddress(secretsOf(NEW, OLD), address))?.id).toBe(ID)
     expect(await openAddress(secretsOf(NEW), address)).toBeUndefined()
   })
 

@@ -142,6 +142,47 @@ describe.each(hosts)('cryptography by %s', (_, create) => {
   })
 })
 
+describe('random bytes', () => {
+  it('GRT-15 are drawn many at once, given once, and not kept', () => {
+    const fills: Uint8Array[] = []
+    let next = 0
+    const randomFillSync = (bytes: Uint8Array): void => {
+      fills.push(bytes)
+      for (let index = 0; index < bytes.length; index++) bytes[index] = (next++ % 255) + 1
+    }
+    const { randomBytes } = builtinCryptography({ ...builtin, randomFillSync })
+    const first = randomBytes(16)
+    expect(first).toEqual(Uint8Array.from({ length: 16 }, (_, index) => index + 1))
+    expect(fills[0]?.subarray(0, 16)).toEqual(new Uint8Array(16))
+    expect(randomBytes(1)).toEqual(Uint8Array.of(17))
+    for (let count = 0; count < 62; count++) randomBytes(16)
+    expect(fills).toHaveLength(1)
+    // Of the fifteen that are left none is given: they would be too few.
+    expect(randomBytes(16)).toEqual(Uint8Array.from({ length: 16 }, (_, index) => ((1024 + index) % 255) + 1))
+    expect(fills).toHaveLength(2)
+    first.fill(9)
+    expect(fills[1]?.subarray(0, 16)).toEqual(new Uint8Array(16))
+    expect(randomBytes(2000).every((byte) => byte > 0)).toBe(true)
+    expect(randomBytes(0)).toEqual(new Uint8Array(0))
+  })
+})
+
+describe('keys of an HMAC', () => {
+  it('are prepared once', () => {
+    let prepared = 0
+    const createSecretKey: BuiltinCrypto['createSecretKey'] = (key) => {
+      prepared++
+      return builtin.createSecretKey(key)
+    }
+    const { hmacSha256 } = builtinCryptography({ ...builtin, createSecretKey })
+    const [one, other] = [text('one key'), text('another')]
+    const macs = [hmacSha256(one, text('a')), hmacSha256(one, text('a')), hmacSha256(text('one key'), text('a'))]
+    expect(new Set(macs.map((mac) => JSON.stringify(mac))).size).toBe(1)
+    expect(hmacSha256(other, text('a'))).not.toEqual(macs[0])
+    expect(prepared).toBe(3)
+  })
+})
+
 describe('imported keys', () => {
   /** Counts the imports of the host's module. */
   function counting(): { readonly module: BuiltinCrypto; imports: number } {

@@ -31,16 +31,16 @@ export function createRailServer(
  * about afterwards, and for that its secret is needed.
  */
 async function findPayable(context: Context, address: string): Promise<OpenIncomingPayment | undefined> {
-  const id = await openAddress(context.secrets, address)
-  const payment = id === undefined ? undefined : (await readRecord(context.storage, 'incoming-payment', id))?.value
+  const opened = await openAddress(context.secrets, address)
+  if (opened === undefined) return undefined
+  const payment = (await readRecord(context.storage, 'incoming-payment', opened.id))?.value
   if (payment === undefined) return undefined
   const isOpen = isActive(payment, context.clock.now()) && (await findPayee(context, payment)) !== undefined
   const remainder = isOpen ? remainderOf(payment) : 0n
   return {
-    id: payment.id,
+    ...opened,
     address,
     walletAddress: payment.walletAddress,
-    sharedSecret: await context.secrets.derive(payment.secretId, 'shared-secret', payment.id),
     asset: assetOf(payment),
     ...(remainder !== undefined && { remainder }),
   }

@@ -1,5 +1,5 @@
-import type { SecretPurpose, Secrets } from '../../ports/secrets.ts'
-import { fromBase64url, isEqualBytes, toBase64url, toHex } from '../../protocol/identifiers.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import { fromBase64url, isEqualDigest, toBase64url, toHex } from '../../protocol/identifiers.ts'
 import type { IncomingPayment } from '../../protocol/incoming-payment.ts'
 
 /** 96 bits: nobody finds an address that opens by trying. */
@@ -7,45 +7,51 @@ const TAG_OCTETS = 12
 const ID_OCTETS = 16
 
 /**
- * What an incoming payment is called on its way through other servers: 38 base64url characters, the same each time. With
- * its id anybody may read how it is paid, and so the secret that claims a packet for it: which payment it is, only this
- * server can tell. It is the id under a pad that follows from a tag, which is an HMAC of the id; both by the secret of the
- * payment, so that nothing is stored and no nonce can come twice.
+ * What an incoming payment is called on its way through other servers, 38 base64url characters, and the secret that
+ * claims a packet for it; both the same each time. With its id anybody may read how it is paid, and so the secret: which
+ * payment it is, only this server can tell. The address is a tag, which is a digest of the secret, and the id under a pad
+ * that follows from the tag by the secret of the server. So nothing is stored and no nonce can come twice; who sees the
+ * address learns neither id nor secret, and a payer, who is told both, gets the pad of no other address.
  * @spec INC-4
  */
 export async function sealAddress(
   secrets: Secrets,
   { id, secretId }: Pick<IncomingPayment, 'id' | 'secretId'>,
-): Promise<string> {
-  const tag = await tagOf(secrets, secretId, id)
-  const octets = new Uint8Array(ID_OCTETS).map((_, at) => Number.parseInt(id.slice(2 * at, 2 * at + 2), 16))
-  const sealed = new Uint8Array(TAG_OCTETS + ID_OCTETS)
-  sealed.set(tag)
-  sealed.set(await underPad(secrets, secretId, tag, octets), TAG_OCTETS)
-  return toBase64url(sealed)
+): Promise<{ readonly address: string; readonly sharedSecret: string }> {
+  const sharedSecret = await secrets.derive(secretId, 'shared-secret', id)
+  const tag = await tagOf(secrets, sharedSecret)
+  const octets = new Uint8Array(TAG_OCTETS + ID_OCTETS)
+  const digits = tag + id
+  for (let at = 0; at < octets.length; at++) octets[at] = Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16)
+  await padId(secrets, secretId, tag, octets)
+  return { address: toBase64url(octets), sharedSecret }
 }
 
-/** The id of the incoming payment that is called so; `undefined` where no secret that is configured has sealed it. */
-export async function openAddress(secrets: Secrets, address: string): Promise<string | undefined> {
-  const octets = fromBase64url(address)
-  if (octets?.length !== TAG_OCTETS + ID_OCTETS) return undefined
-  const tag = octets.subarray(0, TAG_OCTETS)
+/** The incoming payment that is called so, with its secret; `undefined` where no secret that is configured has sealed it. */
+export async function openAddress(
+  secrets: Secrets,
+  address: string,
+): Promise<{ readonly id: string; readonly sharedSecret: string } | undefined> {
+  const sealed = fromBase64url(address)
+  if (sealed?.length !== TAG_OCTETS + ID_OCTETS) return undefined
+  const tag = toHex(sealed.subarray(0, TAG_OCTETS))
   for (const secretId of await secrets.ids()) {
-    const id = toHex(await underPad(secrets, secretId, tag, octets.subarray(TAG_OCTETS)))
-    if (isEqualBytes(await tagOf(secrets, secretId, id), tag)) return id
+    const octets = sealed.slice()
+    await padId(secrets, secretId, tag, octets)
+    const id = toHex(octets.subarray(TAG_OCTETS))
+    const sharedSecret = await secrets.derive(secretId, 'shared-secret', id)
+    if (isEqualDigest(await tagOf(secrets, sharedSecret), tag)) return { id, sharedSecret }
   }
   return undefined
 }
 
-async function tagOf(secrets: Secrets, secretId: string, id: string): Promise<Uint8Array> {
-  return (await octetsOf(secrets, secretId, 'address-tag', id)).subarray(0, TAG_OCTETS)
+/** In hexadecimal. */
+async function tagOf(secrets: Secrets, sharedSecret: string): Promise<string> {
+  return (await secrets.digest(`address-tag\0${sharedSecret}`)).slice(0, 2 * TAG_OCTETS)
 }
 
-async function underPad(secrets: Secrets, secretId: string, tag: Uint8Array, octets: Uint8Array): Promise<Uint8Array> {
-  const pad = await octetsOf(secrets, secretId, 'address-pad', toBase64url(tag))
-  return octets.map((octet, at) => octet ^ (pad[at] ?? 0))
-}
-
-async function octetsOf(secrets: Secrets, secretId: string, purpose: SecretPurpose, name: string): Promise<Uint8Array> {
-  return fromBase64url(await secrets.derive(secretId, purpose, name)) ?? new Uint8Array()
+/** Puts the id in these octets under its pad, or takes it from there. */
+async function padId(secrets: Secrets, secretId: string, tag: string, octets: Uint8Array): Promise<void> {
+  const pad = await secrets.deriveBytes(secretId, 'address-pad', tag)
+  for (let at = 0; at < ID_OCTETS; at++) octets[TAG_OCTETS + at] = (octets[TAG_OCTETS + at] ?? 0) ^ (pad[at] ?? 0)
 }

@@ -1,6 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { SealedDetails } from '../../protocol/delivery.ts'
-import { fromBase64url, toBase64url } from '../../protocol/identifiers.ts'
+import { fromBase64url, toBase64url, toUtf8 } from '../../protocol/identifiers.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 export async function sealDetails(context: Context, details: IlpPaymentMethod): Promise<SealedDetails> {
   const secretId = await context.secrets.currentId()
   const nonce = context.secrets.randomId()
-  const plain = new TextEncoder().encode(details.sharedSecret)
+  const plain = toUtf8(details.sharedSecret)
   const sealed = toBase64url(await underKey(context, secretId, nonce, plain))
   return { ilpAddress: details.ilpAddress, sealed, nonce, secretId }
 }
@@ -31,8 +31,7 @@ export async function openDetails(context: Context, details: SealedDetails): Pro
 async function underKey(context: Context, secretId: string, nonce: string, bytes: Uint8Array): Promise<Uint8Array> {
   const result = bytes.slice()
   for (let at = 0; at < result.length; at += 32) {
-    const derived = await context.secrets.derive(secretId, 'receiver-secret', `${nonce}:${at / 32}`)
-    const block = fromBase64url(derived) ?? new Uint8Array()
+    const block = await context.secrets.deriveBytes(secretId, 'receiver-secret', `${nonce}:${at / 32}`)
     for (const [index, byte] of block.entries()) {
       const place = at + index
       if (place < result.length) result[place] = (result[place] ?? 0) ^ byte
