@@ -58,15 +58,15 @@ function spoken(identifier: string): string {
 }
 
 function derivedValue(component: Component, message: SignedMessage, targetUri: string): ComponentValue {
+  const { name, parameters } = component
+  if (name !== '@query-param' && parameters.size > 0) return refuse(`"${name}" must have no parameters`)
+  if (name === '@method') return { ok: true, value: message.method }
+  if (name === '@target-uri') return { ok: true, value: targetUri }
+
   const [, scheme = '', authority = '', path = '', query = ''] = TARGET_URI.exec(targetUri) ?? []
-  const name = component.name
-  if (name === '@query-param') return queryParamValue(component.parameters, query)
-  if (component.parameters.size > 0) return refuse(`"${name}" must have no parameters`)
   switch (name) {
-    case '@method':
-      return { ok: true, value: message.method }
-    case '@target-uri':
-      return { ok: true, value: targetUri }
+    case '@query-param':
+      return queryParamValue(parameters, query)
     case '@authority':
       return { ok: true, value: authority.toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '') }
     case '@scheme':

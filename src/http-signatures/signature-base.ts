@@ -1,4 +1,4 @@
-import { type Item, type Parameters, serializeItem, serializeParameters } from 'structured-headers'
+import { type Item, type Parameters, serializeItem, serializeParameters, serializeString } from 'structured-headers'
 import { type Component, componentValue } from './component-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import type { SignedMessage } from './signed-message.ts'
@@ -17,10 +17,9 @@ export function readComponents(
   if (items.length > MAXIMUM_COMPONENTS) return refuse(`more than ${MAXIMUM_COMPONENTS} components are covered`)
   const seen = new Set<string>()
   const components: Component[] = []
-  for (const item of items) {
-    const [name, parameters] = item
+  for (const [name, parameters] of items) {
     if (typeof name !== 'string') return refuse('a component name must be a string')
-    const identifier = serializeItem(item)
+    const identifier = parameters.size > 0 ? serializeItem(name, parameters) : serializeString(name)
     const identity = parameters.size > 1 ? serializeItem(name, sortByName(parameters)) : identifier
     if (seen.has(identity)) return refuse('a component is covered twice')
     seen.add(identity)

@@ -7,10 +7,19 @@ export function isIdentifier(text: string): boolean {
 }
 
 const UTF8 = new TextEncoder()
+/** So many bytes engines keep in an array itself; more, or what is not ASCII, is left to the host's encoder. */
+const SHORT_TEXT = 64
 
-/** The bytes of a text in UTF-8. */
+/** The bytes of a text in UTF-8. Most are short and ASCII, and the host is asked for longer than they take to copy. */
 export function toUtf8(text: string): Uint8Array<ArrayBuffer> {
-  return UTF8.encode(text)
+  if (text.length > SHORT_TEXT) return UTF8.encode(text)
+  const bytes = new Uint8Array(text.length)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code > 127) return UTF8.encode(text)
+    bytes[index] = code
+  }
+  return bytes
 }
 
 const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))

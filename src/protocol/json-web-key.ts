@@ -50,9 +50,23 @@ function isUsablePoint(bytes: Uint8Array): boolean {
   return !SMALL_ORDER.has(y) && !NOT_REDUCED.test(y)
 }
 
-function isPublicPoint(x: string): boolean {
+/** How many keys are remembered by their x. */
+const KEPT_KEYS = 1000
+const keptPoints = new Map<string, Uint8Array<ArrayBuffer>>()
+
+/**
+ * The 32 bytes of a key that may be used; `undefined` where x is none. They follow from x alone, so they are the same object
+ * each time for as long as x is remembered: what else follows from a key hangs on them.
+ */
+function pointOf(x: string): Uint8Array<ArrayBuffer> | undefined {
+  const kept = keptPoints.get(x)
+  if (kept !== undefined) return kept
   const bytes = x.length === 43 ? fromBase64url(x) : undefined
-  return bytes !== undefined && isUsablePoint(bytes)
+  if (bytes === undefined || !isUsablePoint(bytes)) return undefined
+  const [first] = keptPoints.keys()
+  if (first !== undefined && keptPoints.size >= KEPT_KEYS) keptPoints.delete(first)
+  keptPoints.set(x, bytes)
+  return bytes
 }
 
 const members = {
@@ -63,7 +77,10 @@ const members = {
   ),
   kty: v.literal('OKP', 'kty must be OKP'),
   crv: v.literal('Ed25519', 'crv must be Ed25519'),
-  x: v.pipe(v.string('x is missing'), v.check(isPublicPoint, 'x is not a usable Ed25519 public key')),
+  x: v.pipe(
+    v.string('x is missing'),
+    v.check((x) => pointOf(x) !== undefined, 'x is not a usable Ed25519 public key'),
+  ),
   use: v.exactOptional(v.literal('sig', 'use must be sig')),
   key_ops: v.exactOptional(
     v.pipe(
@@ -88,18 +105,16 @@ export function parsePublicKey(jwk: unknown, options: { readonly requireAlg: boo
   return { ok: true, key: { kid: parsed.output.kid, x: parsed.output.x } }
 }
 
-const KeySet = v.object({ keys: v.pipe(v.array(v.unknown()), v.maxLength(MAX_KEYS)) })
-
 /**
  * Reads a key set. Entries that are not usable Ed25519 keys, and those that share their kid, are left out; `undefined`
  * where the document is no key set or holds more than 20 keys.
  * @spec KEY-7
  */
 export function parseKeySet(document: unknown): readonly PublicKey[] | undefined {
-  const parsed = v.safeParse(KeySet, document)
-  if (!parsed.success) return undefined
-  const { keys } = parsed.output
-  return keys.flatMap((jwk) => {
+  if (typeof document !== 'object' || document === null || !('keys' in document)) return undefined
+  const keys: unknown = document.keys
+  if (!Array.isArray(keys) || keys.length > MAX_KEYS) return undefined
+  return keys.flatMap((jwk: unknown) => {
     const result = parsePublicKey(jwk, { requireAlg: false })
     // Counted over all entries: an unusable key with this kid makes it just as unclear which one is meant.
     return result.ok && keys.filter((other) => kidOf(other) === result.key.kid).length === 1 ? [result.key] : []
@@ -116,10 +131,13 @@ export function findKey(keys: readonly PublicKey[], kid: string): PublicKey | un
   return others.length === 0 ? found : undefined
 }
 
-/** The 32 bytes of a key. Throws for a key that `parsePublicKey` did not make. */
+/**
+ * The 32 bytes of a key: for a key in use the same object each time, which nobody may change. Throws for a key that
+ * `parsePublicKey` did not make.
+ */
 export function publicKeyBytes(key: PublicKey): Uint8Array<ArrayBuffer> {
-  const bytes = fromBase64url(key.x)
-  if (bytes?.length !== 32) throw new TypeError('not an Ed25519 public key')
+  const bytes = pointOf(key.x)
+  if (bytes === undefined) throw new TypeError('not an Ed25519 public key')
   return bytes
 }
 

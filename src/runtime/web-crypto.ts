@@ -1,5 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
-import { fromBase64url, toBase64url } from '../protocol/identifiers.ts'
+import { fromBase64url } from '../protocol/identifiers.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object
@@ -27,8 +27,6 @@ const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03,
 const PKCS8_PREFIX = [
   0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ] as const
-/** Importing a key costs up to 40 microseconds; this many public keys are kept. */
-const KEPT_KEYS = 1000
 /** Asking the host for random bytes costs as much for one as for this many. */
 const DRAWN_BYTES = 1024
 
@@ -44,8 +42,8 @@ export function webCryptography(): Cryptography {
 
 /** Synchronous cryptography with the host's built-in module. */
 export function builtinCryptography(module: BuiltinCrypto): Cryptography {
-  const keys = keepRecent<KeyHandle>(KEPT_KEYS)
-  const secretKeys = new WeakMap<Uint8Array, KeyHandle>()
+  const publicKeys = keepPrepared<KeyHandle>()
+  const secretKeys = keepPrepared<KeyHandle>()
   const importPublicKey = (publicKey: Uint8Array): KeyHandle =>
     module.createPublicKey({ key: withPrefix(SPKI_PREFIX, publicKey), format: 'der', type: 'spki' })
   const importPrivateKey = (seed: Uint8Array): KeyHandle =>
@@ -56,14 +54,13 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
     sha512: (data) => bytesOf(module.hash('sha512', data, 'latin1')),
     hmacSha256(key, data) {
       // Bytes as a key take Node 24 five times as long: it finds out by an exception that they are no key object.
-      const prepared = secretKeys.get(key) ?? module.createSecretKey(key)
-      secretKeys.set(key, prepared)
+      const prepared = secretKeys.get(key) ?? secretKeys.set(key, module.createSecretKey(key))
       return bytesOf(module.createHmac('sha256', prepared).update(data).digest('latin1'))
     },
     verifyEd25519(publicKey, signature, data) {
       // Deno throws for bytes that are no point of the curve; to the caller that is a signature that is not valid.
       try {
-        const key = keys.get(publicKey) ?? keys.set(publicKey, importPublicKey(publicKey))
+        const key = publicKeys.get(publicKey) ?? publicKeys.set(publicKey, importPublicKey(publicKey))
         return module.verify(null, data, key, signature)
       } catch {
         return false
@@ -79,7 +76,7 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
 
 /** Cryptography with WebCrypto. `loadFallback` is called once, when Ed25519 is first needed and `host` lacks it. */
 export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Crypto>): Cryptography {
-  const keys = keepRecent<CryptoKey>(KEPT_KEYS)
+  const publicKeys = keepPrepared<CryptoKey>()
   let ed25519: Promise<SubtleCrypto> | undefined
   const subtleEd25519 = (): Promise<SubtleCrypto> => {
     ed25519 ??= hasEd25519(host).then(async (has) => (has ? host : await loadFallback()).subtle)
@@ -98,7 +95,7 @@ export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Cry
       const subtle = await subtleEd25519()
       // Some hosts throw for bytes that are no point of the curve; to the caller that is a signature that is not valid.
       try {
-        const key = keys.get(publicKey) ?? keys.set(publicKey, await importPublicKey(subtle, publicKey))
+        const key = publicKeys.get(publicKey) ?? publicKeys.set(publicKey, await importPublicKey(subtle, publicKey))
         return await subtle.verify('Ed25519', key, owned(signature), owned(data))
       } catch {
         return false
@@ -182,21 +179,14 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
-/** Remembers values by the bytes of a public key, and forgets the first one that was set once there are too many. */
-function keepRecent<T>(maximum: number): {
-  get(bytes: Uint8Array): T | undefined
-  set(bytes: Uint8Array, value: T): T
-} {
-  const kept = new Map<string, T>()
+/** Keys as the host wants them, each for as long as its bytes are kept: making one costs up to 40 microseconds. */
+function keepPrepared<T>(): { get(bytes: Uint8Array): T | undefined; set(bytes: Uint8Array, key: T): T } {
+  const prepared = new WeakMap<Uint8Array, T>()
   return {
-    get: (bytes) => kept.get(toBase64url(bytes)),
-    set(bytes, value) {
-      if (kept.size >= maximum) {
-        const [first] = kept.keys()
-        if (first !== undefined) kept.delete(first)
-      }
-      kept.set(toBase64url(bytes), value)
-      return value
+    get: (bytes) => prepared.get(bytes),
+    set(bytes, key) {
+      prepared.set(bytes, key)
+      return key
     },
   }
 }

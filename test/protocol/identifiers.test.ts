@@ -8,6 +8,7 @@ import {
   toBase64,
   toBase64url,
   toHex,
+  toUtf8,
 } from '../../src/protocol/identifiers.ts'
 
 const runs = { seed: 4, numRuns: 300 }
@@ -26,6 +27,18 @@ describe('encodings', () => {
       }),
       runs,
     )
+  })
+
+  it('writes a text in UTF-8 as the host does, however long it is', () => {
+    const long = fc.integer({ min: 60, max: 68 }).map((length) => 'a'.repeat(length))
+    fc.assert(
+      fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary-ascii' }), long), (text) => {
+        expect(toUtf8(text)).toEqual(new TextEncoder().encode(text))
+      }),
+      runs,
+    )
+    for (const text of ['\x7f', '\x80', '\ud800', `${'a'.repeat(63)}é`])
+      expect(toUtf8(text)).toEqual(new TextEncoder().encode(text))
   })
 
   it('KEY-2 reads one text only for each byte string', () => {
