@@ -31,6 +31,18 @@ export function toHex(bytes: Uint8Array): string {
   return text
 }
 
+/** The bytes of lower-case hexadecimal digits, of which there is an even number: what `toHex` wrote. */
+export function fromHex(digits: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(digits.length / 2)
+  for (let at = 0; at < bytes.length; at++)
+    bytes[at] = (valueOfDigit(digits.charCodeAt(2 * at)) << 4) | valueOfDigit(digits.charCodeAt(2 * at + 1))
+  return bytes
+}
+
+function valueOfDigit(code: number): number {
+  return code <= 57 ? code - 48 : code - 87
+}
+
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 /** The six bits of each character by its code, -1 for a foreign one. */
 const SIX_BITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>

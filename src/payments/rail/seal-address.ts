@@ -1,5 +1,5 @@
 import type { Secrets } from '../../ports/secrets.ts'
-import { fromBase64url, isEqualDigest, toBase64url, toHex } from '../../protocol/identifiers.ts'
+import { fromBase64url, fromHex, isEqualDigest, toBase64url, toHex } from '../../protocol/identifiers.ts'
 import type { IncomingPayment } from '../../protocol/incoming-payment.ts'
 
 /** 96 bits: nobody finds an address that opens by trying. */
@@ -20,9 +20,7 @@ export async function sealAddress(
 ): Promise<{ readonly address: string; readonly sharedSecret: string }> {
   const sharedSecret = await secrets.derive(secretId, 'shared-secret', id)
   const tag = await tagOf(secrets, sharedSecret)
-  const octets = new Uint8Array(TAG_OCTETS + ID_OCTETS)
-  const digits = tag + id
-  for (let at = 0; at < octets.length; at++) octets[at] = Number.parseInt(digits.slice(2 * at, 2 * at + 2), 16)
+  const octets = fromHex(tag + id)
   await padId(secrets, secretId, tag, octets)
   return { address: toBase64url(octets), sharedSecret }
 }
