@@ -1,4 +1,3 @@
-import * as v from 'valibot'
 import { fromBase64url, toHex } from './identifiers.ts'
 
 /** An Ed25519 public key as the library keeps it: plain data. `x` is canonical base64url of 32 bytes, checked against KEY-3. */
@@ -24,6 +23,8 @@ export type ParsedPublicKey =
 
 /** The most keys that one key set may hold. @spec T-4 */
 const MAX_KEYS = 20
+/** In characters. */
+const MAX_KID_LENGTH = 256
 
 /** The y of the eight points whose order divides 8, little-endian; each stands for both of its x. */
 const SMALL_ORDER: ReadonlySet<string> = new Set([
@@ -69,40 +70,40 @@ function pointOf(x: string): Uint8Array<ArrayBuffer> | undefined {
   return bytes
 }
 
-const members = {
-  kid: v.pipe(
-    v.string('kid is missing'),
-    v.minLength(1, 'kid is empty'),
-    v.maxLength(256, 'kid is longer than 256 characters'),
-  ),
-  kty: v.literal('OKP', 'kty must be OKP'),
-  crv: v.literal('Ed25519', 'crv must be Ed25519'),
-  x: v.pipe(
-    v.string('x is missing'),
-    v.check((x) => pointOf(x) !== undefined, 'x is not a usable Ed25519 public key'),
-  ),
-  use: v.exactOptional(v.literal('sig', 'use must be sig')),
-  key_ops: v.exactOptional(
-    v.pipe(
-      v.array(v.string(), 'key_ops must be an array'),
-      v.check((operations) => operations.includes('verify'), 'key_ops must include verify'),
-    ),
-  ),
-  d: v.exactOptional(v.never('a public key must not carry its private part')),
-}
-const alg = v.literal('EdDSA', 'alg must be EdDSA')
-const FetchedKey = v.object({ ...members, alg: v.exactOptional(alg) }, 'a key needs kid, kty, crv and x')
-const DirectedKey = v.object({ ...members, alg }, 'a key needs kid, alg, kty, crv and x')
-
 /**
  * Reads an Ed25519 public key from a JSON Web Key. `requireAlg`: a directed identity and a key of this server must
  * name its `alg`, a key from someone else's key set need not.
  * @spec KEY-1 @spec KEY-2 @spec KEY-4
  */
-export function parsePublicKey(jwk: unknown, options: { readonly requireAlg: boolean }): ParsedPublicKey {
-  const parsed = v.safeParse(options.requireAlg ? DirectedKey : FetchedKey, jwk, { abortEarly: true })
-  if (!parsed.success) return { ok: false, reason: parsed.issues[0].message }
-  return { ok: true, key: { kid: parsed.output.kid, x: parsed.output.x } }
+export function parsePublicKey(jwk: unknown, { requireAlg }: { readonly requireAlg: boolean }): ParsedPublicKey {
+  const needed = `a key needs kid, ${requireAlg ? 'alg, ' : ''}kty, crv and x`
+  if (!isObject(jwk)) return { ok: false, reason: needed }
+  const wrong = (member: string, reason: string) => ({ ok: false, reason: member in jwk ? reason : needed }) as const
+
+  const { kid, kty, crv, x, use, key_ops: operations, alg } = jwk
+  if (typeof kid !== 'string') return wrong('kid', 'kid is missing')
+  if (kid === '') return wrong('kid', 'kid is empty')
+  if (kid.length > MAX_KID_LENGTH) return wrong('kid', `kid is longer than ${MAX_KID_LENGTH} characters`)
+  if (kty !== 'OKP') return wrong('kty', 'kty must be OKP')
+  if (crv !== 'Ed25519') return wrong('crv', 'crv must be Ed25519')
+  if (typeof x !== 'string') return wrong('x', 'x is missing')
+  if (pointOf(x) === undefined) return wrong('x', 'x is not a usable Ed25519 public key')
+  if ('use' in jwk && use !== 'sig') return wrong('use', 'use must be sig')
+  if ('key_ops' in jwk) {
+    if (!isListOfTexts(operations)) return wrong('key_ops', 'key_ops must be an array')
+    if (!operations.includes('verify')) return wrong('key_ops', 'key_ops must include verify')
+  }
+  if ('d' in jwk) return wrong('d', 'a public key must not carry its private part')
+  if (alg !== 'EdDSA' && (requireAlg || 'alg' in jwk)) return wrong('alg', 'alg must be EdDSA')
+  return { ok: true, key: { kid, x } }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function isListOfTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string')
 }
 
 /**
@@ -111,8 +112,7 @@ export function parsePublicKey(jwk: unknown, options: { readonly requireAlg: boo
  * @spec KEY-7
  */
 export function parseKeySet(document: unknown): readonly PublicKey[] | undefined {
-  if (typeof document !== 'object' || document === null || !('keys' in document)) return undefined
-  const keys: unknown = document.keys
+  const keys = isObject(document) ? document['keys'] : undefined
   if (!Array.isArray(keys) || keys.length > MAX_KEYS) return undefined
   return keys.flatMap((jwk: unknown) => {
     const result = parsePublicKey(jwk, { requireAlg: false })
@@ -122,7 +122,7 @@ export function parseKeySet(document: unknown): readonly PublicKey[] | undefined
 }
 
 function kidOf(jwk: unknown): unknown {
-  return typeof jwk === 'object' && jwk !== null && 'kid' in jwk ? jwk.kid : undefined
+  return isObject(jwk) ? jwk['kid'] : undefined
 }
 
 /** The key with this `kid`; none where two keys have it, since either could be meant. @spec KEY-7 */
