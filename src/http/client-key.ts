@@ -4,7 +4,7 @@ import type { KeySetResult } from '../ports/key-resolver.ts'
 import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
-import { findKey, type PublicKey, parseKeySet, publicKeyBytes, thumbprintInput } from '../protocol/json-web-key.ts'
+import { findKey, type PublicKey, parseKeySet, thumbprintInput } from '../protocol/json-web-key.ts'
 import { clientKeysOf, isLocalWalletAddress } from './local-wallet-address.ts'
 
 /** Whose key it must be: a client, and the keys that it has already used under its grant. */
@@ -22,17 +22,9 @@ export interface ClientKey {
   readonly isNew: boolean
 }
 
-/** By the bytes of the key: it follows from them, whoever has the key. */
-const thumbprints = new WeakMap<Uint8Array, string>()
-
 /** RFC 7638 thumbprint: base64url of SHA-256. @spec KEY-8 */
 export async function thumbprintOf(context: Context, key: PublicKey): Promise<string> {
-  const bytes = publicKeyBytes(key)
-  const known = thumbprints.get(bytes)
-  if (known !== undefined) return known
-  const thumbprint = toBase64url(await context.cryptography.sha256(toUtf8(thumbprintInput(key))))
-  thumbprints.set(bytes, thumbprint)
-  return thumbprint
+  return toBase64url(await context.cryptography.sha256(toUtf8(thumbprintInput(key))))
 }
 
 /**

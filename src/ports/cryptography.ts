@@ -1,10 +1,7 @@
 /** A value now or later: a host with synchronous cryptography saves the hop to a thread. */
 export type MaybePromise<T> = T | Promise<T>
 
-/**
- * Randomness, digests and Ed25519. The default uses the host's own; a host may bring its HSM. Bytes that were given as a key
- * do not change, on either side: a key may be kept prepared for as long as they are.
- */
+/** Randomness, digests and Ed25519. The default uses the host's own; a host may bring its HSM. */
 export interface Cryptography {
   /** Bytes from a cryptographically secure source. @spec GRT-15 */
   randomBytes(length: number): Uint8Array
@@ -12,7 +9,7 @@ export interface Cryptography {
   sha256(data: Uint8Array): MaybePromise<Uint8Array>
   /** The SHA-512 digest of `data`, 64 bytes. */
   sha512(data: Uint8Array): MaybePromise<Uint8Array>
-  /** The HMAC-SHA-256 of `data` under `key`, 32 bytes. */
+  /** The HMAC-SHA-256 of `data` under `key`, 32 bytes. The bytes of `key` never change, so it may be kept prepared with them. */
   hmacSha256(key: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array>
   /**
    * Whether a 64-byte Ed25519 signature over `data` is valid for a 32-byte public key. Must refuse S >= L.

@@ -51,23 +51,9 @@ function isUsablePoint(bytes: Uint8Array): boolean {
   return !SMALL_ORDER.has(y) && !NOT_REDUCED.test(y)
 }
 
-/** How many keys are remembered by their x. */
-const KEPT_KEYS = 1000
-const keptPoints = new Map<string, Uint8Array<ArrayBuffer>>()
-
-/**
- * The 32 bytes of a key that may be used; `undefined` where x is none. They follow from x alone, so they are the same object
- * each time for as long as x is remembered: what else follows from a key hangs on them.
- */
-function pointOf(x: string): Uint8Array<ArrayBuffer> | undefined {
-  const kept = keptPoints.get(x)
-  if (kept !== undefined) return kept
+function isPublicPoint(x: string): boolean {
   const bytes = x.length === 43 ? fromBase64url(x) : undefined
-  if (bytes === undefined || !isUsablePoint(bytes)) return undefined
-  const [first] = keptPoints.keys()
-  if (first !== undefined && keptPoints.size >= KEPT_KEYS) keptPoints.delete(first)
-  keptPoints.set(x, bytes)
-  return bytes
+  return bytes !== undefined && isUsablePoint(bytes)
 }
 
 /**
@@ -87,7 +73,7 @@ export function parsePublicKey(jwk: unknown, { requireAlg }: { readonly requireA
   if (kty !== 'OKP') return wrong('kty', 'kty must be OKP')
   if (crv !== 'Ed25519') return wrong('crv', 'crv must be Ed25519')
   if (typeof x !== 'string') return wrong('x', 'x is missing')
-  if (pointOf(x) === undefined) return wrong('x', 'x is not a usable Ed25519 public key')
+  if (!isPublicPoint(x)) return wrong('x', 'x is not a usable Ed25519 public key')
   if ('use' in jwk && use !== 'sig') return wrong('use', 'use must be sig')
   if ('key_ops' in jwk) {
     if (!isListOfTexts(operations)) return wrong('key_ops', 'key_ops must be an array')
@@ -131,13 +117,10 @@ export function findKey(keys: readonly PublicKey[], kid: string): PublicKey | un
   return others.length === 0 ? found : undefined
 }
 
-/**
- * The 32 bytes of a key: for a key in use the same object each time, which nobody may change. Throws for a key that
- * `parsePublicKey` did not make.
- */
+/** The 32 bytes of a key. Throws for a key that `parsePublicKey` did not make. */
 export function publicKeyBytes(key: PublicKey): Uint8Array<ArrayBuffer> {
-  const bytes = pointOf(key.x)
-  if (bytes === undefined) throw new TypeError('not an Ed25519 public key')
+  const bytes = fromBase64url(key.x)
+  if (bytes?.length !== 32) throw new TypeError('not an Ed25519 public key')
   return bytes
 }
 

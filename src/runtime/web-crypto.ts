@@ -1,5 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
-import { fromBase64url } from '../protocol/identifiers.ts'
+import { fromBase64url, toBase64url } from '../protocol/identifiers.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object
@@ -27,6 +27,8 @@ const SPKI_PREFIX = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03,
 const PKCS8_PREFIX = [
   0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
 ] as const
+/** Importing a key costs up to 40 microseconds; this many public keys are kept. */
+const KEPT_KEYS = 1000
 /** Asking the host for random bytes costs as much for one as for this many. */
 const DRAWN_BYTES = 1024
 
@@ -42,8 +44,8 @@ export function webCryptography(): Cryptography {
 
 /** Synchronous cryptography with the host's built-in module. */
 export function builtinCryptography(module: BuiltinCrypto): Cryptography {
-  const publicKeys = keepPrepared<KeyHandle>()
-  const secretKeys = keepPrepared<KeyHandle>()
+  const publicKeys = keepRecent<KeyHandle>(KEPT_KEYS)
+  const secretKeys = new WeakMap<Uint8Array, KeyHandle>()
   const importPublicKey = (publicKey: Uint8Array): KeyHandle =>
     module.createPublicKey({ key: withPrefix(SPKI_PREFIX, publicKey), format: 'der', type: 'spki' })
   const importPrivateKey = (seed: Uint8Array): KeyHandle =>
@@ -54,7 +56,8 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
     sha512: (data) => bytesOf(module.hash('sha512', data, 'latin1')),
     hmacSha256(key, data) {
       // Bytes as a key take Node 24 five times as long: it finds out by an exception that they are no key object.
-      const prepared = secretKeys.get(key) ?? secretKeys.set(key, module.createSecretKey(key))
+      const prepared = secretKeys.get(key) ?? module.createSecretKey(key)
+      secretKeys.set(key, prepared)
       return bytesOf(module.createHmac('sha256', prepared).update(data).digest('latin1'))
     },
     verifyEd25519(publicKey, signature, data) {
@@ -76,7 +79,7 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
 
 /** Cryptography with WebCrypto. `loadFallback` is called once, when Ed25519 is first needed and `host` lacks it. */
 export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Crypto>): Cryptography {
-  const publicKeys = keepPrepared<CryptoKey>()
+  const publicKeys = keepRecent<CryptoKey>(KEPT_KEYS)
   let ed25519: Promise<SubtleCrypto> | undefined
   const subtleEd25519 = (): Promise<SubtleCrypto> => {
     ed25519 ??= hasEd25519(host).then(async (has) => (has ? host : await loadFallback()).subtle)
@@ -179,14 +182,21 @@ function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
-/** Keys as the host wants them, each for as long as its bytes are kept: making one costs up to 40 microseconds. */
-function keepPrepared<T>(): { get(bytes: Uint8Array): T | undefined; set(bytes: Uint8Array, key: T): T } {
-  const prepared = new WeakMap<Uint8Array, T>()
+/** Remembers values by the bytes of a public key, and forgets the first one that was set once there are too many. */
+function keepRecent<T>(maximum: number): {
+  get(bytes: Uint8Array): T | undefined
+  set(bytes: Uint8Array, value: T): T
+} {
+  const kept = new Map<string, T>()
   return {
-    get: (bytes) => prepared.get(bytes),
-    set(bytes, key) {
-      prepared.set(bytes, key)
-      return key
+    get: (bytes) => kept.get(toBase64url(bytes)),
+    set(bytes, value) {
+      if (kept.size >= maximum) {
+        const [first] = kept.keys()
+        if (first !== undefined) kept.delete(first)
+      }
+      kept.set(toBase64url(bytes), value)
+      return value
     },
   }
 }
