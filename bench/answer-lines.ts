@@ -19,18 +19,35 @@ export async function answerLines<Q extends object>(
     await settle(question)
     await endProfile?.()
     endProfile = await startProfile(question)
+    if (question.collects === true) collectGarbage()
     const { user, system } = process.cpuUsage()
-    const { rss, heapUsed } = process.memoryUsage()
+    const { rss, heapUsed, external, arrayBuffers } = process.memoryUsage()
     const usage: Usage = {
       cpuMicroseconds: user + system,
       residentBytes: rss,
       heapBytes: heapUsed,
+      externalBytes: external,
+      arrayBufferBytes: arrayBuffers,
+      spaces: spacesNow(),
       handles: process.getActiveResourcesInfo?.().length ?? 0,
       delayMilliseconds: delay(),
     }
     process.stdout.write(`${JSON.stringify(usage)}\n`)
   }
   process.exit(0)
+}
+
+/** What the spaces of V8's heap have taken; other engines have none. */
+function spacesNow(): Usage['spaces'] {
+  if (process.versions['bun'] !== undefined || process.versions['deno'] !== undefined) return {}
+  const spaces = process.getBuiltinModule('node:v8').getHeapSpaceStatistics()
+  return Object.fromEntries(spaces.map(({ space_name, physical_space_size }) => [space_name, physical_space_size]))
+}
+
+/** Collects all garbage, on Node without a flag at its start. */
+function collectGarbage(): void {
+  process.getBuiltinModule('node:v8').setFlagsFromString('--expose-gc')
+  process.getBuiltinModule('node:vm').runInNewContext('gc()')
 }
 
 /** How late timers were since the last call. */

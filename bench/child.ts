@@ -8,6 +8,11 @@ export interface Usage {
   readonly cpuMicroseconds: number
   readonly residentBytes: number
   readonly heapBytes: number
+  /** Outside of the heap, for objects in it; of that, array buffers. */
+  readonly externalBytes: number
+  readonly arrayBufferBytes: number
+  /** What each space of the engine's heap has taken, by its name; nothing where the runtime does not say. */
+  readonly spaces: Readonly<Record<string, number>>
   /** What is open or pending: sockets, timers and the like; 0 where the runtime does not say. */
   readonly handles: number
   /** How late the event loop was since the last question. */
@@ -18,6 +23,8 @@ export interface Usage {
 export interface Question {
   /** Profile from now until the next question, into this file. */
   readonly profile?: string | undefined
+  /** Collect all garbage first: what is used then is kept by something. */
+  readonly collects?: boolean
   /** Move the clock on by so many days, and sweep. */
   readonly sweepAfterDays?: number
 }
@@ -26,6 +33,7 @@ export interface Question {
 export interface Child<Hello> {
   /** What it said when it listened. */
   readonly hello: Hello
+  readonly pid: number | undefined
   /** What it has used so far; it lets everything run out first, and is told something with the question. */
   usage(question?: unknown): Promise<Usage>
   end(): Promise<void>
@@ -46,6 +54,7 @@ export async function startChild<Hello>(command: readonly string[], options: unk
   const hello: Hello = JSON.parse(await nextLine())
   return {
     hello,
+    pid: child.pid,
     async usage(question = {}) {
       stdin.write(`${JSON.stringify(question)}\n`)
       return JSON.parse(await nextLine())

@@ -10,12 +10,14 @@ import { BASE } from './wallet.ts'
 export interface FilledDatabase {
   /** Copies the records of some kinds under new ids, until there are so many of each. */
   fill(kinds: readonly RecordKind[], count: number): Promise<void>
+  /** Ids of incoming payments from all over the table, on the wallet address of the shop. */
+  incomingPayments(): Promise<readonly string[]>
   /** How each statement of the storage is carried out, line by line. */
   plans(): Promise<readonly (readonly [statement: string, plan: string])[]>
   close(): Promise<void>
 }
 
-/** How many copies stay on the wallet address of their original, however many there are. */
+/** How many copies keep the wallet address of their original, however many there are: spread over all of them. */
 const KEPT_TOGETHER = 10_000
 
 const KINDS: readonly RecordKind[] = ['incoming-payment', 'grant', 'access-token', 'outgoing-payment', 'replay-claim']
@@ -46,11 +48,15 @@ function fillStatement(kind: RecordKind, count: number, { randomId, numbers }: D
     if (column === 'id') return randomId
     if (column === 'created_at') return 'created_at - n.n * 7'
     if (column !== 'wallet_address') return column
-    return `CASE WHEN n.n <= ${KEPT_TOGETHER} THEN wallet_address ELSE '${BASE}/' || n.n END`
+    return `CASE WHEN n.n % ${Math.ceil(count / KEPT_TOGETHER)} = 0 THEN wallet_address ELSE '${BASE}/' || n.n END`
   })
   const original = `(SELECT * FROM ${table} ORDER BY id LIMIT 1) AS original`
   return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${original}, ${numbers(count)}`
 }
+
+const SAMPLE = `SELECT id FROM op_incoming_payment WHERE wallet_address = '${BASE}/shop' ORDER BY id LIMIT 5000`
+
+const idOf = (row: unknown): string => (typeof row === 'object' && row !== null ? String(Reflect.get(row, 'id')) : '')
 
 function statementsToPlan(): readonly string[] {
   return KINDS.flatMap((kind) => {
@@ -72,11 +78,14 @@ export async function openFilledSqlite(place: string): Promise<FilledDatabase> {
   const database = await openSqlite(place)
   database.exec('PRAGMA busy_timeout = 60000')
   database.exec('PRAGMA synchronous = OFF')
+  // Every row of millions goes to a page of its own in each index: with a small cache each page is read and written each time.
+  database.exec('PRAGMA cache_size = -2000000')
   return {
     async fill(kinds, count) {
       for (const kind of kinds) database.exec(fillStatement(kind, count, SQLITE))
       database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     },
+    incomingPayments: async () => database.prepare(SAMPLE).all().map(idOf),
     plans: async () =>
       statementsToPlan().map((sql) => {
         const parameters = [...sql].filter((letter) => letter === '?').map(() => 1)
@@ -95,6 +104,7 @@ export async function openFilledPostgres(place: string): Promise<FilledDatabase>
       for (const kind of kinds) await pool.query(fillStatement(kind, count, POSTGRES))
       await pool.query('VACUUM ANALYZE')
     },
+    incomingPayments: async () => (await pool.query(SAMPLE)).rows.map(idOf),
     plans: () =>
       Promise.all(
         statementsToPlan().map(async (sql) => {

@@ -9,11 +9,13 @@ import { type FilledDatabase, openFilledPostgres, openFilledSqlite } from './fil
 import type { StorageName } from './host-names.ts'
 import { type Extent, type Pass, runPass } from './measure.ts'
 import { OPERATIONS, type Operation, operationOf } from './operations.ts'
-import { known } from './plan.ts'
+import { isNamed, known } from './plan.ts'
 import { openPostgres } from './postgres.ts'
 import { RUNTIMES } from './runtimes.ts'
 import { median } from './statistics.ts'
 import { drawKey, type Subject, signAll, startSubject } from './subject.ts'
+import { BASE } from './wallet.ts'
+import { warmUp } from './warm-up.ts'
 
 // The same operations with few and with very many records stored, in turn: what a record more costs shows as a ratio.
 
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     passes: { type: 'string', default: '5' },
     share: { type: 'string', default: '0.5' },
+    'warm-up': { type: 'string', default: '10000' },
     out: { type: 'string', default: '' },
   },
 })
@@ -117,7 +120,9 @@ async function startFilled(runtime: Runtime, storage: StorageName, records: numb
   say(
     `${storage}, ${records} records of each kind${size}: filled in ${((performance.now() - started) / 1000).toFixed(1)} s`,
   )
-  return { records, subject, database }
+  // What is read and paid lies all over the table, like its pages in a file.
+  const incoming = (await database.incomingPayments()).map((id) => `${BASE}/incoming-payments/${id}`)
+  return { records, subject: { ...subject, target: { ...subject.target, incoming } }, database }
 }
 
 const key = await drawKey()
@@ -140,8 +145,11 @@ try {
     )
     const sharedCpu = storage === 'postgres' && postgres ? postgres.cpuMicroseconds : () => 0
     const extent = { passes: Number(values.passes), share: Number(values.share), sharedCpu }
+    const operations = OPERATIONS.filter(({ name }) => isNamed(values.only, name))
+    const subjects = filled.map(({ subject }) => subject)
+    await warmUp(subjects, operations, Number(values['warm-up']))
     const figures: GrowthFigure[] = []
-    for (const operation of OPERATIONS.filter(({ name }) => name.includes(values.only))) {
+    for (const operation of operations) {
       const measured = await measureGrowth(operation, filled, extent)
       figures.push(...measured)
       for (const figure of measured) say(render(figure))

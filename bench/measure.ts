@@ -1,5 +1,6 @@
 import type { Child } from './child.ts'
 import type { FloorTask } from './floor.ts'
+import type { HostName } from './host-names.ts'
 import { runLoad } from './load.ts'
 import type { Operation } from './operations.ts'
 import { median, quantile } from './statistics.ts'
@@ -19,11 +20,14 @@ export interface Side {
 /** One figure: an operation with so many connections, medians of the passes. */
 export interface Figure {
   readonly operation: string
+  readonly host: HostName
   readonly connections: number
   readonly ours: Side
   readonly floor: Side
   /** CPU of ours to that of the floor: the least, the median and the most of the passes. */
   readonly ratio: readonly [least: number, median: number, most: number]
+  /** CPU of each pass that counts, in microseconds per request: whether it was still falling. */
+  readonly passes: readonly (readonly [ours: number, floor: number])[]
 }
 
 /** How much is measured. */
@@ -60,33 +64,54 @@ export async function runPass(
   return { cpu: (after - before) / requests.length, requestsPerSecond: requests.length / seconds, latencies }
 }
 
-/** Measures an operation at the library and at the floor in turn, with the same requests. */
+/** What was done to a subject so far. */
+interface Run {
+  readonly subject: Subject
+  readonly task: FloorTask
+  readonly ours: Pass[]
+  readonly floor: Pass[]
+  requests: readonly Buffer[]
+}
+
+/** Measures an operation at every subject, its library and its floor, in turn: whatever else the machine does meets all. */
 export async function measure(
-  subject: Subject,
+  subjects: readonly Subject[],
   operation: Operation,
   connections: number,
   { passes, share, sharedCpu }: Extent,
-): Promise<Figure> {
-  const count = Math.max(100, Math.round(operation.requests * share * (connections === 1 ? 0.25 : 1)))
+): Promise<readonly Figure[]> {
+  const count = Math.max(100, Math.round(operation.requests * share * (connections < 32 ? 0.25 : 1)))
   const { status, stores } = operation
-  const task: FloorTask = { status, stores, body: await sampleAnswer(subject, operation) }
-  const ours: Pass[] = []
-  const floor: Pass[] = []
-  // The first pass warms both up and does not count.
-  let requests = await signAll(subject, operation, count)
-  for (let pass = 0; pass <= passes; pass++) {
-    // What was read can be read again; what was made is made anew.
-    if (stores && pass > 0) requests = await signAll(subject, operation, count)
-    floor.push(await runPass(subject.floor, requests, connections, task, sharedCpu))
-    ours.push(await runPass(subject.ours, requests, connections, task, sharedCpu))
+  const runs: Run[] = []
+  for (const subject of subjects) {
+    const body = await sampleAnswer(subject, operation)
+    runs.push({ subject, task: { status, stores, body }, ours: [], floor: [], requests: [] })
   }
-  const ratios = ours.map(({ cpu }, index) => cpu / (floor[index]?.cpu ?? 0)).slice(1)
+  // The first pass does not count: caches are another operation's then.
+  for (let pass = 0; pass <= passes; pass++) {
+    for (const run of runs) {
+      const { subject, task } = run
+      // What was read can be read again; what was made is made anew.
+      if (stores || pass === 0) run.requests = await signAll(subject, operation, count)
+      run.floor.push(await runPass(subject.floor, run.requests, connections, task, sharedCpu))
+      run.ours.push(await runPass(subject.ours, run.requests, connections, task, sharedCpu))
+    }
+  }
+  return runs.map((run) => figureOf(operation, connections, run))
+}
+
+function figureOf({ name }: Operation, connections: number, run: Run): Figure {
+  const ours = run.ours.slice(1)
+  const floor = run.floor.slice(1)
+  const ratios = ours.map(({ cpu }, index) => cpu / (floor[index]?.cpu ?? 0))
   return {
-    operation: operation.name,
+    operation: name,
+    host: run.subject.host,
     connections,
-    ours: summarise(ours.slice(1)),
-    floor: summarise(floor.slice(1)),
+    ours: summarise(ours),
+    floor: summarise(floor),
     ratio: [Math.min(...ratios), median(ratios), Math.max(...ratios)],
+    passes: ours.map(({ cpu }, index) => [cpu, floor[index]?.cpu ?? 0]),
   }
 }
 

@@ -3,8 +3,9 @@ import { HOSTS, type HostName, STORAGES, type StorageName } from './host-names.t
 import { RUNTIMES } from './runtimes.ts'
 import type { Place } from './subject.ts'
 
-/** One part of a run: what is measured at a place. */
-export interface Part extends Place {
+/** One part of a run: what is measured in turn on some hosts. */
+export interface Part extends Omit<Place, 'host'> {
+  readonly hosts: readonly HostName[]
   readonly connections: readonly number[]
   /** Whether an operation is measured here. */
   measures(operation: string): boolean
@@ -33,26 +34,29 @@ export function known<T>(kind: string, text: string, all: Readonly<Record<string
 const byName = <T extends string>(names: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(names.map((name) => [name, name]))
 
-/** What is measured where nothing else is asked for: all of it in some ten minutes. */
+/** Whether a command line names an operation: by parts of names, with `;` between them. Nothing names all. */
+export function isNamed(only: string, operation: string): boolean {
+  return only.split(';').some((part) => operation.includes(part))
+}
+
+/** What is measured where nothing else is asked for: all of it in some twelve minutes. */
 function wholePlan(): readonly Omit<Part, 'measures'>[] {
-  const at = (runtime: string, storage: StorageName, host: HostName, ...connections: number[]) =>
-    known('runtime', runtime, RUNTIMES).map((found) => ({ runtime: found, storage, host, connections }))
+  const at = (runtime: string, storage: StorageName, hosts: readonly HostName[], ...connections: number[]) =>
+    known('runtime', runtime, RUNTIMES).map((found) => ({ runtime: found, storage, hosts, connections }))
   return [
-    ...at('node24', 'sqlite', 'node', 1, 8, 32),
-    ...at('node24', 'sqlite', 'express', 32),
-    ...at('node24', 'sqlite', 'fetch', 32),
-    ...at('node24', 'memory', 'node', 32),
-    ...at('node24', 'postgres', 'node', 32),
-    ...at('node', 'sqlite', 'node', 32),
-    ...at('bun', 'sqlite', 'fetch', 32),
-    ...at('deno', 'sqlite', 'fetch', 32),
+    ...at('node24', 'sqlite', ['node', 'express', 'fetch'], 32),
+    ...at('node24', 'sqlite', ['node'], 1, 8),
+    ...at('node24', 'postgres', ['node'], 32),
+    ...at('node24', 'memory', ['node'], 32),
+    ...at('node', 'sqlite', ['node'], 32),
+    ...at('bun', 'sqlite', ['fetch'], 32),
+    ...at('deno', 'sqlite', ['fetch'], 32),
   ]
 }
 
 /** The parts of a run. */
 export function planOf({ runtimes, storages, hosts, connections, only }: Choice): readonly Part[] {
-  const measures = (operation: string): boolean =>
-    only === '' || only.split(';').some((part) => operation.includes(part))
+  const measures = (operation: string): boolean => isNamed(only, operation)
   const isWhole = runtimes === '' && storages === '' && hosts === ''
   const numbers = words(connections).map(Number)
   const parts = isWhole ? wholePlan() : chosen(runtimes, storages, hosts)
@@ -60,10 +64,13 @@ export function planOf({ runtimes, storages, hosts, connections, only }: Choice)
 }
 
 function chosen(runtimes: string, storages: string, hosts: string): readonly Omit<Part, 'measures'>[] {
-  const pairs = known<Runtime>('runtime', runtimes || 'node', RUNTIMES).flatMap((runtime) =>
-    known('storage', storages || 'sqlite', byName(STORAGES)).map((storage) => ({ runtime, storage })),
-  )
-  return known('host', hosts || 'node', byName(HOSTS)).flatMap((host) =>
-    pairs.map((pair) => ({ ...pair, host, connections: [32] })),
+  const names = known('host', hosts || 'node', byName(HOSTS))
+  return known<Runtime>('runtime', runtimes || 'node', RUNTIMES).flatMap((runtime) =>
+    known('storage', storages || 'sqlite', byName(STORAGES)).map((storage) => ({
+      runtime,
+      storage,
+      hosts: names,
+      connections: [32],
+    })),
   )
 }

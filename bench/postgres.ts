@@ -59,7 +59,8 @@ export async function openPostgres(parent: string): Promise<BenchPostgres> {
   }
 }
 
-function readProc(pid: string, file: string): string {
+/** A file about a process; nothing where the system has none. */
+export function readProc(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8')
   } catch {

@@ -80,7 +80,7 @@ function print(title: string, sums: readonly (readonly [string, number])[], coun
 async function profileOperation(folder: string): Promise<CpuProfile> {
   const [part] = planOf({ runtimes: values.runtimes, storages: 'sqlite', hosts: 'node', connections: '32', only: '' })
   if (part === undefined) throw new Error('nothing to profile')
-  const subject = await startSubject(part, await drawKey(), async (of) => join(folder, `${of}.db`))
+  const subject = await startSubject({ ...part, host: 'node' }, await drawKey(), async (of) => join(folder, `${of}.db`))
   const operation = operationOf(values.operation)
   const { status, stores } = operation
   const child = values.side === 'ours' ? subject.ours : subject.floor

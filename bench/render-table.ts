@@ -1,7 +1,10 @@
+import type { ExpressFigure } from './compare-hosts.ts'
 import type { Figure } from './measure.ts'
+import type { ReferenceFigure } from './reference.ts'
 
 const COLUMNS = [
   'operation',
+  'host',
   'at once',
   'req/s',
   'p50 ms',
@@ -11,11 +14,19 @@ const COLUMNS = [
   'ratio',
   '(of passes)',
 ] as const
-const WIDTHS = [50, 8, 8, 8, 8, 8, 9, 6, 12] as const
+const WIDTHS = [50, 8, 8, 8, 8, 8, 8, 9, 6, 12] as const
 
-function cellsOf({ operation, connections, ours, floor, ratio: [least, middle, most] }: Figure): readonly string[] {
+function cellsOf({
+  operation,
+  host,
+  connections,
+  ours,
+  floor,
+  ratio: [least, middle, most],
+}: Figure): readonly string[] {
   return [
     operation,
+    host,
     String(connections),
     ours.requestsPerSecond.toFixed(0),
     ours.p50.toFixed(1),
@@ -40,4 +51,24 @@ export function renderHead(): string {
 /** A figure as a line of the table. */
 export function renderFigure(figure: Figure): string {
   return line(cellsOf(figure))
+}
+
+/** What Express adds to the library, as lines of a table. */
+export function renderExpress(figures: readonly ExpressFigure[]): string {
+  const head = '(ours on Express - bare Express) / (ours on node - bare node), CPU'
+  return [
+    head,
+    ...figures.map(({ operation, ratio }) => `${operation.padEnd(50)} ${ratio.toFixed(2).padStart(8)}`),
+  ].join('\n')
+}
+
+/** The reference server beside the library, as lines of a table. */
+export function renderReference(figures: readonly ReferenceFigure[]): string {
+  const head = 'beside the reference server, which was measured on another day on a machine like this: CPU µs'
+  const lines = figures.map(({ runtime, storage, operation, oursMicroseconds, theirsMicroseconds, ratio }) => {
+    const numbers = [oursMicroseconds.toFixed(0), theirsMicroseconds.toFixed(0), `1/${(1 / ratio).toFixed(1)}`]
+    const cells = numbers.map((number) => number.padStart(8))
+    return [operation.padEnd(50), ...cells, ` ${runtime}, ${storage}`].join(' ')
+  })
+  return [head, ...lines].join('\n')
 }

@@ -3,16 +3,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { compareHosts } from './compare-hosts.ts'
 import { conditionsNow } from './conditions.ts'
-import { type FirstAnswer, measureFirstAnswer } from './first-answer.ts'
+import { measureFirstAnswer } from './first-answer.ts'
 import { type Figure, measure } from './measure.ts'
 import { OPERATIONS } from './operations.ts'
+import type { PartResult } from './part-result.ts'
 import { type Part, planOf } from './plan.ts'
 import { type BenchPostgres, openPostgres } from './postgres.ts'
+import { compareWithReference } from './reference.ts'
 import { renderPicture } from './render-picture.ts'
-import { renderFigure, renderHead } from './render-table.ts'
-import { drawKey, startSubject } from './subject.ts'
+import { renderExpress, renderFigure, renderHead, renderReference } from './render-table.ts'
+import { drawKey, type Subject, startSubject } from './subject.ts'
 import type { ClientKey } from './wallet.ts'
+import { warmUp } from './warm-up.ts'
 
 const { values } = parseArgs({
   options: {
@@ -23,17 +27,10 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     passes: { type: 'string', default: '3' },
     share: { type: 'string', default: '1' },
+    'warm-up': { type: 'string', default: '20000' },
     out: { type: 'string', default: '' },
   },
 })
-
-/** What was measured in one part of a run. */
-interface PartResult {
-  readonly place: string
-  readonly figures: readonly Figure[]
-  /** Where a process was started on SQLite. */
-  readonly firstAnswer?: FirstAnswer
-}
 
 const folder = mkdtempSync(join(tmpdir(), 'bench-'))
 const say = (text: string): void => {
@@ -41,31 +38,36 @@ const say = (text: string): void => {
 }
 
 async function runPart(part: Part, key: ClientKey, postgres: BenchPostgres | undefined): Promise<PartResult> {
-  const { runtime, storage, host, connections } = part
+  const { runtime, storage, hosts, connections } = part
   const own = mkdtempSync(join(folder, 'part-'))
-  const newPlace = async (of: string): Promise<string> =>
-    storage === 'postgres' && postgres ? postgres.newDatabase() : join(own, `${of}.db`)
-  const place = `${runtime.name}, ${storage}, ${host}`
-  say(`\n${place}\n${renderHead()}`)
-  const subject = await startSubject(part, key, newPlace)
+  const operations = OPERATIONS.filter(({ name }) => part.measures(name))
+  const subjects: Subject[] = []
+  for (const host of hosts) {
+    const newPlace = async (of: string): Promise<string> =>
+      storage === 'postgres' && postgres ? postgres.newDatabase() : join(own, `${of}-${host}.db`)
+    subjects.push(await startSubject({ runtime, storage, host }, key, newPlace))
+  }
+  await warmUp(subjects, operations, Number(values['warm-up']))
+  say(`\n${runtime.name}, ${storage}; ${values['warm-up']} requests before\n${renderHead()}`)
   const sharedCpu = storage === 'postgres' && postgres ? postgres.cpuMicroseconds : () => 0
   const extent = { passes: Number(values.passes), share: Number(values.share), sharedCpu }
   const figures: Figure[] = []
-  for (const operation of OPERATIONS.filter(({ name }) => part.measures(name))) {
+  for (const operation of operations) {
     for (const count of connections) {
-      const figure = await measure(subject, operation, count, extent)
-      figures.push(figure)
-      say(renderFigure(figure))
+      const measured = await measure(subjects, operation, count, extent)
+      figures.push(...measured)
+      for (const figure of measured) say(renderFigure(figure))
     }
   }
-  await subject.end()
-  if (storage !== 'sqlite' || host !== 'node') return { place, figures }
+  for (const subject of subjects) await subject.end()
+  const result = { runtime: runtime.name, storage, figures }
+  if (storage !== 'sqlite' || !hosts.includes('node')) return result
   const firstAnswer = await measureFirstAnswer(runtime, key, join(own, 'start.db'))
   const [listening, read, granted] = Object.values(firstAnswer).map((milliseconds: number) => milliseconds.toFixed(0))
   say(
     `CPU from start: ${listening} ms until it listens, ${read} ms with a first read, ${granted} ms with a first grant`,
   )
-  return { place, figures, firstAnswer }
+  return { ...result, firstAnswer }
 }
 
 const parts = planOf(values)
@@ -79,11 +81,13 @@ try {
   await postgres?.close()
   rmSync(folder, { recursive: true, force: true })
 }
+const express = results.flatMap(compareHosts)
+const reference = results.flatMap(compareWithReference)
+if (express.length > 0) say(`\n${renderExpress(express)}`)
+if (reference.length > 0) say(`\n${renderReference(reference)}`)
 if (values.out !== '') {
-  const [first] = results
-  const run = { before, after: conditionsNow(), passes: Number(values.passes), share: Number(values.share), results }
+  const [passes, share, warmUpRequests] = [values.passes, values.share, values['warm-up']].map(Number)
+  const run = { before, after: conditionsNow(), passes, share, warmUpRequests, results, express, reference }
   writeFileSync(`${values.out}.json`, `${JSON.stringify(run, null, 2)}\n`)
-  const shown = first?.figures.filter(({ connections }) => connections === 32) ?? []
-  const title = `CPU of the server per request, 32 at a time (${first?.place}); dark: the floor`
-  writeFileSync(`${values.out}.svg`, renderPicture(title, shown))
+  writeFileSync(`${values.out}.svg`, renderPicture(results[0]))
 }

@@ -1,5 +1,11 @@
 import process from 'node:process'
-import { createOpenPayments, type OpenPayments, systemClock, type WalletAddress } from 'open-payments-server'
+import {
+  createOpenPayments,
+  type Ledger,
+  type OpenPayments,
+  systemClock,
+  type WalletAddress,
+} from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { answerLines } from './answer-lines.ts'
 import type { Question } from './child.ts'
@@ -17,6 +23,8 @@ export interface ServerOptions {
   readonly key: ClientKey
   /** Whether the client has its grants before the server listens. */
   readonly hasGrants: boolean
+  /** The ledger is in this SQLite file; otherwise in memory, where its lines grow with every payment. */
+  readonly ledgerPlace?: string | undefined
 }
 
 const options: ServerOptions = JSON.parse(process.argv[2] ?? '{}')
@@ -28,10 +36,9 @@ const walletAddresses = new Map<string, WalletAddress>([
   ...Array.from({ length: PAYERS }, (_, index) => [`${BASE}/p${index}`, { account: `p${index}`, ...asset }] as const),
 ])
 
+const accounts = [...walletAddresses.values()].map(({ account }) => ({ account, ...asset, balance: 10n ** 15n }))
 // The ledger is the wallet's own: in memory, it costs next to nothing here.
-const ledger = memoryLedger({
-  accounts: [...walletAddresses.values()].map(({ account }) => ({ account, ...asset, balance: 10n ** 15n })),
-})
+const ledger = options.ledgerPlace === undefined ? memoryLedger({ accounts }) : await fileLedger(options.ledgerPlace)
 
 let ahead = 0
 const clock = systemClock()
@@ -64,6 +71,14 @@ await answerLines(hello, async ({ sweepAfterDays }: Question) => {
   ahead += sweepAfterDays * 24 * 3_600_000
   while ((await openPayments.sweep()) > 0) await openPayments.drain()
 })
+
+async function fileLedger(file: string): Promise<Ledger> {
+  const { openSqlite } = await import('open-payments-server/storage/sqlite')
+  const { sqlLedger } = await import('open-payments-server/ledger/sql')
+  const books = sqlLedger(await openSqlite(file))
+  for (const account of accounts) await books.createAccount(account)
+  return books
+}
 
 async function listen(server: OpenPayments, at: HostName): Promise<number> {
   if (at === 'fetch') return listenOnFetch((request) => server.fetch(request))

@@ -20,6 +20,7 @@ export interface Place {
 
 /** A server of the library, and a bare one on the same runtime, storage and host. */
 export interface Subject {
+  readonly host: HostName
   readonly ours: Child<ServerHello>
   readonly floor: Child<Listening>
   readonly target: Target
@@ -42,19 +43,21 @@ export async function startServer(runtime: Runtime, options: ServerOptions): Pro
   return startChild<ServerHello>([...(await runtime.command()), program('server')], options)
 }
 
-/** Starts both, and creates the incoming payments. */
+/** Starts both, and creates the incoming payments. The ledger is in memory, or else in a SQLite file. */
 export async function startSubject(
   { runtime, storage, host }: Place,
   key: ClientKey,
   newPlace: (of: string) => Promise<string>,
+  ledgerPlace?: string,
 ): Promise<Subject> {
   const options: FloorOptions = { host, storage, place: await newPlace('ours'), key }
-  const ours = await startServer(runtime, { ...options, hasGrants: true })
+  const ours = await startServer(runtime, { ...options, hasGrants: true, ledgerPlace })
   const floorOptions: FloorOptions = { ...options, place: await newPlace('floor') }
   const floor = await startChild<Listening>([...(await runtime.command()), program('floor')], floorOptions)
   const created = await targetOf(ours, key)
   const answers = await askAll(ours, operationOf('create-incoming-payment'), created, INCOMING)
   return {
+    host,
     ours,
     floor,
     target: { ...created, incoming: answers.map((body) => JSON.parse(body).id) },
