@@ -1,6 +1,6 @@
 import { invalidRequest, unknownWalletAddress } from '../errors/conditions.ts'
 import { anyone, defineEndpoint, type Route } from '../http/endpoint.ts'
-import type { Exchange } from '../http/exchange.ts'
+import { type Exchange, queryOf } from '../http/exchange.ts'
 import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { ANY_PATH } from '../http/router.ts'
@@ -58,8 +58,8 @@ async function namedByPath({ context, request }: Exchange, suffix: string): Prom
   return activeAddress(context, `${context.walletAddressServer}${path.slice(0, path.lastIndexOf(suffix))}`)
 }
 
-async function namedByQuery({ context, query }: Exchange): Promise<LocalWalletAddress> {
-  const [named, ...others] = query.getAll('wallet-address')
+async function namedByQuery({ context, request }: Exchange): Promise<LocalWalletAddress> {
+  const [named, ...others] = queryOf(request).getAll('wallet-address')
   if (named === undefined || others.length > 0) throw invalidRequest('wallet-address must be given once')
   return activeAddress(context, named)
 }
