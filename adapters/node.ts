@@ -28,10 +28,12 @@ export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
   { next, source }: NodeListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const answer = await openPayments.handle(toHttpRequest(request, request.url, source?.(request)))
+    sendAnswer(request, response, answer)
+  }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    const handle = async (): Promise<void> =>
-      handleNodeRequest(openPayments, request, response, request.url, source?.(request))
-    handle().catch((error: Error) => response.destroy(error))
+    handle(request, response).catch((error: Error) => response.destroy(error))
   }
   if (next === undefined) return answer
   return async (request, response) => {
@@ -51,40 +53,41 @@ export async function handleNodeRequest(
   target?: string,
   source?: string,
 ): Promise<void> {
-  const answer = await openPayments.handle({ ...toHttpRequest(request, target), source })
+  const answer = await openPayments.handle(toHttpRequest(request, target, source))
   sendAnswer(request, response, answer)
 }
 
 /**
  * A request of Node as the core reads it: raw header lines, the raw target and the raw bytes. A body that a parser has
- * read is taken from `rawBody`, where the host keeps it. One whose connection ends early counts as too large.
+ * read is taken from `rawBody`, where the host keeps it. One whose connection ends early counts as too large. `target`
+ * and `source` are those of `handleNodeRequest`.
  */
-export function toHttpRequest(request: IncomingMessage, target: string = request.url ?? '/'): HttpRequest {
-  const lines = linesByName(request)
+export function toHttpRequest(
+  request: IncomingMessage,
+  target: string = request.url ?? '/',
+  source?: string,
+): HttpRequest {
   return {
     method: request.method ?? 'GET',
     target,
-    headerLines: (name) => lines.get(name) ?? [],
-    bytes: (limit) => (hasBody(request, lines) ? readBytes(request, lines, limit) : new Uint8Array()),
+    headerLines: (name) => linesOf(request, name),
+    bytes: (limit) => (hasBody(request) ? readBytes(request, limit) : new Uint8Array()),
+    source,
   }
 }
 
-/** The lines of each field, by its name in lower case. */
-type Lines = ReadonlyMap<string, readonly string[]>
-
-// `request.headers` drops repeated lines of the fields that matter most.
-function linesByName({ rawHeaders }: IncomingMessage): Lines {
-  const lines = new Map<string, string[]>()
+/** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
+function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+  const lines: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const [name = '', value = ''] = [rawHeaders[at]?.toLowerCase(), rawHeaders[at + 1]]
-    const before = lines.get(name)
-    if (before) before.push(value)
-    else lines.set(name, [value])
+    const raw = rawHeaders[at]
+    // Most names are told apart by their length.
+    if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
   }
   return lines
 }
 
-async function readBytes(request: IncomingMessage, lines: Lines, limit: number): Promise<Uint8Array | undefined> {
+async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   // Not before the end: who collects bytes on the way has only some of them by now.
   if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
     return request.rawBody.length > limit ? undefined : request.rawBody
@@ -98,13 +101,13 @@ async function readBytes(request: IncomingMessage, lines: Lines, limit: number):
     )
   }
   if (request.readableEnded) return new Uint8Array()
-  const isTooLarge = Number(lines.get('content-length')?.[0] ?? 0) > limit
+  const isTooLarge = Number(request.headers['content-length'] ?? 0) > limit
   return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
 }
 
 /** HTTP/2 has bodies without any header that says so. */
-function hasBody({ httpVersionMajor }: IncomingMessage, lines: Lines): boolean {
-  return lines.has('transfer-encoding') || Number(lines.get('content-length')?.[0] ?? httpVersionMajor - 1) > 0
+function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
 
 function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
@@ -129,15 +132,14 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
 function sendAnswer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
   if (response.destroyed || response.headersSent) return
   const { 'set-cookie': cookie, ...others } = headers
+  const sent: Record<string, string | number> = others
   // The host may have set one of its own for its session.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
-  const isUnread = !request.complete && !request.readableEnded && hasBody(request, linesByName(request))
-  response.writeHead(status, {
-    ...others,
-    ...(status !== 204 && status !== 304 && { 'content-length': Buffer.byteLength(body ?? '') }),
-    // The rest of a body that nobody reads would have to be waited for before the next request.
-    ...(isUnread && request.httpVersionMajor === 1 && { connection: 'close' }),
-  })
+  if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
+  const isUnread = !request.complete && !request.readableEnded && hasBody(request)
+  // The rest of a body that nobody reads would have to be waited for before the next request.
+  if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
+  response.writeHead(status, sent)
   response.end(body)
   if (isUnread && request.httpVersionMajor > 1) response.on('finish', () => request.destroy())
 }

@@ -173,7 +173,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       toFetchResponse(await handle(fromFetchRequest(request, source), handling)),
     owns: async (method, target) => {
       if (railAt(method, target) !== undefined) return true
-      const found = await match(method, target)
+      const found = match(method, target)
       // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
       if (found.row.role !== 'wallet-address-server') return true

@@ -22,7 +22,6 @@ export interface Exchange {
   readonly bytes: Uint8Array
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
-  readonly query: URLSearchParams
   readonly waitUntil: WaitUntil
   /** The network that the request came from, where the host names it. */
   readonly source: string | undefined
@@ -43,6 +42,12 @@ export interface Proof {
   readonly claims: readonly Change[]
   /** Those of the claims that a `nonce` makes. */
   readonly nonceClaims: readonly Change[]
+}
+
+/** The query of a request; none of it where its target has no question mark. */
+export function queryOf({ target }: HttpRequest): URLSearchParams {
+  const queryStart = target.indexOf('?')
+  return new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1))
 }
 
 const MAX_DEPTH = 32

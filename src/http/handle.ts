@@ -28,7 +28,7 @@ export function createHandler(
     let operation: Route['operation'] | undefined
     let role: ServerRole = 'resource-server'
     try {
-      const found = await match(request.method, request.target)
+      const found = match(request.method, request.target)
       role = found.ok ? found.row.role : found.role
       if (!found.ok) throw found.refusal
       operation = found.row.operation
@@ -64,7 +64,6 @@ function createExchange(
     request,
     bytes,
     params,
-    query: new URLSearchParams(queryOf(request.target)),
     waitUntil,
     source,
     json: () => {
@@ -72,11 +71,6 @@ function createExchange(
       return parsed.value
     },
   }
-}
-
-function queryOf(target: string): string {
-  const at = target.indexOf('?')
-  return at < 0 ? '' : target.slice(at + 1)
 }
 
 /** Every key that an endpoint looks up is asked for in the name of the request's source. @spec T-5 */

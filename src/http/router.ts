@@ -1,4 +1,4 @@
-import { type IRequest, IttyRouter } from 'itty-router'
+import { IttyRouter } from 'itty-router'
 import { methodNotAllowed, notFound } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { parseUrl } from '../protocol/url.ts'
@@ -27,31 +27,39 @@ export type Match<R extends Row> =
 export function createRouter<R extends Row>(
   rows: readonly R[],
   bases: Readonly<Record<ServerRole, string>>,
-): (method: string, target: string) => Promise<Match<R>> {
-  const router = IttyRouter<IRequest, []>()
-  for (const [path, group] of groupByPath(rows, bases)) {
-    router.all(path, (request) => ({ group, params: request.params }))
+): (method: string, target: string) => Match<R> {
+  // The router makes the patterns. Asking them here needs no URL of the router's own, and no turn of the event loop.
+  const table = [...groupByPath(rows, bases)].flatMap(([path, group]) =>
+    IttyRouter()
+      .all(path)
+      .routes.map(([, pattern]) => ({ pattern, group })),
+  )
+  const find = (path: string): Found<R> | undefined => {
+    for (const { pattern, group } of table) {
+      const match = pattern.exec(path)
+      if (match !== null) return { group, params: decodeParams(match.groups) }
+    }
+    return undefined
   }
-  return async (method, target) => {
-    const role = roleOf(target, bases)
-    const pathname = originFormPath(target)
-    if (pathname === undefined) return { ok: false, role, refusal: notFound() }
-    // A fresh object each time: the router writes onto what it is given, and refuses relative URLs.
-    const found: Found<R> | undefined = await router.fetch({ method: 'GET', url: `http://host${pathname}` })
-    const params = found && decodeParams(found.params)
-    if (found === undefined || params === undefined) return { ok: false, role, refusal: notFound() }
-    const row = found.group.find((candidate) => candidate.method === method)
+  return (method, target) => {
+    const path = originFormPath(target)
+    const found = path === undefined ? undefined : find(path)
+    if (found?.params === undefined) return { ok: false, role: roleOf(target, bases), refusal: notFound() }
+    const { group, params } = found
+    const row = group.find((candidate) => candidate.method === method)
     if (row !== undefined) return { ok: true, row, params }
+    const role = roleOf(target, bases)
     // Only a GET can tell whether a path is a wallet address, so nothing else is promised there.
-    if (found.group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }
-    const allow = found.group.map((candidate) => candidate.method).join(', ')
-    return { ok: false, role: found.group[0]?.role ?? role, refusal: methodNotAllowed(allow) }
+    if (group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }
+    const allow = group.map((candidate) => candidate.method).join(', ')
+    return { ok: false, role: group[0]?.role ?? role, refusal: methodNotAllowed(allow) }
   }
 }
 
 interface Found<R> {
   readonly group: readonly R[]
-  readonly params: Readonly<Record<string, string>>
+  /** `undefined` where one of them is no text in UTF-8. */
+  readonly params: Readonly<Record<string, string>> | undefined
 }
 
 // The longest base first, so that the more specific server is asked before the one around it.
@@ -64,17 +72,22 @@ function groupByPath<R extends Row>(rows: readonly R[], bases: Readonly<Record<S
   return groups
 }
 
+/** What every URL parser leaves as it is: no escapes, and no segment that begins with a dot. */
+const PLAIN_PATH = /^(?:\/[\w~-][\w.~-]*)+\/?$/
+
 /** The path of an origin-form target, where a URL parser leaves it as it is. */
 export function originFormPath(target: string): string | undefined {
-  if (!target.startsWith('/') || target.length > 4096) return undefined
-  const path = target.split('?', 1)[0] ?? ''
-  const url = parseUrl(`http://host${target}`)
-  return url?.pathname === path && url.host === 'host' && !target.includes('#') ? path : undefined
+  if (!target.startsWith('/') || target.length > 4096 || target.includes('#')) return undefined
+  const queryStart = target.indexOf('?')
+  const path = queryStart < 0 ? target : target.slice(0, queryStart)
+  return PLAIN_PATH.test(path) || parseUrl(`http://host${path}`)?.pathname === path ? path : undefined
 }
 
-function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
+function decodeParams(params: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
+  const decoded: Record<string, string> = {}
   try {
-    return Object.fromEntries(Object.entries(params).map(([name, value]) => [name, decodeURIComponent(value)]))
+    for (const [name, value] of Object.entries(params)) decoded[name] = decodeURIComponent(value)
+    return decoded
   } catch {
     return undefined
   }

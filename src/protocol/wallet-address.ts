@@ -21,6 +21,9 @@ const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
 // Scheme, authority and path. Only bytes beyond ASCII may be percent-encoded, and in upper case, so that no character
 // can be written in two ways.
 const WALLET_ADDRESS = /^(https?:\/\/[^/?#]+)((?:[\w.~!$&'()*+,;=:@/-]|%[89A-F][0-9A-F])*)$/
+// What every URL parser leaves as it is: a host in lower case that is no number and in no encoding, and no segment that
+// begins with a dot.
+const PLAIN_ADDRESS = /^(https:\/\/(?:[a-z\d]+(?:-[a-z\d]+)*\.)+[a-z]+)((?:\/[\w~-][\w.~-]*)+)$/
 
 /**
  * Whether a host name of a parsed URL means this machine: `localhost` and names below it, `127.0.0.1`, `[::1]`.
@@ -41,22 +44,26 @@ export function isLoopbackHost(hostname: string): boolean {
  */
 export function canonicalWalletAddress(text: string, options: { readonly loopbackHttp: boolean }): string | undefined {
   if (text.length > MAX_LENGTH) return undefined
-  const match = WALLET_ADDRESS.exec(text)
-  const url = match === null ? undefined : parseUrl(text)
-  if (match === null || url === undefined) return undefined
+  const plain = PLAIN_ADDRESS.exec(text)
+  const match = plain ?? WALLET_ADDRESS.exec(text)
+  if (match === null) return undefined
   const [, authority = '', path = ''] = match
   const origin = authority.toLowerCase()
-  if (url.href !== origin + (path === '' ? '/' : path) || url.username !== '' || url.hostname.endsWith('.')) {
-    return undefined
-  }
-  const allowsAny = options.loopbackHttp && isLoopbackHost(url.hostname)
-  if (!allowsAny && (url.protocol !== 'https:' || url.port !== '')) return undefined
+  if (plain === null && !isWrittenByParser(text, origin + (path === '' ? '/' : path), options)) return undefined
 
   const trimmed = path.endsWith('/') ? path.slice(0, -1) : path
   if (trimmed === '') return origin + DEFAULT_PATH
   const segments = trimmed.split('/').slice(1)
   if (segments.some((segment) => segment === '' || RESERVED_SEGMENTS.has(segment))) return undefined
   return origin + trimmed
+}
+
+/** Whether a text is an address as a URL parser writes it, with nothing before its host and no port. */
+function isWrittenByParser(text: string, href: string, options: { readonly loopbackHttp: boolean }): boolean {
+  const url = parseUrl(text)
+  if (url?.href !== href || url.username !== '' || url.password !== '' || url.hostname.endsWith('.')) return false
+  const allowsAny = options.loopbackHttp && isLoopbackHost(url.hostname)
+  return allowsAny || (url.protocol === 'https:' && url.port === '')
 }
 
 /** A wallet address document as it travels in JSON. */

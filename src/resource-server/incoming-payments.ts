@@ -8,7 +8,7 @@ import {
 } from '../errors/conditions.ts'
 import { identifyNaming, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
-import type { Exchange } from '../http/exchange.ts'
+import { type Exchange, queryOf } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { readLedgerAccount } from '../payments/ask-ledger.ts'
@@ -175,7 +175,8 @@ async function readPayment({ context, params }: Exchange): Promise<IncomingPayme
 
 /** `list-incoming-payments`. @spec INC-12 */
 export async function listIncomingPayments({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context, query } = exchange
+  const { context } = exchange
+  const query = queryOf(exchange.request)
   const page = parsePage(query)
   const named = single(query, 'wallet-address')
   if (named === undefined) throw invalidRequest('wallet-address is required')

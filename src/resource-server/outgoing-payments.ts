@@ -1,7 +1,7 @@
 import { invalidQuote, invalidReceiver, invalidRequest } from '../errors/conditions.ts'
 import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
-import type { Exchange } from '../http/exchange.ts'
+import { type Exchange, queryOf } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
@@ -157,7 +157,8 @@ export async function getOutgoingPayment({
 
 /** `list-outgoing-payments`. @spec OUT-11 */
 export async function listOutgoingPayments({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context, query } = exchange
+  const { context } = exchange
+  const query = queryOf(exchange.request)
   const page = parsePage(query)
   const named = single(query, 'wallet-address')
   if (named === undefined) throw invalidRequest('wallet-address is required')

@@ -1,6 +1,6 @@
 import { invalidRequest, unknownWalletAddress } from '../errors/conditions.ts'
 import { anyone, defineEndpoint, type Route } from '../http/endpoint.ts'
-import type { Exchange } from '../http/exchange.ts'
+import { type Exchange, queryOf } from '../http/exchange.ts'
 import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { ANY_PATH } from '../http/router.ts'
@@ -14,6 +14,7 @@ const KEYS_SECONDS = 60
 
 /** The endpoints of the wallet address server: under every wallet address, and by query under the resource server. @spec D11 */
 export function walletAddressServerRoutes(): readonly Route[] {
+  const tagOf = entityTags()
   const open = { method: 'GET', body: 'none', identify: anyone } as const
   return [
     defineEndpoint({
@@ -21,14 +22,14 @@ export function walletAddressServerRoutes(): readonly Route[] {
       operation: 'get-wallet-address',
       role: 'resource-server',
       path: '/wallet-address',
-      run: async ({ exchange }) => addressDocument(exchange, await namedByQuery(exchange)),
+      run: async ({ exchange }) => addressDocument(exchange, tagOf, await namedByQuery(exchange)),
     }),
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address-keys',
       role: 'resource-server',
       path: '/wallet-address/keys',
-      run: async ({ exchange }) => keySet(exchange, await namedByQuery(exchange)),
+      run: async ({ exchange }) => keySet(exchange, tagOf, await namedByQuery(exchange)),
     }),
     // The wallet address at the root of its host is also known without its path. @spec WAS-2
     ...['/jwks.json', '/:account+/jwks.json'].map((path) =>
@@ -37,7 +38,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
         operation: 'get-wallet-address-keys',
         role: 'wallet-address-server',
         path,
-        run: async ({ exchange }) => keySet(exchange, await namedByPath(exchange, KEYS_SUFFIX)),
+        run: async ({ exchange }) => keySet(exchange, tagOf, await namedByPath(exchange, KEYS_SUFFIX)),
       }),
     ),
     defineEndpoint({
@@ -45,7 +46,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
       operation: 'get-wallet-address',
       role: 'wallet-address-server',
       path: ANY_PATH,
-      run: async ({ exchange }) => addressDocument(exchange, await namedByPath(exchange, '')),
+      run: async ({ exchange }) => addressDocument(exchange, tagOf, await namedByPath(exchange, '')),
     }),
   ]
 }
@@ -58,8 +59,8 @@ async function namedByPath({ context, request }: Exchange, suffix: string): Prom
   return activeAddress(context, `${context.walletAddressServer}${path.slice(0, path.lastIndexOf(suffix))}`)
 }
 
-async function namedByQuery({ context, query }: Exchange): Promise<LocalWalletAddress> {
-  const [named, ...others] = query.getAll('wallet-address')
+async function namedByQuery({ context, request }: Exchange): Promise<LocalWalletAddress> {
+  const [named, ...others] = queryOf(request).getAll('wallet-address')
   if (named === undefined || others.length > 0) throw invalidRequest('wallet-address must be given once')
   return activeAddress(context, named)
 }
@@ -71,7 +72,7 @@ async function activeAddress(context: Context, url: string): Promise<LocalWallet
   return found
 }
 
-function addressDocument(exchange: Exchange, { url, account }: LocalWalletAddress): Promise<Result> {
+function addressDocument(exchange: Exchange, tagOf: TagOf, { url, account }: LocalWalletAddress): Promise<Result> {
   const { authServer, resourceServer } = exchange.context
   const { publicName, assetCode, assetScale } = account
   const body = walletAddressToWire({
@@ -82,19 +83,38 @@ function addressDocument(exchange: Exchange, { url, account }: LocalWalletAddres
     authServer,
     resourceServer,
   })
-  return publicDocument(exchange, body, ADDRESS_SECONDS)
+  return publicDocument(exchange, tagOf, body, ADDRESS_SECONDS)
 }
 
 /** @spec WAS-10 */
-async function keySet(exchange: Exchange, found: LocalWalletAddress): Promise<Result> {
+async function keySet(exchange: Exchange, tagOf: TagOf, found: LocalWalletAddress): Promise<Result> {
   const keys = await clientKeysOf(exchange.context, found)
-  return publicDocument(exchange, { keys: keys.map(publicKeyOf) }, KEYS_SECONDS)
+  return publicDocument(exchange, tagOf, { keys: keys.map(publicKeyOf) }, KEYS_SECONDS)
+}
+
+type TagOf = (context: Context, document: string) => Promise<string>
+
+/** So many are remembered: a megabyte or two. */
+const KNOWN_TAGS = 1000
+
+/** The entity tag of a document: its digest, which is the same as long as the document is, and so may be remembered. */
+function entityTags(): TagOf {
+  const known = new Map<string, string>()
+  return async (context, document) => {
+    const before = known.get(document)
+    if (before !== undefined) return before
+    const tag = `"${await context.secrets.digest(document)}"`
+    if (known.size >= KNOWN_TAGS) known.clear()
+    known.set(document, tag)
+    return tag
+  }
 }
 
 /** A document that anyone may hold for some seconds; who holds the present one already is only told so. @spec WAS-5 @spec WAS-8 */
-async function publicDocument({ context, request }: Exchange, body: unknown, seconds: number): Promise<Result> {
+async function publicDocument(exchange: Exchange, tagOf: TagOf, body: unknown, seconds: number): Promise<Result> {
+  const { context, request } = exchange
   const raw = JSON.stringify(body)
-  const etag = `"${await context.secrets.digest(raw)}"`
+  const etag = await tagOf(context, raw)
   const headers = {
     'cache-control': `public, max-age=${seconds}`,
     etag,

@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalWalletAddress, isLoopbackHost, walletAddressToWire } from '../../src/protocol/wallet-address.ts'
 
@@ -37,6 +38,7 @@ describe('canonical wallet addresses', () => {
     'https:///wallet.example/alice',
     'https://user@wallet.example/alice',
     'https://user:secret@wallet.example/alice',
+    'https://:secret@wallet.example/alice',
     'https://@wallet.example/alice',
     'https://wallet.example:8443/alice',
     'https://wallet.example:443/alice',
@@ -100,6 +102,67 @@ describe('canonical wallet addresses', () => {
     expect(canonicalWalletAddress(text(2048), strict)).toBe(text(2048))
     expect(canonicalWalletAddress(text(2049), strict)).toBeUndefined()
     expect(canonicalWalletAddress(text(1 << 20), strict)).toBeUndefined()
+  })
+})
+
+const HOST_PARTS = [
+  'a',
+  'Z',
+  '0',
+  '0x1',
+  '127',
+  '1',
+  'xn--',
+  'xn--a',
+  'xn--mnchen-3ya',
+  '-',
+  '--',
+  '_',
+  'ä',
+  '%41',
+  '@',
+  ':',
+  ':443',
+]
+const PATH_PARTS = [
+  'a',
+  'Z',
+  '0',
+  '/',
+  '//',
+  '.',
+  '..',
+  '%2e',
+  '%C3%A9',
+  '%',
+  '~',
+  '-',
+  '_',
+  '@',
+  '\\',
+  '\t',
+  '\n',
+  '?',
+  '#',
+  'ä',
+]
+
+describe('what is a wallet address', () => {
+  it('T-40 is written as a URL parser writes it', () => {
+    const labels = fc
+      .array(fc.constantFrom(...HOST_PARTS), { minLength: 1, maxLength: 3 })
+      .map((parts) => parts.join(''))
+    const host = fc.array(labels, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('.'))
+    const path = fc.array(fc.constantFrom(...PATH_PARTS), { maxLength: 8 }).map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(host, path, (name, rest) => {
+        const text = `https://${name}/${rest}`
+        if (canonicalWalletAddress(text, strict) === undefined) return
+        const { href, host, username } = new URL(text)
+        expect([href, host, username]).toEqual([`https://${name.toLowerCase()}/${rest}`, name.toLowerCase(), ''])
+      }),
+      { numRuns: 3000 },
+    )
   })
 })
 
