@@ -1,6 +1,5 @@
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { layoutOf } from '../adapters/storage/sql/layout.ts'
-import { columnsOfLayout } from '../adapters/storage/sql/rows.ts'
 import { type Statements, statementsOf } from '../adapters/storage/sql/statements.ts'
 import type { ListableKind, RecordKind } from '../src/ports/storage.ts'
 import { connectPostgres } from './postgres.ts'
@@ -41,7 +40,7 @@ const POSTGRES: Dialect = {
 /** Copies the newest record of a kind. Those of one moment are spread over the seconds before it. */
 function fillStatement(kind: RecordKind, count: number, { randomId, numbers }: Dialect): string {
   const { table } = layoutOf(kind)
-  const columns = [...columnsOfLayout(layoutOf(kind)), 'version']
+  const columns = [...layoutOf(kind).columns, 'version']
   const values = columns.map((column) => {
     if (column === 'id') return randomId
     if (column === 'created_at') return 'created_at - n.n * 7'

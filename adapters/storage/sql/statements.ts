@@ -1,7 +1,7 @@
 import type { Change, ListQuery, RecordKind } from '../../../src/ports/storage.ts'
 import { SCHEMA_VERSIONS } from '../../../src/protocol/schema-version.ts'
 import { layoutOf, type TableLayout } from './layout.ts'
-import { type Cell, columnsOfLayout, encodeRecord } from './rows.ts'
+import { type Cell, encodeRecord } from './rows.ts'
 
 /** A statement with positional `?` parameters, and their values. */
 export interface BoundStatement {
@@ -51,13 +51,12 @@ function bindList(select: string, query: ListQuery): BoundStatement {
 
 /** The columns that `read`, `due` and `list` select, in order. */
 export function selectedColumns(layout: TableLayout): readonly string[] {
-  return [...columnsOfLayout(layout), 'version']
+  return [...layout.columns, 'version']
 }
 
 /** The statements of the table of a kind: static SQL that SQLite and PostgreSQL read alike. */
 export function statementsOf(kind: RecordKind, layout: TableLayout): Statements {
-  const { table } = layout
-  const columns = columnsOfLayout(layout)
+  const { table, columns } = layout
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`
   const placeholders = columns.map(() => '?').join(', ')
   const assignments = columns.map((column) => `${column} = ?`).join(', ')
