@@ -54,7 +54,7 @@ function fillStatement(kind: RecordKind, count: number, { randomId, numbers }: D
 function statementsToPlan(): readonly string[] {
   return KINDS.flatMap((kind) => {
     const statements: Statements = statementsOf(kind, layoutOf(kind))
-    const { read, replace, remove, check, due } = statements
+    const { replace, remove, check, due } = statements
     const query = { walletAddress: 'w', limit: 11, direction: 'older' } as const
     const after = { createdAt: 1, id: 'i' }
     const lists = LISTED.filter((listed) => listed === kind).flatMap((listed) =>
@@ -62,7 +62,7 @@ function statementsToPlan(): readonly string[] {
         statements.list({ ...query, kind: listed, ...more }),
       ),
     )
-    return [read, replace, remove, check, due, ...lists.map(({ sql }) => sql)]
+    return [replace, remove, check, due, ...lists.map(({ sql }) => sql)]
   })
 }
 

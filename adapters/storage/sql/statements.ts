@@ -15,7 +15,6 @@ export interface BoundStatement {
  * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own.
  */
 export interface Statements {
-  readonly read: string
   /** Parameters: the cells of the record. */
   readonly insert: string
   /** Parameters: the cells of the record, id, version. */
@@ -49,7 +48,7 @@ function bindList(select: string, query: ListQuery): BoundStatement {
   }
 }
 
-/** The columns that `read`, `due` and `list` select, in order. */
+/** The columns that a read selects, in order. */
 export function selectedColumns(layout: TableLayout): readonly string[] {
   return [...layout.columns, 'version']
 }
@@ -62,7 +61,6 @@ export function statementsOf(kind: RecordKind, layout: TableLayout): Statements 
   const assignments = columns.map((column) => `${column} = ?`).join(', ')
   const fits = 'WHERE TRUE AND id = ? AND version = ?'
   return {
-    read: `${select} WHERE id = ?`,
     insert: `INSERT INTO ${table} (${columns.join(', ')}, version) SELECT ${placeholders}, 1 WHERE TRUE ON CONFLICT (id) DO NOTHING`,
     replace: `UPDATE ${table} SET ${assignments}, version = version + 1 ${fits}`,
     remove: `DELETE FROM ${table} ${fits}`,
