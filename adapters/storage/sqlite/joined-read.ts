@@ -4,8 +4,9 @@ import { decodeRecord, isStorable, type Row } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
 import { atOneMoment, type SqliteHandle, type SqliteRunner } from './handle.ts'
 
-// The core reads up to four records at once, of few combinations of kinds; each is a statement that stays prepared.
-const MOST_JOINED = 4
+// A request reads a token and what it asks for. A Durable Object gives 100 columns at most, which two records fit in;
+// and each combination of kinds is a statement that stays prepared.
+const MOST_JOINED = 2
 
 /** One row with a record of each of some kinds side by side, each found by an id: NULLs where there is none. */
 interface JoinedRead {
@@ -27,7 +28,7 @@ export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKi
   return { sql: `SELECT ${columns.join(', ')} FROM (SELECT 1) ${joins.join(' ')}`, parts }
 }
 
-/** Reads records by their keys, at one moment: in one statement, or in a transaction where there are many. */
+/** Reads records by their keys, at one moment: in one statement, or in a transaction where there are more than two. */
 export function createReader(
   handle: SqliteHandle,
   runner: SqliteRunner,
