@@ -1,6 +1,5 @@
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { layoutOf } from '../adapters/storage/sql/layout.ts'
-import { columnsOfLayout } from '../adapters/storage/sql/rows.ts'
 import { type Statements, statementsOf } from '../adapters/storage/sql/statements.ts'
 import type { ListableKind, RecordKind } from '../src/ports/storage.ts'
 import { connectPostgres } from './postgres.ts'
@@ -43,7 +42,7 @@ const POSTGRES: Dialect = {
 /** Copies the newest record of a kind. Those of one moment are spread over the seconds before it. */
 function fillStatement(kind: RecordKind, count: number, { randomId, numbers }: Dialect): string {
   const { table } = layoutOf(kind)
-  const columns = [...columnsOfLayout(layoutOf(kind)), 'version']
+  const columns = [...layoutOf(kind).columns, 'version']
   const values = columns.map((column) => {
     if (column === 'id') return randomId
     if (column === 'created_at') return 'created_at - n.n * 7'
@@ -61,7 +60,7 @@ const idOf = (row: unknown): string => (typeof row === 'object' && row !== null 
 function statementsToPlan(): readonly string[] {
   return KINDS.flatMap((kind) => {
     const statements: Statements = statementsOf(kind, layoutOf(kind))
-    const { read, replace, remove, check, due } = statements
+    const { replace, remove, check, due } = statements
     const query = { walletAddress: 'w', limit: 11, direction: 'older' } as const
     const after = { createdAt: 1, id: 'i' }
     const lists = LISTED.filter((listed) => listed === kind).flatMap((listed) =>
@@ -69,7 +68,7 @@ function statementsToPlan(): readonly string[] {
         statements.list({ ...query, kind: listed, ...more }),
       ),
     )
-    return [read, replace, remove, check, due, ...lists.map(({ sql }) => sql)]
+    return [replace, remove, check, due, ...lists.map(({ sql }) => sql)]
   })
 }
 

@@ -4,7 +4,6 @@
  * @module open-payments-server/ledger/sql
  */
 
-import type { Asset } from '../../src/protocol/amount.ts'
 import { type Row, readBigint, readInteger, readText } from '../storage/sql/rows.ts'
 import type { Migration } from '../storage/sql/schema.ts'
 import { createGroupCommit } from '../storage/sqlite/group-commit.ts'
@@ -66,18 +65,17 @@ const SAVE_TRANSFER = `INSERT INTO ledger_transfer
 
 const SAVE_ENTRY = 'INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES (?, ?, ?, ?)'
 
-function readAsset(row: Row): Asset {
-  return { assetCode: readText(row, 'asset_code'), assetScale: readInteger(row, 'asset_scale') }
-}
+const ACCOUNTS = 'SELECT account, asset_code, asset_scale, can_send, can_receive, balance, held FROM ledger_account'
 
 function readAccount(row: Row): BookedAccount {
   return {
-    ...readAsset(row),
-    account: readText(row, 'account'),
-    canSend: readInteger(row, 'can_send') === 1,
-    canReceive: readInteger(row, 'can_receive') === 1,
-    balance: readBigint(row, 'balance'),
-    held: readBigint(row, 'held'),
+    account: readText(row, 0),
+    assetCode: readText(row, 1),
+    assetScale: readInteger(row, 2),
+    canSend: readInteger(row, 3) === 1,
+    canReceive: readInteger(row, 4) === 1,
+    balance: readBigint(row, 5),
+    held: readBigint(row, 6),
   }
 }
 
@@ -91,28 +89,32 @@ const STATES: readonly TransferState[] = [
   'not_allowed',
 ]
 
+const TRANSFER = `SELECT id, type, account, amount, asset_code, asset_scale, counterparty, state, settled_amount,
+  settled_fee FROM ledger_transfer WHERE id = ?`
+
 function readTransfer(row: Row): Transfer {
-  const state = STATES.find((candidate) => candidate === row['state'])
+  const state = STATES.find((candidate) => candidate === row[7])
   if (state === undefined) throw new TypeError('column state holds no state of a transfer')
   return {
-    id: readText(row, 'id'),
-    type: row['type'] === 'hold' ? 'hold' : 'credit',
-    account: readText(row, 'account'),
-    amount: { ...readAsset(row), value: readBigint(row, 'amount') },
-    counterparty: readText(row, 'counterparty'),
+    id: readText(row, 0),
+    type: row[1] === 'hold' ? 'hold' : 'credit',
+    account: readText(row, 2),
+    amount: { value: readBigint(row, 3), assetCode: readText(row, 4), assetScale: readInteger(row, 5) },
+    counterparty: readText(row, 6),
     state,
-    ...(state === 'settled' && {
-      settled: { amount: readBigint(row, 'settled_amount'), fee: readBigint(row, 'settled_fee') },
-    }),
+    ...(state === 'settled' && { settled: { amount: readBigint(row, 8), fee: readBigint(row, 9) } }),
   }
 }
 
+const ENTRIES = `SELECT transfer, account, amount, created_at FROM ledger_entry WHERE account = ?
+  ORDER BY created_at, transfer`
+
 function readEntry(row: Row): LedgerEntry {
   return {
-    transfer: readText(row, 'transfer'),
-    account: readText(row, 'account'),
-    amount: readBigint(row, 'amount'),
-    at: readInteger(row, 'created_at'),
+    transfer: readText(row, 0),
+    account: readText(row, 1),
+    amount: readBigint(row, 2),
+    at: readInteger(row, 3),
   }
 }
 
@@ -120,16 +122,16 @@ function sqlBooks(handle: SqliteHandle): Books {
   const { run, first, all } = createRunner(handle)
   return {
     account(account) {
-      const row = first('SELECT * FROM ledger_account WHERE account = ?', [account])
+      const row = first(`${ACCOUNTS} WHERE account = ?`, [account])
       return row && readAccount(row)
     },
-    accounts: () => all('SELECT * FROM ledger_account', []).map(readAccount),
+    accounts: () => all(ACCOUNTS, []).map(readAccount),
     saveAccount({ account, assetCode, assetScale, canSend, canReceive, balance, held }) {
       const cells = [Number(canSend), Number(canReceive), balance.toString(), held.toString()]
       run(SAVE_ACCOUNT, [account, assetCode, assetScale, ...cells])
     },
     transfer(id) {
-      const row = first('SELECT * FROM ledger_transfer WHERE id = ?', [id])
+      const row = first(TRANSFER, [id])
       return row && readTransfer(row)
     },
     saveTransfer({ id, type, account, amount, counterparty, state, settled }) {
@@ -138,7 +140,7 @@ function sqlBooks(handle: SqliteHandle): Books {
       run(SAVE_TRANSFER, [id, type, account, value.toString(), assetCode, assetScale, counterparty, ...outcome])
     },
     entries(account) {
-      return all('SELECT * FROM ledger_entry WHERE account = ? ORDER BY created_at, transfer', [account]).map(readEntry)
+      return all(ENTRIES, [account]).map(readEntry)
     },
     saveEntry({ transfer, account, amount, at }) {
       run(SAVE_ENTRY, [transfer, account, amount.toString(), at])

@@ -11,7 +11,7 @@ import { retryUndone } from './postgres/retry.ts'
 import { bindCommit, bindGet, conflictsIn, type Statement, toStatement } from './postgres/statements.ts'
 import { decodeRecord, isStorable } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
-import { createTables, selectedColumns } from './sql/statements.ts'
+import { createTables } from './sql/statements.ts'
 
 export type {
   PgClient,
@@ -38,10 +38,8 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
   const query = ({ text, parameters }: Statement): Promise<readonly (readonly Parameter[])[]> =>
     retryUndone(() => connections.query(text, parameters))
 
-  const decode = <K extends RecordKind>(kind: K, cells: readonly Parameter[]): StoredRecord<K> => {
-    const { layout } = tableOf(kind)
-    return decodeRecord(kind, layout, Object.fromEntries(selectedColumns(layout).map((name, at) => [name, cells[at]])))
-  }
+  const decode = <K extends RecordKind>(kind: K, cells: readonly Parameter[]): StoredRecord<K> =>
+    decodeRecord(kind, tableOf(kind).layout, cells)
 
   return {
     async get(keys) {

@@ -5,11 +5,12 @@
  */
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { type Cell, decodeRecord, isStorable } from './sql/rows.ts'
+import { type Cell, decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { bindChange, createTables } from './sql/statements.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
-import { atOneMoment, configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
+import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
+import { createReader } from './sqlite/joined-read.ts'
 import { migrate } from './sqlite/migrate.ts'
 
 export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
@@ -26,6 +27,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const runner = createRunner(handle)
   const transact = createGroupCommit(handle)
   const tableOf = createTables()
+  const read = createReader(handle, runner, tableOf)
 
   const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
     const { layout } = tableOf(kind)
@@ -33,16 +35,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   }
 
   return {
-    async get(keys) {
-      const read = (): readonly (StoredRecord | undefined)[] =>
-        keys.map(({ kind, id }) => {
-          const { layout, statements } = tableOf(kind)
-          // Some handles replace what UTF-8 has no form for: another record would be found.
-          const row = isStorable(id) ? runner.first(statements.read, [id]) : undefined
-          return row && decodeRecord(kind, layout, row)
-        })
-      return keys.length > 1 ? atOneMoment(handle, read) : read()
-    },
+    get: async (keys) => read(keys),
     async list(query) {
       const { sql, parameters } = tableOf(query.kind).statements.list(query)
       return readAll(query.kind, sql, parameters)

@@ -4,7 +4,6 @@ import { connectionsOf } from '../../adapters/storage/postgres/database.ts'
 import { migrate } from '../../adapters/storage/postgres/migrate.ts'
 import { type PgPool, type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { columnsOfLayout } from '../../adapters/storage/sql/rows.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import type { ListQuery, Storage } from '../../src/ports/storage.ts'
 import { CLIENT, sampleIncomingPayment, sampleInserts, WALLET_ADDRESS } from '../../src/testing/sample-records.ts'
@@ -34,7 +33,7 @@ describe('the tables', () => {
           WHERE table_schema = '${schema}' AND table_name = '${layout.table}'`,
       )
       const names = columns.map(({ column_name }) => column_name)
-      expect(names.toSorted(), kind).toEqual([...columnsOfLayout(layout), 'version'].toSorted())
+      expect(names.toSorted(), kind).toEqual([...layout.columns, 'version'].toSorted())
       for (const { data_type } of columns) expect(['text', 'bigint', 'integer']).toContain(data_type)
     }
   })
@@ -173,7 +172,7 @@ describe('with many records', () => {
     await mustCommit(storage, ...sampleInserts())
     const fill = KINDS.map((kind) => {
       const { table } = layoutOf(kind)
-      const columns = [...columnsOfLayout(layoutOf(kind)), 'version']
+      const columns = [...layoutOf(kind).columns, 'version']
       const cells = columns.map((column) => {
         if (column === 'id') return `'id ' || n`
         if (column === 'due_at') return 'CASE WHEN n % 2 = 0 THEN n END'

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { createTables } from '../../adapters/storage/sql/statements.ts'
+import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { sampleInserts } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'sqlite-'))
@@ -37,7 +40,30 @@ function tellReads(handle: SqliteHandle, beforeRead: () => void): SqliteHandle {
   }
 }
 
+const CLAIMS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']
+
 describe('one get of SQLite', () => {
+  it('is one statement for two records', async () => {
+    let reads = 0
+    const storage = sqliteStorage(
+      tellReads(await open(), () => {
+        reads += 1
+      }),
+    )
+    reads = 0
+    await storage.get([claim('a'), claim('b')])
+    expect(reads).toBe(1)
+  })
+
+  it('asks for no more columns than a Durable Object gives, whatever the kinds', () => {
+    const kinds = sampleInserts().map(({ kind }) => kind)
+    const widths = kinds.flatMap((one) =>
+      kinds.map((other) => joinReads([one, other], createTables()).sql.split(' AS ').length - 1),
+    )
+    expect(Math.max(...widths)).toBeLessThanOrEqual(100)
+    expect(Math.max(...widths)).toBeGreaterThan(50)
+  })
+
   it('sees all its records at one moment, where another connection commits between two of its reads', async () => {
     const other = await open()
     let reads = 0
@@ -47,12 +73,25 @@ describe('one get of SQLite', () => {
         if (reads === 2) other.exec('UPDATE op_replay_claim SET version = version + 1')
       }),
     )
-    await mustCommit(storage, insertClaim('a'), insertClaim('b'))
+    await mustCommit(storage, ...CLAIMS.map((id) => insertClaim(id)))
     for (const version of [1, 2, 3]) {
       reads = 0
-      const found = await storage.get([claim('a'), claim('b')])
-      expect(found.map((record) => record?.version)).toEqual([version, version])
-      expect(reads).toBe(2)
+      const found = await storage.get(CLAIMS.map(claim))
+      expect(found.map((record) => record?.version)).toEqual(CLAIMS.map(() => version))
+      expect(reads).toBe(5)
+    }
+  })
+
+  it('finds each record by its own key, in the order of the keys, and none by NULL', async () => {
+    const storage = sqliteStorage(await openSqlite(':memory:'))
+    const changes = sampleInserts()
+    await mustCommit(storage, ...changes)
+    const keys = changes.map(({ kind, value }) => ({ kind, id: value.id }))
+    const asked = keys.flatMap((key) => [key, { ...key, id: 'none' }, { ...key, id: '\ud800' }])
+    for (let count = 1; count <= asked.length; count++) {
+      const found = await storage.get(asked.slice(-count))
+      const wanted = asked.slice(-count).map(({ kind, id }) => (keys.some((key) => key.id === id) ? [kind, id] : []))
+      expect(found.map((record) => (record === undefined ? [] : [record.kind, record.value.id]))).toEqual(wanted)
     }
   })
 })

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { statementsOf } from '../../adapters/storage/sql/statements.ts'
+import { createTables, statementsOf } from '../../adapters/storage/sql/statements.ts'
+import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { ListableKind, ListQuery } from '../../src/ports/storage.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
@@ -11,7 +12,7 @@ const AFTER = { createdAt: 500, id: 'a' }
 
 /** Every statement of a kind that looks for records. */
 function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
-  const { read, replace, remove, check, due, list } = statementsOf(kind, layoutOf(kind))
+  const { replace, remove, check, due, list } = statementsOf(kind, layoutOf(kind))
   const queries = LISTABLE.filter((listable) => listable === kind).flatMap((listable) =>
     [{}, { client: 'c' }, { after: AFTER }, { client: 'c', after: AFTER }].flatMap((more) =>
       (['older', 'newer'] as const).map(
@@ -19,7 +20,7 @@ function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
       ),
     ),
   )
-  return [read, replace, remove, check, due, ...queries.map((query) => list(query).sql)]
+  return [replace, remove, check, due, ...queries.map((query) => list(query).sql)]
 }
 
 it.each(KINDS)('every statement about a %s finds its rows by an index, and sorts nothing', async (kind) => {
@@ -32,6 +33,17 @@ it.each(KINDS)('every statement about a %s finds its rows by an index, and sorts
   for (const sql of statementsFor(kind)) {
     expect(planOf(sql), sql).toContain('SEARCH')
     expect(planOf(sql), sql).not.toMatch(/SCAN|TEMP B-TREE/)
+  }
+  for (const count of [1, 2]) {
+    const { sql } = joinReads(
+      Array.from({ length: count }, () => kind),
+      createTables(),
+    )
+    for (let index = 0; index < count; index++) expect(planOf(sql)).toContain(`SEARCH r${index} USING INDEX`)
+    // The one row that the others stand beside.
+    expect(planOf(sql).replace(/SCAN (\(subquery-1\)|\d* ?CONSTANT ROW)/g, ''), sql).not.toMatch(
+      /SCAN|TEMP B-TREE|AUTOMATIC/,
+    )
   }
   // What a table without the right index would say.
   expect(planOf(`SELECT id FROM ${layoutOf(kind).table} WHERE schema_version = ?`)).toContain('SCAN')

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { columnsOfLayout } from '../../adapters/storage/sql/rows.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { migrate } from '../../adapters/storage/sqlite/migrate.ts'
 import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
@@ -58,7 +57,7 @@ describe('the schema', () => {
       const layout = layoutOf(kind)
       const rows = handle.prepare(`PRAGMA table_info(${layout.table})`).all()
       const columns = rows.map((row) => Reflect.get(row as object, 'name'))
-      expect(columns.toSorted(), kind).toEqual([...columnsOfLayout(layout), 'version'].toSorted())
+      expect(columns.toSorted(), kind).toEqual([...layout.columns, 'version'].toSorted())
     }
   })
 

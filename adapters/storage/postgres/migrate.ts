@@ -6,7 +6,7 @@ import { backOff, sqlState } from './retry.ts'
 async function readState({ query }: Connections, name: string): Promise<SchemaState | undefined> {
   try {
     const [row] = await query('SELECT version, readable_from FROM op_meta WHERE name = $1', [name])
-    return row && readSchemaState({ version: row[0], readable_from: row[1] })
+    return row && readSchemaState(row)
   } catch (error) {
     if (sqlState(error) === '42P01') return undefined
     throw error

@@ -177,6 +177,8 @@ export interface Member {
   readonly type: MemberType
   readonly isOptional: boolean
   readonly columns: readonly string[]
+  /** The place of its first column. */
+  readonly at: number
 }
 
 function snakeCase(name: string): string {
@@ -195,20 +197,47 @@ export interface TableLayout {
   readonly table: string
   readonly members: readonly Member[]
   readonly isListable: boolean
+  /** The columns of the members and of the marks; the version is one more, at the end. */
+  readonly columns: readonly string[]
+  /** The places of the marks and of the version. */
+  readonly marks: {
+    readonly dueAt: number
+    readonly schemaVersion: number
+    readonly isListed: number | undefined
+    readonly version: number
+  }
 }
 
 const LISTABLE: readonly ListableKind[] = ['grant', 'incoming-payment', 'outgoing-payment']
 
-/** Where and how records of a kind are stored. */
-export function layoutOf(kind: RecordKind): TableLayout {
-  const members = Object.entries(LAYOUTS[kind]).map(([name, text]): Member => {
+function membersOf(kind: RecordKind): readonly Member[] {
+  let at = 0
+  return Object.entries(LAYOUTS[kind]).map(([name, text]): Member => {
     const type = MEMBER_TYPES.find((candidate) => text === candidate || text === `${candidate}?`)
     if (type === undefined) throw new TypeError(`no such type of member: ${text}`)
-    return { name, type, isOptional: text.endsWith('?'), columns: columnsOf(name, type) }
+    const member = { name, type, isOptional: text.endsWith('?'), columns: columnsOf(name, type), at }
+    at += member.columns.length
+    return member
   })
+}
+
+/** Where and how records of a kind are stored. */
+export function layoutOf(kind: RecordKind): TableLayout {
+  const members = membersOf(kind)
+  const isListable = LISTABLE.some((listable) => listable === kind)
+  const marks = ['due_at', 'schema_version', ...(isListable ? ['is_listed'] : [])]
+  const columns = [...members.flatMap((member) => member.columns), ...marks]
+  const dueAt = columns.indexOf('due_at')
   return {
     table: `op_${kind.replaceAll('-', '_')}`,
     members,
-    isListable: LISTABLE.some((listable) => listable === kind),
+    isListable,
+    columns,
+    marks: {
+      dueAt,
+      schemaVersion: dueAt + 1,
+      isListed: isListable ? dueAt + 2 : undefined,
+      version: columns.length,
+    },
   }
 }

@@ -7,20 +7,19 @@ import type { Member, TableLayout } from './layout.ts'
  */
 export type Cell = string | number | bigint | null
 
-/** A row by column name. */
-export type Row = Readonly<Record<string, unknown>>
+/** A row: its cells, in the order in which its statement names them. */
+export type Row = readonly unknown[]
 
-/** Whether something that a database returned is a row at all. */
-export function isRow(value: unknown): value is Row {
+function refuse(what: string, value: unknown): never {
+  throw new TypeError(`cannot store ${what}: unexpected ${value === null ? 'null' : typeof value}`)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
 function memberOf(value: object, name: string): unknown {
   return Reflect.get(value, name)
-}
-
-function refuse(what: string, value: unknown): never {
-  throw new TypeError(`cannot store ${what}: unexpected ${value === null ? 'null' : typeof value}`)
 }
 
 // PostgreSQL refuses a NUL, and half a surrogate pair has no form in UTF-8: it would come back as another character.
@@ -59,14 +58,14 @@ function memberCells({ name, type, columns, isOptional }: Member, value: unknown
     case 'json':
       return [value === undefined ? refuse(name, value) : JSON.stringify(value)]
     case 'amount':
-      if (!isRow(value)) return refuse(name, value)
+      if (!isObject(value)) return refuse(name, value)
       return [
         bigintCell(value['value'], name),
         textCell(value['assetCode'], name),
         integerCell(value['assetScale'], name),
       ]
     case 'decision':
-      if (!isRow(value)) return refuse(name, value)
+      if (!isObject(value)) return refuse(name, value)
       return value['action'] === 'settle'
         ? ['settle', bigintCell(value['amount'], name), bigintCell(value['fee'], name), null]
         : ['release', null, null, textCell(value['reason'], name)]
@@ -74,7 +73,7 @@ function memberCells({ name, type, columns, isOptional }: Member, value: unknown
 }
 
 /**
- * The cells of a record, in the order of `columnsOfLayout`. Throws where the value is not of its kind, so that nothing
+ * The cells of a record, in the order of `layout.columns`. Throws where the value is not of its kind, so that nothing
  * is written that could not be read back.
  */
 export function encodeRecord(layout: TableLayout, value: object, marks: RecordMarks): readonly Cell[] {
@@ -86,82 +85,79 @@ export function encodeRecord(layout: TableLayout, value: object, marks: RecordMa
   return cells
 }
 
-/** The columns of a record but its version, in the order in which `encodeRecord` gives its cells. */
-export function columnsOfLayout(layout: TableLayout): readonly string[] {
-  const marks = ['due_at', 'schema_version', ...(layout.isListable ? ['is_listed'] : [])]
-  return [...layout.members.flatMap(({ columns }) => columns), ...marks]
-}
-
-/** The text in a column; throws where there is none. */
-export function readText(row: Row, column: string): string {
-  const cell = row[column]
-  if (typeof cell !== 'string') throw new TypeError(`column ${column} holds no text`)
+/** The text in a cell; throws where there is none. */
+export function readText(row: Row, at: number): string {
+  const cell = row[at]
+  if (typeof cell !== 'string') throw new TypeError(`cell ${at} holds no text`)
   return cell
 }
 
-/** The integer in a column, however the database hands it over; throws where there is none. */
-export function readInteger(row: Row, column: string): number {
-  const cell = row[column]
+/** The integer in a cell, however the database hands it over; throws where there is none. */
+export function readInteger(row: Row, at: number): number {
+  const cell = row[at]
   const value = cell === null || cell === undefined ? Number.NaN : Number(cell)
-  if (!Number.isSafeInteger(value)) throw new TypeError(`column ${column} holds no integer`)
+  if (!Number.isSafeInteger(value)) throw new TypeError(`cell ${at} holds no integer`)
   return value
 }
 
-/** The exact integer that a column holds as decimal text; throws where there is none. */
-export function readBigint(row: Row, column: string): bigint {
-  return BigInt(readText(row, column))
+/** The exact integer that a cell holds as decimal text; throws where there is none. */
+export function readBigint(row: Row, at: number): bigint {
+  return BigInt(readText(row, at))
 }
 
-function readMember({ type, columns }: Member, row: Row): unknown {
-  const [first = '', second = '', third = '', fourth = ''] = columns
+function readMember({ type, at }: Member, row: Row): unknown {
   switch (type) {
     case 'text':
-      return readText(row, first)
+      return readText(row, at)
     case 'integer':
-      return readInteger(row, first)
+      return readInteger(row, at)
     case 'boolean':
-      return readInteger(row, first) !== 0
+      return readInteger(row, at) !== 0
     case 'bigint':
-      return readBigint(row, first)
+      return readBigint(row, at)
     case 'json':
-      return JSON.parse(readText(row, first))
+      return JSON.parse(readText(row, at))
     case 'amount':
-      return {
-        value: readBigint(row, first),
-        assetCode: readText(row, second),
-        assetScale: readInteger(row, third),
-      }
+      return { value: readBigint(row, at), assetCode: readText(row, at + 1), assetScale: readInteger(row, at + 2) }
     case 'decision':
-      return row[first] === 'settle'
-        ? {
-            action: 'settle',
-            amount: readBigint(row, second),
-            fee: readBigint(row, third),
-          }
-        : { action: 'release', reason: readText(row, fourth) }
+      return row[at] === 'settle'
+        ? { action: 'settle', amount: readBigint(row, at + 1), fee: readBigint(row, at + 2) }
+        : { action: 'release', reason: readText(row, at + 3) }
   }
 }
 
 // `encodeRecord` wrote the row member by member under the layout that the compiler checked against the kind, so a
 // value with every member that must be there is one of that kind.
 function isValueOf<K extends RecordKind>(_kind: K, layout: TableLayout, value: object): value is RecordTypes[K] {
-  return layout.members.every(({ name, isOptional }) => isOptional || memberOf(value, name) !== undefined)
+  return layout.members.every(({ name, isOptional }) => isOptional || name in value)
 }
 
-/** Reads a row back; an absent member is absent again. Throws where a column does not hold what it must. */
-export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): StoredRecord<K> {
+function readRow<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): StoredRecord<K> {
   const value: Record<string, unknown> = {}
   for (const member of layout.members) {
-    const isAbsent = member.isOptional && row[member.columns[0] ?? ''] === null
+    const isAbsent = member.isOptional && row[member.at] === null
     if (!isAbsent) value[member.name] = readMember(member, row)
   }
-  if (!isValueOf(kind, layout, value)) throw new TypeError(`table ${layout.table} holds no ${kind}`)
+  if (!isValueOf(kind, layout, value)) throw new TypeError('a member is missing')
+  const { dueAt, schemaVersion, isListed, version } = layout.marks
   return {
     kind,
-    version: readInteger(row, 'version'),
+    version: readInteger(row, version),
     value,
-    schemaVersion: readInteger(row, 'schema_version'),
-    ...(row['due_at'] !== null && { dueAt: readInteger(row, 'due_at') }),
-    ...(layout.isListable && Number(row['is_listed']) === 1 && { isListed: true }),
+    schemaVersion: readInteger(row, schemaVersion),
+    ...(row[dueAt] !== null && { dueAt: readInteger(row, dueAt) }),
+    ...(isListed !== undefined && readInteger(row, isListed) === 1 && { isListed: true }),
+  }
+}
+
+/**
+ * Reads a row of the columns that `selectedColumns` names; an absent member is absent again. Throws where a cell does
+ * not hold what it must.
+ */
+export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): StoredRecord<K> {
+  try {
+    return readRow(kind, layout, row)
+  } catch (cause) {
+    throw new TypeError(`a row of ${layout.table} holds no ${kind}`, { cause })
   }
 }

@@ -15,9 +15,9 @@ export interface SchemaState {
 export const META_TABLE =
   'CREATE TABLE IF NOT EXISTS op_meta (name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL, readable_from INTEGER NOT NULL)'
 
-/** Reads a row of that table. */
+/** Reads `version` and `readable_from` of a row of that table. */
 export function readSchemaState(row: Row): SchemaState {
-  return { version: readInteger(row, 'version'), readableFrom: readInteger(row, 'readable_from') }
+  return { version: readInteger(row, 0), readableFrom: readInteger(row, 1) }
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Change, ListQuery, RecordKind } from '../../../src/ports/storage.ts'
 import { SCHEMA_VERSIONS } from '../../../src/protocol/schema-version.ts'
 import { layoutOf, type TableLayout } from './layout.ts'
-import { type Cell, columnsOfLayout, encodeRecord } from './rows.ts'
+import { type Cell, encodeRecord } from './rows.ts'
 
 /** A statement with positional `?` parameters, and their values. */
 export interface BoundStatement {
@@ -15,7 +15,6 @@ export interface BoundStatement {
  * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own.
  */
 export interface Statements {
-  readonly read: string
   /** Parameters: the cells of the record. */
   readonly insert: string
   /** Parameters: the cells of the record, id, version. */
@@ -49,21 +48,19 @@ function bindList(select: string, query: ListQuery): BoundStatement {
   }
 }
 
-/** The columns that `read`, `due` and `list` select, in order. */
+/** The columns that a read selects, in order. */
 export function selectedColumns(layout: TableLayout): readonly string[] {
-  return [...columnsOfLayout(layout), 'version']
+  return [...layout.columns, 'version']
 }
 
 /** The statements of the table of a kind: static SQL that SQLite and PostgreSQL read alike. */
 export function statementsOf(kind: RecordKind, layout: TableLayout): Statements {
-  const { table } = layout
-  const columns = columnsOfLayout(layout)
+  const { table, columns } = layout
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`
   const placeholders = columns.map(() => '?').join(', ')
   const assignments = columns.map((column) => `${column} = ?`).join(', ')
   const fits = 'WHERE TRUE AND id = ? AND version = ?'
   return {
-    read: `${select} WHERE id = ?`,
     insert: `INSERT INTO ${table} (${columns.join(', ')}, version) SELECT ${placeholders}, 1 WHERE TRUE ON CONFLICT (id) DO NOTHING`,
     replace: `UPDATE ${table} SET ${assignments}, version = version + 1 ${fits}`,
     remove: `DELETE FROM ${table} ${fits}`,

@@ -3,7 +3,8 @@ import { inTransaction, type SqliteHandle } from './handle.ts'
 /**
  * Runs synchronous work in a transaction and resolves with its result once that is durable. `isKept` decides by the
  * result whether the work's writes stay (default) or are undone. Work is applied in the order of the calls; what one
- * work throws or undoes touches no other. Where the transaction itself fails, every work of it rejects.
+ * work throws or undoes touches no other. Where the transaction itself fails, every work of it rejects. Work may run
+ * twice, the first time of which everything is undone: it has no effect but on the database.
  */
 export type Transact = <T>(work: () => T, isKept?: (result: T) => boolean) => Promise<T>
 
@@ -35,31 +36,55 @@ function createSingleCommits(handle: SqliteHandle): Transact {
     })
 }
 
+/** Applies a task in a transaction that is under way; what it throws or does not keep is undone, and that alone. */
+function applyApart(handle: SqliteHandle, task: Task): () => void {
+  handle.exec('SAVEPOINT op_task')
+  try {
+    const { isKept, resolve } = task.apply()
+    if (!isKept) handle.exec('ROLLBACK TO op_task')
+    handle.exec('RELEASE op_task')
+    return resolve
+  } catch (error) {
+    handle.exec('ROLLBACK TO op_task')
+    handle.exec('RELEASE op_task')
+    return () => task.reject(error)
+  }
+}
+
+/** Applies a task in a transaction that is under way, and undoes all of that where the task throws or is not kept. */
+function applyOrUndo(task: Task): () => void {
+  try {
+    const { isKept, resolve } = task.apply()
+    if (isKept) return resolve
+  } catch {
+    // Applied once more, apart from the others, it throws again, and is told.
+  }
+  throw UNDO
+}
+
+/**
+ * Applies tasks in one transaction. Nearly always all of them are kept, and then they need no savepoints, which cost a
+ * copy of each page that changes; where one is not, all is undone and they are applied again, each apart.
+ */
+function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() => void)[] {
+  try {
+    return inTransaction(handle, () => tasks.map(applyOrUndo))
+  } catch (error) {
+    if (error !== UNDO) throw error
+    return inTransaction(handle, () => tasks.map((task) => applyApart(handle, task)))
+  }
+}
+
 /** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
 export function createGroupCommit(handle: SqliteHandle): Transact {
   if (handle.transactionSync !== undefined) return createSingleCommits(handle)
   let queue: Task[] = []
 
-  const applyTask = (task: Task): (() => void) => {
-    handle.exec('SAVEPOINT op_task')
-    try {
-      const { isKept, resolve } = task.apply()
-      if (!isKept) handle.exec('ROLLBACK TO op_task')
-      handle.exec('RELEASE op_task')
-      return resolve
-    } catch (error) {
-      handle.exec('ROLLBACK TO op_task')
-      handle.exec('RELEASE op_task')
-      return () => task.reject(error)
-    }
-  }
-
   const flush = (): void => {
     const tasks = queue
     queue = []
     try {
-      const answers = inTransaction(handle, () => tasks.map(applyTask))
-      for (const answer of answers) answer()
+      for (const answer of applyAll(handle, tasks)) answer()
     } catch (error) {
       for (const task of tasks) task.reject(error)
     }

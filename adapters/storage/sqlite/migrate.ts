@@ -16,7 +16,7 @@ export function migrate(
   inTransaction(handle, () => {
     handle.exec(META_TABLE)
     run('INSERT INTO op_meta (name, version, readable_from) VALUES (?, 0, 0) ON CONFLICT (name) DO NOTHING', [name])
-    const state = readSchemaState(first('SELECT version, readable_from FROM op_meta WHERE name = ?', [name]) ?? {})
+    const state = readSchemaState(first('SELECT version, readable_from FROM op_meta WHERE name = ?', [name]) ?? [])
     if (isComplete(name, state, migrations.length)) return
     for (const migration of migrations.slice(state.version)) for (const sql of migration) handle.exec(sql)
     const cells = [migrations.length, readableFrom, name]

@@ -1,0 +1,67 @@
+import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.ts'
+import type { TableLayout } from '../sql/layout.ts'
+import { decodeRecord, isStorable, type Row } from '../sql/rows.ts'
+import { selectedColumns, type Table } from '../sql/statements.ts'
+import { atOneMoment, type SqliteHandle, type SqliteRunner } from './handle.ts'
+
+// A request reads a token and what it asks for. A Durable Object gives 100 columns at most, which two records fit in;
+// and each combination of kinds is a statement that stays prepared.
+const MOST_JOINED = 2
+
+/** One row with a record of each of some kinds side by side, each found by an id: NULLs where there is none. */
+interface JoinedRead {
+  readonly sql: string
+  readonly parts: readonly { readonly kind: RecordKind; readonly layout: TableLayout; readonly from: number }[]
+}
+
+/** The statement that reads one record of each of these kinds. Parameters: their ids. */
+export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKind) => Table): JoinedRead {
+  const columns: string[] = []
+  const parts = kinds.map((kind, index) => {
+    const { layout } = tableOf(kind)
+    const from = columns.length
+    // Names of their own, for a handle that gives a row as an object.
+    columns.push(...selectedColumns(layout).map((column) => `r${index}.${column} AS r${index}_${column}`))
+    return { kind, layout, from }
+  })
+  const joins = parts.map(({ layout }, index) => `LEFT JOIN ${layout.table} r${index} ON r${index}.id = ?`)
+  return { sql: `SELECT ${columns.join(', ')} FROM (SELECT 1) ${joins.join(' ')}`, parts }
+}
+
+/** Reads records by their keys, at one moment: in one statement, or in a transaction where there are more than two. */
+export function createReader(
+  handle: SqliteHandle,
+  runner: SqliteRunner,
+  tableOf: (kind: RecordKind) => Table,
+): (keys: readonly Key[]) => readonly (StoredRecord | undefined)[] {
+  const known = new Map<string, JoinedRead>()
+  const joinedRead = (keys: readonly Key[]): JoinedRead => {
+    const kinds = keys.map(({ kind }) => kind)
+    const name = kinds.join()
+    const joined = known.get(name) ?? joinReads(kinds, tableOf)
+    known.set(name, joined)
+    return joined
+  }
+  const readFew = (keys: readonly Key[]): readonly (StoredRecord | undefined)[] => {
+    const { sql, parts } = joinedRead(keys)
+    const ids = keys.map(({ id }) => id)
+    const row: Row = runner.first(sql, ids) ?? []
+    return parts.map(({ kind, layout, from }) =>
+      row[from] === null ? undefined : decodeRecord(kind, layout, row.slice(from)),
+    )
+  }
+  const readAll = (keys: readonly Key[]): readonly (StoredRecord | undefined)[] => {
+    if (keys.length <= MOST_JOINED) return keys.length === 0 ? [] : readFew(keys)
+    return atOneMoment(handle, () => {
+      const found: (StoredRecord | undefined)[] = []
+      for (let at = 0; at < keys.length; at += MOST_JOINED) found.push(...readFew(keys.slice(at, at + MOST_JOINED)))
+      return found
+    })
+  }
+  return (keys) => {
+    // Some handles replace what UTF-8 has no form for: another record would be found.
+    const storable = keys.filter(({ id }) => isStorable(id))
+    const found = readAll(storable)
+    return storable.length === keys.length ? found : keys.map((key) => found[storable.indexOf(key)])
+  }
+}

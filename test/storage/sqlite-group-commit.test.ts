@@ -1,0 +1,94 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { createGroupCommit } from '../../adapters/storage/sqlite/group-commit.ts'
+import { type OpenedSqlite, openSqlite, type SqliteHandle } from '../../adapters/storage/sqlite.ts'
+
+const opened: OpenedSqlite[] = []
+
+afterEach(() => {
+  for (const handle of opened.splice(0)) handle.close()
+})
+
+async function open(): Promise<{
+  readonly handle: SqliteHandle
+  readonly executed: string[]
+  readonly rows: () => unknown
+}> {
+  const handle = await openSqlite(':memory:')
+  opened.push(handle)
+  handle.exec('CREATE TABLE mine (n INTEGER PRIMARY KEY)')
+  const executed: string[] = []
+  return {
+    executed,
+    rows: () => handle.prepare('SELECT group_concat(n) AS found FROM (SELECT n FROM mine ORDER BY n)').get(),
+    handle: {
+      prepare: (sql) => handle.prepare(sql),
+      exec: (sql) => {
+        executed.push(sql)
+        return handle.exec(sql)
+      },
+    },
+  }
+}
+
+function insert(handle: SqliteHandle, n: number): number {
+  handle.exec(`INSERT INTO mine VALUES (${n})`)
+  return n
+}
+
+describe('works of one turn', () => {
+  it('take one transaction without savepoints where all are kept', async () => {
+    const { handle, executed, rows } = await open()
+    const transact = createGroupCommit(handle)
+    expect(await Promise.all([1, 2, 3].map((n) => transact(() => insert(handle, n))))).toEqual([1, 2, 3])
+    expect(executed.filter((sql) => !sql.startsWith('INSERT'))).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
+    expect(rows()).toMatchObject({ found: '1,2,3' })
+  })
+
+  it('lose none of the others where one throws and one is not kept, and share one commit all the same', async () => {
+    const { handle, executed, rows } = await open()
+    const transact = createGroupCommit(handle)
+    const results = await Promise.allSettled([
+      transact(() => insert(handle, 1)),
+      transact(() => {
+        insert(handle, 2)
+        return insert(handle, 1)
+      }),
+      transact(
+        () => insert(handle, 3),
+        () => false,
+      ),
+      // What was undone is free again.
+      transact(() => insert(handle, 2)),
+      transact(() => insert(handle, 3)),
+    ])
+    expect(results.map((result) => (result.status === 'fulfilled' ? result.value : 'rejected'))).toEqual([
+      1,
+      'rejected',
+      3,
+      2,
+      3,
+    ])
+    expect(executed.filter((sql) => sql === 'COMMIT')).toHaveLength(1)
+    expect(rows()).toMatchObject({ found: '1,2,3' })
+  })
+
+  it('are not applied again where the commit of all of them fails', async () => {
+    const { handle, rows } = await open()
+    let applied = 0
+    const transact = createGroupCommit({
+      prepare: (sql) => handle.prepare(sql),
+      exec: (sql) => {
+        if (sql === 'COMMIT') throw new Error('disk I/O error')
+        return handle.exec(sql)
+      },
+    })
+    const work = (n: number) => () => {
+      applied += 1
+      return insert(handle, n)
+    }
+    const results = await Promise.allSettled([transact(work(1)), transact(work(2))])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(applied).toBe(2)
+    expect(rows()).toMatchObject({ found: null })
+  })
+})
