@@ -2,10 +2,10 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { backOffMilliseconds } from '../records/decide.ts'
-import { confirmHold } from './confirm-hold.ts'
+import { confirmHold, type FirstStep } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
-import { deliverEvents, type RecordedEvent } from './notify.ts'
+import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
 import { reasonText, type Step } from './step.ts'
 
@@ -14,29 +14,32 @@ const TRIES_AT_ONCE = 3
 /**
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
- * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `created` is the payment's first
- * event, where this worker has just committed it. Never rejects.
+ * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `created` is what this worker has
+ * just committed with the payment's first step. Never rejects.
  */
 export async function advancePayment(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
-  created?: RecordedEvent,
+  created?: FirstStep,
 ): Promise<void> {
   let record = start
+  let receiptId = created?.receiptId
   let tries = 0
   let completesReceiver = false
   // The host hears of the payment meanwhile: how long it takes over an event holds up neither answer nor money.
-  const told = deliverEvents(context, start.value.id, created)
+  const told = deliverEvents(context, start.value.id, created?.event)
   try {
     for (;;) {
-      const step = await takeStep(context, record).catch((cause) => stallOn(context, cause))
+      const step = await takeStep(context, record, receiptId).catch((cause) => stallOn(context, cause))
       if (step.progress === 'moved') {
         record = step.record
+        receiptId = step.receiptId
         completesReceiver ||= step.completesReceiver === true
         tries = 0
       } else if (step.progress === 'stalled' && ++tries < TRIES_AT_ONCE) {
         await context.clock.sleep(backOffMilliseconds(context, tries + 4))
       } else {
+        if (step.progress === 'ended') completesReceiver ||= step.completesReceiver === true
         if (step.progress === 'stalled' || step.progress === 'later')
           await postpone(context, 'record' in step ? step.record : record, step.reason)
         break
@@ -57,18 +60,22 @@ function stallOn(context: Context, cause: unknown): Step {
   return { progress: 'stalled', reason: 'a step failed, which is a fault' }
 }
 
-async function takeStep(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
+async function takeStep(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  receiptId: string | undefined,
+): Promise<Step> {
   switch (record.value.state) {
     case 'created': {
       const held = await confirmHold(context, record, 'fail')
-      if (held.outcome === 'held') return { progress: 'moved', record: held.record }
+      if (held.outcome === 'held') return { progress: 'moved', record: held.record, receiptId: held.created.receiptId }
       if (held.outcome === 'unknown') return { progress: 'stalled', reason: held.reason }
       return { progress: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
       return isRailPayment(record.value)
         ? deliverByRail(context, record, record.value)
-        : deliverLocally(context, record)
+        : deliverLocally(context, record, receiptId)
     case 'decided':
       return finishPayment(context, record)
     case 'refused':

@@ -1,7 +1,13 @@
 import type { Context } from '../ports/context.ts'
 import type { Counterparty } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import { enterState, isLocalPayment, isRailPayment, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import {
+  enterState,
+  isLocalPayment,
+  isRailPayment,
+  type LocalPayment,
+  type OutgoingPayment,
+} from '../protocol/outgoing-payment.ts'
 import { decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
@@ -9,14 +15,22 @@ import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify.ts'
+import { creditIdOf, type TakenRoom, takeRoom, turnAtReceiver } from './reserve-room.ts'
+
+/** What was committed together with the word that the money of a payment is held. */
+export interface FirstStep {
+  /** The event of its creation, where that was not written before. */
+  readonly event?: RecordedEvent | undefined
+  /** The receipt by which room for it was reserved; absent where none was. */
+  readonly receiptId?: string | undefined
+}
 
 /** A payment after its hold was asked for. */
 export type HeldPayment =
   | {
       readonly outcome: 'held'
       readonly record: StoredRecord<'outgoing-payment'>
-      /** The event of its creation, where that was written with this. */
-      readonly created?: RecordedEvent | undefined
+      readonly created: FirstStep
     }
   /** `reason` is for the operator. */
   | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
@@ -76,7 +90,36 @@ export async function writeHold(
   return refusePayment(context, record.value.id, held.reason, whenRefused)
 }
 
+/**
+ * Writes down that the money is held, and reserves room for it in the same commit where nobody else is at the incoming
+ * payment. Else, where that takes no more, or where somebody was faster, the payment goes on without: `deliverLocally`
+ * reserves room or gives the payment up, and the answer to the order waits for no other payer.
+ */
 async function startSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+  const payment = known.value
+  if (!isLocalPayment(payment) || context.serialize.isBusy(turnAtReceiver(payment)))
+    return writeSending(context, known, async () => undefined)
+  let isFirst = true
+  return context.serialize(turnAtReceiver(payment), () =>
+    writeSending(context, known, async (now) => {
+      if (!isFirst) return undefined
+      isFirst = false
+      return roomAtOnce(context, payment, now)
+    }),
+  )
+}
+
+async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
+  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId)
+  const room = incoming && takeRoom(incoming, payment, await creditIdOf(context, payment.id), now)
+  return room?.ok ? room : undefined
+}
+
+async function writeSending(
+  context: Context,
+  known: StoredRecord<'outgoing-payment'>,
+  reserve: (now: number) => Promise<TakenRoom | undefined>,
+): Promise<HeldPayment> {
   const readPayment = knownAtFirst(context.storage, known)
   return decide<HeldPayment>(context, async () => {
     const record = await readPayment()
@@ -88,12 +131,18 @@ async function startSending(context: Context, known: StoredRecord<'outgoing-paym
     const events =
       record.isListed === true ? [] : recordEvents(context, [outgoingPaymentEvent(context, payment, 'created')])
     const used = await useQuote(context, payment)
+    const room = await reserve(now)
     return {
-      changes: [{ ...record, action: 'replace', value: payment, dueAt, isListed: true }, ...used, ...events],
+      changes: [
+        { ...record, action: 'replace', value: payment, dueAt, isListed: true },
+        ...used,
+        ...(room?.changes ?? []),
+        ...events,
+      ],
       answer: {
         outcome: 'held',
         record: { ...record, version: record.version + 1, value: payment, dueAt, isListed: true },
-        created: events[0],
+        created: { event: events[0], receiptId: room?.receiptId },
       },
     }
   })

@@ -22,9 +22,9 @@ import { decide } from '../records/decide.ts'
 import { decideOnce, type Effect, isUsedKey, type SingleUse } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
-import { askHold, type HeldPayment, writeHold } from './confirm-hold.ts'
+import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { withPatienceForHold } from './in-time.ts'
-import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify.ts'
+import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import type { Receiver } from './resolve-receiver.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
@@ -61,8 +61,8 @@ export interface CreatedPayment {
   readonly answer: KeptAnswer
   /** Whether it is for the caller to move it on; else another worker does, or recovery will. */
   readonly isOurs: boolean
-  /** The event of its creation, where this has just committed it. */
-  readonly created?: RecordedEvent | undefined
+  /** What this has just committed with its first step. */
+  readonly created?: FirstStep
 }
 
 /** A payment that is durable, and what its grant has spent with it. */

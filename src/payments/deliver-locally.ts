@@ -1,30 +1,34 @@
 import type { Context } from '../ports/context.ts'
-import type { Change, StoredRecord } from '../ports/storage.ts'
-import { toHex } from '../protocol/identifiers.ts'
-import { creditReceipt, dropReceipt, reserveReceipt } from '../protocol/incoming-payment.ts'
-import { isLocalPayment, type OutgoingPayment, type Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
+import type { StoredRecord } from '../ports/storage.ts'
+import { creditReceipt, dropReceipt } from '../protocol/incoming-payment.ts'
+import { isLocalPayment, type LocalPayment, type Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
 import { type Decision, decide } from '../records/decide.ts'
-import { recordsOfKind } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
 import { decided } from './decide-payment.ts'
+import { askEnd, ended } from './finish-payment.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
+import { creditIdOf, readReceiver, takeRoom, turnAtReceiver } from './reserve-room.ts'
 import type { Step } from './step.ts'
 
-/** The id of the credit that pays a local receiver: 128 bits of SHA-256 over the payment's id. @spec OUT-6 */
-export async function creditIdOf(context: Context, outgoingPaymentId: string): Promise<string> {
-  const digest = await context.cryptography.sha256(new TextEncoder().encode(`credit:${outgoingPaymentId}`))
-  return toHex(digest).slice(0, 32)
-}
-
 /**
- * Pays a receiver on this server inside the ledger: reserve room in the incoming payment, credit the payee, then
- * decide. In that order, because a credit can be refused and a settlement cannot.
+ * Pays a receiver on this server inside the ledger: reserve room in the incoming payment, where that is not done yet,
+ * credit the payee, then settle. In that order, because a credit can be refused and a settlement cannot.
+ *
+ * `receiptId` is the receipt of a room that is reserved already.
+ *
+ * Once the payee is credited there is one end left, and the order says what is settled then: so the ledger is told at
+ * once, and one commit writes the outcome down at both ends. Where the ledger has refused the credit, or leaves open
+ * whether it has settled, the decision is committed first, and told afterwards.
  */
-export async function deliverLocally(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
+export async function deliverLocally(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  receiptId: string | undefined,
+): Promise<Step> {
   const payment = record.value
   if (!isLocalPayment(payment)) throw new Error('the receiver of a payment is not on this server')
-  const creditId = await creditIdOf(context, payment.id)
-  const room = await reserveRoom(context, record, creditId)
+  const creditId = receiptId ?? (await creditIdOf(context, payment.id))
+  const room = receiptId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
   if (room !== 'reserved') return room
   const credited = await askLedger(context, `credit ${creditId}`, () =>
     context.ledger.credit({
@@ -35,70 +39,49 @@ export async function deliverLocally(context: Context, record: StoredRecord<'out
     }),
   )
   if (credited.outcome === 'unknown') return { progress: 'stalled', reason: credited.reason }
+  if (credited.outcome === 'refused')
+    return writeOutcome(context, record, payment, creditId, { action: 'release', reason: credited.reason }, decided)
   const settle: PaymentDecision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
-  const decision: PaymentDecision =
-    credited.outcome === 'done' ? settle : { action: 'release', reason: credited.reason }
-  return decideWithReceipt(context, record, creditId, decision)
+  const settled = await askEnd(context, payment, settle)
+  return writeOutcome(context, record, payment, creditId, settle, settled.outcome === 'done' ? ended : decided)
 }
 
-/**
- * Commits a receipt for the payment, or the decision to release where the incoming payment takes no more. Either
- * inserts the receipt, and its id is there once: so no worker gives up a payment for which another one has reserved,
- * even where both hold the same version of it.
- * @spec INC-8
- */
+/** Reserves room for the payment, or decides to release it where the incoming payment takes no more. */
 async function reserveRoom(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
+  payment: LocalPayment,
   creditId: string,
 ): Promise<'reserved' | Step> {
-  const payment = record.value
-  return decideAtReceiver(context, record, async () => {
+  return decideAtReceiver<'reserved' | Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceiver(context, payment, creditId)
     if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { progress: 'lost' } }
-    const now = context.clock.now()
-    const reserved = reserveReceipt(incoming.value, payment.receiveAmount.value, now)
-    const insert: Change = {
-      action: 'insert',
-      kind: 'receipt',
-      value: {
-        id: creditId,
-        incomingPaymentId: incoming.value.id,
-        state: reserved.ok ? 'reserved' : 'dropped',
-        amount: payment.receiveAmount,
-        createdAt: now,
-        outgoingPaymentId: payment.id,
-      },
-    }
-    if (!reserved.ok) return decided(context, record, { action: 'release', reason: reserved.reason }, [insert])
-    return {
-      changes: [
-        { action: 'check', kind: 'outgoing-payment', id: payment.id, version: record.version },
-        { ...incoming, action: 'replace', value: reserved.payment },
-        insert,
-      ],
-      answer: 'reserved',
-    }
+    const room = takeRoom(incoming, payment, creditId, context.clock.now())
+    if (!room.ok) return decided(context, record, { action: 'release', reason: room.reason }, room.changes)
+    const { kind, version } = record
+    return { changes: [{ action: 'check', kind, id: payment.id, version }, ...room.changes], answer: 'reserved' }
   })
 }
 
-/** Commits the outcome of the credit at both ends at once: the receipt, the incoming payment and the decision. @spec INC-6 */
-async function decideWithReceipt(
+/** Commits the outcome of the credit at both ends at once: the receipt, the incoming payment and the payment. @spec INC-6 */
+async function writeOutcome(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
+  payment: LocalPayment,
   creditId: string,
   decision: PaymentDecision,
+  write: typeof decided | typeof ended,
 ): Promise<Step> {
   const isCredited = decision.action === 'settle'
-  return decideAtReceiver(context, record, async () => {
-    const { incoming, receipt } = await readReceiver(context, record.value, creditId)
+  return decideAtReceiver<Step>(context, payment, async () => {
+    const { incoming, receipt } = await readReceiver(context, payment, creditId)
     if (receipt === undefined) throw new Error('the receipt of a payment has vanished')
     // The receipt is decided in the commit that decides the payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }
     const amount = receipt.value.amount.value
     const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
     const completion = completionEvents(context, incoming.value, value)
-    const { changes, answer } = decided(context, record, decision, [
+    const { changes, answer } = write(context, record, decision, [
       replaceIncoming(incoming, value),
       { ...receipt, action: 'replace', value: { ...receipt.value, state: isCredited ? 'credited' : 'dropped' } },
       ...completion,
@@ -107,34 +90,15 @@ async function decideWithReceipt(
   })
 }
 
-/** The incoming payment and the receipt at one moment: a receipt that is still reserved is counted in it. */
-async function readReceiver(
-  context: Context,
-  { incomingPaymentId = '' }: OutgoingPayment,
-  creditId: string,
-): Promise<{
-  readonly incoming: StoredRecord<'incoming-payment'>
-  readonly receipt: StoredRecord<'receipt'> | undefined
-}> {
-  const found = await context.storage.get([
-    { kind: 'incoming-payment', id: incomingPaymentId },
-    { kind: 'receipt', id: creditId },
-  ])
-  const [incoming] = recordsOfKind(found, 'incoming-payment')
-  const [receipt] = recordsOfKind(found, 'receipt')
-  if (incoming === undefined) throw new Error('the receiver of a payment has vanished')
-  return { incoming, receipt }
-}
-
 /**
  * Commits against the incoming payment, which other payers may change at any time, and reads it again when they do.
  * Where the outgoing payment itself was changed, it belongs to another worker and this one stops.
  */
 async function decideAtReceiver<T>(
   context: Context,
-  { value: payment }: StoredRecord<'outgoing-payment'>,
+  payment: LocalPayment,
   attempt: () => Promise<Decision<T | Step>>,
 ): Promise<T | Step> {
   const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
-  return context.serialize(`incoming:${payment.incomingPaymentId}`, () => decide(context, attempt, [], { lost }))
+  return context.serialize(turnAtReceiver(payment), () => decide(context, attempt, [], { lost }))
 }

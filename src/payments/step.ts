@@ -4,6 +4,15 @@ import type { StoredRecord } from '../ports/storage.ts'
 export interface Moved {
   readonly progress: 'moved'
   readonly record: StoredRecord<'outgoing-payment'>
+  /** The receipt by which the same commit reserved room for it; absent where it reserved none. */
+  readonly receiptId?: string | undefined
+  /** Whether the incoming payment is complete by that, and its host is to hear of it. */
+  readonly completesReceiver?: boolean
+}
+
+/** The payment at its end. */
+export interface Ended {
+  readonly progress: 'ended'
   /** Whether the incoming payment is complete by that, and its host is to hear of it. */
   readonly completesReceiver?: boolean
 }
@@ -11,7 +20,7 @@ export interface Moved {
 /** What a step came to: the payment one state further, its end, or an answer that did not come. */
 export type Step =
   | Moved
-  | { readonly progress: 'ended' }
+  | Ended
   /** It waits for a word of the host. */
   | { readonly progress: 'waiting' }
   /** `reason` is for the operator. */

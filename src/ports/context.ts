@@ -31,6 +31,13 @@ export interface Deliveries {
   follow(outgoingPayment: string, work: Promise<unknown>): void
 }
 
+/** Runs tasks of the same key one after the other in this process: writers of one hot record do not race each other. */
+export interface Serializer {
+  <T>(key: string, task: () => Promise<T>): Promise<T>
+  /** Whether a task of this key would have to wait: what need not be done in a turn is done without one then. */
+  isBusy(key: string): boolean
+}
+
 /** The parts and settings of one server, put together once by `createOpenPayments` and handed to every endpoint. */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
@@ -64,6 +71,5 @@ export interface Context {
   emit(event: ServiceEvent): void
   /** Where the host listens: delivers a money event, and rejects where the host did. Absent: nobody listens, nothing is recorded. */
   readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
-  /** Runs tasks of the same key one after the other in this process: writers of one hot record do not race each other. */
-  serialize<T>(key: string, task: () => Promise<T>): Promise<T>
+  readonly serialize: Serializer
 }

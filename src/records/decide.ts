@@ -87,19 +87,37 @@ async function hasHappened(context: Context, changes: readonly Change[], cause: 
     message: 'a commit was not answered',
     cause,
   })
-  const fresh = changes.find(({ action, kind }) => action === 'insert' && FRESH.includes(kind))
-  // A receipt before what it is counted in: receipts of one amount move an incoming payment to one and the same value.
-  const receipt = changes.find(({ action, kind }) => action === 'insert' && kind === 'receipt')
-  const written = fresh ?? receipt ?? changes.find(({ action }) => action === 'replace')
-  if (written === undefined || !('value' in written)) return false
-  const [record] = await context.storage.get([{ kind: written.kind, id: written.value.id }]).catch(() => [])
-  if (record === undefined) return false
-  return written === fresh || isThisWrite(record, written)
+  const isFresh = ({ action, kind }: Write): boolean => action === 'insert' && FRESH.includes(kind)
+  const written = tellingWrites(
+    changes.filter((change) => 'value' in change),
+    isFresh,
+  )
+  if (written.length === 0) return false
+  const keys = written.map(({ kind, value }) => ({ kind, id: value.id }))
+  const found = await context.storage.get(keys).catch(() => [])
+  return written.every((write, index) => {
+    const record = found[index]
+    return record !== undefined && (isFresh(write) || isThisWrite(record, write))
+  })
+}
+
+type Write = Exclude<Change, { readonly id: string }>
+
+/** Those writes of a commit by which it is known: what is fresh, else the payment and its receipt, else what it replaces first. */
+function tellingWrites(writes: readonly Write[], isFresh: (write: Write) => boolean): readonly Write[] {
+  const fresh = writes.find(isFresh)
+  if (fresh !== undefined) return [fresh]
+  // Not what a receipt is counted in: receipts of one amount move an incoming payment to one and the same value. And the
+  // payment with its receipt: another worker may have written one of them alone, with the very same value.
+  const payment = writes.find(({ action, kind }) => action === 'replace' && kind === 'outgoing-payment')
+  const receipt = writes.find(({ action, kind }) => action === 'insert' && kind === 'receipt')
+  const own = [payment, receipt].filter((write) => write !== undefined)
+  return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace').slice(0, 1)
 }
 
 // What has no fresh id was written where the next version holds the very value that was to be written, and its marks:
 // a worker that claims a payment changes nothing else.
-function isThisWrite(record: StoredRecord, written: Exclude<Change, { readonly id: string }>): boolean {
+function isThisWrite(record: StoredRecord, written: Write): boolean {
   const version = written.action === 'insert' ? 1 : written.version + 1
   const isMarkedSo = record.dueAt === written.dueAt && (record.isListed === true) === (written.isListed === true)
   return record.version === version && isMarkedSo && isEqualValue(record.value, written.value)

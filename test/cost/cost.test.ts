@@ -26,9 +26,9 @@ list-incoming-payments              2      0      0      0    1      1      2   
 complete-incoming-payment           2      2      3      0    1      1      2    0   0    1   2
 create-quote                        2      1      1      1    1      1      3    0   7    2   3
 get-quote                           1      0      0      0    1      1      2    0   0    1   0
-create-outgoing-payment             6      7     17      4    1      1      5    0   6    5   8
-create-outgoing-payment, limited    6      7     17      4    1      1      5    0   6    5   8
-create-outgoing-payment, quoted     9      8     21      3    1      1      5    0   6    4   7
+create-outgoing-payment             6      5     15      4    1      1      5    0   6    5   8
+create-outgoing-payment, limited    6      5     15      4    1      1      5    0   6    5   8
+create-outgoing-payment, quoted     9      6     19      3    1      1      5    0   6    4   7
 get-outgoing-payment-grant          2      0      0      0    1      1      2    0   0    1   0
 `
 

@@ -16,6 +16,7 @@ export interface Edit {
 
 const CREATE = 'src/payments/create-payment.ts'
 const DELIVER = 'src/payments/deliver-locally.ts'
+const HOLD = 'src/payments/confirm-hold.ts'
 const FINISH = 'src/payments/finish-payment.ts'
 const ONCE = 'src/records/decide-once.ts'
 const DECIDE = 'src/records/decide.ts'
@@ -55,17 +56,11 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     deed: 'a payment from a quote under a key',
     edits: [
       {
-        file: DELIVER,
-        from: `    return {
-      changes: [
-        { action: 'check', kind: 'outgoing-payment', id: payment.id, version: record.version },
-        { ...incoming, action: 'replace', value: reserved.payment },
-`,
-        to: `    await context.storage.commit([{ ...incoming, action: 'replace', value: reserved.payment }])
-    return {
-      changes: [
-        { action: 'check', kind: 'outgoing-payment', id: payment.id, version: record.version },
-`,
+        file: HOLD,
+        from: 'return room?.ok ? room : undefined',
+        to: `if (!room?.ok) return undefined
+  await context.storage.commit(room.changes.slice(0, 1))
+  return { ...room, changes: room.changes.slice(1) }`,
       },
     ],
   },
@@ -74,12 +69,12 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: DELIVER,
-        from: 'const { changes, answer } = decided(context, record, decision, [\n      replaceIncoming(incoming, value),',
+        from: 'const { changes, answer } = write(context, record, decision, [\n      replaceIncoming(incoming, value),',
         to: `const credited = { ...receipt.value, state: isCredited ? 'credited' : 'dropped' }
     const others = [replaceIncoming(incoming, value), { ...receipt, action: 'replace', value: credited }]
     await context.storage.commit([...others, ...completion])
-    const { changes, answer } = decided(context, record, decision, [])
-    decided(context, record, decision, [`,
+    const { changes, answer } = write(context, record, decision, [])
+    write(context, record, decision, [`,
       },
     ],
   },
@@ -134,10 +129,12 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: FINISH,
-        from: 'await releaseSpending(context, end) : []',
-        to: 'await releaseSpending(context, end) : []\n    if (released.length > 0) await context.storage.commit(released)',
+        from: 'writeEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])',
+        to: `{
+    if (isFailed) await context.storage.commit(await releaseSpending(context, end))
+    return writeEnd(context, record, end, [])
+  }`,
       },
-      { file: FINISH, from: '[write, ...released, ...recordEvents', to: '[write, ...recordEvents' },
     ],
   },
   'events are told and not written down': {

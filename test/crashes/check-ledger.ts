@@ -56,7 +56,9 @@ export async function checkLedgerUnderWay(books: Books): Promise<readonly string
   )
   const ordered = payments.flatMap((payment) => {
     const [settlement, credit] = linesOf(payment).map(textOf)
-    const isSettling = payment.decision?.action === 'settle'
+    // Once the payee is credited no other end is left, and the ledger is told before that is committed.
+    const isPaid = payment.state === 'sending' && credit !== undefined && lines.includes(credit)
+    const isSettling = isPaid || payment.decision?.action === 'settle'
     return [...(isSettling ? [settlement] : []), ...(credited.has(creditIdOf(payment.id)) ? [credit] : [])]
   })
   const unknown = lines.filter((line) => !ordered.includes(line))

@@ -129,7 +129,8 @@ describe('a worker whose lease lapsed', () => {
     const prepared = await preparePayment(world, tokens)
     const late = world.start()
     const sleep = sleepBefore(late, ({ name, arguments: [keys] }) => {
-      return name === 'get' && (keys as { kind: string }[]).some(({ kind }) => kind === 'receipt')
+      const isHeld = late.ports.calls.some((call) => call.name === 'hold')
+      return isHeld && name === 'get' && (keys as { kind: string }[]).some(({ kind }) => kind === 'incoming-payment')
     })
     const paid = pay(world, late, prepared)
     await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)

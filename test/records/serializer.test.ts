@@ -64,4 +64,17 @@ describe('createSerializer', () => {
     expect(hasBegun).toBe(true)
     await run
   })
+
+  it('is busy with a key for as long as a task of it runs or waits', async () => {
+    const serialize = createSerializer()
+    const [a, b] = [heldTask([], 'a'), heldTask([], 'b')]
+    const both = [serialize('key', a.task), serialize('key', b.task)]
+    expect([serialize.isBusy('key'), serialize.isBusy('other')]).toEqual([true, false])
+    a.end('reject')
+    await expect(both[0]).rejects.toThrow('a')
+    expect(serialize.isBusy('key')).toBe(true)
+    b.end('resolve')
+    await both[1]
+    expect(serialize.isBusy('key')).toBe(false)
+  })
 })

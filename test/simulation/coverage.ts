@@ -77,7 +77,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'rail.send losesReply': 2,
   'rail.send isOvertaken': 2,
   'rail.send isLost': 3,
-  'rail.send isUnanswered': 3,
+  'rail.send isUnanswered': 1,
   'rail.send isRepeated': 1,
   'a receiver elsewhere is completed': 5,
   'a receiver elsewhere expires': 2,

@@ -30,6 +30,7 @@ export const OF_LEDGERS: readonly Scenario[] = [
             find: "if (credited.outcome === 'unknown') return { progress: 'stalled', reason: credited.reason }\n",
             put: '',
           },
+          { file: DELIVER, find: "if (credited.outcome === 'refused')", put: "if (credited.outcome !== 'done')" },
         ],
         finds: /the lines of/,
       },
@@ -186,15 +187,15 @@ export const OF_LEDGERS: readonly Scenario[] = [
         what: 'the reservation before the credit',
         edits: [
           {
-            file: DELIVER,
-            find: 'const room = await reserveRoom(context, record, creditId)',
+            file: HOLD,
+            find: 'const room = incoming && takeRoom(',
             put: `await context.ledger.credit({
-                id: creditId,
+                id: await creditIdOf(context, payment.id),
                 account: payment.payeeAccount,
                 amount: payment.receiveAmount,
                 counterparty: { kind: 'local', account: payment.account, incomingPayment: payment.incomingPaymentId },
               })
-              const room = await reserveRoom(context, record, creditId)`,
+              const room = incoming && takeRoom(`,
           },
         ],
         finds: /not what is committed/,

@@ -144,7 +144,7 @@ export const OF_RECEIPTS: readonly Scenario[] = [
     without: [
       {
         what: 'that its own receipt is looked for',
-        edits: [{ file: DECIDE, find: 'const written = fresh ?? receipt ??', put: 'const written = fresh ??' }],
+        edits: [{ file: DECIDE, find: 'const own = [payment, receipt]', put: 'const own = [payment]' }],
         finds: /told 30 and 0/,
       },
     ],

@@ -7,6 +7,7 @@ import { CLOSED, commitsKind, commitsState, LEASE, named, once, readsKind } from
 const DELIVER = 'src/payments/deliver-locally.ts'
 const FINISH = 'src/payments/finish-payment.ts'
 const HOLD = 'src/payments/confirm-hold.ts'
+const ROOM = 'src/payments/reserve-room.ts'
 /** How the receiver is read, and how it would be read at two moments. */
 const BOTH = `context.storage.get([
     { kind: 'incoming-payment', id: incomingPaymentId },
@@ -27,13 +28,14 @@ export const OF_WORKERS: readonly Scenario[] = [
     async play(stage) {
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming()
-      const ends = stage.keepBack(one, 'effect', commitsState('completed'))
+      const ends = stage.keepBack(one, 'effect', commitsState('failed'))
+      await stage.world.ledger.setPermissions('bob', CLOSED)
       stage.place(stage.order({ receiver }), one)
       await stage.runOut()
       stage.world.scheduler.pass(LEASE)
       other.openPayments.recover()
       await stage.runOut()
-      stage.expect(stage.payments()[0]?.state === 'completed', 'the other worker ends it')
+      stage.expect(stage.payments()[0]?.state === 'failed', 'the other worker ends it')
       ends.letGo()
     },
     without: [
@@ -42,32 +44,29 @@ export const OF_WORKERS: readonly Scenario[] = [
         edits: [
           {
             file: FINISH,
-            find: "const write: Change = { action: 'replace', kind, version, value: end, isListed: true }",
-            put: `const now = await context.storage.get([{ kind, id: end.id }])
-              const write: Change = { action: 'replace', kind, version: now[0]?.version ?? version, value: end, isListed: true }`,
+            find: 'writeEnd(context, record, end, isFailed',
+            put: `writeEnd(context, { ...record, version: (await context.storage.get([{ kind: record.kind, id: end.id }]))[0]?.version ?? 0 }, end, isFailed`,
           },
           { file: FINISH, find: 'decide(context, attempt, [], { lost })', put: 'decide(context, attempt)' },
         ],
-        finds: /went from completed to completed/,
+        finds: /went from failed to failed/,
       },
     ],
   },
   {
-    name: 'a worker whose lease has lapsed decides a payment that another one has decided',
+    name: 'a worker whose lease has lapsed ends a payment whose receipt another one has decided',
     shape: PATIENT,
     async play(stage) {
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming()
-      const decides = stage.keepBack(one, 'effect', commitsState('decided'))
+      const ends = stage.keepBack(one, 'effect', commitsState('completed'))
       stage.place(stage.order({ receiver }), one)
       await stage.runOut()
       stage.world.scheduler.pass(LEASE)
-      const ended = stage.keepBack(other, 'effect', commitsState('completed'))
       other.openPayments.recover()
       await stage.runOut()
-      decides.letGo()
-      await stage.runOut()
-      ended.letGo()
+      stage.expect(stage.payments()[0]?.state === 'completed', 'the other worker ends it')
+      ends.letGo()
     },
     without: [
       {
@@ -102,7 +101,7 @@ export const OF_WORKERS: readonly Scenario[] = [
     without: [
       {
         what: 'that receipt and incoming payment are read at one moment',
-        edits: [{ file: DELIVER, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER }],
+        edits: [{ file: ROOM, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER }],
         finds: /RangeError/,
       },
     ],
@@ -144,6 +143,11 @@ export const OF_WORKERS: readonly Scenario[] = [
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming({})
       const order = stage.order({ receiver, key: 'key' })
+      // Somebody else is at the receiver in both processes: so the money is held, and no room reserved yet.
+      const turns = [one, other].map((via) => stage.keepBack(via, 'reply', readsKind('receipt')))
+      const euros = { value: 1n, assetCode: 'EUR', assetScale: 2 }
+      for (const { openPayments } of [one, other]) openPayments.incomingPayments.received(idOf(receiver), euros, 'wire')
+      for (const turn of turns) await stage.untilKept(turn)
       // The commit of one happens; the other one's does not, and would have written the very same.
       stage.plan = once((call) => call.process === other.id && commitsState('sending')(call), 'fails')
       const writes = stage.keepBack(one, 'effect', commitsState('sending'))
@@ -159,6 +163,7 @@ export const OF_WORKERS: readonly Scenario[] = [
         'effect',
         (call) => stage.calls.some(commitsKind('receipt')) && readsKind('incoming-payment')(call),
       )
+      for (const turn of turns) turn.letGo()
       writes.letGo()
       await stage.untilCalled(commitsKind('receipt'))
       fails.letGo()
@@ -180,19 +185,20 @@ export const OF_WORKERS: readonly Scenario[] = [
       {
         what: 'the moment at which both are read, and the receipt that giving up inserts, too',
         edits: [
-          { file: DELIVER, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER },
-          { file: DELIVER, find: 'reason: reserved.reason }, [insert])', put: 'reason: reserved.reason }, [])' },
+          { file: ROOM, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER },
+          { file: DELIVER, find: 'reason: room.reason }, room.changes)', put: 'reason: room.reason }, [])' },
         ],
         finds: /8: |ledger: credit/,
       },
     ],
   },
   {
-    name: 'a process ends between the decision and what it tells the ledger',
+    name: 'a process ends between the decision to release and what it tells the ledger',
     async play(stage) {
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming()
       stage.keepBack(one, 'reply', commitsState('decided'))
+      await stage.world.ledger.setPermissions('bob', CLOSED)
       stage.place(stage.order({ receiver }), one)
       await stage.runOut()
       stage.world.crash(one)
@@ -201,13 +207,24 @@ export const OF_WORKERS: readonly Scenario[] = [
     },
     without: [
       {
-        what: 'the decision before the settlement',
+        what: 'the decision before the release',
         edits: [
           {
             file: DELIVER,
-            find: 'return decideWithReceipt(context, record, creditId, decision)',
+            find: "if (credited.outcome === 'refused')\n",
+            put: "if (credited.outcome === 'refused') await context.ledger.release({ id: payment.id })\n  if (credited.outcome === 'refused')\n",
+          },
+        ],
+        finds: /not what is committed/,
+      },
+      {
+        what: 'the credit before the settlement',
+        edits: [
+          {
+            file: DELIVER,
+            find: 'const credited = await askLedger(',
             put: `await context.ledger.settle({ id: payment.id, amount: payment.debitAmount, fee: payment.fee })
-              return decideWithReceipt(context, record, creditId, decision)`,
+              const credited = await askLedger(`,
           },
         ],
         finds: /not what is committed/,

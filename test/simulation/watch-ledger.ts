@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Credit, Hold, Ledger, LedgerAccount, LedgerResult, Settlement } from 'open-payments-server'
 import type { DoubleEntryLedger } from 'open-payments-server/ledger/memory'
-import type { OutgoingPayment } from './payment-facts.ts'
+import { creditIdOf, type OutgoingPayment } from './payment-facts.ts'
 import type { SimulatedStorage } from './simulated-storage.ts'
 import type { CommitWatch } from './watch-commits.ts'
 import type { SimulatedProcess } from './world.ts'
@@ -73,12 +73,18 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
         return isReserved ? { id, account: payeeAccount, amount: receiveAmount, counterparty } : undefined
       }
       case 'settle': {
+        if (isCredited(payment)) return { id, amount: debitAmount, fee }
         if (decision?.action !== 'settle') return undefined
         return { id, amount: { ...debitAmount, value: decision.amount }, fee: { ...fee, value: decision.fee } }
       }
       case 'release':
         return decision?.action === 'release' ? { id } : undefined
     }
+  }
+
+  /** A payment within the wallet is settled whole once its payee is credited: no other end is left. */
+  function isCredited({ id, state, rail }: OutgoingPayment): boolean {
+    return state === 'sending' && rail === undefined && answers.get(`credit ${creditIdOf(id)}`) === true
   }
 
   /** Money that a rail has taken is credited as its receipt says. */
@@ -93,7 +99,8 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
   function checkState(name: keyof Movements, id: string): void {
     const payment = paymentOf(name, id)
     const due = { hold: 'created', credit: 'sending', settle: 'decided', release: 'decided' }[name]
-    if (payment?.state !== due && !(name === 'credit' && payment === undefined))
+    const isSettledAtOnce = name === 'settle' && payment !== undefined && isCredited(payment)
+    if (payment?.state !== due && !isSettledAtOnce && !(name === 'credit' && payment === undefined))
       violate(`ledger: ${name} ${id} took effect while its payment was ${payment?.state}`)
     const receipt = name === 'credit' ? storage.find('receipt', id)?.value : undefined
     if (name === 'credit' && receipt?.state !== 'reserved') violate(`ledger: credit ${id} came without room for it`)

@@ -14,7 +14,7 @@ export interface PaymentWatch {
 
 const NEXT_STATES: Readonly<Record<OutgoingPayment['state'], readonly string[]>> = {
   created: ['created', 'sending', 'refused', 'failed'],
-  sending: ['sending', 'decided'],
+  sending: ['sending', 'decided', 'completed'],
   decided: ['decided', 'completed', 'failed'],
   refused: [],
   completed: [],
@@ -122,6 +122,8 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     must(isContinued, () => `7: the states of ${name} are not those that it had`)
     const isDecided = from.decision !== undefined
     must(!isDecided || isDeepStrictEqual(from.decision, to.decision), () => `8: the decision of ${name} changed`)
+    const isEndedAtOnce = from.state === 'sending' && to.state === 'completed'
+    must(!isEndedAtOnce || to.rail === undefined, () => `8: ${name} was ended over a rail and never decided`)
     must(before.isListed !== true || after.isListed === true, () => `${name} is shown no more`)
   }
 

@@ -1,0 +1,77 @@
+import type { Context } from '../ports/context.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import { toHex } from '../protocol/identifiers.ts'
+import { type NotPayable, reserveReceipt } from '../protocol/incoming-payment.ts'
+import type { LocalPayment } from '../protocol/outgoing-payment.ts'
+import type { Receipt } from '../protocol/receipt.ts'
+import { recordsOfKind } from '../records/read-record.ts'
+import { replaceIncoming } from './replace-incoming.ts'
+
+/** The id of the credit that pays a local receiver: 128 bits of SHA-256 over the payment's id. @spec OUT-6 */
+export async function creditIdOf(context: Context, outgoingPaymentId: string): Promise<string> {
+  const digest = await context.cryptography.sha256(new TextEncoder().encode(`credit:${outgoingPaymentId}`))
+  return toHex(digest).slice(0, 32)
+}
+
+/** The key under which those who write one incoming payment take turns in this process. */
+export function turnAtReceiver({ incomingPaymentId }: LocalPayment): string {
+  return `incoming:${incomingPaymentId}`
+}
+
+/** An incoming payment, and the receipt of one payment to it, at one moment. */
+export interface ReadReceiver {
+  readonly incoming: StoredRecord<'incoming-payment'>
+  readonly receipt: StoredRecord<'receipt'> | undefined
+}
+
+/** The incoming payment and the receipt at one moment: a receipt that is still reserved is counted in it. */
+export async function readReceiver(
+  context: Context,
+  { incomingPaymentId }: LocalPayment,
+  creditId: string,
+): Promise<ReadReceiver> {
+  const found = await context.storage.get([
+    { kind: 'incoming-payment', id: incomingPaymentId },
+    { kind: 'receipt', id: creditId },
+  ])
+  const [incoming] = recordsOfKind(found, 'incoming-payment')
+  const [receipt] = recordsOfKind(found, 'receipt')
+  if (incoming === undefined) throw new Error('the receiver of a payment has vanished')
+  return { incoming, receipt }
+}
+
+/** Room for a payment: the receipt, with the changes that reserve it. */
+export interface TakenRoom {
+  readonly ok: true
+  readonly receiptId: string
+  readonly changes: readonly Change[]
+}
+
+/** Room for a payment; or why there is none, with the change that says so. */
+export type Room = TakenRoom | { readonly ok: false; readonly reason: NotPayable; readonly changes: readonly Change[] }
+
+/**
+ * Room for the whole of a payment in its incoming payment. Whether there is any or not, its receipt is inserted, and its
+ * id is there once: so no worker gives up a payment for which another one has reserved, even where both hold the same
+ * version of it.
+ * @spec INC-8
+ */
+export function takeRoom(
+  incoming: StoredRecord<'incoming-payment'>,
+  payment: LocalPayment,
+  creditId: string,
+  now: number,
+): Room {
+  const reserved = reserveReceipt(incoming.value, payment.receiveAmount.value, now)
+  const receipt: Receipt = {
+    id: creditId,
+    incomingPaymentId: incoming.value.id,
+    state: reserved.ok ? 'reserved' : 'dropped',
+    amount: payment.receiveAmount,
+    createdAt: now,
+    outgoingPaymentId: payment.id,
+  }
+  const insert: Change = { action: 'insert', kind: 'receipt', value: receipt }
+  if (!reserved.ok) return { ok: false, reason: reserved.reason, changes: [insert] }
+  return { ok: true, receiptId: creditId, changes: [replaceIncoming(incoming, reserved.payment), insert] }
+}
