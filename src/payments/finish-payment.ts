@@ -60,14 +60,18 @@ function writeEnd(
   return { changes: [write, ...others, ...recordEvents(context, [event])], answer: { progress: 'ended' } }
 }
 
-/** The commit that ends a payment of which the ledger has taken the whole, with what else changes by that. */
+/**
+ * The commit that decides and ends a payment of which the ledger has taken the whole already, with what else changes by
+ * that.
+ */
 export function ended(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   decision: Decision,
   others: readonly Change[],
 ): { readonly changes: readonly Change[]; readonly answer: Ended } {
-  return writeEnd(context, record, endOf(context, record.value, decision), others)
+  const payment = enterState(record.value, 'decided', context.clock.now())
+  return writeEnd(context, record, endOf(context, payment, decision), others)
 }
 
 /**

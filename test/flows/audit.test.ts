@@ -114,7 +114,7 @@ describe('an audit', () => {
       walletAddress: ALICE,
       client: wallet.client.client,
       state: 'completed',
-      states: ['created', 'sending', 'completed'].map((state) => ({ state, at: createdAt })),
+      states: ['created', 'sending', 'decided', 'completed'].map((state) => ({ state, at: createdAt })),
       createdAt,
       receiver: incoming.id,
       debitAmount: usd('5'),
