@@ -9,7 +9,7 @@ export interface Cryptography {
   sha256(data: Uint8Array): MaybePromise<Uint8Array>
   /** The SHA-512 digest of `data`, 64 bytes. */
   sha512(data: Uint8Array): MaybePromise<Uint8Array>
-  /** The HMAC-SHA-256 of `data` under `key`, 32 bytes. The bytes of `key` never change, so it may be kept prepared with them. */
+  /** The HMAC-SHA-256 of `data` under `key`, 32 bytes. */
   hmacSha256(key: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array>
   /**
    * Whether a 64-byte Ed25519 signature over `data` is valid for a 32-byte public key. Must refuse S >= L.

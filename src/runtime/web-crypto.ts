@@ -1,5 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
-import { fromBase64url, toBase64url } from '../protocol/identifiers.ts'
+import { fromBase64url, isEqualBytes, toBase64url } from '../protocol/identifiers.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object
@@ -45,21 +45,25 @@ export function webCryptography(): Cryptography {
 /** Synchronous cryptography with the host's built-in module. */
 export function builtinCryptography(module: BuiltinCrypto): Cryptography {
   const publicKeys = keepRecent<KeyHandle>(KEPT_KEYS)
-  const secretKeys = new WeakMap<Uint8Array, KeyHandle>()
+  const secretKeys = new WeakMap<Uint8Array, { readonly bytes: Uint8Array; readonly handle: KeyHandle }>()
   const importPublicKey = (publicKey: Uint8Array): KeyHandle =>
     module.createPublicKey({ key: withPrefix(SPKI_PREFIX, publicKey), format: 'der', type: 'spki' })
   const importPrivateKey = (seed: Uint8Array): KeyHandle =>
     module.createPrivateKey({ key: withPrefix(PKCS8_PREFIX, seed), format: 'der', type: 'pkcs8' })
+  // Bytes as a key take Node 24 five times as long: it finds out by an exception that they are no key object. They are kept
+  // beside it, since whoever called may have written another key over them.
+  const secretKeyOf = (key: Uint8Array): KeyHandle => {
+    const kept = secretKeys.get(key)
+    if (kept !== undefined && isEqualBytes(kept.bytes, key)) return kept.handle
+    const handle = module.createSecretKey(key)
+    secretKeys.set(key, { bytes: key.slice(), handle })
+    return handle
+  }
   return {
     randomBytes: drawAhead((bytes) => module.randomFillSync(bytes)),
     sha256: (data) => bytesOf(module.hash('sha256', data, 'latin1')),
     sha512: (data) => bytesOf(module.hash('sha512', data, 'latin1')),
-    hmacSha256(key, data) {
-      // Bytes as a key take Node 24 five times as long: it finds out by an exception that they are no key object.
-      const prepared = secretKeys.get(key) ?? module.createSecretKey(key)
-      secretKeys.set(key, prepared)
-      return bytesOf(module.createHmac('sha256', prepared).update(data).digest('latin1'))
-    },
+    hmacSha256: (key, data) => bytesOf(module.createHmac('sha256', secretKeyOf(key)).update(data).digest('latin1')),
     verifyEd25519(publicKey, signature, data) {
       // Deno throws for bytes that are no point of the curve; to the caller that is a signature that is not valid.
       try {

@@ -1,6 +1,8 @@
 import type { RailTransfer, TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
+import { sealAddress } from '../../src/payments/rail/seal-address.ts'
+import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
+import { BASE, BOB, cryptography, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
 import { HOUR } from './money-world.ts'
 import {
   checkReceived,
@@ -384,6 +386,18 @@ describe('what a rail is told of an incoming payment', () => {
     const elsewhere = await publishedOf(other, await other.incoming())
     for (const unknown of [elsewhere.address, id, transferId(99), 'no payment', ''])
       expect(await world.rail.findPayable(unknown)).toBeUndefined()
+  })
+
+  it('INC-4 is found by no address that another of the secrets has sealed', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    const { address, sharedSecret } = await publishedOf(world, id)
+    const old = 'a secret that was rotated out, because others have it'
+    const { rail } = world.startRail({ secrets: [SECRET, old] })
+    expect(await rail.findPayable(address)).toMatchObject({ id, sharedSecret })
+    const secrets = derivedSecrets([old], cryptography)
+    const forged = await sealAddress(secrets, { id, secretId: await secrets.currentId() })
+    expect(await rail.findPayable(forged.address)).toBeUndefined()
   })
 
   it('is its secret also afterwards, and that nothing remains: a repeat is answered by it', async () => {

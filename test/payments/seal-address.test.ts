@@ -27,7 +27,7 @@ describe('the address of an incoming payment', () => {
     const secrets = secretsOf(OLD)
     const payment = { id: ID, secretId: await secrets.currentId() }
     expect(await sealAddress(secrets, payment)).toEqual({ address: await sealed(OLD), sharedSecret })
-    expect(await openAddress(secrets, await sealed(OLD))).toEqual({ id: ID, sharedSecret })
+    expect(await openAddress(secrets, await sealed(OLD))).toEqual({ ...payment, sharedSecret })
   })
 
   it('INC-4 is the same each time, and another one for each payment and secret', async () => {

@@ -178,8 +178,13 @@ describe('keys of an HMAC', () => {
     const [one, other] = [text('one key'), text('another')]
     const macs = [hmacSha256(one, text('a')), hmacSha256(one, text('a')), hmacSha256(text('one key'), text('a'))]
     expect(new Set(macs.map((mac) => JSON.stringify(mac))).size).toBe(1)
-    expect(hmacSha256(other, text('a'))).not.toEqual(macs[0])
+    const mac = hmacSha256(other, text('a'))
+    expect(mac).not.toEqual(macs[0])
     expect(prepared).toBe(3)
+    // Another key in the same place.
+    other.set(text('a third'))
+    expect(hmacSha256(other, text('a'))).toEqual(hmacSha256(text('a third'), text('a')))
+    expect(hmacSha256(other, text('a'))).not.toEqual(mac)
   })
 })
 

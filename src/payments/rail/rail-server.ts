@@ -34,11 +34,12 @@ async function findPayable(context: Context, address: string): Promise<OpenIncom
   const opened = await openAddress(context.secrets, address)
   if (opened === undefined) return undefined
   const payment = (await readRecord(context.storage, 'incoming-payment', opened.id))?.value
-  if (payment === undefined) return undefined
+  if (payment?.secretId !== opened.secretId) return undefined
   const isOpen = isActive(payment, context.clock.now()) && (await findPayee(context, payment)) !== undefined
   const remainder = isOpen ? remainderOf(payment) : 0n
   return {
-    ...opened,
+    id: payment.id,
+    sharedSecret: opened.sharedSecret,
     address,
     walletAddress: payment.walletAddress,
     asset: assetOf(payment),

@@ -25,11 +25,16 @@ export async function sealAddress(
   return { address: toBase64url(octets), sharedSecret }
 }
 
-/** The incoming payment that is called so, with its secret; `undefined` where no secret that is configured has sealed it. */
-export async function openAddress(
-  secrets: Secrets,
-  address: string,
-): Promise<{ readonly id: string; readonly sharedSecret: string } | undefined> {
+/** What is called so: an incoming payment, and by which of the server's secrets. */
+export interface OpenedAddress {
+  readonly id: string
+  /** Whoever has this secret of the server can make an address of any id: it counts where the payment is sealed by the same. */
+  readonly secretId: string
+  readonly sharedSecret: string
+}
+
+/** The incoming payment that is called so; `undefined` where no secret that is configured has sealed it. */
+export async function openAddress(secrets: Secrets, address: string): Promise<OpenedAddress | undefined> {
   const sealed = fromBase64url(address)
   if (sealed?.length !== TAG_OCTETS + ID_OCTETS) return undefined
   const tag = toHex(sealed.subarray(0, TAG_OCTETS))
@@ -38,7 +43,7 @@ export async function openAddress(
     await padId(secrets, secretId, tag, octets)
     const id = toHex(octets.subarray(TAG_OCTETS))
     const sharedSecret = await secrets.derive(secretId, 'shared-secret', id)
-    if (isEqualDigest(await tagOf(secrets, sharedSecret), tag)) return { id, sharedSecret }
+    if (isEqualDigest(await tagOf(secrets, sharedSecret), tag)) return { id, secretId, sharedSecret }
   }
   return undefined
 }
