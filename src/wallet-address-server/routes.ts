@@ -14,7 +14,6 @@ const KEYS_SECONDS = 60
 
 /** The endpoints of the wallet address server: under every wallet address, and by query under the resource server. @spec D11 */
 export function walletAddressServerRoutes(): readonly Route[] {
-  const tagOf = entityTags()
   const open = { method: 'GET', body: 'none', identify: anyone } as const
   return [
     defineEndpoint({
@@ -22,14 +21,14 @@ export function walletAddressServerRoutes(): readonly Route[] {
       operation: 'get-wallet-address',
       role: 'resource-server',
       path: '/wallet-address',
-      run: async ({ exchange }) => addressDocument(exchange, tagOf, await namedByQuery(exchange)),
+      run: async ({ exchange }) => addressDocument(exchange, await namedByQuery(exchange)),
     }),
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address-keys',
       role: 'resource-server',
       path: '/wallet-address/keys',
-      run: async ({ exchange }) => keySet(exchange, tagOf, await namedByQuery(exchange)),
+      run: async ({ exchange }) => keySet(exchange, await namedByQuery(exchange)),
     }),
     // The wallet address at the root of its host is also known without its path. @spec WAS-2
     ...['/jwks.json', '/:account+/jwks.json'].map((path) =>
@@ -38,7 +37,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
         operation: 'get-wallet-address-keys',
         role: 'wallet-address-server',
         path,
-        run: async ({ exchange }) => keySet(exchange, tagOf, await namedByPath(exchange, KEYS_SUFFIX)),
+        run: async ({ exchange }) => keySet(exchange, await namedByPath(exchange, KEYS_SUFFIX)),
       }),
     ),
     defineEndpoint({
@@ -46,7 +45,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
       operation: 'get-wallet-address',
       role: 'wallet-address-server',
       path: ANY_PATH,
-      run: async ({ exchange }) => addressDocument(exchange, tagOf, await namedByPath(exchange, '')),
+      run: async ({ exchange }) => addressDocument(exchange, await namedByPath(exchange, '')),
     }),
   ]
 }
@@ -72,7 +71,7 @@ async function activeAddress(context: Context, url: string): Promise<LocalWallet
   return found
 }
 
-function addressDocument(exchange: Exchange, tagOf: TagOf, { url, account }: LocalWalletAddress): Promise<Result> {
+function addressDocument(exchange: Exchange, { url, account }: LocalWalletAddress): Promise<Result> {
   const { authServer, resourceServer } = exchange.context
   const { publicName, assetCode, assetScale } = account
   const body = walletAddressToWire({
@@ -83,38 +82,19 @@ function addressDocument(exchange: Exchange, tagOf: TagOf, { url, account }: Loc
     authServer,
     resourceServer,
   })
-  return publicDocument(exchange, tagOf, body, ADDRESS_SECONDS)
+  return publicDocument(exchange, body, ADDRESS_SECONDS)
 }
 
 /** @spec WAS-10 */
-async function keySet(exchange: Exchange, tagOf: TagOf, found: LocalWalletAddress): Promise<Result> {
+async function keySet(exchange: Exchange, found: LocalWalletAddress): Promise<Result> {
   const keys = await clientKeysOf(exchange.context, found)
-  return publicDocument(exchange, tagOf, { keys: keys.map(publicKeyOf) }, KEYS_SECONDS)
-}
-
-type TagOf = (context: Context, document: string) => Promise<string>
-
-/** So many are remembered: a megabyte or two. */
-const KNOWN_TAGS = 1000
-
-/** The entity tag of a document: its digest, which is the same as long as the document is, and so may be remembered. */
-function entityTags(): TagOf {
-  const known = new Map<string, string>()
-  return async (context, document) => {
-    const before = known.get(document)
-    if (before !== undefined) return before
-    const tag = `"${await context.secrets.digest(document)}"`
-    if (known.size >= KNOWN_TAGS) known.clear()
-    known.set(document, tag)
-    return tag
-  }
+  return publicDocument(exchange, { keys: keys.map(publicKeyOf) }, KEYS_SECONDS)
 }
 
 /** A document that anyone may hold for some seconds; who holds the present one already is only told so. @spec WAS-5 @spec WAS-8 */
-async function publicDocument(exchange: Exchange, tagOf: TagOf, body: unknown, seconds: number): Promise<Result> {
-  const { context, request } = exchange
+async function publicDocument({ context, request }: Exchange, body: unknown, seconds: number): Promise<Result> {
   const raw = JSON.stringify(body)
-  const etag = await tagOf(context, raw)
+  const etag = `"${await context.secrets.digest(raw)}"`
   const headers = {
     'cache-control': `public, max-age=${seconds}`,
     etag,

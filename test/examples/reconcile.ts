@@ -26,13 +26,14 @@ export interface Received {
 type Sums = Readonly<Record<string, bigint>>
 type Found = 'yes' | 'no' | 'other'
 
-// By state; `decided` is two, and so is `failed`. Where it says `maybe`, the payment stands between two calls of the ledger.
+// By state, some of which are two. `maybe`: the payment stands before a call of the ledger, or after it.
 const EXPECTED: Readonly<
   Record<string, { readonly hold: string; readonly credit: string; readonly settlement: string }>
 > = {
   created: { hold: 'maybe', credit: 'no', settlement: 'no' },
-  sending: { hold: 'yes', credit: 'maybe', settlement: 'no' },
-  settling: { hold: 'maybe', credit: 'yes', settlement: 'maybe' },
+  sending: { hold: 'yes', credit: 'no', settlement: 'no' },
+  settling: { hold: 'yes', credit: 'yes', settlement: 'no' },
+  settled: { hold: 'no', credit: 'yes', settlement: 'yes' },
   releasing: { hold: 'maybe', credit: 'no', settlement: 'no' },
   completed: { hold: 'no', credit: 'yes', settlement: 'yes' },
   failed: { hold: 'no', credit: 'no', settlement: 'no' },
@@ -69,13 +70,14 @@ export async function reconcile(
   for (const payment of audited) {
     const { id, state, states, createdAt, holdId, creditId } = payment
     if (!isOld(states.at(-1)?.at ?? createdAt)) continue
-    const expected = EXPECTED[stateOf(payment)]
+    const credit = creditId === undefined ? 'no' : compare(linesOf.get(creditId), creditOf(payment))
+    const settlement = compare(linesOf.get(holdId), settlementOf(payment))
+    const expected = EXPECTED[stateOf(payment, credit, settlement)]
     if (state !== 'completed' && state !== 'failed') differences.push(`${id}: still ${state}`)
     judge(id, state, 'hold', expected?.hold, held.has(holdId) ? 'yes' : 'no')
     // A receiver at another wallet is credited there.
-    if (creditId !== undefined)
-      judge(id, state, 'credit', expected?.credit, compare(linesOf.get(creditId), creditOf(payment)))
-    judge(id, state, 'settlement', expected?.settlement, compare(linesOf.get(holdId), settlementOf(payment)))
+    if (creditId !== undefined) judge(id, state, 'credit', expected?.credit, credit)
+    judge(id, state, 'settlement', expected?.settlement, settlement)
   }
   for (const receipt of received) {
     const { id, state, createdAt } = receipt
@@ -99,10 +101,14 @@ function compare(lines: readonly Line[] = [], expected: Sums): Found {
   return [...missing.values()].every((amount) => amount === 0n) ? 'yes' : 'other'
 }
 
-function stateOf(payment: AuditedPayment): string {
-  const isSettled = settledOf(payment).debit > 0n
-  if (payment.state === 'decided') return isSettled ? 'settling' : 'releasing'
-  return payment.state === 'failed' && isSettled ? 'failed in parts' : payment.state
+/** The row of `EXPECTED`. Once the payee is credited, just one is there: the hold, or the settlement. */
+function stateOf(payment: AuditedPayment, credit: Found, settlement: Found): string {
+  const { state } = payment
+  const takes = settledOf(payment).debit > 0n
+  if (state === 'decided' && !takes) return 'releasing'
+  if (state === 'decided' || (state === 'sending' && credit !== 'no'))
+    return settlement === 'no' ? 'settling' : 'settled'
+  return state === 'failed' && takes ? 'failed in parts' : state
 }
 
 /** What of a payment is settled, once it is over: all of it, none, or the part that has left for another wallet. */

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { canonicalWalletAddress, isLoopbackHost, walletAddressToWire } from '../../src/protocol/wallet-address.ts'
 
 const strict = { loopbackHttp: false }
@@ -105,25 +105,7 @@ describe('canonical wallet addresses', () => {
   })
 })
 
-const HOST_PARTS = [
-  'a',
-  'Z',
-  '0',
-  '0x1',
-  '127',
-  '1',
-  'xn--',
-  'xn--a',
-  'xn--mnchen-3ya',
-  '-',
-  '--',
-  '_',
-  'ä',
-  '%41',
-  '@',
-  ':',
-  ':443',
-]
+const HOST_PARTS = 'a Z 0 0x1 127 1 xn-- xn--a xn--mnchen-3ya - -- _ ä %41 @ : :443'.split(' ')
 const PATH_PARTS = [
   'a',
   'Z',
@@ -147,22 +129,63 @@ const PATH_PARTS = [
   'ä',
 ]
 
+// By itself each of these may stand in a host or in a path; what is next to it decides.
+const LABELS = 'a wallet my-wallet a1 1a example com net org 127 1 0x1 0x7f xn--a a--b Wallet'.split(' ')
+const SEGMENTS = 'alice Bob 2 ~a - _ a.b a.. x~-_. .a ..a . ..'.split(' ')
+
+/** One of four is odd. */
+function mostly<T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> {
+  return fc.oneof({ arbitrary: usual, weight: 3 }, odd)
+}
+
 describe('what is a wallet address', () => {
-  it('T-40 is written as a URL parser writes it', () => {
+  it('T-40 is written as a URL parser writes it, where it is not asked as well', () => {
     const labels = fc
       .array(fc.constantFrom(...HOST_PARTS), { minLength: 1, maxLength: 3 })
       .map((parts) => parts.join(''))
-    const host = fc.array(labels, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('.'))
-    const path = fc.array(fc.constantFrom(...PATH_PARTS), { maxLength: 8 }).map((parts) => parts.join(''))
-    fc.assert(
-      fc.property(host, path, (name, rest) => {
-        const text = `https://${name}/${rest}`
-        if (canonicalWalletAddress(text, strict) === undefined) return
-        const { href, host, username } = new URL(text)
-        expect([href, host, username]).toEqual([`https://${name.toLowerCase()}/${rest}`, name.toLowerCase(), ''])
-      }),
-      { numRuns: 3000 },
-    )
+    const oddHost = fc.array(labels, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('.'))
+    const host = fc.array(fc.constantFrom(...LABELS), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('.'))
+    const oddPath = fc.array(fc.constantFrom(...PATH_PARTS), { maxLength: 8 }).map((parts) => parts.join(''))
+    const path = fc.array(fc.constantFrom(...SEGMENTS), { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'))
+    let asked = 0
+    class CountedURL extends URL {
+      constructor(text: string) {
+        asked++
+        super(text)
+      }
+    }
+    const counts = { plain: 0, parsed: 0 }
+    vi.stubGlobal('URL', CountedURL)
+    try {
+      fc.assert(
+        fc.property(mostly(host, oddHost), mostly(path, oddPath), (name, rest) => {
+          const text = `https://${name}/${rest}`
+          asked = 0
+          if (canonicalWalletAddress(text, strict) === undefined) return
+          counts[asked === 0 ? 'plain' : 'parsed']++
+          const { href, host, username } = new URL(text)
+          expect([href, host, username]).toEqual([`https://${name.toLowerCase()}/${rest}`, name.toLowerCase(), ''])
+        }),
+        { numRuns: 6000 },
+      )
+    } finally {
+      vi.unstubAllGlobals()
+    }
+    // Hundreds of each, whatever the seed.
+    expect(counts.plain).toBeGreaterThan(100)
+    expect(counts.parsed).toBeGreaterThan(100)
+  })
+
+  it.each([
+    'https://127.1/a',
+    'https://a.127/a',
+    'https://a.0x7f/a',
+    'https://0x7f.1/a',
+    'https://a.xn--a/a',
+    'https://xn--a.com/a',
+    'https://wallet.xn--a.com/a',
+  ])('T-40 is not %s, which no URL parser leaves as it is', (text) => {
+    expect(canonicalWalletAddress(text, strict)).toBeUndefined()
   })
 })
 

@@ -393,23 +393,6 @@ describe('caches and browsers', () => {
     expect(secondsOf(await get(wallet, `${ALICE}/jwks.json`))).toBeLessThanOrEqual(60)
   })
 
-  it('WAS-5 a document is digested once, and again when it has changed', async () => {
-    let digests = 0
-    const sha256: typeof cryptography.sha256 = (data) => {
-      digests++
-      return cryptography.sha256(data)
-    }
-    const wallet = await testWallet({ cryptography: { ...cryptography, sha256 } })
-    const digestsOf = async (url: string): Promise<number> => {
-      const before = digests
-      await get(wallet, url)
-      return digests - before
-    }
-    expect([await digestsOf(ALICE), await digestsOf(ALICE)]).toEqual([1, 0])
-    wallet.directory.set(ALICE, { account: 'alice', assetCode: 'USD', assetScale: 3 })
-    expect([await digestsOf(ALICE), await digestsOf(ALICE)]).toEqual([1, 0])
-  })
-
   it('WAS-5 a document has a tag that changes with it, and is not sent again to who holds it', async () => {
     const wallet = await testWallet()
     for (const url of [`${BASE}/client`, `${BASE}/client/jwks.json`]) {
