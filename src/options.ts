@@ -109,9 +109,10 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   const policies = withDefaults('settings.policies', POLICIES, settings.policies, ['clientWalletAddress'])
   for (const [name, value] of Object.entries(lifetimes)) requirePositive(`settings.lifetimes.${name}`, value)
   for (const [name, value] of Object.entries(limits)) requirePositive(`settings.limits.${name}`, value)
-  // A request that still waits for its hold must not lose its payment to recovery.
-  if (limits.leaseSeconds < limits.holdSeconds * 3) {
-    throw new ConfigurationError('settings.limits.leaseSeconds must be at least three times holdSeconds')
+  // Whoever is at a payment must not lose it to recovery: one lease covers a hold that is waited for, and then up to three
+  // credits, the settlement and a commit.
+  if (limits.leaseSeconds < limits.holdSeconds * 5) {
+    throw new ConfigurationError('settings.limits.leaseSeconds must be at least five times holdSeconds')
   }
   checkPolicies(policies)
   checkBaseUrl('authServer', options.authServer, policies)

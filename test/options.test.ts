@@ -175,21 +175,22 @@ describe('the options', () => {
   ]
   it.each(numbers)('settings.%s are positive integers', (part, names) => {
     for (const name of names) {
-      expect(refusalOf(settings(part, { [name]: name === 'leaseSeconds' ? 9 : 1 }))).toBe('accepted')
+      expect(refusalOf(settings(part, { [name]: name === 'leaseSeconds' ? 15 : 1 }))).toBe('accepted')
       for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
         expect(refusalOf(settings(part, { [name]: value }))).toContain(`settings.${part}.${name} must be a positive`)
       }
     }
   })
 
-  it('settings.limits.leaseSeconds outlasts the requests that wait for a hold', () => {
-    expect(refusalOf(settings('limits', { leaseSeconds: 8 }))).toContain('at least three times holdSeconds')
-    expect(refusalOf(settings('limits', { holdSeconds: 11 }))).toContain('at least three times holdSeconds')
-    expect(refusalOf(settings('limits', { holdSeconds: 11, leaseSeconds: 33 }))).toBe('accepted')
+  it('settings.limits.leaseSeconds outlasts what a worker asks the ledger under one lease', () => {
+    expect(refusalOf(settings('limits', { leaseSeconds: 14 }))).toContain('at least five times holdSeconds')
+    expect(refusalOf(settings('limits', { holdSeconds: 7 }))).toContain('at least five times holdSeconds')
+    expect(refusalOf(settings('limits', { holdSeconds: 6 }))).toBe('accepted')
+    expect(refusalOf(settings('limits', { holdSeconds: 7, leaseSeconds: 35 }))).toBe('accepted')
   })
 
   it('settings.limits.leaseSeconds outlasts the pauses between the records of a payment method', () => {
-    const settings = (leaseSeconds: number) => ({ settings: { limits: { leaseSeconds } } })
+    const settings = (leaseSeconds: number) => ({ settings: { limits: { leaseSeconds, holdSeconds: 1 } } })
     expect(refusalOf({ ...settings(14), paymentMethods: [fakeRail()] })).toBe(
       'settings.limits.leaseSeconds must be at least 15 where there is a payment method',
     )

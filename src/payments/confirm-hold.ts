@@ -92,8 +92,9 @@ export async function writeHold(
 
 /**
  * Writes down that the money is held, and reserves room for it in the same commit where nobody else is at the incoming
- * payment. Else, where that takes no more, or where somebody was faster, the payment goes on without: `deliverLocally`
- * reserves room or gives the payment up, and the answer to the order waits for no other payer.
+ * payment. Else, where that takes no more or cannot be read, or where somebody was faster, the payment goes on without:
+ * `deliverLocally` reads again, and reserves room or gives the payment up. So the answer to the order waits for no other
+ * payer, and depends on no reading of the receiver.
  */
 async function startSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
   const payment = known.value
@@ -110,7 +111,10 @@ async function startSending(context: Context, known: StoredRecord<'outgoing-paym
 }
 
 async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
-  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId)
+  // The money is held already: a read that only spares the delivery one of its own must not keep that from being written.
+  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(
+    () => undefined,
+  )
   const room = incoming && takeRoom(incoming, payment, await creditIdOf(context, payment.id), now)
   return room?.ok ? room : undefined
 }

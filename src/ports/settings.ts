@@ -32,7 +32,7 @@ export interface RequestLimits {
   readonly holdSeconds: number
   /** How long a commit is tried against concurrent writers. Default 3. */
   readonly commitSeconds: number
-  /** The lease of a worker on a payment. Default 30; at least 15 where there is a payment method. */
+  /** The lease of a worker on a payment. Default 30; at least five times `holdSeconds`, and 15 where there is a payment method. */
   readonly leaseSeconds: number
   /**
    * How many grants, rotations of tokens, incoming payments, quotes and outgoing payments together one client may ask

@@ -45,7 +45,8 @@ function isCustomers({ account }: Pick<Line, 'account'>): boolean {
 
 /**
  * At any moment: the sums are right, and no line is there twice or for something that no record orders. The ledger is
- * read first, because a record is durable before the ledger is told.
+ * read first, because what orders a line is durable before the line is: for a credit its receipt; for a settlement the
+ * decision, or the credit that it follows, which is a line itself.
  */
 export async function checkLedgerUnderWay(books: Books): Promise<readonly string[]> {
   const balances = await books.balances()

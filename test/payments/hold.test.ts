@@ -6,6 +6,7 @@ import {
   ask,
   grantTokens,
   idOf,
+  keyed,
   moneyWorld,
   type PreparedPayment,
   pay,
@@ -159,5 +160,31 @@ describe('a hold that is not answered in time', () => {
       await process.openPayments.recover()
     }
     expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600])
+  })
+})
+
+describe('room that is reserved together with the word that the money is held', () => {
+  it.each([
+    ['without a key', {}],
+    ['under a key', keyed('k')],
+  ])('is left to the delivery where the incoming payment cannot be read: %s', async (_, more) => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world), { from: 'incoming payment' })
+    const process = world.start()
+    let reads = 0
+    process.ports.plan = ({ name, arguments: [keys] }) => {
+      const isHeld = process.ports.calls.some((call) => call.name === 'hold')
+      const isRead = name === 'get' && JSON.stringify(keys).includes('"incoming-payment"')
+      return isHeld && isRead && reads++ === 0 ? 'throws' : undefined
+    }
+    const answer = await pay(world, process, prepared, more)
+    expect(answer?.status).toBe(201)
+    expect(reads).toBeGreaterThan(1)
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([
+      { isListed: true, value: { state: 'completed' } },
+    ])
+    const read = await world.wallet.send('GET', answer?.body.id ?? '', { token: prepared.token })
+    expect(read).toMatchObject({ status: 200, body: { failed: false, sentAmount: usd('10') } })
+    await checkMoney(world)
   })
 })

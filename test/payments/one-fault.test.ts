@@ -61,7 +61,8 @@ function expectNoRefusal(answer: ProcessAnswer | undefined, fault: Fault, { name
 describe('T-31 one fault at any call of a payment, then recovery', () => {
   it('keeps every invariant when a payment from a quote meets it', async () => {
     const runs = await payWithEveryFault({ faults: ANY_CALL, prepare: preparePayment, judge: expectNoRefusal })
-    expect(runs).toBeGreaterThan(70)
+    // 18 calls with four faults each, of which a change may spare one or two; a loop that breaks off early meets fewer.
+    expect(runs).toBeGreaterThanOrEqual(4 * 16)
   })
 
   it('keeps every invariant when a payment from an incoming payment meets it', async () => {
@@ -70,7 +71,8 @@ describe('T-31 one fault at any call of a payment, then recovery', () => {
       prepare: (world, tokens) => preparePayment(world, tokens, { from: 'incoming payment' }),
       judge: expectNoRefusal,
     })
-    expect(runs).toBeGreaterThan(70)
+    // 17 calls: the account is read, and no quote, which the other payment reads twice; less one or two, as above.
+    expect(runs).toBeGreaterThanOrEqual(4 * 15)
   })
 
   it('keeps every invariant when the ledger does not answer or is confused', async () => {
@@ -99,7 +101,8 @@ describe('T-31 one fault at any call of a payment, then recovery', () => {
       },
       tidy: (world: World) => world.ledger.setPermissions('alice', { canSend: true, canReceive: true }),
     }
-    expect(await payWithEveryFault({ ...refusedHold, faults: ANY_CALL })).toBeGreaterThan(30)
+    // 11 calls: nothing comes after the refusal; less one or two, as above.
+    expect(await payWithEveryFault({ ...refusedHold, faults: ANY_CALL })).toBeGreaterThanOrEqual(4 * 9)
     const silent = { faults: ['hangs', 'answers nobody'], concerns: isLedgerCall } as const
     expect(await payWithEveryFault({ ...refusedHold, ...silent })).toBe(2)
   })
@@ -115,7 +118,8 @@ describe('T-31 one fault at any call of a payment, then recovery', () => {
       judge: expectNoRefusal,
       tidy: (world) => world.ledger.setPermissions('bob', { canSend: true, canReceive: true }),
     })
-    expect(runs).toBeGreaterThan(70)
+    // 18 calls: the decision is a commit of its own, before the release; less one or two, as above.
+    expect(runs).toBeGreaterThanOrEqual(4 * 16)
   })
 })
 
@@ -142,6 +146,7 @@ describe('T-31 one fault at any call of a recovery, then another recovery', () =
         }
       }
     }
-    expect(runs).toBeGreaterThan(100)
+    // 47 calls from the three places together, with four faults each; less one or two from each place, as above.
+    expect(runs).toBeGreaterThanOrEqual(4 * (47 - 6))
   }, 60_000)
 })

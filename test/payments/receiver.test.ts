@@ -148,3 +148,26 @@ describe('a store in which a commit conflicts again and again', () => {
     },
   )
 })
+
+describe('a receiver that is being written in the same process', () => {
+  it('holds up no order: room is not waited for where money is just counted there', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    let isCounting = false
+    process.ports.plan = ({ name, arguments: [keys] }) => {
+      const readsReceipt = name === 'get' && JSON.stringify(keys).includes('"rail:transfer"')
+      if (!readsReceipt) return undefined
+      isCounting = true
+      return new Promise<never>(() => undefined)
+    }
+    void process.openPayments.incomingPayments.received(prepared.incomingId, usdAmount(1n), 'transfer')
+    await expect.poll(() => isCounting, { interval: 1 }).toBe(true)
+    const { token, body } = prepared
+    const answer = await ask(process, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body))
+    expect(answer?.status).toBe(201)
+    // What is left is for a process in which nothing waits.
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+})

@@ -72,7 +72,8 @@ describe('one fault at any call of a payment, then a repeat under its key', () =
       }
       await checkMoney(world)
     }
-    expect(runs).toBeGreaterThan(faults === SILENCE ? 8 : 30)
+    // Four calls of the ledger; 16 of all ports, of which a change may spare one or two. A loop that breaks off early meets fewer.
+    expect(runs).toBeGreaterThanOrEqual(faults.length * (faults === SILENCE ? 4 : 14))
   })
 
   it('OUT-12 makes one payment wherever the repeat breaks off in its turn', async () => {
@@ -100,7 +101,8 @@ describe('one fault at any call of a payment, then a repeat under its key', () =
       }
       await checkMoney(world)
     }
-    expect(runs).toBeGreaterThan(60)
+    // 15 calls of the repeat that goes on from the hold, with four faults each; less one or two, as above.
+    expect(runs).toBeGreaterThanOrEqual(4 * 13)
   })
 
   it('OUT-12 leaves nothing behind where the hold is refused, and what comes later is a payment of its own', async () => {

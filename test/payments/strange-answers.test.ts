@@ -49,3 +49,42 @@ describe('a ledger that answers what is no answer', () => {
     },
   )
 })
+
+describe('a ledger that refuses a settlement, which it may not', () => {
+  it('is asked again after the credit, and the payment does not end before it has settled', async () => {
+    const books = memoryLedger({ accounts: ACCOUNTS })
+    let refuses = true
+    const ledger = new Proxy<Ledger>(books, {
+      get: (target, member) =>
+        member === 'settle' && refuses
+          ? async () => ({ ok: false, reason: 'account_closed' })
+          : Reflect.get(target, member),
+    })
+    const wallet = await testWallet({ ledger })
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
+    const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+    expect(created.status).toBe(201)
+    await wallet.openPayments.drain()
+    expect(wallet.events).toContainEqual(
+      expect.objectContaining({
+        type: 'payment_stalled',
+        step: 'decided',
+        reason: 'the ledger refuses what was decided: account_closed',
+      }),
+    )
+    expect(wallet.events).not.toContainEqual(expect.objectContaining({ type: 'outgoing_payment.completed' }))
+    expect(await books.balance('alice')).toMatchObject({ total: 100_000n, held: 1000n })
+    const sent = async () => (await wallet.send('GET', created.body.id, { token })).body
+    expect(await sent()).toMatchObject({ failed: false, sentAmount: usd('0') })
+    refuses = false
+    wallet.clock.advance(60_000)
+    await wallet.openPayments.recover()
+    await wallet.openPayments.drain()
+    expect(await sent()).toMatchObject({ failed: false, sentAmount: usd('1000') })
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'outgoing_payment.completed' }))
+    expect(await books.balance('alice')).toMatchObject({ total: 99_000n, held: 0n })
+    expect(await books.balance('bob')).toMatchObject({ total: 1000n })
+  })
+})

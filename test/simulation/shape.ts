@@ -153,6 +153,11 @@ function drawRail(random: Random, isCalm: boolean): RailShape {
   }
 }
 
+/** A lease covers five holds at least. */
+function limitsOf(lease: number, holdSeconds: number): NonNullable<Shape['settings']['limits']> {
+  return { leaseSeconds: Math.max(lease, 5 * holdSeconds), holdSeconds }
+}
+
 export function drawShape(random: Random): Shape {
   const isCalm = random.chance(0.12)
   const most = random.pick([0.05, 0.15, 0.4])
@@ -187,7 +192,7 @@ export function drawShape(random: Random): Shape {
     ...(hasRail && { rail: drawRail(random, isCalm) }),
     settings: {
       lifetimes: { accessTokenSeconds: random.chance(0.9) ? 10_000_000 : 600 },
-      limits: { leaseSeconds: lease, holdSeconds: random.pick([1, 3, 3]) },
+      limits: limitsOf(lease, random.pick([1, 3, 3])),
       policies: {
         excessReceipt: random.pick(['cap', 'accept', 'refuse'] as const),
         replay: random.pick(['payments', 'all'] as const),

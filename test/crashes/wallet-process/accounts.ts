@@ -6,7 +6,7 @@ export const AUTH = `${BASE}/auth`
 export const SECRET = 'the secret of a wallet whose processes are killed'
 
 /** The lease of a worker on a payment. */
-export const LEASE_SECONDS = 30
+export const LEASE_SECONDS = 50
 
 const USD = { assetCode: 'USD', assetScale: 2 } as const
 const EUR = { assetCode: 'EUR', assetScale: 4 } as const

@@ -44,7 +44,7 @@ interface Server {
 }
 
 // However busy the machine: these tests show who comes through, and not how soon.
-const SETTINGS = { limits: { commitSeconds: 60, holdSeconds: 60, leaseSeconds: 180 } }
+const SETTINGS = { limits: { commitSeconds: 60, holdSeconds: 60, leaseSeconds: 300 } }
 
 /** Signs a request of the wallet's client. */
 export function sign(

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import { BASE } from '../support/test-wallet.ts'
+import type { Call } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
+import {
+  ask,
+  grantTokens,
+  keyed,
+  moneyWorld,
+  type PreparedPayment,
+  type Process,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+  type World,
+} from './money-world.ts'
+
+const touches = ({ arguments: [given] }: Call, kind: string): boolean => JSON.stringify(keysOf(given)).includes(kind)
+
+function keysOf(given: unknown): readonly unknown[] {
+  return Array.isArray(given) ? given.map((one: { readonly kind?: unknown }) => one.kind) : []
+}
+
+async function order(world: World, process: Process, { token, body }: PreparedPayment) {
+  return ask(process, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body, keyed('k')))
+}
+
+/**
+ * An order whose commit of the hold fails unheard, while a repeat of it in another process writes the same down without
+ * room, and goes on until `ends` says that it ends: `before` is told of each call of that process.
+ */
+async function holdBeside(before: (world: World, call: Call) => void, ends: (call: Call) => boolean) {
+  const world = await moneyWorld()
+  const prepared = await preparePayment(world, await grantTokens(world))
+  const [one, other] = [world.start(), world.start()]
+  let isReadFailed = false
+  other.ports.plan = (call) => {
+    before(world, call)
+    if (ends(call)) return 'crashes before'
+    const isHeld = other.ports.calls.some(({ name }) => name === 'hold')
+    if (!isHeld || isReadFailed || call.name !== 'get' || !touches(call, 'incoming-payment')) return undefined
+    isReadFailed = true
+    return 'throws'
+  }
+  one.ports.plan = async (call) => {
+    if (call.name !== 'commit' || !touches(call, 'receipt')) return undefined
+    one.ports.plan = () => undefined
+    await order(world, other, prepared)
+    await other.ports.crashed
+    return 'throws'
+  }
+  const answer = await order(world, one, prepared)
+  await one.openPayments.drain()
+  return { world, one, answer }
+}
+
+async function expectUnknown({ world, one, answer }: Awaited<ReturnType<typeof holdBeside>>): Promise<void> {
+  expect(answer?.status).toBe(503)
+  expect(one.ports.calls.map(({ name }) => name)).not.toContain('credit')
+  await recoverUntilQuiet(world)
+  expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+  expect(world.told().filter(({ type }) => type === 'outgoing_payment.created')).toHaveLength(1)
+  await checkMoney(world)
+}
+
+describe('a commit of a hold and its room that fails unheard', () => {
+  it('INC-8 is not taken for done where another worker has written the very same payment, without room', async () => {
+    const reserves = (call: Call): boolean => call.name === 'commit' && touches(call, 'receipt')
+    const held = await holdBeside(() => undefined, reserves)
+    expect(await held.world.storage.all('receipt')).toEqual([])
+    expect(await held.world.storage.all('outgoing-payment')).toMatchObject([
+      { version: 2, value: { state: 'sending' } },
+    ])
+    await expectUnknown(held)
+  })
+
+  it('INC-8 is not taken for done where another worker has reserved the very same room, for its own payment', async () => {
+    let at = 0
+    const held = await holdBeside(
+      (world, call) => {
+        const { clock } = world.wallet
+        // It has written the hold down a millisecond before, and reserves room in the same one.
+        if (at === 0 && call.name === 'hold') at = clock.now()
+        if (call.name === 'hold') clock.advance(-1)
+        if (call.name === 'get' && touches(call, 'receipt')) clock.advance(1)
+      },
+      ({ name }) => name === 'credit',
+    )
+    expect(await held.world.storage.all('receipt')).toMatchObject([{ value: { state: 'reserved', createdAt: at } }])
+    await expectUnknown(held)
+  })
+})
