@@ -39,7 +39,7 @@ export function isNamed(only: string, operation: string): boolean {
   return only.split(';').some((part) => operation.includes(part))
 }
 
-/** What is measured where nothing else is asked for: all of it in some twelve minutes. */
+/** What is measured where nothing else is asked for: all of it in some eighteen minutes. */
 function wholePlan(): readonly Omit<Part, 'measures'>[] {
   const at = (runtime: string, storage: StorageName, hosts: readonly HostName[], ...connections: number[]) =>
     known('runtime', runtime, RUNTIMES).map((found) => ({ runtime: found, storage, hosts, connections }))
