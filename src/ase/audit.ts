@@ -5,7 +5,7 @@ import type { ListPosition, StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import { isUsableToken } from '../protocol/access-token.ts'
 import { amountOf, amountToWire, type WireAmount } from '../protocol/amount.ts'
-import { toBase64url } from '../protocol/identifiers.ts'
+import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
 import {
   isRailPayment,
@@ -232,7 +232,7 @@ async function auditedRequest(
   token: PresentedToken | undefined,
 ): Promise<AuditedRequest> {
   const { base, signature, publicKey, body } = request
-  const thumbprint = await context.cryptography.sha256(new TextEncoder().encode(thumbprintInput(publicKey)))
+  const thumbprint = await context.cryptography.sha256(toUtf8(thumbprintInput(publicKey)))
   return {
     method: lineOf(base, '@method'),
     targetUri: lineOf(base, '@target-uri'),

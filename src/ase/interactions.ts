@@ -13,7 +13,7 @@ import { type Access, refuseLimits } from '../protocol/access.ts'
 import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/finish-hash.ts'
 import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
-import { isEqualDigest } from '../protocol/identifiers.ts'
+import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
@@ -187,7 +187,7 @@ async function finishHash(context: Context, grant: Grant, finish: Finish, refere
   const { secrets, cryptography, policies, authServer } = context
   const nonce = await secrets.derive(grant.secretId, 'interaction-nonce', grant.id)
   const input = finishHashInput(finish.nonce ?? '', nonce, reference, authServer)
-  const digest = await cryptography.sha256(new TextEncoder().encode(input))
+  const digest = await cryptography.sha256(toUtf8(input))
   const named = finish.hashMethod === undefined ? 'base64' : 'base64url'
   return encodeFinishHash(digest, policies.finishHashEncoding === 'auto' ? named : policies.finishHashEncoding)
 }

@@ -4,6 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { OutboundAnswer, OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import { toUtf8 } from '../protocol/identifiers.ts'
 
 /** What it takes to send requests that this server signs. */
 export interface SignedRequestsOptions {
@@ -43,7 +44,7 @@ export function signedRequests({ clock, cryptography, secrets, send }: SignedReq
       if (!URL.canParse(url)) return { ok: false, reason: 'invalid' }
       // As it will be requested: a base without a path has one in the request.
       const { href } = new URL(url)
-      const body = json === undefined ? undefined : new TextEncoder().encode(JSON.stringify(json))
+      const body = json === undefined ? undefined : toUtf8(JSON.stringify(json))
       const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
       const headers = await signRequest(
         { method, url: href, headers: { accept: 'application/json', ...authorization }, ...(body && { body }) },

@@ -1,7 +1,7 @@
 import { type SignOptions, signRequest } from '../http-signatures/sign-request.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
-import { toBase64url } from '../protocol/identifiers.ts'
+import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 
 /** A key to sign with. */
@@ -61,7 +61,7 @@ export async function signedRequest(request: SignedRequest): Promise<InMemoryReq
     method: request.method,
     target: request.url.replace(/^https?:\/\/[^/?#]*/, '') || '/',
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
-    body: body instanceof Uint8Array ? body : new TextEncoder().encode(body ?? ''),
+    body: body instanceof Uint8Array ? body : toUtf8(body ?? ''),
   })
 }
 
@@ -81,7 +81,7 @@ export function alterRequest(
     method,
     target,
     headers: { ...request.headers, ...change.headers },
-    body: body instanceof Uint8Array ? body : new TextEncoder().encode(body),
+    body: body instanceof Uint8Array ? body : toUtf8(body),
   })
 }
 
