@@ -46,9 +46,8 @@ export function componentValue(
   targetUri: string,
   dictionaryFields: ReadonlySet<string> = DICTIONARY_FIELDS,
 ): ComponentValue {
-  const result = component.name.startsWith('@')
-    ? derivedValue(component, message, targetUri)
-    : fieldValue(component, message, dictionaryFields)
+  if (!component.name.startsWith('@')) return fieldValue(component, message, dictionaryFields)
+  const result = derivedValue(component, message, targetUri)
   return !result.ok || isPrintableAscii(result.value) ? result : refuse(`${spoken(component.identifier)} is not ASCII`)
 }
 

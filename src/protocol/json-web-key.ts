@@ -1,4 +1,4 @@
-import { fromBase64url, toHex } from './identifiers.ts'
+import { fromBase64url, fromHex } from './identifiers.ts'
 
 /** An Ed25519 public key as the library keeps it: plain data. `x` is canonical base64url of 32 bytes, checked against KEY-3. */
 export interface PublicKey {
@@ -27,16 +27,16 @@ const MAX_KEYS = 20
 const MAX_KID_LENGTH = 256
 
 /** The y of the eight points whose order divides 8, little-endian; each stands for both of its x. */
-const SMALL_ORDER: ReadonlySet<string> = new Set([
+const SMALL_ORDER: readonly Uint8Array[] = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
   '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a',
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
-])
+].map(fromHex)
 
-/** A y of 2^255 - 19 or more, little-endian: such a key has a second, shorter name. */
-const NOT_REDUCED = /^(?:e[d-f]|f.)(?:ff){30}7f$/
+/** 2^255 - 19, little-endian: a y of that or more has a second, shorter name. */
+const MODULUS = fromHex('edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f')
 
 /**
  * Whether 32 bytes may be a public key. With a point of small order one signature is valid for every message; and a
@@ -45,10 +45,16 @@ const NOT_REDUCED = /^(?:e[d-f]|f.)(?:ff){30}7f$/
  * @spec KEY-3
  */
 function isUsablePoint(bytes: Uint8Array): boolean {
-  const unsigned = bytes.slice()
-  unsigned[31] = (unsigned[31] ?? 0) & 0x7f
-  const y = toHex(unsigned)
-  return !SMALL_ORDER.has(y) && !NOT_REDUCED.test(y)
+  const y = bytes.slice()
+  y[31] = (y[31] ?? 0) & 0x7f
+  return isLess(y, MODULUS) && !SMALL_ORDER.some((point) => point.every((byte, at) => byte === y[at]))
+}
+
+/** Whether a number of 32 bytes, little-endian, is less than another. */
+function isLess(number: Uint8Array, other: Uint8Array): boolean {
+  let at = 31
+  while (at > 0 && number[at] === other[at]) at--
+  return (number[at] ?? 0) < (other[at] ?? 0)
 }
 
 function isPublicPoint(x: string): boolean {

@@ -1,5 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
-import { fromBase64url, isEqualBytes, toBase64url } from '../protocol/identifiers.ts'
+import { fromBase64url, isEqualBytes, toHex } from '../protocol/identifiers.ts'
 
 /** A key of the host's own crypto module. */
 type KeyHandle = object
@@ -193,13 +193,13 @@ function keepRecent<T>(maximum: number): {
 } {
   const kept = new Map<string, T>()
   return {
-    get: (bytes) => kept.get(toBase64url(bytes)),
+    get: (bytes) => kept.get(toHex(bytes)),
     set(bytes, value) {
       if (kept.size >= maximum) {
         const [first] = kept.keys()
         if (first !== undefined) kept.delete(first)
       }
-      kept.set(toBase64url(bytes), value)
+      kept.set(toHex(bytes), value)
       return value
     },
   }
