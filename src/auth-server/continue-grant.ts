@@ -14,14 +14,21 @@ import type { Exchange, Proof } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
-import type { AccessToken } from '../protocol/access-token.ts'
 import { ContinuationRequest } from '../protocol/continuation.ts'
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
 import { type Decision, decide } from '../records/decide.ts'
 import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
-import { continuationToWire, insertToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+import {
+  continuationToken,
+  continuationToWire,
+  type IssuedToken,
+  insertToken,
+  issuedBefore,
+  newAccessToken,
+  tokenToWire,
+} from './issue-access-token.ts'
 
 /** The holder of a continuation token, proved by its client's signature. */
 export interface ContinuationCaller {
@@ -56,7 +63,7 @@ async function identifyByGrant(exchange: Exchange, unknown: () => OpenPaymentsEr
 /** What a continuation came to. */
 type Continuation =
   | { readonly kind: 'waiting'; readonly grant: Grant }
-  | { readonly kind: 'issued'; readonly grant: Grant; readonly token?: AccessToken }
+  | { readonly kind: 'issued'; readonly grant: Grant; readonly issued?: IssuedToken }
   | { readonly kind: 'wrong reference'; readonly grant: Grant }
 
 /**
@@ -87,10 +94,10 @@ async function continuationBody(
   outcome: Exclude<Continuation, { readonly kind: 'wrong reference' }>,
 ): Promise<unknown> {
   const { grant } = outcome
-  const continuation = { continue: await continuationToWire(context, grant) }
+  const continuation = { continue: continuationToWire(context, grant, await continuationToken(context, grant)) }
   if (outcome.kind !== 'issued') return continuation
   return {
-    ...(outcome.token && { access_token: await tokenToWire(context, outcome.token) }),
+    ...(outcome.issued && { access_token: tokenToWire(context, outcome.issued) }),
     // Only after its owner approved, and only here. @spec GRT-12
     ...(grant.subject && { subject: { sub_ids: [{ id: grant.walletAddress, format: 'uri' }] } }),
     ...continuation,
@@ -151,12 +158,13 @@ async function issue(context: Context, record: StoredRecord<'grant'>): Promise<D
     const value: Grant = { ...approved, state: 'issued', issuedAt: context.clock.now() }
     return { changes: [{ action: 'replace', kind, version, value }], answer: { kind: 'issued', grant: value } }
   }
-  const token = await newAccessToken(context, approved)
+  const issued = await newAccessToken(context, approved)
+  const { token } = issued
   // The token's own moment, not another reading of the clock: by it a repeat knows that the token is the first one.
   const value: Grant = { ...approved, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   return {
     changes: [insertToken(token, value), { action: 'replace', kind, version, value, isListed: true }],
-    answer: { kind: 'issued', grant: value, token },
+    answer: { kind: 'issued', grant: value, issued },
   }
 }
 
@@ -184,7 +192,7 @@ async function repeatIssue(
   // A token that was rotated or revoked since is not given out again.
   if (token !== undefined && (token.value.state !== 'active' || token.value.issuedAt !== grant.issuedAt))
     throw invalidContinuation()
-  return { answer: { kind: 'issued', grant, ...(token && { token: token.value }) } }
+  return { answer: { kind: 'issued', grant, ...(token && { issued: await issuedBefore(context, token.value) }) } }
 }
 
 /** `delete-continue`: ends the grant and its token in one commit; again is fine. @spec CON-8 */

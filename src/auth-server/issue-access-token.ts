@@ -20,14 +20,21 @@ export interface WireContinuation {
   readonly wait?: number
 }
 
+/** An access token, and its value, which is answered and never stored. */
+export interface IssuedToken {
+  readonly token: AccessToken
+  readonly value: string
+}
+
 /** Makes a new access token for a grant: only the digest of its value is kept. @spec TOK-1 @spec TOK-6 */
-export async function newAccessToken(context: Context, grant: Grant): Promise<AccessToken> {
+export async function newAccessToken(context: Context, grant: Grant): Promise<IssuedToken> {
   const { secrets, clock, lifetimes } = context
   const manageId = secrets.randomId()
   const secretId = await secrets.currentId()
   const issuedAt = clock.now()
-  return {
-    id: await secrets.digest(await secrets.derive(secretId, 'access-token', manageId)),
+  const value = await secrets.derive(secretId, 'access-token', manageId)
+  const token: AccessToken = {
+    id: await secrets.digest(value),
     manageId,
     secretId,
     state: 'active',
@@ -39,6 +46,12 @@ export async function newAccessToken(context: Context, grant: Grant): Promise<Ac
     issuedAt,
     expiresAt: issuedAt + lifetimes.accessTokenSeconds * 1000,
   }
+  return { token, value }
+}
+
+/** A token that was issued before. Its value is derived again, so a repeated answer is the same one. @spec TOK-10 */
+export async function issuedBefore({ secrets }: Context, token: AccessToken): Promise<IssuedToken> {
+  return { token, value: await secrets.derive(token.secretId, 'access-token', token.manageId) }
 }
 
 /** The change that stores a new token of a grant. */
@@ -56,20 +69,25 @@ export function keptWithToken(token: AccessToken, grant: Grant): RecordMarks {
   return grant.walletAddress === undefined ? { dueAt: token.expiresAt + OVER_KEPT_MILLISECONDS } : {}
 }
 
-/** The JSON form of a token. Its value is derived again, so a repeated answer is the same one. @spec TOK-10 */
-export async function tokenToWire(context: Context, token: AccessToken): Promise<WireAccessToken> {
+/** The JSON form of a token. */
+export function tokenToWire(context: Context, { token, value }: IssuedToken): WireAccessToken {
   return {
-    value: await context.secrets.derive(token.secretId, 'access-token', token.manageId),
+    value,
     manage: `${context.authServer}/token/${token.manageId}`,
     expires_in: Math.max(0, Math.floor((token.expiresAt - context.clock.now()) / 1000)),
     access: token.access,
   }
 }
 
-/** The continuation object of a grant; `wait` only while there is something to wait for. */
-export async function continuationToWire(context: Context, grant: Grant): Promise<WireContinuation> {
+/** The continuation token of a grant: derived, so that only its digest is stored. */
+export function continuationToken(context: Context, { secretId, id }: Pick<Grant, 'secretId' | 'id'>): Promise<string> {
+  return context.secrets.derive(secretId, 'continuation-token', id)
+}
+
+/** The continuation object of a grant with that token; `wait` only while there is something to wait for. */
+export function continuationToWire(context: Context, grant: Grant, token: string): WireContinuation {
   return {
-    access_token: { value: await context.secrets.derive(grant.secretId, 'continuation-token', grant.id) },
+    access_token: { value: token },
     uri: `${context.authServer}/continue/${grant.id}`,
     ...(grant.state === 'pending' && { wait: context.lifetimes.continuationWaitSeconds }),
   }

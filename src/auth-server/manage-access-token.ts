@@ -13,7 +13,14 @@ import { revokeTokenChange } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { REPEAT_MILLISECONDS } from './continue-grant.ts'
-import { insertToken, keptWithToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+import {
+  type IssuedToken,
+  insertToken,
+  issuedBefore,
+  keptWithToken,
+  newAccessToken,
+  tokenToWire,
+} from './issue-access-token.ts'
 
 /** The holder of the token that a management URI manages. */
 export interface ManagementCaller {
@@ -54,8 +61,8 @@ export async function rotateToken({ exchange, caller }: Input<ManagementCaller, 
   const { context } = exchange
   refuseKeyRotation(exchange.bytes)
   const readToken = knownAtFirst(context.storage, caller.presented)
-  const token = await decide(context, async () => decideRotation(context, await readToken()), caller.proof.claims)
-  return { status: 200, body: { access_token: await tokenToWire(context, token) } }
+  const issued = await decide(context, async () => decideRotation(context, await readToken()), caller.proof.claims)
+  return { status: 200, body: { access_token: tokenToWire(context, issued) } }
 }
 
 const NOTHING_ASKED = /^\s*(?:\{\s*\})?\s*$/
@@ -69,12 +76,14 @@ function refuseKeyRotation(body: Uint8Array): void {
 async function decideRotation(
   context: Context,
   record: StoredRecord<'access-token'> | undefined,
-): Promise<Decision<AccessToken>> {
+): Promise<Decision<IssuedToken>> {
   if (record === undefined || record.value.state === 'revoked') throw unknownManagedToken()
-  if (record.value.state === 'rotated') return { answer: await repeatRotation(context, record) }
+  if (record.value.state === 'rotated')
+    return { answer: await issuedBefore(context, await repeatRotation(context, record)) }
   const grant = await readRecord(context.storage, 'grant', record.value.grantId)
   if (grant === undefined || grant.value.state !== 'issued') throw unknownManagedToken()
-  const token = await newAccessToken(context, grant.value)
+  const issued = await newAccessToken(context, grant.value)
+  const { token } = issued
   const rotated: AccessToken = { ...record.value, state: 'rotated', rotatedAt: token.issuedAt, successorId: token.id }
   return {
     changes: [
@@ -93,7 +102,7 @@ async function decideRotation(
         ...keptWithToken(token, grant.value),
       },
     ],
-    answer: token,
+    answer: issued,
   }
 }
 

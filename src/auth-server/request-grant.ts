@@ -14,7 +14,14 @@ import { answerBefore } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import type { ClientCaller } from './identify-client.ts'
-import { continuationToWire, insertToken, keptWithToken, newAccessToken, tokenToWire } from './issue-access-token.ts'
+import {
+  continuationToken,
+  continuationToWire,
+  insertToken,
+  keptWithToken,
+  newAccessToken,
+  tokenToWire,
+} from './issue-access-token.ts'
 
 /**
  * `post-request`: a grant that needs nobody's consent is issued at once, any other begins with an interaction.
@@ -32,11 +39,12 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
     throw invalidRequest('access repeats an entry')
   const asked = access.filter((entry) => needsInteraction(context, entry))
   const walletAddress = isInteractive ? await walletAddressOf(context, asked, body.subject) : undefined
-  const grant = await newGrant(context, caller, access, walletAddress, body)
-  if (walletAddress === undefined) return issueAtOnce(context, caller, grant)
+  const pending = await newGrant(context, caller, access, walletAddress, body)
+  const { grant } = pending
+  if (walletAddress === undefined) return issueAtOnce(context, caller, pending)
   if (body.interact === undefined) throw invalidRequest('interact with start "redirect" is required for this access')
   if (grant.finish !== undefined) checkFinish(context, grant.finish)
-  return startInteraction(context, caller, grant)
+  return startInteraction(context, caller, pending)
 }
 
 function needsInteraction(context: Context, access: Access): boolean {
@@ -89,18 +97,25 @@ function checkFinish(context: Context, finish: Finish): void {
     )
 }
 
+/** A grant, and its continuation token, which is answered and never stored. */
+interface NewGrant {
+  readonly grant: Grant
+  readonly token: string
+}
+
 async function newGrant(
   context: Context,
   { holder, proof }: ClientCaller,
   access: readonly Access[],
   walletAddress: string | undefined,
   body: GrantRequest,
-): Promise<Grant> {
+): Promise<NewGrant> {
   const { secrets, clock, lifetimes } = context
   const id = secrets.randomId()
   const secretId = await secrets.currentId()
   const createdAt = clock.now()
-  return {
+  const token = await continuationToken(context, { secretId, id })
+  const grant: Grant = {
     id,
     state: 'pending',
     createdAt,
@@ -112,16 +127,18 @@ async function newGrant(
     ...(walletAddress !== undefined && { walletAddress }),
     subject: body.subject !== undefined,
     secretId,
-    continuationHash: await secrets.digest(await secrets.derive(secretId, 'continuation-token', id)),
+    continuationHash: await secrets.digest(token),
     continueAfter: createdAt + lifetimes.continuationWaitSeconds * 1000,
     ...(body.interact?.finish && { finish: body.interact.finish }),
     wrongReferences: 0,
   }
+  return { grant, token }
 }
 
-async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: Grant): Promise<Result> {
-  const token = await newAccessToken(context, pending)
-  const { finish: _, ...rest } = pending
+async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: NewGrant): Promise<Result> {
+  const issued = await newAccessToken(context, pending.grant)
+  const { token } = issued
+  const { finish: _, ...rest } = pending.grant
   const grant: Grant = { ...rest, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   await decide(
     context,
@@ -136,7 +153,7 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: G
   )
   return {
     status: 200,
-    body: { access_token: await tokenToWire(context, token), continue: await continuationToWire(context, grant) },
+    body: { access_token: tokenToWire(context, issued), continue: continuationToWire(context, grant, pending.token) },
   }
 }
 
@@ -150,7 +167,11 @@ async function nameInTime(context: Context, client: ClientId): Promise<string | 
   return answer === 'late' ? undefined : answer.name
 }
 
-async function startInteraction(context: Context, { proof }: ClientCaller, grant: Grant): Promise<Result> {
+async function startInteraction(
+  context: Context,
+  { proof }: ClientCaller,
+  { grant, token }: NewGrant,
+): Promise<Result> {
   const { secrets, authServer } = context
   const reference = secrets.randomId()
   const name = await nameInTime(context, grant.client)
@@ -186,7 +207,7 @@ async function startInteraction(context: Context, { proof }: ClientCaller, grant
         redirect: `${authServer}/interact/${reference}`,
         finish: await secrets.derive(grant.secretId, 'interaction-nonce', grant.id),
       },
-      continue: await continuationToWire(context, grant),
+      continue: continuationToWire(context, grant, token),
     },
   }
 }
