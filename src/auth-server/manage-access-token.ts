@@ -78,8 +78,7 @@ async function decideRotation(
   record: StoredRecord<'access-token'> | undefined,
 ): Promise<Decision<IssuedToken>> {
   if (record === undefined || record.value.state === 'revoked') throw unknownManagedToken()
-  if (record.value.state === 'rotated')
-    return { answer: await issuedBefore(context, await repeatRotation(context, record)) }
+  if (record.value.state === 'rotated') return { answer: await repeatRotation(context, record) }
   const grant = await readRecord(context.storage, 'grant', record.value.grantId)
   if (grant === undefined || grant.value.state !== 'issued') throw unknownManagedToken()
   const issued = await newAccessToken(context, grant.value)
@@ -107,13 +106,13 @@ async function decideRotation(
 }
 
 /** The loser of two rotations, or a client that lost the answer, gets the same new token for a minute. @spec TOK-7 */
-async function repeatRotation(context: Context, record: StoredRecord<'access-token'>): Promise<AccessToken> {
+async function repeatRotation(context: Context, record: StoredRecord<'access-token'>): Promise<IssuedToken> {
   const { rotatedAt, successorId } = record.value
   const isInTime = rotatedAt !== undefined && context.clock.now() < rotatedAt + REPEAT_MILLISECONDS
   const successor =
     successorId === undefined || !isInTime ? undefined : await readRecord(context.storage, 'access-token', successorId)
   if (successor === undefined || successor.value.state !== 'active') throw unknownManagedToken()
-  return successor.value
+  return issuedBefore(context, successor.value)
 }
 
 /** `delete-token`: the token is dead for every request that starts after the answer; again is fine. @spec TOK-9 */
