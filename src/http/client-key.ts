@@ -12,6 +12,8 @@ export interface KeyHolder {
   readonly client: ClientId
   readonly clientKey?: PublicKey
   readonly keys: readonly PinnedKey[]
+  /** The client's present key set, where this very request has asked for it. */
+  readonly presentKeys?: readonly PublicKey[]
 }
 
 /** A key of the client, with its RFC 7638 thumbprint. */
@@ -54,6 +56,8 @@ export async function findClientKey(
 async function presentKey(context: Context, holder: KeyHolder, keyId: string): Promise<PublicKey | undefined> {
   const walletAddress = clientWalletAddress(holder.client)
   if (walletAddress === undefined) return holder.clientKey?.kid === keyId ? holder.clientKey : undefined
+  const asked = holder.presentKeys && findKey(holder.presentKeys, keyId)
+  if (asked !== undefined) return asked
   const keySet = await clientKeySet(context, walletAddress, keyId, holder.keys.length > 0)
   if (!keySet.ok && keySet.reason === 'unreachable') throw unavailable('the key set of a client could not be fetched')
   return keySet.ok ? findKey(keySet.keys, keyId) : undefined
