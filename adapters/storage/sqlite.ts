@@ -7,7 +7,8 @@
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { type Cell, decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
-import { bindChange, createTables } from './sql/statements.ts'
+import { createTables } from './sql/statements.ts'
+import { createBinding } from './sqlite/changes.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
 import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
 import { createReader } from './sqlite/joined-read.ts'
@@ -28,6 +29,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const transact = createGroupCommit(handle)
   const tableOf = createTables()
   const read = createReader(handle, runner, tableOf)
+  const bindChange = createBinding(runner, tableOf)
 
   const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
     const { layout } = tableOf(kind)
@@ -46,9 +48,9 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
     async commit(changes) {
       // Encoded before it is queued: what cannot be stored rejects this commit alone, and later changes to a value
       // are not seen.
-      const statements = changes.map((change) => bindChange(change, tableOf(change.kind)))
+      const bound = changes.map(bindChange)
       const conflicts = await transact(
-        () => statements.flatMap(({ sql, parameters }, index) => (runner.run(sql, parameters) === 1 ? [] : [index])),
+        () => bound.flatMap((makeChange, index) => (makeChange() ? [] : [index])),
         (found) => found.length === 0,
       )
       return conflicts.length === 0 ? 'committed' : { conflicts }

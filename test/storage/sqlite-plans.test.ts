@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { createTables, statementsOf } from '../../adapters/storage/sql/statements.ts'
+import { changeStatementsOf } from '../../adapters/storage/sqlite/changes.ts'
 import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { ListableKind, ListQuery } from '../../src/ports/storage.ts'
@@ -20,7 +21,9 @@ function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
       ),
     ),
   )
-  return [replace, remove, check, due, ...queries.map((query) => list(query).sql)]
+  const ours = changeStatementsOf(layoutOf(kind))
+  const changes = [replace, remove, check, ours.replace.sql, ...ours.indexed.map(({ sql }) => sql), ours.check]
+  return [...changes, due, ...queries.map((query) => list(query).sql)]
 }
 
 it.each(KINDS)('every statement about a %s finds its rows by an index, and sorts nothing', async (kind) => {
