@@ -32,11 +32,12 @@ export function createRouter<R extends Row>(
   const table = [...groupByPath(rows, bases)].flatMap(([path, group]) =>
     IttyRouter()
       .all(path)
-      .routes.map(([, pattern]) => ({ pattern, group })),
+      .routes.map(([, pattern]) => ({ beginning: fixedBeginning(path), pattern, group })),
   )
   const find = (path: string): Found<R> | undefined => {
-    for (const { pattern, group } of table) {
-      const match = pattern.exec(path)
+    for (const { beginning, pattern, group } of table) {
+      // Most paths are told apart by their first segment, and a pattern is dear to ask.
+      const match = path.startsWith(beginning) ? pattern.exec(path) : null
       if (match !== null) return { group, params: decodeParams(match.groups) }
     }
     return undefined
@@ -72,6 +73,11 @@ function groupByPath<R extends Row>(rows: readonly R[], bases: Readonly<Record<S
   return groups
 }
 
+/** What stands in a path before its first parameter, without trailing slashes. */
+function fixedBeginning(path: string): string {
+  return path.replace(/[:*].*$/, '').replace(/\/+$/, '')
+}
+
 /** What every URL parser leaves as it is: no escapes, and no segment that begins with a dot. */
 const PLAIN_PATH = /^(?:\/[\w~-][\w.~-]*)+\/?$/
 
@@ -86,7 +92,8 @@ export function originFormPath(target: string): string | undefined {
 function decodeParams(params: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
   const decoded: Record<string, string> = {}
   try {
-    for (const [name, value] of Object.entries(params)) decoded[name] = decodeURIComponent(value)
+    for (const [name, value] of Object.entries(params))
+      decoded[name] = value.includes('%') ? decodeURIComponent(value) : value
     return decoded
   } catch {
     return undefined
