@@ -8,7 +8,7 @@ import { fromFetchRequest, toFetchResponse } from './http/fetch-exchange.ts'
 import { createHandler } from './http/handle.ts'
 import { findLocalWalletAddress } from './http/local-wallet-address.ts'
 import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
-import { createRouter, originFormPath } from './http/router.ts'
+import { createRouter } from './http/router.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
 import { countDeliveries } from './payments/rail/deliveries.ts'
@@ -178,7 +178,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
       if (found.row.role !== 'wallet-address-server') return true
-      const path = (originFormPath(target) ?? '/').replace(/\/jwks\.json\/?$/, '')
+      const path = found.path.replace(/\/jwks\.json\/?$/, '')
       return (await findLocalWalletAddress(context, `${context.walletAddressServer}${path}`)) !== undefined
     },
     interactions,

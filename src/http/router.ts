@@ -14,9 +14,14 @@ export interface Row {
   readonly role: ServerRole
 }
 
-/** A matched row and its decoded path parameters; or why there is none, and which server says so. */
+/** A matched row, the raw path and its decoded parameters; or why there is none, and which server says so. */
 export type Match<R extends Row> =
-  | { readonly ok: true; readonly row: R; readonly params: Readonly<Record<string, string>> }
+  | {
+      readonly ok: true
+      readonly row: R
+      readonly path: string
+      readonly params: Readonly<Record<string, string>>
+    }
   | { readonly ok: false; readonly role: ServerRole; readonly refusal: OpenPaymentsError }
 
 /**
@@ -45,10 +50,11 @@ export function createRouter<R extends Row>(
   return (method, target) => {
     const path = originFormPath(target)
     const found = path === undefined ? undefined : find(path)
-    if (found?.params === undefined) return { ok: false, role: roleOf(target, bases), refusal: notFound() }
+    if (path === undefined || found?.params === undefined)
+      return { ok: false, role: roleOf(target, bases), refusal: notFound() }
     const { group, params } = found
     const row = group.find((candidate) => candidate.method === method)
-    if (row !== undefined) return { ok: true, row, params }
+    if (row !== undefined) return { ok: true, row, path, params }
     const role = roleOf(target, bases)
     // Only a GET can tell whether a path is a wallet address, so nothing else is promised there.
     if (group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }

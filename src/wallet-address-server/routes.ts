@@ -58,8 +58,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
 const KEYS_SUFFIX = '/jwks.json'
 
 /** The wallet address whose own URL, with `suffix` behind it, is asked for. The query is ignored. @spec T-35 */
-function namedByPath({ context, request }: Exchange, suffix: string): Promise<LocalWalletAddress> {
-  const path = request.target.split('?', 1)[0] ?? ''
+function namedByPath({ context, path }: Exchange, suffix: string): Promise<LocalWalletAddress> {
   return activeAddress(context, `${context.walletAddressServer}${path.slice(0, path.lastIndexOf(suffix))}`)
 }
 
