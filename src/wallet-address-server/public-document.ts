@@ -1,5 +1,6 @@
 import type { Exchange } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
+import type { Secrets } from '../ports/secrets.ts'
 
 /** So many documents are remembered with their entity tags, each of so many characters at most: a few megabytes. */
 const KEPT_DOCUMENTS = 1000
@@ -12,11 +13,15 @@ const LONGEST_KEPT = 4096
  */
 export function createPublisher(): (exchange: Exchange, document: unknown, seconds: number) => Promise<Result> {
   const tags = new Map<string, string>()
+  const tagOf = async (secrets: Secrets, raw: string): Promise<string> => {
+    const tag = `"${await secrets.digest(raw)}"`
+    if (tags.size >= KEPT_DOCUMENTS) tags.clear()
+    if (raw.length <= LONGEST_KEPT) tags.set(raw, tag)
+    return tag
+  }
   return async ({ context, request }, document, seconds) => {
     const raw = JSON.stringify(document)
-    const etag = tags.get(raw) ?? `"${await context.secrets.digest(raw)}"`
-    if (tags.size >= KEPT_DOCUMENTS) tags.clear()
-    if (raw.length <= LONGEST_KEPT) tags.set(raw, etag)
+    const etag = tags.get(raw) ?? (await tagOf(context.secrets, raw))
     const headers = {
       'cache-control': `public, max-age=${seconds}`,
       etag,
