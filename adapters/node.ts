@@ -131,10 +131,12 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
 
 function sendAnswer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
   if (response.destroyed || response.headersSent) return
-  const { 'set-cookie': cookie, ...others } = headers
-  const sent: Record<string, string | number> = others
-  // The host may have set one of its own for its session.
-  if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
+  const sent: Record<string, string | number> = { ...headers }
+  if (headers['set-cookie'] !== undefined) {
+    // The host may have set one of its own for its session.
+    response.appendHeader('set-cookie', headers['set-cookie'])
+    delete sent['set-cookie']
+  }
   if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
   const isUnread = !request.complete && !request.readableEnded && hasBody(request)
   // The rest of a body that nobody reads would have to be waited for before the next request.

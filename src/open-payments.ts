@@ -8,7 +8,7 @@ import { fromFetchRequest, toFetchResponse } from './http/fetch-exchange.ts'
 import { createHandler } from './http/handle.ts'
 import { findLocalWalletAddress } from './http/local-wallet-address.ts'
 import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
-import { createRouter, originFormPath } from './http/router.ts'
+import { createRouter } from './http/router.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
 import { countDeliveries } from './payments/rail/deliveries.ts'
@@ -154,17 +154,18 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   }
   for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keepCredit))
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
-  const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
+  const handle: OpenPayments['handle'] = (request, { waitUntil } = {}) => {
     const rail = railAt(request.method, request.target)
-    if (rail !== undefined) {
-      const response = await answerByRail(context, rail, request)
+    if (rail === undefined) {
+      return answer(request, (work) => {
+        const kept = keep(work)
+        waitUntil?.(kept)
+      })
+    }
+    return answerByRail(context, rail, request).then((response) => {
       // What the rail has taken is credited after the answer.
       waitUntil?.(Promise.all(credits))
       return response
-    }
-    return answer(request, (work) => {
-      const kept = keep(work)
-      waitUntil?.(kept)
     })
   }
   return {
@@ -177,7 +178,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
       if (found.row.role !== 'wallet-address-server') return true
-      const path = (originFormPath(target) ?? '/').replace(/\/jwks\.json\/?$/, '')
+      const path = found.path.replace(/\/jwks\.json\/?$/, '')
       return (await findLocalWalletAddress(context, `${context.walletAddressServer}${path}`)) !== undefined
     },
     interactions,

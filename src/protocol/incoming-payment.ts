@@ -48,15 +48,15 @@ export const CreateIncomingPayment: v.GenericSchema<unknown, CreateIncomingPayme
   metadata: v.nullish(Metadata),
 })
 
-/** An incoming payment without payment methods, as list and complete answer it. */
+/** An incoming payment without payment methods, as list and complete answer it. JSON leaves out what is undefined. */
 export interface WireIncomingPayment {
   readonly id: string
   readonly walletAddress: string
   readonly completed: boolean
-  readonly incomingAmount?: WireAmount
+  readonly incomingAmount: WireAmount | undefined
   readonly receivedAmount: WireAmount
-  readonly expiresAt?: string
-  readonly metadata?: Metadata
+  readonly expiresAt: string | undefined
+  readonly metadata: Metadata | undefined
   readonly createdAt: string
 }
 
@@ -71,10 +71,10 @@ export function incomingPaymentToWire(payment: IncomingPayment, url: string): Wi
     id: url,
     walletAddress: payment.walletAddress,
     completed: payment.state === 'completed',
-    ...(payment.incomingAmount && { incomingAmount: amountToWire(payment.incomingAmount) }),
+    incomingAmount: payment.incomingAmount && amountToWire(payment.incomingAmount),
     receivedAmount: amountToWire(payment.received),
-    ...(payment.expiresAt !== undefined && { expiresAt: new Date(payment.expiresAt).toISOString() }),
-    ...(payment.metadata && { metadata: payment.metadata }),
+    expiresAt: payment.expiresAt === undefined ? undefined : new Date(payment.expiresAt).toISOString(),
+    metadata: payment.metadata,
     createdAt: new Date(payment.createdAt).toISOString(),
   }
 }

@@ -1,6 +1,7 @@
 import type { HttpRequest } from 'open-payments-server'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
+import { parseJson } from '../../src/http/exchange.ts'
 import { authWallet, cancel, PLAIN_REQUEST, revoke, rotate } from '../auth-server/auth-wallet.ts'
 import { AUTH, BASE } from '../support/test-wallet.ts'
 
@@ -22,6 +23,11 @@ describe('the body of a request', () => {
     const paths = [AUTH, `${AUTH}/continue/x`, `${AUTH}/token/x`, `${BASE}/incoming-payments`, `${BASE}/quotes`]
     for (const url of paths) expect((await wallet.send('POST', url, { body })).status).toBe(413)
     expect((await wallet.send('POST', AUTH, { body: padded(1_000) })).status).toBe(200)
+  })
+
+  it('EMB-3 leaves nothing behind for the next where it is no text', () => {
+    expect(() => parseJson(Uint8Array.of(0x22, 0xe2, 0x82))).toThrow('the body is not JSON')
+    expect(parseJson(new TextEncoder().encode('"€"'))).toBe('€')
   })
 
   it('EMB-1 SIG-34 is refused for its size before its signature is looked at', async () => {

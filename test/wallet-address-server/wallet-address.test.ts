@@ -393,6 +393,32 @@ describe('caches and browsers', () => {
     expect(secondsOf(await get(wallet, `${ALICE}/jwks.json`))).toBeLessThanOrEqual(60)
   })
 
+  it('WAS-5 a document is digested once while it stays the same and there are not too many', async () => {
+    let digests = 0
+    const sha256 = (data: Uint8Array) => {
+      digests++
+      return cryptography.sha256(data)
+    }
+    const wallet = await testWallet({ cryptography: { ...cryptography, sha256 } })
+    const digestsOf = async (url: string): Promise<number> => {
+      const before = digests
+      expect((await get(wallet, url)).status).toBe(200)
+      return digests - before
+    }
+    expect([await digestsOf(ALICE), await digestsOf(ALICE)]).toEqual([1, 0])
+    wallet.directory.set(`${BASE}/long`, {
+      account: 'x',
+      assetCode: 'USD',
+      assetScale: 2,
+      publicName: 'x'.repeat(5000),
+    })
+    expect([await digestsOf(`${BASE}/long`), await digestsOf(`${BASE}/long`)]).toEqual([1, 1])
+    const others = Array.from({ length: 1000 }, (_, index) => `${BASE}/${index + 1}`)
+    for (const url of others) wallet.directory.set(url, { account: 'x', assetCode: 'USD', assetScale: 2 })
+    await Promise.all(others.map((url) => get(wallet, url)))
+    expect([await digestsOf(`${BASE}/1000`), await digestsOf(ALICE)]).toEqual([0, 1])
+  })
+
   it('WAS-5 a document has a tag that changes with it, and is not sent again to who holds it', async () => {
     const wallet = await testWallet()
     for (const url of [`${BASE}/client`, `${BASE}/client/jwks.json`]) {

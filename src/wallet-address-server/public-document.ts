@@ -1,0 +1,37 @@
+import type { Exchange } from '../http/exchange.ts'
+import type { Result } from '../http/respond.ts'
+import type { Secrets } from '../ports/secrets.ts'
+
+/** So many documents are remembered with their entity tags, each of so many characters at most: a few megabytes. */
+const KEPT_DOCUMENTS = 1000
+const LONGEST_KEPT = 4096
+
+/**
+ * Answers documents that anyone may hold for some seconds; who holds the present one already is only told so. The entity
+ * tag is a digest of the document, and remembered by its whole text: a document that changes has another one.
+ * @spec WAS-5 @spec WAS-8
+ */
+export function createPublisher(): (exchange: Exchange, document: unknown, seconds: number) => Promise<Result> {
+  const tags = new Map<string, string>()
+  const tagOf = async (secrets: Secrets, raw: string): Promise<string> => {
+    const tag = `"${await secrets.digest(raw)}"`
+    if (tags.size >= KEPT_DOCUMENTS) tags.clear()
+    if (raw.length <= LONGEST_KEPT) tags.set(raw, tag)
+    return tag
+  }
+  return async ({ context, request }, document, seconds) => {
+    const raw = JSON.stringify(document)
+    const etag = tags.get(raw) ?? (await tagOf(context.secrets, raw))
+    const headers = {
+      'cache-control': `public, max-age=${seconds}`,
+      etag,
+      vary: 'Accept',
+      'access-control-allow-origin': '*',
+    }
+    const held = request.headerLines('if-none-match').flatMap((line) => line.split(',').map((tag) => tag.trim()))
+    const isHeld = held.some((tag) => tag === '*' || tag === etag || tag === `W/${etag}`)
+    return isHeld
+      ? { status: 304, headers }
+      : { status: 200, raw, headers: { 'content-type': 'application/json', ...headers } }
+  }
+}
