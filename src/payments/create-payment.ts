@@ -19,7 +19,8 @@ import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { decide } from '../records/decide.ts'
-import { decideOnce, type Effect, isUsedKey, type SingleUse } from '../records/decide-once.ts'
+import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse } from '../records/decide-once.ts'
+import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
@@ -75,7 +76,8 @@ interface Intent {
  * Creates an outgoing payment.
  *
  * One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
- * ordered it, so that none of them ever exists without the others; then the wallet is asked to hold the money. A
+ * ordered it, so that none of them ever exists without the others. Orders of one grant that wait for each other share that
+ * commit: each is charged to what those before it leave of the budget. Then the wallet is asked to hold the money. A
  * refusal gives key, quote and budget back and throws; anything else that goes wrong leaves the payment to recovery,
  * and counts as created. A repeat of the order under its key takes the payment up where it stands.
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
@@ -85,15 +87,16 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const token = presented.value
   const readToken = knownAtFirst(context.storage, presented)
   const id = context.secrets.randomId()
-  const attempt = async (): Promise<Effect<Intent>> => {
+  const attempt = async (before: Promise<readonly Change[]>): Promise<Effect<Intent>> => {
     const terms = await readTerms()
+    const uncommitted = await before
     const now = context.clock.now()
     if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('it is too old by now')
     // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
     // nothing. @spec TOK-9
     const current = await readToken()
     if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
-    const charged = await chargeGrant(context, token, { ...terms, receiver: terms.receiver.url }, now)
+    const charged = await chargeGrant(context, token, { ...terms, receiver: terms.receiver.url }, now, uncommitted)
     if (!charged.ok) throw grantLimitExceeded(charged.reason)
     const intended = intendPayment(id, token, terms, charged.spendingIds, now)
     const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
@@ -110,7 +113,12 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     return { changes, resourceId: id, response: answerOf(payment, spent), made: { record, spent } }
   }
   await prepareOrder(context, order)
-  const once = await context.serialize(`grant:${token.grantId}`, () => decideOnce(context, order, attempt))
+  const once = await decideTogether(
+    context,
+    `grant:${token.grantId}`,
+    (before) => planOnce(context, order, () => attempt(before)),
+    () => decideOnce(context, order, () => attempt(Promise.resolve([]))),
+  )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent } = once.made
   const held = await beginPayment(context, record)
