@@ -66,9 +66,10 @@ export interface CreatedPayment {
   readonly created?: FirstStep
 }
 
-/** A payment that is durable, and what its grant has spent with it. */
+/** A payment that is durable, its quote as it is by that, and what its grant has spent with it. */
 interface Intent {
   readonly record: StoredRecord<'outgoing-payment'>
+  readonly quote: StoredRecord<'quote'> | undefined
   readonly spent: Spending
 }
 
@@ -110,7 +111,8 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     ]
     const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
     const { spent } = charged
-    return { changes, resourceId: id, response: answerOf(payment, spent), made: { record, spent } }
+    const made = { record, spent, quote: terms.quote && reservedQuote(terms.quote, id) }
+    return { changes, resourceId: id, response: answerOf(payment, spent), made }
   }
   await prepareOrder(context, order)
   const once = await decideTogether(
@@ -120,9 +122,11 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     () => decideOnce(context, order, () => attempt(Promise.resolve([]))),
   )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
-  const { record, spent } = once.made
-  const held = await beginPayment(context, record)
-  return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
+  const { record, spent, quote } = once.made
+  const held = await beginPayment(context, record, quote)
+  // Where another worker was faster, the payment may have an end by now. A repeat under the key hears the first answer.
+  const isSame = held.isOurs || key !== undefined
+  return { ...held, answer: isSame ? once.response : answerOf(held.record.value, spent) }
 }
 
 /** An order whose key is used asks nobody anything: it has its answer, whatever became of its receiver since. @spec OUT-12 */
@@ -169,17 +173,22 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 async function beginPayment(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
+  quote?: StoredRecord<'quote'>,
 ): Promise<Omit<CreatedPayment, 'answer'>> {
-  const held = await holdMoney(context, record)
+  const held = await holdMoney(context, record, quote)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
   if (held.outcome === 'held') return { record: held.record, isOurs: true, created: held.created }
   return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 
-async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+async function holdMoney(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  quote: StoredRecord<'quote'> | undefined,
+): Promise<HeldPayment> {
   const asked = await askHold(withPatienceForHold(context), record.value)
   try {
-    const held = await writeHold(context, record, asked, 'undo')
+    const held = await writeHold(context, record, asked, 'undo', quote)
     return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
     const at = context.clock.now()
@@ -233,8 +242,16 @@ function payeeOf({
 /** @spec QUO-7 */
 function reserveQuote(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
   if (quote === undefined) return []
-  const { kind, version, value } = quote
-  return [{ action: 'replace', kind, version, value: { ...value, state: 'reserved', outgoingPaymentId } }]
+  const { kind, value } = reservedQuote(quote, outgoingPaymentId)
+  return [{ action: 'replace', kind, version: quote.version, value }]
+}
+
+/** A quote as it is once its payment is committed. */
+function reservedQuote(
+  { kind, version, value }: StoredRecord<'quote'>,
+  outgoingPaymentId: string,
+): StoredRecord<'quote'> {
+  return { kind, version: version + 1, value: { ...value, state: 'reserved', outgoingPaymentId } }
 }
 
 /**
