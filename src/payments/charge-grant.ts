@@ -60,7 +60,8 @@ function isCreateEntry(access: Access): access is OutgoingPaymentAccess {
 
 /**
  * Charges a payment to the first entry that admits it. The changes expect the records as they were read, so that of
- * two payments that race for the last of a budget one reads again.
+ * two payments that race for the last of a budget one reads again. `uncommitted` are the changes of those that are charged
+ * before it in the same commit: it is charged on top of them.
  * @spec LIM-1 @spec LIM-8 @spec LIM-10
  */
 export async function chargeGrant(
@@ -68,6 +69,7 @@ export async function chargeGrant(
   token: AccessToken,
   charge: Charge,
   now: number,
+  uncommitted: readonly Change[],
 ): Promise<ChargedGrant> {
   let refusal = 'no entry of the grant covers this wallet address'
   const windows = entryWindows(context, token, now).filter(({ access }) =>
@@ -76,8 +78,7 @@ export async function chargeGrant(
   const ids = [
     ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
   ]
-  const records = ids.length === 0 ? [] : await context.storage.get(ids.map((id) => ({ kind: 'spending', id })))
-  const stored = recordsOfKind(records, 'spending')
+  const stored = await readSpending(context, ids, uncommitted)
   for (const { entry, access, windowId, lifeId } of windows) {
     const empty = (id: string): Spending => ({
       id,
@@ -113,6 +114,29 @@ export async function chargeGrant(
   return { ok: false, reason: refusal }
 }
 
+/** What was spent, by those records that are there; one that the same commit is to insert has version 0. */
+async function readSpending(
+  context: Context,
+  ids: readonly string[],
+  uncommitted: readonly Change[],
+): Promise<readonly StoredRecord<'spending'>[]> {
+  const charged = uncommitted.flatMap((change) => (isSpendingOf(change, ids) ? [asRecord(change)] : []))
+  const others = ids.filter((id) => !charged.some(({ value }) => value.id === id))
+  const found = others.length === 0 ? [] : await context.storage.get(others.map((id) => ({ kind: 'spending', id })))
+  return [...charged, ...recordsOfKind(found, 'spending')]
+}
+
+type SpendingChange = Extract<Change, { readonly kind: 'spending'; readonly value: Spending }>
+
+function isSpendingOf(change: Change, ids: readonly string[]): change is SpendingChange {
+  return change.kind === 'spending' && 'value' in change && ids.includes(change.value.id)
+}
+
+function asRecord(change: SpendingChange): StoredRecord<'spending'> {
+  const { kind, value } = change
+  return { kind, value, version: change.action === 'replace' ? change.version : 0 }
+}
+
 function chargeRecord(
   record: StoredRecord<'spending'> | undefined,
   empty: Spending,
@@ -123,7 +147,8 @@ function chargeRecord(
   const before = record?.value ?? empty
   const charged = chargeSpending(before, debitAmount.value, receiveAmount, receiveAmount.value)
   const value = { ...charged, chargedAt: now, chargedBefore: before.chargedAt, payments: before.payments + 1 }
-  if (record === undefined) return { change: { action: 'insert', kind: 'spending', value }, value }
+  const isNew = record === undefined || record.version === 0
+  if (isNew) return { change: { action: 'insert', kind: 'spending', value }, value }
   return { change: { ...record, action: 'replace', value }, value }
 }
 

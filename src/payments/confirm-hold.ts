@@ -77,16 +77,18 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
  *
  * `whenRefused`: the request that creates a payment can still say no, so there a refusal undoes it, and frees the key
  * that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without a
- * key may have been told that it exists, so there it fails.
+ * key may have been told that it exists, so there it fails. `quote` is the payment's, where it is known as it was committed
+ * with the order.
  */
 export async function writeHold(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   held: LedgerOutcome,
   whenRefused: 'undo' | 'fail',
+  quote?: StoredRecord<'quote'>,
 ): Promise<HeldPayment> {
   if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }
-  if (held.outcome === 'done') return startSending(context, record)
+  if (held.outcome === 'done') return startSending(context, record, quote)
   return refusePayment(context, record.value.id, held.reason, whenRefused)
 }
 
@@ -96,13 +98,17 @@ export async function writeHold(
  * `deliverLocally` reads again, and reserves room or gives the payment up. So the answer to the order waits for no other
  * payer, and depends on no reading of the receiver.
  */
-async function startSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+async function startSending(
+  context: Context,
+  known: StoredRecord<'outgoing-payment'>,
+  quote: StoredRecord<'quote'> | undefined,
+): Promise<HeldPayment> {
   const payment = known.value
   if (!isLocalPayment(payment) || context.serialize.isBusy(turnAtReceiver(payment)))
-    return writeSending(context, known, async () => undefined)
+    return writeSending(context, known, quote, async () => undefined)
   let isFirst = true
   return context.serialize(turnAtReceiver(payment), () =>
-    writeSending(context, known, async (now) => {
+    writeSending(context, known, quote, async (now) => {
       if (!isFirst) return undefined
       isFirst = false
       return roomAtOnce(context, payment, now)
@@ -122,9 +128,11 @@ async function roomAtOnce(context: Context, payment: LocalPayment, now: number):
 async function writeSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
+  quote: StoredRecord<'quote'> | undefined,
   reserve: (now: number) => Promise<TakenRoom | undefined>,
 ): Promise<HeldPayment> {
   const readPayment = knownAtFirst(context.storage, known)
+  const readItsQuote = quote ? knownAtFirst(context.storage, quote) : () => readQuote(context, known.value)
   return decide<HeldPayment>(context, async () => {
     const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
@@ -134,7 +142,7 @@ async function writeSending(
     const dueAt = now + context.limits.leaseSeconds * 1000
     const events =
       record.isListed === true ? [] : recordEvents(context, [outgoingPaymentEvent(context, payment, 'created')])
-    const used = await useQuote(context, payment)
+    const used = useQuote(payment, await readItsQuote())
     const room = await reserve(now)
     return {
       changes: [
@@ -152,8 +160,11 @@ async function writeSending(
   })
 }
 
-async function useQuote(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const quote = payment.quoteId === undefined ? undefined : await readRecord(context.storage, 'quote', payment.quoteId)
+async function readQuote(context: Context, { quoteId }: OutgoingPayment): Promise<StoredRecord<'quote'> | undefined> {
+  return quoteId === undefined ? undefined : readRecord(context.storage, 'quote', quoteId)
+}
+
+function useQuote(payment: OutgoingPayment, quote: StoredRecord<'quote'> | undefined): readonly Change[] {
   if (quote?.value.outgoingPaymentId !== payment.id) return []
   return [{ ...quote, action: 'replace', value: { ...quote.value, state: 'used' } }]
 }
@@ -179,7 +190,7 @@ async function refusePayment(
     const end: Change = { action: 'replace', kind, version, value: payment, ...(isShown && { isListed: true }) }
     const undone = [
       ...(await releaseSpending(context, payment)),
-      ...(isShown ? await useQuote(context, payment) : await undoOrder(context, payment)),
+      ...(isShown ? useQuote(payment, await readQuote(context, payment)) : await undoOrder(context, payment)),
     ]
     const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
     const events = isShown ? recordEvents(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
@@ -201,7 +212,7 @@ async function undoOrder(context: Context, payment: OutgoingPayment): Promise<re
 }
 
 async function reopenQuote(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const quote = payment.quoteId === undefined ? undefined : await readRecord(context.storage, 'quote', payment.quoteId)
+  const quote = await readQuote(context, payment)
   if (quote?.value.outgoingPaymentId !== payment.id) return []
   const { outgoingPaymentId: _, ...rest } = quote.value
   const dueAt = rest.expiresAt + EXPIRED_KEPT_MILLISECONDS

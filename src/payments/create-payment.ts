@@ -19,7 +19,8 @@ import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { decide } from '../records/decide.ts'
-import { decideOnce, type Effect, isUsedKey, type SingleUse } from '../records/decide-once.ts'
+import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse } from '../records/decide-once.ts'
+import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
@@ -65,9 +66,10 @@ export interface CreatedPayment {
   readonly created?: FirstStep
 }
 
-/** A payment that is durable, and what its grant has spent with it. */
+/** A payment that is durable, its quote as it is by that, and what its grant has spent with it. */
 interface Intent {
   readonly record: StoredRecord<'outgoing-payment'>
+  readonly quote: StoredRecord<'quote'> | undefined
   readonly spent: Spending
 }
 
@@ -75,7 +77,8 @@ interface Intent {
  * Creates an outgoing payment.
  *
  * One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
- * ordered it, so that none of them ever exists without the others; then the wallet is asked to hold the money. A
+ * ordered it, so that none of them ever exists without the others. Orders of one grant that wait for each other share that
+ * commit: each is charged to what those before it leave of the budget. Then the wallet is asked to hold the money. A
  * refusal gives key, quote and budget back and throws; anything else that goes wrong leaves the payment to recovery,
  * and counts as created. A repeat of the order under its key takes the payment up where it stands.
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
@@ -85,15 +88,16 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const token = presented.value
   const readToken = knownAtFirst(context.storage, presented)
   const id = context.secrets.randomId()
-  const attempt = async (): Promise<Effect<Intent>> => {
+  const attempt = async (before: Promise<readonly Change[]>): Promise<Effect<Intent>> => {
     const terms = await readTerms()
+    const uncommitted = await before
     const now = context.clock.now()
     if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('it is too old by now')
     // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
     // nothing. @spec TOK-9
     const current = await readToken()
     if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
-    const charged = await chargeGrant(context, token, { ...terms, receiver: terms.receiver.url }, now)
+    const charged = await chargeGrant(context, token, { ...terms, receiver: terms.receiver.url }, now, uncommitted)
     if (!charged.ok) throw grantLimitExceeded(charged.reason)
     const intended = intendPayment(id, token, terms, charged.spendingIds, now)
     const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
@@ -107,14 +111,22 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     ]
     const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
     const { spent } = charged
-    return { changes, resourceId: id, response: answerOf(payment, spent), made: { record, spent } }
+    const made = { record, spent, quote: terms.quote && reservedQuote(terms.quote, id) }
+    return { changes, resourceId: id, response: answerOf(payment, spent), made }
   }
   await prepareOrder(context, order)
-  const once = await context.serialize(`grant:${token.grantId}`, () => decideOnce(context, order, attempt))
+  const once = await decideTogether(
+    context,
+    `grant:${token.grantId}`,
+    (before) => planOnce(context, order, () => attempt(before)),
+    () => decideOnce(context, order, () => attempt(Promise.resolve([]))),
+  )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
-  const { record, spent } = once.made
-  const held = await beginPayment(context, record)
-  return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
+  const { record, spent, quote } = once.made
+  const held = await beginPayment(context, record, quote)
+  // Where another worker was faster, the payment may have an end by now. A repeat under the key hears the first answer.
+  const isSame = held.isOurs || key !== undefined
+  return { ...held, answer: isSame ? once.response : answerOf(held.record.value, spent) }
 }
 
 /** An order whose key is used asks nobody anything: it has its answer, whatever became of its receiver since. @spec OUT-12 */
@@ -161,17 +173,22 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 async function beginPayment(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
+  quote?: StoredRecord<'quote'>,
 ): Promise<Omit<CreatedPayment, 'answer'>> {
-  const held = await holdMoney(context, record)
+  const held = await holdMoney(context, record, quote)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
   if (held.outcome === 'held') return { record: held.record, isOurs: true, created: held.created }
   return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 
-async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HeldPayment> {
+async function holdMoney(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  quote: StoredRecord<'quote'> | undefined,
+): Promise<HeldPayment> {
   const asked = await askHold(withPatienceForHold(context), record.value)
   try {
-    const held = await writeHold(context, record, asked, 'undo')
+    const held = await writeHold(context, record, asked, 'undo', quote)
     return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
     const at = context.clock.now()
@@ -225,8 +242,16 @@ function payeeOf({
 /** @spec QUO-7 */
 function reserveQuote(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
   if (quote === undefined) return []
-  const { kind, version, value } = quote
-  return [{ action: 'replace', kind, version, value: { ...value, state: 'reserved', outgoingPaymentId } }]
+  const { kind, value } = reservedQuote(quote, outgoingPaymentId)
+  return [{ action: 'replace', kind, version: quote.version, value }]
+}
+
+/** A quote as it is once its payment is committed. */
+function reservedQuote(
+  { kind, version, value }: StoredRecord<'quote'>,
+  outgoingPaymentId: string,
+): StoredRecord<'quote'> {
+  return { kind, version: version + 1, value: { ...value, state: 'reserved', outgoingPaymentId } }
 }
 
 /**

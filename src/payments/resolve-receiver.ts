@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
-import { isLocalReceiver, localResourceId, parseReceiver } from '../protocol/receiver.ts'
+import { isLocalReceiver, parseReceiver } from '../protocol/receiver.ts'
 import { readRecord } from '../records/read-record.ts'
 import {
   type FoundRemoteReceiver,
@@ -62,8 +62,8 @@ export function lookUpReceiver(context: Context): ReceiverLookup {
       return resolved
     },
     reach: async (url, from, amount) => {
-      const parsed = parseReceiver(url)
-      if (parsed === undefined || !isRemoteReceiver(context, url)) return resolveReceiver(context, url)
+      const parsed = isRemoteReceiver(context, url) ? parseReceiver(url) : undefined
+      if (parsed === undefined) return resolveReceiver(context, url)
       reached ??= reachRemoteReceiver(context, parsed.url, from, amount).then((found) =>
         found.ok ? found : refusalOf(found),
       )
@@ -81,9 +81,9 @@ function refusalOf({
 
 /** Whether another server has to be asked about a receiver: it is not on this one, and a payment method is configured. @spec T-41 */
 export function isRemoteReceiver(context: Context, url: string): boolean {
+  if (context.remoteReceivers === undefined) return false
   const parsed = parseReceiver(url)
-  if (parsed === undefined || context.remoteReceivers === undefined) return false
-  return !isLocalReceiver(parsed.url, context.resourceServer)
+  return parsed !== undefined && !isLocalReceiver(parsed.url, context.resourceServer)
 }
 
 /**
@@ -94,15 +94,13 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
 export async function resolveReceiver(context: Context, url: string): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
-  if (isRemoteReceiver(context, parsed.url)) {
+  if (!isLocalReceiver(parsed.url, context.resourceServer)) {
+    if (context.remoteReceivers === undefined)
+      return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
     const found = await findRemoteReceiver(context, parsed.url)
     return found.ok ? found : refusalOf(found)
   }
-  if (!isLocalReceiver(parsed.url, context.resourceServer)) {
-    return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
-  }
-  const id = localResourceId(parsed.url, context.resourceServer, 'incoming-payments')
-  const record = id === undefined ? undefined : await readRecord(context.storage, 'incoming-payment', id)
+  const record = await readRecord(context.storage, 'incoming-payment', parsed.id)
   if (record === undefined) return { ok: false, reason: 'unknown incoming payment' }
   const payment = record.value
   if (!isActive(payment, context.clock.now()))

@@ -9,7 +9,7 @@ import type { Pricing } from './pricing.ts'
 import type { RemoteReceivers } from './remote-receivers.ts'
 import type { Secrets } from './secrets.ts'
 import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
-import type { Storage } from './storage.ts'
+import type { Change, Storage } from './storage.ts'
 import type { WalletAddresses } from './wallet-addresses.ts'
 
 /** Calls of the ledger that nobody waits for any more: what they answer late is as good as what a repeat would be answered. */
@@ -31,9 +31,25 @@ export interface Deliveries {
   follow(outgoingPayment: string, work: Promise<unknown>): void
 }
 
+/** What waits for a turn to commit changes, and may have them committed in the turn of one that waits before it. */
+export interface Companion {
+  /**
+   * Adds its changes to those that the companions before it would make; leaves them as they are where it must have a turn of
+   * its own. Never rejects.
+   */
+  join(before: Promise<readonly Change[]>): Promise<readonly Change[]>
+  /** Tells it that the joint commit is over: that it has happened, or failed with a cause so that nobody knows whether. */
+  settle(end: 'committed' | { readonly cause: unknown }): void
+}
+
 /** Runs tasks of the same key one after the other in this process: writers of one hot record do not race each other. */
 export interface Serializer {
   <T>(key: string, task: () => Promise<T>): Promise<T>
+  /**
+   * The same for a task that others may do along with their own. It is given those that wait for this key, itself first, and
+   * nobody is given the same ones again; none where it was given to another task itself.
+   */
+  inCompany<T>(key: string, own: Companion, task: (companions: readonly Companion[]) => Promise<T>): Promise<T>
   /** Whether a task of this key would have to wait: what need not be done in a turn is done without one then. */
   isBusy(key: string): boolean
 }

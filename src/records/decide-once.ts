@@ -4,6 +4,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from './decide.ts'
+import type { Plan } from './decide-together.ts'
 import { readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
@@ -55,18 +56,37 @@ export async function decideOnce<T>(
     }
     return { isRepeat: true, response: found.value.answer, resourceId: found.value.resourceId }
   }
-  const once = await decide<Once<T>>(
-    context,
-    async () => {
-      const { changes, resourceId, response, made } = await attempt()
-      const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]
-      return { changes: [...changes, ...kept], answer: { isRepeat: false, response, made } }
-    },
-    claims,
-    { earlier },
-  )
+  const once = await decide<Once<T>>(context, async () => underKey(context, key, await attempt(), stale), claims, {
+    earlier,
+  })
   if (once.isRepeat) await useSignature(context, claims, nonceClaims)
   return once
+}
+
+/**
+ * What `decideOnce` would commit and answer, for a commit together with others; `undefined` where something was made under
+ * the key before, however long ago.
+ */
+export async function planOnce<T>(
+  context: Context,
+  { claims, key }: SingleUse,
+  attempt: () => Promise<Effect<T>>,
+): Promise<Plan<Once<T>> | undefined> {
+  const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
+  if (found !== undefined) return undefined
+  const { changes, answer } = underKey(context, key, await attempt(), undefined)
+  return { changes: [...changes, ...claims], answer }
+}
+
+/** An effect with what keeps its answer for a repeat. */
+function underKey<T>(
+  context: Context,
+  key: KeyedRequest | undefined,
+  { changes, resourceId, response, made }: Effect<T>,
+  stale: StoredRecord<'idempotency-key'> | undefined,
+): Plan<Once<T>> {
+  const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]
+  return { changes: [...changes, ...kept], answer: { isRepeat: false, response, made } }
 }
 
 /** Whether something was made under a key, or nothing can be: its request is answered with that. */

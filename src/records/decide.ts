@@ -64,7 +64,7 @@ export async function decide<T>(
 }
 
 /** Commits; answers the changes that met a conflict, none where it happened. Throws "unavailable" where that stays unknown. */
-async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
+export async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
   let outcome: CommitResult
   try {
     outcome = await context.storage.commit(changes)

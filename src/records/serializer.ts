@@ -1,4 +1,7 @@
-import type { Serializer } from '../ports/context.ts'
+import type { Companion, Serializer } from '../ports/context.ts'
+
+/** How many are done along in one turn at most: what they change has to fit into one commit. */
+const MOST_COMPANIONS = 16
 
 /**
  * Runs tasks of one key one after the other, tasks of different keys side by side. A store settles every race by
@@ -6,6 +9,7 @@ import type { Serializer } from '../ports/context.ts'
  */
 export function createSerializer(): Serializer {
   const tails = new Map<string, Promise<unknown>>()
+  const lines = new Map<string, Companion[]>()
   const serialize = async <T>(key: string, task: () => Promise<T>): Promise<T> => {
     const before = tails.get(key)
     const run = before === undefined ? task() : before.then(task, task)
@@ -16,5 +20,15 @@ export function createSerializer(): Serializer {
       if (tails.get(key) === run) tails.delete(key)
     }
   }
-  return Object.assign(serialize, { isBusy: (key: string) => tails.has(key) })
+  const inCompany: Serializer['inCompany'] = async (key, own, task) => {
+    const line = lines.get(key) ?? []
+    lines.set(key, line)
+    line.push(own)
+    return serialize(key, () => {
+      const companions = line.includes(own) ? line.splice(0, MOST_COMPANIONS) : []
+      if (line.length === 0 && lines.get(key) === line) lines.delete(key)
+      return task(companions)
+    })
+  }
+  return Object.assign(serialize, { inCompany, isBusy: (key: string) => tails.has(key) })
 }

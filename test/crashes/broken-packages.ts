@@ -82,8 +82,15 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     deed: 'a payment straight to its receiver under a key',
     edits: [
       { file: ONCE, from: '  let stale:', to: '  let later: readonly Change[] = []\n  let stale:' },
-      { file: ONCE, from: 'const kept = key', to: 'later = key' },
-      { file: ONCE, from: 'changes: [...changes, ...kept]', to: 'changes' },
+      {
+        file: ONCE,
+        from: 'async () => underKey(context, key, await attempt(), stale)',
+        to: `async () => {
+      const { changes, answer } = underKey(context, key, await attempt(), stale)
+      later = changes.filter(({ kind }) => kind === 'idempotency-key')
+      return { changes: changes.filter(({ kind }) => kind !== 'idempotency-key'), answer }
+    }`,
+      },
       {
         file: ONCE,
         from: '  return once\n',

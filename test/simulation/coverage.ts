@@ -39,6 +39,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   payment_stalled: 147,
   'two processes are at one payment': 14,
   'a commit meets a conflict': 148,
+  'orders share a commit': 1,
   'clocks are set backwards': 24,
   'clocks are set forwards': 50,
 
@@ -71,7 +72,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'a rail throws': 4,
   'a rail hangs': 3,
   'a rail is broken': 64,
-  'a rail is over its limit': 50,
+  'a rail is over its limit': 16,
   'a rail cannot find out': 6,
   'rail.send fails': 3,
   'rail.send losesReply': 2,

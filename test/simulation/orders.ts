@@ -105,6 +105,6 @@ function judgeOrder(
 /** The answer tells what the grant had spent with the payment. @spec OUT-10 */
 function judgeSpent(world: World, name: string, id: string, body: Answer['body']): void {
   const told = Reflect.get(body, 'grantSpentDebitAmount') as { readonly value: string } | undefined
-  const spent = world.commits.spentWith(id)?.debit.value.toString()
+  const spent = world.commits.spentWith(id)?.toString()
   if (told?.value !== spent) world.violate(`15: ${name} tells ${told?.value} spent, its grant had ${spent}`)
 }

@@ -1,14 +1,24 @@
+import type { Change } from 'open-payments-server'
 import type { Scenario } from './scenario.ts'
+import type { Call } from './scheduler.ts'
 import { CLOSED, commitsState, named, OPEN, readsKind } from './stage.ts'
 
 const HOLD = 'src/payments/confirm-hold.ts'
 const CREATE = 'src/payments/create-payment.ts'
 const DECIDE = 'src/records/decide.ts'
+const TOGETHER = 'src/records/decide-together.ts'
+const CHARGE = 'src/payments/charge-grant.ts'
 const ONCE = 'src/records/decide-once.ts'
 const NO_KEY = {
   file: ONCE,
   find: 'const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]',
   put: 'const kept: Change[] = []',
+}
+
+/** Commits that create more than one payment. */
+function createsSeveral({ name, arguments: [changes] }: Call): boolean {
+  const isMade = ({ action, kind }: Change): boolean => action === 'insert' && kind === 'outgoing-payment'
+  return name === 'commit' && (changes as readonly Change[]).filter(isMade).length > 1
 }
 
 /** Orders that are given twice, by their client or by somebody else. */
@@ -39,6 +49,62 @@ export const OF_ORDERS: readonly Scenario[] = [
           },
         ],
         finds: /claims no signature|paid/,
+      },
+    ],
+  },
+  {
+    name: 'a request is sent once more while both wait for an order of the same grant',
+    async play(stage) {
+      const one = stage.start()
+      const receiver = await stage.incoming()
+      const first = stage.keepBack(one, 'effect', commitsState('created'))
+      stage.place(stage.order({ receiver, value: 5 }), one)
+      await stage.runOut()
+      const order = stage.order({ receiver, value: 10 })
+      const told = [stage.place(order, one)]
+      await stage.runOut()
+      told.push(stage.replay(order, one), stage.place(stage.order({ receiver, value: 20 }), one))
+      await stage.runOut()
+      first.letGo()
+      await stage.end()
+      stage.expect(stage.payments().length === 3, `it is paid once: ${stage.payments().length}`)
+    },
+    without: [
+      {
+        what: 'that twins share no commit',
+        edits: [
+          { file: TOGETHER, find: '!isSpending(change) && !isSameCheck(change, other)', put: 'own.length === 0' },
+        ],
+        finds: /claims no signature|paid/,
+      },
+      {
+        what: 'what those before leave of the budget',
+        edits: [{ file: CHARGE, find: 'isSpendingOf(change, ids) ? [asRecord(change)] : []', put: '[]' }],
+        finds: /2: .* says/,
+      },
+    ],
+  },
+  {
+    name: 'orders of one grant wait while another process spends of it',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const first = stage.keepBack(one, 'effect', commitsState('created'))
+      for (const value of [5, 10, 20, 30]) stage.place(stage.order({ receiver, value }), one)
+      await stage.runOut()
+      const together = stage.keepBack(one, 'effect', createsSeveral)
+      first.letGo()
+      await stage.untilKept(together)
+      await stage.until(stage.place(stage.order({ receiver, value: 5 }), other))
+      together.letGo()
+      await stage.end()
+      stage.expect(stage.payments().length === 5, `all are paid: ${stage.payments().length}`)
+    },
+    without: [
+      {
+        what: 'that nothing of a joint commit has happened where it conflicts',
+        edits: [{ file: TOGETHER, find: 'if (conflicts.length === 0) for', put: 'for' }],
+        finds: /vanished|500/,
       },
     ],
   },

@@ -13,8 +13,8 @@ export interface CommitWatch {
   learn(record: StoredRecord): void
   /** The payment whose credit has this id. */
   paymentOfCredit(creditId: string): OutgoingPayment | undefined
-  /** What the grant had spent, with the payment, in the commit that created it. */
-  spentWith(paymentId: string): RecordTypes['spending'] | undefined
+  /** What the grant had spent, with the payment and those before it, in the commit that created it. */
+  spentWith(paymentId: string): bigint | undefined
   /** Incoming payments for which a client has ever asked for completion. */
   readonly completedByCall: Set<string>
   readonly rails: RailWatch
@@ -172,6 +172,7 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
   return {
     learn,
     onCommit(writes) {
+      if (insertedOf(writes, 'outgoing-payment').length > 1) met('orders share a commit')
       // Everything that the checks look up must be known before the first of them.
       for (const { before, after } of writes) if (before === undefined && after !== undefined) learn(after)
       for (const { before, after } of writes) {

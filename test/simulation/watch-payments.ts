@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { RecordTypes, StoredRecord } from 'open-payments-server'
+import type { StoredRecord } from 'open-payments-server'
 import { entryOf, isCounted, type OutgoingPayment, spentOf, windowOf } from './payment-facts.ts'
 import { insertedOf, type RecordBook } from './record-book.ts'
 import type { Write } from './simulated-storage.ts'
@@ -8,8 +8,8 @@ import type { Write } from './simulated-storage.ts'
 export interface PaymentWatch {
   checkPayment(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void
   checkSpending(id: string): void
-  /** What the grant had spent, with the payment, in the commit that created it. */
-  spentWith(paymentId: string): RecordTypes['spending'] | undefined
+  /** What the grant had spent, with the payment and those before it, in the commit that created it. */
+  spentWith(paymentId: string): bigint | undefined
 }
 
 const NEXT_STATES: Readonly<Record<OutgoingPayment['state'], readonly string[]>> = {
@@ -26,7 +26,7 @@ const CHANGING: ReadonlySet<string> = new Set(['state', 'states', 'sentAmount', 
 
 export function watchPayments(book: RecordBook, violate: (text: string) => void): PaymentWatch {
   const { find } = book
-  const spentWith = new Map<string, RecordTypes['spending']>()
+  const spentWith = new Map<string, bigint>()
   const must = (isTrue: boolean, text: () => string): void => {
     if (!isTrue) violate(text())
   }
@@ -65,7 +65,8 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
   function checkIntent(writes: readonly Write[], payment: OutgoingPayment, name: string): void {
     const signed = insertedOf(writes, 'signed-request').find(({ id }) => id === payment.id)
     must(signed !== undefined, () => `${name} has no signed request`)
-    must(insertedOf(writes, 'replay-claim').length > 0, () => `${name} claims no signature`)
+    const claims = insertedOf(writes, 'replay-claim').length
+    must(claims >= insertedOf(writes, 'outgoing-payment').length, () => `${name} claims no signature`)
     const token = book.tokenOfManagement(signed?.tokenManageId ?? '')
     must(token?.state === 'active', () => `${name} was ordered with a token that is ${token?.state}`)
     must(find('grant', payment.grantId)?.state === 'issued', () => `${name} is under a grant that is over`)
@@ -77,7 +78,15 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     const [first] = payment.spendingIds
     const spent = first === undefined ? undefined : find('spending', first)
     must(spent !== undefined, () => `2: ${name} is charged to nothing`)
-    if (spent !== undefined) spentWith.set(payment.id, spent)
+    if (spent !== undefined) spentWith.set(payment.id, spent.debit.value - chargedAfter(writes, payment))
+  }
+
+  /** What those payments come to that the same commit charges to the same window after this one. */
+  function chargedAfter(writes: readonly Write[], { id, spendingIds: [window] }: OutgoingPayment): bigint {
+    const made = insertedOf(writes, 'outgoing-payment')
+    const later = made.slice(made.findIndex((one) => one.id === id) + 1)
+    const same = later.filter((one) => one.spendingIds[0] === window)
+    return same.reduce((sum, one) => sum + one.debitAmount.value, 0n)
   }
 
   /** What the payments of one entry come to in one window, worked out from the payments alone. */
