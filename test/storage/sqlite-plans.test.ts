@@ -22,7 +22,7 @@ function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
     ),
   )
   const ours = changeStatementsOf(layoutOf(kind))
-  const changes = [replace, remove, check, ours.replace.sql, ...ours.indexed.map(({ sql }) => sql), ours.check]
+  const changes = [replace, remove, check, ours.replaceInPlace, ours.check]
   return [...changes, due, ...queries.map((query) => list(query).sql)]
 }
 
