@@ -154,18 +154,17 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   }
   for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keepCredit))
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
-  const handle: OpenPayments['handle'] = (request, { waitUntil } = {}) => {
+  const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
     const rail = railAt(request.method, request.target)
-    if (rail === undefined) {
-      return answer(request, (work) => {
-        const kept = keep(work)
-        waitUntil?.(kept)
-      })
-    }
-    return answerByRail(context, rail, request).then((response) => {
+    if (rail !== undefined) {
+      const response = await answerByRail(context, rail, request)
       // What the rail has taken is credited after the answer.
       waitUntil?.(Promise.all(credits))
       return response
+    }
+    return answer(request, (work) => {
+      const kept = keep(work)
+      waitUntil?.(kept)
     })
   }
   return {

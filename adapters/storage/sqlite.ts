@@ -5,6 +5,7 @@
  */
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { nextTurn } from '../turns.ts'
 import { type Cell, decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
@@ -30,6 +31,8 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const tableOf = createTables()
   const read = createReader(handle, runner, tableOf)
   const bindChange = createBinding(runner, tableOf)
+  // A Durable Object has no turns that it could wait for.
+  const turn = handle.transactionSync === undefined ? nextTurn : async () => undefined
 
   const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
     const { layout } = tableOf(kind)
@@ -37,8 +40,12 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   }
 
   return {
-    get: async (keys) => read(keys),
+    async get(keys) {
+      await turn()
+      return read(keys)
+    },
     async list(query) {
+      await turn()
       const { sql, parameters } = tableOf(query.kind).statements.list(query)
       return readAll(query.kind, sql, parameters)
     },

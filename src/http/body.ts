@@ -1,6 +1,5 @@
 import { bodyTooSlow, invalidRequest, payloadTooLarge, unsupportedMediaType } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { MaybePromise } from '../ports/cryptography.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import { answerBefore } from '../records/deadline.ts'
 
@@ -12,27 +11,11 @@ export type BodyRule = 'none' | 'optional' | 'json' | 'form'
  * is parsed here: the digest is over these bytes.
  * @spec EMB-1 @spec EMB-2 @spec DIG-6 @spec DIG-8
  */
-export function readBody(context: Context, request: HttpRequest, rule: BodyRule): MaybePromise<Uint8Array> {
+export async function readBody(context: Context, request: HttpRequest, rule: BodyRule): Promise<Uint8Array> {
   for (const line of request.headerLines('content-encoding')) {
     if (line.trim().toLowerCase() !== 'identity') throw unsupportedMediaType('a content encoding is not accepted')
   }
-  const { clock, limits } = context
-  const reading = request.bytes(limits.bodyBytes)
-  // What is there at once, such as nothing, needs no deadline.
-  if (reading === undefined || reading instanceof Uint8Array) return admitBody(context, request, rule, reading)
-  return answerBefore(clock, limits.bodySeconds * 1000, () => reading).then((bytes) =>
-    admitBody(context, request, rule, bytes),
-  )
-}
-
-function admitBody(
-  { limits }: Context,
-  request: HttpRequest,
-  rule: BodyRule,
-  bytes: Uint8Array | 'late' | undefined,
-): Uint8Array {
-  if (bytes === 'late') throw bodyTooSlow()
-  if (bytes === undefined) throw payloadTooLarge(limits.bodyBytes)
+  const bytes = await readInTime(context, request)
   if (rule === 'none' && (bytes.length > 0 || announcesBody(request)))
     throw invalidRequest('this request takes no body')
   if (bytes.length > 0 && rule !== 'form') checkMediaType(request)
@@ -46,6 +29,15 @@ function admitBody(
  */
 function announcesBody(request: HttpRequest): boolean {
   return request.headerLines('content-length').some((line) => Number(line) > 0)
+}
+
+async function readInTime({ clock, limits }: Context, request: HttpRequest): Promise<Uint8Array> {
+  const reading = request.bytes(limits.bodyBytes)
+  const isThere = reading === undefined || reading instanceof Uint8Array
+  const bytes = isThere ? reading : await answerBefore(clock, limits.bodySeconds * 1000, () => reading)
+  if (bytes === 'late') throw bodyTooSlow()
+  if (bytes === undefined) throw payloadTooLarge(limits.bodyBytes)
+  return bytes
 }
 
 /** @spec GRT-1 */

@@ -101,6 +101,5 @@ export function anyone(): undefined {
  * @spec SIG-23 @spec SIG-26
  */
 export async function claimSignature(exchange: Exchange, proof: Proof): Promise<void> {
-  if (proof.claims.length === 0) return
   await decide(exchange.context, async () => ({ answer: undefined }), proof.claims)
 }

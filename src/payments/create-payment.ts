@@ -18,6 +18,7 @@ import type { Metadata } from '../protocol/metadata.ts'
 import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
+import { answerBefore } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse } from '../records/decide-once.ts'
 import { decideTogether } from '../records/decide-together.ts'
@@ -73,6 +74,9 @@ interface Intent {
   readonly spent: Spending
 }
 
+/** How long orders that share a commit wait for each other's terms: whoever takes longer has a commit of its own. */
+const COMPANY_MILLISECONDS = 200
+
 /**
  * Creates an outgoing payment.
  *
@@ -88,9 +92,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const token = presented.value
   const readToken = knownAtFirst(context.storage, presented)
   const id = context.secrets.randomId()
-  const attempt = async (before: Promise<readonly Change[]>): Promise<Effect<Intent>> => {
-    const terms = await readTerms()
-    const uncommitted = await before
+  const attempt = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     const now = context.clock.now()
     if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('it is too old by now')
     // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
@@ -118,15 +120,19 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const once = await decideTogether(
     context,
     `grant:${token.grantId}`,
-    (before) => planOnce(context, order, () => attempt(before)),
-    () => decideOnce(context, order, () => attempt(Promise.resolve([]))),
+    (before) =>
+      planOnce(context, order, async () => {
+        const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, readTerms)
+        if (terms === 'late') throw unavailable('an order was not priced in time to share a commit')
+        return attempt(terms, await before)
+      }),
+    () => decideOnce(context, order, async () => attempt(await readTerms(), [])),
   )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent, quote } = once.made
   const held = await beginPayment(context, record, quote)
   // Where another worker was faster, the payment may have an end by now. A repeat under the key hears the first answer.
-  const isSame = held.isOurs || key !== undefined
-  return { ...held, answer: isSame ? once.response : answerOf(held.record.value, spent) }
+  return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
 }
 
 /** An order whose key is used asks nobody anything: it has its answer, whatever became of its receiver since. @spec OUT-12 */

@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { decide } from './decide.ts'
+import { decide, idOf } from './decide.ts'
 import type { Plan } from './decide-together.ts'
 import { readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
@@ -130,10 +130,6 @@ async function useSignature(
     if (!nonceClaims.every((claim) => missing.includes(claim))) throw invalidSignature('this nonce was used before')
     return { changes: missing, answer: undefined }
   })
-}
-
-function idOf(change: Change): string {
-  return 'value' in change ? change.value.id : change.id
 }
 
 /** The change that frees the key under which a payment was ordered that is undone; none where there was none. */

@@ -1,6 +1,6 @@
 import type { Companion, Context } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
-import { commitKnown } from './decide.ts'
+import { commitKnown, idOf } from './decide.ts'
 
 /** What a task comes to: its changes, and its answer once they are committed. */
 export interface Plan<T> {
@@ -19,14 +19,18 @@ const MOST_CHANGES = 100
  * all of them where the joint commit conflicts: it is all or nothing, and nothing of it has happened then. So no refusal
  * rests on what is not committed.
  */
-export async function decideTogether<T>(
+export function decideTogether<T>(
   context: Context,
   key: string,
   plan: (before: Promise<readonly Change[]>) => Promise<Plan<T> | undefined>,
   alone: () => Promise<T>,
 ): Promise<T> {
   let joined: Plan<T> | undefined
-  let outcome: (() => T) | undefined
+  let tell: ((end: 'committed' | { readonly cause: unknown }, answer: T) => void) | undefined
+  const shared = new Promise<T>((resolve, reject) => {
+    tell = (end, answer) => (end === 'committed' ? resolve(answer) : reject(end.cause))
+  })
+  let isSettled = false
   const own: Companion = {
     join: async (before) => {
       const planned = await plan(before).catch(() => undefined)
@@ -37,17 +41,16 @@ export async function decideTogether<T>(
     },
     settle: (end) => {
       if (joined === undefined) return
-      const { answer } = joined
-      outcome = () => {
-        if (end === 'committed') return answer
-        throw end.cause
-      }
+      isSettled = true
+      tell?.(end, joined.answer)
     },
   }
-  return context.serialize.inCompany(key, own, async (companions) => {
+  const turn = context.serialize.inCompany(key, own, async (companions) => {
     if (companions.length > 1) await commitTogether(context, companions)
-    return outcome === undefined ? alone() : outcome()
+    return isSettled ? shared : alone()
   })
+  // What is committed goes on at once, whatever those before it in the line still wait for.
+  return Promise.race([shared, turn])
 }
 
 /** They read at the same time, and wait for each other only to know what those before them change. */
@@ -79,7 +82,7 @@ function joinChanges(before: readonly Change[], own: readonly Change[]): readonl
 }
 
 function nameOf(change: Change): string {
-  return `${change.kind} ${'value' in change ? change.value.id : change.id}`
+  return `${change.kind} ${idOf(change)}`
 }
 
 function isSpending({ kind }: Change): boolean {

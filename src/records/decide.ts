@@ -75,8 +75,13 @@ export async function commitKnown(context: Context, changes: readonly Change[]):
   return outcome === 'committed' ? [] : outcome.conflicts.flatMap((index) => changes[index] ?? [])
 }
 
+/** The id of the record that a change is about. */
+export function idOf(change: Change): string {
+  return 'value' in change ? change.value.id : change.id
+}
+
 function isAbout(change: Change, payment: string): boolean {
-  return change.kind === 'outgoing-payment' && ('value' in change ? change.value.id : change.id) === payment
+  return change.kind === 'outgoing-payment' && idOf(change) === payment
 }
 
 async function hasHappened(context: Context, changes: readonly Change[], cause: unknown): Promise<boolean> {

@@ -1,6 +1,6 @@
 import type { Companion, Serializer } from '../ports/context.ts'
 
-/** How many are done along in one turn at most: what they change has to fit into one commit. */
+/** How many are done along in one turn at most: nobody's turn is for everybody who waits. */
 const MOST_COMPANIONS = 16
 
 /**
@@ -17,18 +17,17 @@ export function createSerializer(): Serializer {
     try {
       return await run
     } finally {
-      if (tails.get(key) === run) tails.delete(key)
+      if (tails.get(key) === run) {
+        tails.delete(key)
+        lines.delete(key)
+      }
     }
   }
   const inCompany: Serializer['inCompany'] = async (key, own, task) => {
     const line = lines.get(key) ?? []
     lines.set(key, line)
     line.push(own)
-    return serialize(key, () => {
-      const companions = line.includes(own) ? line.splice(0, MOST_COMPANIONS) : []
-      if (line.length === 0 && lines.get(key) === line) lines.delete(key)
-      return task(companions)
-    })
+    return serialize(key, () => task(line.includes(own) ? line.splice(0, MOST_COMPANIONS) : []))
   }
   return Object.assign(serialize, { inCompany, isBusy: (key: string) => tails.has(key) })
 }

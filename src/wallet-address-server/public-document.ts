@@ -15,8 +15,9 @@ export function createPublisher(): (exchange: Exchange, document: unknown, secon
   const tags = new Map<string, string>()
   const tagOf = async (secrets: Secrets, raw: string): Promise<string> => {
     const tag = `"${await secrets.digest(raw)}"`
+    if (raw.length > LONGEST_KEPT) return tag
     if (tags.size >= KEPT_DOCUMENTS) tags.clear()
-    if (raw.length <= LONGEST_KEPT) tags.set(raw, tag)
+    tags.set(raw, tag)
     return tag
   }
   return async ({ context, request }, document, seconds) => {

@@ -88,10 +88,3 @@ describe('a replacement', () => {
     expect(await storage.get([{ kind: KIND, id: 'a' }])).toMatchObject([SHOWN])
   })
 })
-
-it('a check writes no page', async () => {
-  const { pagesOf } = await withPayment(SHOWN)
-  const check: Change = { action: 'check', kind: KIND, id: 'a', version: 1 }
-  expect(await pagesOf(check)).toBe(0)
-  expect(await pagesOf(replace({ received: sampleAmount(1n) }))).toBe(2)
-})

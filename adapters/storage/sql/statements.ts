@@ -12,8 +12,8 @@ export interface BoundStatement {
 /**
  * The statements of one table. `insert`, `replace`, `remove` and `check` change exactly one row where the change fits,
  * and none where it does not; `check` too, because an update is what locks a row on every database. Each of the four
- * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own. SQLite replaces and checks by
- * statements of its own.
+ * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own. SQLite first tries
+ * to replace by a statement of its own.
  */
 export interface Statements {
   /** Parameters: the cells of the record. */
