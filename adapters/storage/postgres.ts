@@ -6,10 +6,11 @@
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { connectionsOf, type Parameter, type PostgresDatabase, type PostgresOptions } from './postgres/database.ts'
+import { createReader } from './postgres/joined-reads.ts'
 import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
-import { bindCommit, bindGet, conflictsIn, type Statement, toStatement } from './postgres/statements.ts'
-import { decodeRecord, isStorable } from './sql/rows.ts'
+import { bindCommit, conflictsIn, type Statement, toStatement } from './postgres/statements.ts'
+import { decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
 
@@ -25,7 +26,7 @@ export type {
 /**
  * A storage on PostgreSQL, through a pool of `pg` or an instance of `postgres` that the host has open, in tables that
  * begin with `op_`; resolves once they are up to date, and rejects where that fails. Every call is one statement and
- * one round trip, at any isolation level. Several processes may use one database.
+ * one round trip, at any isolation level; reads that are made at once share one. Several processes may use one database.
  *
  * What the database has undone for the sake of others (a serialization failure, a deadlock) is tried again. After any
  * other error a commit rejects and is not repeated: its outcome may be unknown.
@@ -42,19 +43,7 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
     decodeRecord(kind, tableOf(kind).layout, cells)
 
   return {
-    async get(keys) {
-      const storable = keys.filter(({ id }) => isStorable(id))
-      if (storable.length === 0) return keys.map(() => undefined)
-      const statement = bindGet(storable, tableOf)
-      const found = new Map<string, StoredRecord>()
-      for (const [position, ...cells] of await query(statement)) {
-        const kind = statement.kinds[Number(position)]
-        if (kind === undefined) throw new TypeError('a row of no kind')
-        const record = decode(kind, cells)
-        found.set(`${kind} ${record.value.id}`, record)
-      }
-      return keys.map(({ kind, id }) => found.get(`${kind} ${id}`))
-    },
+    get: createReader(query, tableOf),
     async list(listed) {
       const rows = await query(toStatement(tableOf(listed.kind).statements.list(listed)))
       return rows.map((cells) => decode(listed.kind, cells))

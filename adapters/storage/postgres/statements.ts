@@ -1,6 +1,6 @@
-import type { Change, Key, RecordKind } from '../../../src/ports/storage.ts'
+import type { Change, RecordKind } from '../../../src/ports/storage.ts'
 import type { Cell } from '../sql/rows.ts'
-import { type BoundStatement, bindChange, idOfChange, selectedColumns, type Table } from '../sql/statements.ts'
+import { type BoundStatement, bindChange, idOfChange, type Table } from '../sql/statements.ts'
 import type { Parameter } from './database.ts'
 import { sqlState } from './retry.ts'
 
@@ -80,34 +80,4 @@ export function conflictsIn(error: unknown, { order }: CommitStatement): readonl
   const positions = QUOTED_CONFLICTS.exec(error.message)?.[1]?.trim().split(' ')
   const conflicts = positions?.flatMap((position) => order[Number(position)] ?? [])
   return conflicts?.sort((a, b) => a - b)
-}
-
-/** A read of records of several kinds in one statement. Each row: the position of its kind, then its columns as text. */
-export interface GetStatement extends Statement {
-  readonly kinds: readonly RecordKind[]
-}
-
-/** Up to the next power of two, by repeating the last: so that few statements serve any number of keys. */
-function padIds(ids: readonly string[]): readonly string[] {
-  const last = ids.at(-1)
-  const length = 2 ** Math.ceil(Math.log2(ids.length))
-  return last === undefined ? ids : [...ids, ...Array.from({ length: length - ids.length }, () => last)]
-}
-
-/** Reads all keys, of which there is at least one, in one round trip, whatever their kinds. */
-export function bindGet(keys: readonly Key[], tableOf: (kind: RecordKind) => Table): GetStatement {
-  const kinds = [...new Set(keys.map(({ kind }) => kind))].sort(compare)
-  const width = Math.max(...kinds.map((kind) => selectedColumns(tableOf(kind).layout).length))
-  const parameters: string[] = []
-  const parts = kinds.map((kind, position) => {
-    const { layout } = tableOf(kind)
-    const columns = selectedColumns(layout).map((column) => `CAST(${column} AS TEXT)`)
-    const padding = Array.from({ length: width - columns.length }, () => 'NULL')
-    const ids = padIds([...new Set(keys.filter((key) => key.kind === kind).map(({ id }) => id))])
-    const placeholders = ids.map((_, index) => `$${parameters.length + index + 1}`)
-    parameters.push(...ids)
-    const selected = [position, ...columns, ...padding].join(', ')
-    return `SELECT ${selected} FROM ${layout.table} WHERE id IN (${placeholders.join(', ')})`
-  })
-  return { text: parts.join(' UNION ALL '), parameters, kinds }
 }
