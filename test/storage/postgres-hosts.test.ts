@@ -124,6 +124,19 @@ describe('prepared statements', () => {
     await expectRecordsKept(storage)
   })
 
+  it('are none of the long ones that joint commits are', async () => {
+    const pool = openPool(await newSchema(), {}, { max: 1 })
+    const storage = await postgresStorage(pool)
+    const prepared = async (): Promise<unknown> =>
+      (await pool.query('SELECT count(*)::integer AS count FROM pg_prepared_statements')).rows[0]
+    await mustCommit(storage, insertClaim('a'))
+    const before = await prepared()
+    await mustCommit(storage, ...Array.from({ length: 90 }, (_, index) => insertClaim(`many ${index}`)))
+    expect(await prepared()).toEqual(before)
+    await mustCommit(storage, insertClaim('b'), insertClaim('c'))
+    expect(await prepared()).not.toEqual(before)
+  })
+
   it('do not stand in the way of each other where two storages share a pool', async () => {
     const schema = await newSchema()
     const pool = openPool(schema, {}, { max: 1 })

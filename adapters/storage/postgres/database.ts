@@ -94,17 +94,20 @@ const VERBATIM: PgStatement['types'] = { getTypeParser: () => (value) => value }
 const UNHARMED: ReadonlySet<string | undefined> = new Set(['22P02', '40001', '40P01'])
 
 const MOST_PREPARED = 64
+/** In characters: what one order writes is shorter. Orders that share a commit make texts of many kinds, each seldom. */
+const LONGEST_PREPARED = 5000
 
 /**
  * Names the statements that stay prepared. Requests decide how many different ones there are, and each may take some
- * 0.4 MB of every connection: so only the first ones have a name.
+ * 0.4 MB of every connection: so only the first ones have a name, and no long ones.
  */
 function createNames(prepare: boolean): (text: string) => string | undefined {
   // A name belongs to one statement for as long as a connection lives, and other storages may use the same pool.
   const prefix = `op_${crypto.randomUUID()}`
   const names = new Map<string, string>()
   return (text) => {
-    if (prepare && !names.has(text) && names.size < MOST_PREPARED) names.set(text, `${prefix}_${names.size}`)
+    const isNamed = prepare && text.length <= LONGEST_PREPARED
+    if (isNamed && !names.has(text) && names.size < MOST_PREPARED) names.set(text, `${prefix}_${names.size}`)
     return names.get(text)
   }
 }
