@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../src/index.ts'
-import { nextTurn } from './turns.ts'
+import { createTurns } from './turns.ts'
 
 /** What a server of `node:http` does with the requests that are not for Open Payments. */
 export interface NodeListenerOptions {
@@ -29,6 +29,7 @@ export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
   { next, source }: NodeListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  const nextTurn = createTurns()
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     if (!hasBody(request)) await nextTurn()
     const answer = await openPayments.handle(toHttpRequest(request, request.url, source?.(request)))

@@ -5,7 +5,7 @@
  */
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { nextTurn } from '../turns.ts'
+import { createTurns } from '../turns.ts'
 import { type Cell, decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
@@ -32,7 +32,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const read = createReader(handle, runner, tableOf)
   const bindChange = createBinding(runner, tableOf)
   // A Durable Object has no turns that it could wait for.
-  const turn = handle.transactionSync === undefined ? nextTurn : async () => undefined
+  const nextTurn = handle.transactionSync === undefined ? createTurns() : async () => undefined
 
   const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
     const { layout } = tableOf(kind)
@@ -41,11 +41,11 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
 
   return {
     async get(keys) {
-      await turn()
+      await nextTurn()
       return read(keys)
     },
     async list(query) {
-      await turn()
+      await nextTurn()
       const { sql, parameters } = tableOf(query.kind).statements.list(query)
       return readAll(query.kind, sql, parameters)
     },
