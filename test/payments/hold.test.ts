@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
-import { type Fault, faultAt } from './faulty-ports.ts'
+import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
   grantTokens,
   idOf,
   keyed,
+  LEASE,
   moneyWorld,
   type PreparedPayment,
   pay,
@@ -160,6 +161,33 @@ describe('a hold that is not answered in time', () => {
       await process.openPayments.recover()
     }
     expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600])
+  })
+})
+
+describe('a hold that outlasts the lease of its order, and is refused meanwhile', () => {
+  it.each([
+    ['OUT-5 without a key is answered 201, and that it has failed', {}, 'failed', 201, { failed: true }],
+    ['OUT-12 under a key is answered 403', keyed('k'), 'refused', 403, { error: { code: 'not_allowed' } }],
+  ])('%s', async (_, more, state, status, body) => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
+    const process = world.start()
+    let letGo = (): void => undefined
+    const gone = new Promise<undefined>((resolve) => {
+      letGo = () => resolve(undefined)
+    })
+    const isHold = ({ name }: Call): boolean => name === 'hold'
+    // Neither the ledger answers, nor the storage what the order looks up then.
+    process.ports.plan = () => (process.ports.calls.some(isHold) ? gone : undefined)
+    const answer = pay(world, process, prepared, more)
+    await expect.poll(() => process.ports.calls.some(isHold), { interval: 1 }).toBe(true)
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.openPayments.recover()
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state } }])
+    letGo()
+    expect(await answer).toMatchObject({ status, body })
+    await checkMoney(world)
   })
 })
 
