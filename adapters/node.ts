@@ -31,8 +31,10 @@ export function toNodeListener(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const nextTurn = createTurns()
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // What says where it came from may be gone by the next turn.
+    const asked = toHttpRequest(request, request.url, source?.(request))
     if (!hasBody(request)) await nextTurn()
-    const answer = await openPayments.handle(toHttpRequest(request, request.url, source?.(request)))
+    const answer = await openPayments.handle(asked)
     sendAnswer(request, response, answer)
   }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {

@@ -124,6 +124,18 @@ describe('prepared statements', () => {
     await expectRecordsKept(storage)
   })
 
+  it('are shared by the reads of a turn, and a record that cannot be read fails those alone who want it', async () => {
+    const schema = await newSchema()
+    const storage = await postgresStorage(openPool(schema, {}, { max: 1 }))
+    await mustCommit(storage, insertClaim('a'), insertClaim('b'))
+    await run(schema, "UPDATE op_replay_claim SET expires_at = 9007199254740993 WHERE id = 'a'")
+    const reads = [storage.get([claim('a')]), storage.get([claim('b')]), storage.get([claim('c')])]
+    const [broken, good, none] = await Promise.allSettled(reads)
+    expect(broken?.status).toBe('rejected')
+    expect(good).toMatchObject({ status: 'fulfilled', value: [{ value: { id: 'b' } }] })
+    expect(none).toEqual({ status: 'fulfilled', value: [undefined] })
+  })
+
   it('are none of the long ones that joint commits are', async () => {
     const pool = openPool(await newSchema(), {}, { max: 1 })
     const storage = await postgresStorage(pool)

@@ -1,15 +1,27 @@
 import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.ts'
+import { createTurns } from '../../turns.ts'
 import { decodeRecord, isStorable } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
 import type { Parameter } from './database.ts'
-import { createJoinedCalls } from './joined-calls.ts'
 import type { Statement } from './statements.ts'
 
 type Query = (statement: Statement) => Promise<readonly (readonly Parameter[])[]>
 
 type Records = readonly (StoredRecord | undefined)[]
 
-/** The statement that reads records of these kinds. Parameters: the ids of each, as JSON. A row: a position in `kinds`, a record. */
+/** Reads of the same kinds of record. */
+interface JoinedRead {
+  readonly kinds: readonly RecordKind[]
+  readonly text: string
+  /** The ids of each kind that are asked for in this turn. */
+  asked: readonly Set<string>[]
+  /** What is found for them, once the turn is over: records as JSON, by kind and id. */
+  found?: Promise<ReadonlyMap<string, Parameter>>
+}
+
+const nameOf = (kind: RecordKind, id: string): string => `${kind} ${id}`
+
+/** The statement that reads records of these kinds. Parameters: the ids of each, as JSON. A row: a position in `kinds`, an id, a record. */
 function readText(kinds: readonly RecordKind[], tableOf: (kind: RecordKind) => Table): string {
   const parts = kinds.map((kind, position) => {
     const { layout } = tableOf(kind)
@@ -17,50 +29,62 @@ function readText(kinds: readonly RecordKind[], tableOf: (kind: RecordKind) => T
     const record = `CAST(json_build_array(${selectedColumns(layout).join(', ')}) AS TEXT)`
     // Id by id: however many PostgreSQL counts on, it looks each of them up.
     const ids = `json_array_elements_text(CAST(CAST($${position + 1} AS TEXT) AS JSON)) AS asked (key)`
-    return `SELECT ${position}, record FROM ${ids}, LATERAL (SELECT ${record} AS record FROM ${layout.table} WHERE id = key LIMIT 1) AS found`
+    return `SELECT ${position}, key, record FROM ${ids}, LATERAL (SELECT ${record} AS record FROM ${layout.table} WHERE id = key LIMIT 1) AS found`
   })
   return parts.join(' UNION ALL ')
 }
 
-function cellsOf(record: Parameter | undefined): readonly unknown[] {
+function cellsOf(record: Parameter): readonly unknown[] {
   const cells: unknown = JSON.parse(record ?? '')
   if (!Array.isArray(cells)) throw new TypeError('a row holds no record')
   return cells
 }
 
-/** Reads records by their keys, at one moment, in one statement, which reads of the same kinds share. */
+/**
+ * Reads records by their keys, at one moment, in one statement, which reads of the same kinds share where they are asked for
+ * in one turn of the event loop. None waits for a statement that is under way; and each reader decodes what it
+ * asked for by itself, so that a record that cannot be read is a fault for those alone who want it.
+ */
 export function createReader(
   query: Query,
   tableOf: (kind: RecordKind) => Table,
 ): (keys: readonly Key[]) => Promise<Records> {
-  const known = new Map<string, { readonly kinds: readonly RecordKind[]; readonly text: string }>()
-  /** Names the kinds of some keys. */
-  const sortOf = (keys: readonly Key[]): string => {
+  const known = new Map<string, JoinedRead>()
+  const nextTurn = createTurns()
+
+  const joinedRead = (keys: readonly Key[]): JoinedRead => {
     const kinds = [...new Set(keys.map(({ kind }) => kind))].sort()
-    const sort = kinds.join(' ')
-    if (!known.has(sort)) known.set(sort, { kinds, text: readText(kinds, tableOf) })
-    return sort
+    const name = kinds.join(' ')
+    const joined = known.get(name) ?? { kinds, text: readText(kinds, tableOf), asked: kinds.map(() => new Set()) }
+    known.set(name, joined)
+    return joined
   }
 
-  const read = createJoinedCalls<readonly Key[], Records>(async (sort, calls) => {
-    const { kinds, text } = known.get(sort) ?? { kinds: [], text: '' }
-    const ids = new Map(kinds.map((kind) => [kind, new Set<string>()]))
-    for (const { call } of calls) for (const { kind, id } of call) ids.get(kind)?.add(id)
-    const found = new Map<string, StoredRecord>()
-    const parameters = Array.from(ids.values(), (asked) => JSON.stringify([...asked]))
-    for (const [position, row] of await query({ text, parameters })) {
-      const kind = kinds[Number(position)]
-      if (kind === undefined) throw new TypeError('a row of no kind')
-      const record = decodeRecord(kind, tableOf(kind).layout, cellsOf(row))
-      found.set(`${kind} ${record.value.id}`, record)
-    }
-    for (const { call, resolve } of calls) resolve(call.map(({ kind, id }) => found.get(`${kind} ${id}`)))
-  })
+  const readAsked = async (joined: JoinedRead): Promise<ReadonlyMap<string, Parameter>> => {
+    await nextTurn()
+    const { kinds, text, asked } = joined
+    joined.asked = kinds.map(() => new Set())
+    delete joined.found
+    const rows = await query({ text, parameters: asked.map((ids) => JSON.stringify([...ids])) })
+    return new Map(
+      rows.map(([position, id, record]) => {
+        const kind = kinds[Number(position)]
+        if (kind === undefined) throw new TypeError('a row of no kind')
+        return [nameOf(kind, id ?? ''), record ?? null]
+      }),
+    )
+  }
 
   return async (keys) => {
     const storable = keys.filter(({ id }) => isStorable(id))
     if (storable.length === 0) return keys.map(() => undefined)
-    const found = await read(sortOf(storable), storable)
-    return storable.length === keys.length ? found : keys.map((key) => found[storable.indexOf(key)])
+    const joined = joinedRead(storable)
+    for (const { kind, id } of storable) joined.asked[joined.kinds.indexOf(kind)]?.add(id)
+    joined.found ??= readAsked(joined)
+    const found = await joined.found
+    return keys.map(({ kind, id }) => {
+      const record = found.get(nameOf(kind, id))
+      return record === undefined ? undefined : decodeRecord(kind, tableOf(kind).layout, cellsOf(record))
+    })
   }
 }
