@@ -56,7 +56,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'complete-incoming-payment 200': 22,
   'a transfer: counted': 26,
   'a transfer: completed': 1,
-  'a transfer: expired': 4,
+  'a transfer: expired': 1,
   'a transfer: conflict': 1,
 
   // What leaves over a rail, and comes over it.
@@ -72,7 +72,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'a rail throws': 4,
   'a rail hangs': 3,
   'a rail is broken': 64,
-  'a rail is over its limit': 16,
+  'a rail is over its limit': 3,
   'a rail cannot find out': 6,
   'rail.send fails': 3,
   'rail.send losesReply': 2,
@@ -86,7 +86,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'a receiver elsewhere is paid by somebody else': 4,
   'a receiver elsewhere is named anew': 6,
   'a receiver elsewhere is not to be paid any more': 3,
-  'a receiver elsewhere changes its asset': 2,
+  'a receiver elsewhere changes its asset': 1,
   'the host said sent': 7,
   'the host said failed': 2,
   'a payment is left to the host at the end': 8,
@@ -95,13 +95,13 @@ export const LEAST: Readonly<Record<string, number>> = {
   'a rail is told: received': 33,
   'a rail is told: refused': 33,
   'a rail is told: not_payable': 10,
-  'a rail is told: over_remainder': 3,
+  'a rail is told: over_remainder': 1,
   'a rail is told: over_limit': 1,
   'nobody knows whether a packet was taken': 11,
   credit_refused: 4,
 
   // Events.
   'an event is told again': 40,
-  'event incoming_payment.expired': 63,
+  'event incoming_payment.expired': 17,
   'event incoming_payment.completed': 30,
 }
