@@ -3,7 +3,7 @@ import { CAROL } from '../support/test-wallet.ts'
 import { closeForAWhile } from './accounts.ts'
 import { pause, someProcess, untilHeard } from './exchange.ts'
 import { DOLLARS, EUROS } from './far-side.ts'
-import type { Knowledge } from './users.ts'
+import type { Knowledge } from './knowledge.ts'
 import type { SimulatedProcess, World } from './world.ts'
 
 /** A packet of a peer: whoever sends it again sends the very same. */

@@ -1,9 +1,9 @@
 import { someProcess, untilHeard } from './exchange.ts'
 import type { FarReceiver } from './far-side.ts'
 import { askWallet } from './grants.ts'
+import type { Knowledge } from './knowledge.ts'
 import { isLeftToHost } from './payment-facts.ts'
 import { tellAgain } from './rail-transfers.ts'
-import type { Knowledge } from './users.ts'
 import type { World } from './world.ts'
 
 const USD = { assetCode: 'USD', assetScale: 2 } as const

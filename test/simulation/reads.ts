@@ -2,9 +2,9 @@ import type { RecordTypes } from 'open-payments-server'
 import { BASE } from '../support/test-wallet.ts'
 import { type Answer, send } from './exchange.ts'
 import type { Granted } from './grants.ts'
+import type { Knowledge } from './knowledge.ts'
 import { idOf } from './orders.ts'
 import { isOver } from './payment-facts.ts'
-import type { Knowledge } from './users.ts'
 import type { World } from './world.ts'
 
 type OutgoingPayment = RecordTypes['outgoing-payment']

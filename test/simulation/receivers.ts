@@ -1,8 +1,8 @@
 import { CAROL } from '../support/test-wallet.ts'
 import type { FarReceiver } from './far-side.ts'
+import type { Knowledge } from './knowledge.ts'
 import { idOf } from './orders.ts'
 import { createFarReceiver } from './rail-users.ts'
-import type { Knowledge } from './users.ts'
 import type { World } from './world.ts'
 
 /** Somebody to be paid, here or elsewhere. */

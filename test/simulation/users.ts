@@ -3,49 +3,14 @@ import { ALICE, BOB, CAROL } from '../support/test-wallet.ts'
 import { setPermissions } from './accounts.ts'
 import { pause, send } from './exchange.ts'
 import { askWallet, continueGrant, type Granted, getConsented, getGrantedAtOnce, rotate } from './grants.ts'
+import type { Knowledge } from './knowledge.ts'
 import { idOf, newOrder, type Order, place } from './orders.ts'
-import { type Packet, sendPacket } from './rail-transfers.ts'
+import { sendPacket } from './rail-transfers.ts'
 import { changeFarReceiver, decideAsHost } from './rail-users.ts'
 import { checkList, checkRead } from './reads.ts'
 import { latest, someReceiver } from './receivers.ts'
-import { reportAgain, reportTransfer, type Transfer } from './transfers.ts'
-import type { SimulatedClient, World } from './world.ts'
-
-/** What the clients of a run know: what was made, and with which tokens. */
-export interface Knowledge {
-  readonly receiving: Granted[]
-  readonly spending: Granted[]
-  readonly incomings: {
-    readonly url: string
-    readonly walletAddress: string
-    readonly granted: Granted
-    /** Where others pay it, as the answer says that made it. */
-    readonly ilpAddress?: string
-  }[]
-  readonly quotes: { readonly url: string; readonly walletAddress: string; readonly client: SimulatedClient }[]
-  readonly orders: Order[]
-  readonly transfers: Transfer[]
-  readonly packets: Packet[]
-  keys: number
-}
-
-/** What is there from the start; it is not shared with another run. */
-export const newKnowledge = ({
-  spending,
-  receiving,
-  incomings,
-}: {
-  readonly [Name in 'spending' | 'receiving' | 'incomings']: readonly Knowledge[Name][number][]
-}): Knowledge => ({
-  receiving: receiving.map((granted) => ({ ...granted })),
-  spending: spending.map((granted) => ({ ...granted })),
-  incomings: [...incomings],
-  quotes: [],
-  orders: [],
-  transfers: [],
-  packets: [],
-  keys: 0,
-})
+import { reportAgain, reportTransfer } from './transfers.ts'
+import type { World } from './world.ts'
 
 const usd = (value: number) => ({ value: String(value), assetCode: 'USD', assetScale: 2 })
 const eur = (value: number) => ({ value: String(value), assetCode: 'EUR', assetScale: 4 })
@@ -88,16 +53,20 @@ export const SPENDING: readonly (readonly [owner: string, ...access: Access[]])[
 export async function getSpendingGrant(
   world: World,
   [owner, ...access]: (typeof SPENDING)[number],
+  client = world.random.pick(world.clients),
 ): Promise<Granted | undefined> {
-  const { random, clients } = world
+  const { random } = world
   const isFinished = random.chance(0.6)
   const isApproved = world.isFaulty ? random.chance(0.9) : true
   const asked: Access[] = [...access, { type: 'quote', actions: ['create', 'read'] }]
-  return getConsented(world, random.pick(clients), owner, asked, { isFinished, isApproved })
+  return getConsented(world, client, owner, asked, { isFinished, isApproved })
 }
 
-export async function getReceivingGrant(world: World): Promise<Granted | undefined> {
-  return getGrantedAtOnce(world, world.random.pick(world.clients), RECEIVING)
+export async function getReceivingGrant(
+  world: World,
+  client = world.random.pick(world.clients),
+): Promise<Granted | undefined> {
+  return getGrantedAtOnce(world, client, RECEIVING)
 }
 
 async function getGrant(world: World, known: Knowledge): Promise<void> {
@@ -120,15 +89,27 @@ function keyFor({ random, shape }: World, known: Knowledge): { readonly key?: st
   return { key: reused ?? `key-${known.keys++}` }
 }
 
-export async function createIncoming(world: World, known: Knowledge): Promise<void> {
-  const { random } = world
+/** What an incoming payment is to be like. */
+export interface WantedIncoming {
+  readonly walletAddress: string
+  /** In cents, of whichever currency; absent: whatever comes. */
+  readonly value?: number
+  /** In milliseconds from now; absent: as long as the wallet keeps it open. */
+  readonly expiresIn?: number
+}
+
+const drawIncoming = ({ random }: World): WantedIncoming => ({
+  walletAddress: random.pick(PAYEES),
+  ...(random.chance(0.5) && { value: random.between(20, 900) }),
+  ...(random.chance(0.2) && { expiresIn: random.pick([2_000, 20_000, 120_000]) }),
+})
+
+export async function createIncoming(world: World, known: Knowledge, wanted = drawIncoming(world)): Promise<void> {
   const granted = latest(world, known.receiving)
   if (granted === undefined) return
-  const walletAddress = random.pick(PAYEES)
-  const amount = random.chance(0.5) ? { incomingAmount: amountFor(walletAddress, random.between(20, 900)) } : {}
-  const expiry = random.chance(0.2)
-    ? { expiresAt: new Date(world.now() + random.pick([2_000, 20_000, 120_000])).toISOString() }
-    : {}
+  const { walletAddress, value, expiresIn } = wanted
+  const amount = value === undefined ? {} : { incomingAmount: amountFor(walletAddress, value) }
+  const expiry = expiresIn === undefined ? {} : { expiresAt: new Date(world.now() + expiresIn).toISOString() }
   const { client, token } = granted
   const number = known.orders.length
   const json = { walletAddress, ...amount, ...expiry, metadata: { order: number } }
