@@ -9,7 +9,7 @@ import { connectionsOf, type Parameter, type PostgresDatabase, type PostgresOpti
 import { createReader } from './postgres/joined-reads.ts'
 import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
-import { bindCommit, conflictsIn, type Statement, toStatement } from './postgres/statements.ts'
+import { conflictsIn, createCommits, type Statement, toStatement } from './postgres/statements.ts'
 import { decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
@@ -35,6 +35,7 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
   const connections = connectionsOf(database, options)
   await migrate(connections, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const tableOf = createTables()
+  const bindCommit = createCommits(tableOf)
 
   const query = ({ text, parameters }: Statement): Promise<readonly (readonly Parameter[])[]> =>
     retryUndone(() => connections.query(text, parameters))
@@ -54,7 +55,7 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
     },
     async commit(changes) {
       if (changes.length === 0) return 'committed'
-      const statement = bindCommit(changes, tableOf)
+      const statement = bindCommit(changes)
       try {
         await query(statement)
         return 'committed'
