@@ -40,7 +40,7 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
 
   const nextTurn = createTurns()
 
-  // Answers that arrive in one turn, each on a connection of its own, go on in step: a third of a grant.
+  // Answers that arrive in one turn, each on a connection of its own, go on in step.
   const query = async ({ text, parameters }: Statement): Promise<readonly (readonly Parameter[])[]> => {
     try {
       return await retryUndone(() => connections.query(text, parameters))
