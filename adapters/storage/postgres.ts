@@ -5,11 +5,12 @@
  */
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { createTurns } from '../turns.ts'
 import { connectionsOf, type Parameter, type PostgresDatabase, type PostgresOptions } from './postgres/database.ts'
 import { createReader } from './postgres/joined-reads.ts'
 import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
-import { bindCommit, conflictsIn, type Statement, toStatement } from './postgres/statements.ts'
+import { conflictsIn, createCommits, type Statement, toStatement } from './postgres/statements.ts'
 import { decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
@@ -35,9 +36,18 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
   const connections = connectionsOf(database, options)
   await migrate(connections, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const tableOf = createTables()
+  const bindCommit = createCommits(tableOf)
 
-  const query = ({ text, parameters }: Statement): Promise<readonly (readonly Parameter[])[]> =>
-    retryUndone(() => connections.query(text, parameters))
+  const nextTurn = createTurns()
+
+  // Answers that arrive in one turn, each on a connection of its own, go on in step.
+  const query = async ({ text, parameters }: Statement): Promise<readonly (readonly Parameter[])[]> => {
+    try {
+      return await retryUndone(() => connections.query(text, parameters))
+    } finally {
+      await nextTurn()
+    }
+  }
 
   const decode = <K extends RecordKind>(kind: K, cells: readonly Parameter[]): StoredRecord<K> =>
     decodeRecord(kind, tableOf(kind).layout, cells)
@@ -54,7 +64,7 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
     },
     async commit(changes) {
       if (changes.length === 0) return 'committed'
-      const statement = bindCommit(changes, tableOf)
+      const statement = bindCommit(changes)
       try {
         await query(statement)
         return 'committed'

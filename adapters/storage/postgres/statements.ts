@@ -40,33 +40,45 @@ const CONFLICTS = 'op_conflicts'
 // A database may be set to answer before a transaction is on its disk. A commit waits all the same.
 const DURABLE = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
-/**
- * All changes of a commit in one statement: one transaction, one round trip. Where a change does not fit the statement
- * ends in an error, which undoes all of it, and `conflictsIn` reads from that error which changes they are.
- */
-export function bindCommit(changes: readonly Change[], tableOf: (kind: RecordKind) => Table): CommitStatement {
-  // Every commit takes its rows in one order: of two that want the same rows one waits for the other, never each for
-  // the other. A change begins once the one before it has ended, since its condition asks how many rows that changed.
-  const steps = changes
-    .map((change, index) => {
-      const table = tableOf(change.kind)
-      return { index, place: table.layout.table, id: idOfChange(change), bound: bindChange(change, table) }
-    })
-    .sort((a, b) => compare(a.place, b.place) || compare(a.id, b.id))
-  const parameters: Parameter[] = []
-  const parts = steps.map(({ bound }, position) => {
-    const condition = position === 0 ? 'TRUE' : `(SELECT count(*) FROM c${position - 1}) >= 0`
-    const text = numberParameters(bound.sql, parameters.length + 1).replace('WHERE TRUE', `WHERE ${condition}`)
-    parameters.push(...bound.parameters.map(toParameter))
+/** The text of a commit of such changes: all of them in one statement, in this order. */
+function commitText(changes: readonly BoundStatement[]): string {
+  let first = 1
+  const parts = changes.map(({ sql, parameters }, position) => {
+    // A change begins once the one before it has ended, since its condition asks what that has changed. By subqueries
+    // without an aggregate: PostgreSQL sets every part of a statement up each time, and aggregates are the dearest.
+    const condition = position === 0 ? 'TRUE' : `coalesce((SELECT 1 FROM c${position - 1}), 0) >= 0`
+    const text = numberParameters(sql, first).replace('WHERE TRUE', `WHERE ${condition}`)
+    first += parameters.length
     return `c${position} AS (${text} RETURNING 1)`
   })
-  const misfits = steps.map(
-    (_, position) => `CASE (SELECT count(*) FROM c${position}) WHEN 1 THEN '' ELSE ' ${position}' END`,
-  )
+  const misfits = changes.map((_, position) => `coalesce((SELECT '' FROM c${position}), ' ${position}')`)
   // No integer begins like this, so the cast fails, and its message quotes what it was given.
   const outcome = `CAST('${CONFLICTS}' || NULLIF(${misfits.join(' || ')}, '') AS INTEGER)`
-  const text = `WITH ${parts.join(', ')} SELECT ${outcome}, ${DURABLE}`
-  return { text, parameters, order: steps.map(({ index }) => index) }
+  return `WITH ${parts.join(', ')} SELECT ${outcome}, ${DURABLE}`
+}
+
+/** Requests decide how many forms commits have: the first ones are remembered. */
+const MOST_FORMS = 64
+
+/**
+ * Binds all changes of a commit to one statement: one transaction, one round trip. Where a change does not fit the
+ * statement ends in an error, which undoes all of it, and `conflictsIn` reads from that error which changes they are.
+ */
+export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: readonly Change[]) => CommitStatement {
+  const texts = new Map<string, string>()
+  return (changes) => {
+    // Every commit takes its rows in one order: of two that want the same rows one waits for the other, never each for
+    // the other.
+    const steps = changes
+      .map((change, index) => ({ change, index, place: tableOf(change.kind).layout.table, id: idOfChange(change) }))
+      .sort((a, b) => compare(a.place, b.place) || compare(a.id, b.id))
+    const bound = steps.map(({ change }) => bindChange(change, tableOf(change.kind)))
+    const form = steps.map(({ change, place }) => `${change.action} ${place}`).join(', ')
+    const text = texts.get(form) ?? commitText(bound)
+    if (texts.size < MOST_FORMS) texts.set(form, text)
+    const parameters = bound.flatMap(({ parameters: cells }) => cells.map(toParameter))
+    return { text, parameters, order: steps.map(({ index }) => index) }
+  }
 }
 
 const QUOTED_CONFLICTS = new RegExp(`${CONFLICTS}((?: \\d+)+)`)
