@@ -5,7 +5,6 @@
  */
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { createTurns } from '../turns.ts'
 import { type Cell, decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
@@ -14,6 +13,7 @@ import { createGroupCommit } from './sqlite/group-commit.ts'
 import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
 import { createReader } from './sqlite/joined-read.ts'
 import { migrate } from './sqlite/migrate.ts'
+import { createTurnReads } from './sqlite/turn-reads.ts'
 
 export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
 export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
@@ -31,8 +31,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const tableOf = createTables()
   const read = createReader(handle, runner, tableOf)
   const bindChange = createBinding(runner, tableOf)
-  // A Durable Object has no turns that it could wait for.
-  const nextTurn = handle.transactionSync === undefined ? createTurns() : async () => undefined
+  const readInTurn = createTurnReads(handle)
 
   const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
     const { layout } = tableOf(kind)
@@ -40,15 +39,12 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   }
 
   return {
-    async get(keys) {
-      await nextTurn()
-      return read(keys)
-    },
-    async list(query) {
-      await nextTurn()
-      const { sql, parameters } = tableOf(query.kind).statements.list(query)
-      return readAll(query.kind, sql, parameters)
-    },
+    get: (keys) => readInTurn(() => read(keys)),
+    list: (query) =>
+      readInTurn(() => {
+        const { sql, parameters } = tableOf(query.kind).statements.list(query)
+        return readAll(query.kind, sql, parameters)
+      }),
     async due(kind, now, limit) {
       return readAll(kind, tableOf(kind).statements.due, [now, limit])
     },

@@ -73,21 +73,24 @@ export function createRunner(handle: SqliteHandle): SqliteRunner {
  * writes. `work` must be synchronous: nothing else may touch the handle meanwhile. A throw undoes all of it.
  */
 export function inTransaction<T>(handle: SqliteHandle, work: () => T): T {
-  return transact(handle, 'BEGIN IMMEDIATE', work)
+  return transact(handle, 'BEGIN IMMEDIATE', 'COMMIT', work)
 }
 
-/** Runs reads that see one moment, whatever other processes commit meanwhile. `read` must be synchronous, too. */
+/**
+ * Runs reads that see one moment, whatever other processes commit meanwhile. `read` must be synchronous, too, and may
+ * itself contain what reads at one moment.
+ */
 export function atOneMoment<T>(handle: SqliteHandle, read: () => T): T {
-  return transact(handle, 'BEGIN', read)
+  return transact(handle, 'SAVEPOINT op_read', 'RELEASE op_read', read)
 }
 
-function transact<T>(handle: SqliteHandle, begin: string, work: () => T): T {
+function transact<T>(handle: SqliteHandle, begin: string, end: string, work: () => T): T {
   if (handle.transactionSync !== undefined) return handle.transactionSync(work)
   // Outside the `try`: where a host left its own transaction open this throws, and that one is not ours to undo.
   handle.exec(begin)
   try {
     const result = work()
-    handle.exec('COMMIT')
+    handle.exec(end)
     return result
   } catch (error) {
     undo(handle)
