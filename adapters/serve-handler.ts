@@ -1,5 +1,8 @@
 import type { OpenPayments } from '../src/index.ts'
 import { targetOfUrl } from '../src/protocol/request-target.ts'
+import { createTurns } from './turns.ts'
+
+const nextTurn = createTurns()
 
 /** What the handler is told of the host. */
 export interface ServeOptions<Peer extends readonly unknown[]> {
@@ -27,6 +30,10 @@ export function serveHandler<Peer extends readonly unknown[]>(
   return async (request, ...peer) => {
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
     const isOwned = next === undefined || (await owns())
-    return isOwned ? openPayments.fetch(request, { source: source?.(request, ...peer) }) : next(request)
+    if (!isOwned) return next(request)
+    // What says where it came from may be gone by the next turn.
+    const from = source?.(request, ...peer)
+    if (request.body === null) await nextTurn()
+    return openPayments.fetch(request, { source: from })
   }
 }
