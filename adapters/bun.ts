@@ -4,34 +4,4 @@
  * @module open-payments-server/bun
  */
 
-import type { OpenPayments } from '../src/index.ts'
-import { targetOfUrl } from '../src/protocol/request-target.ts'
-
-/** What the handler is told of the host. */
-export interface BunOptions<Peer extends readonly unknown[]> {
-  /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
-  readonly next?: (request: Request) => Response | Promise<Response>
-  /**
-   * The address that a request came from, for the limits per source; it is given what Bun gives a handler. Where
-   * clients connect straight to this server:
-   * `(request, server: Bun.Server) => server.requestIP(request)?.address`.
-   * Behind a proxy: what the proxy says. Default: none, and no such limits, because all that comes through one proxy
-   * would be one source.
-   */
-  readonly source?: (request: Request, ...peer: Peer) => string | undefined
-}
-
-/**
- * The `fetch` of `Bun.serve`. With `next` it answers what `owns` says is its own and hands on the rest; a request of which
- * that cannot be told, because the wallet's directory fails, is answered here.
- */
-export function serveHandler<Peer extends readonly unknown[]>(
-  openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,
-  { next, source }: BunOptions<Peer> = {},
-): (request: Request, ...peer: Peer) => Promise<Response> {
-  return async (request, ...peer) => {
-    const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
-    const isOwned = next === undefined || (await owns())
-    return isOwned ? openPayments.fetch(request, { source: source?.(request, ...peer) }) : next(request)
-  }
-}
+export { type ServeOptions as BunOptions, serveHandler } from './serve-handler.ts'

@@ -1,5 +1,6 @@
 import { bodyTooSlow, invalidRequest, payloadTooLarge, unsupportedMediaType } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
+import type { MaybePromise } from '../ports/cryptography.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import { answerBefore } from '../records/deadline.ts'
 
@@ -8,14 +9,26 @@ export type BodyRule = 'none' | 'optional' | 'json' | 'form'
 
 /**
  * Reads the bytes of a body under the size limit and the deadline, and refuses what its rule does not allow. Nothing
- * is parsed here: the digest is over these bytes.
+ * is parsed here: the digest is over these bytes. What is there at once is answered at once.
  * @spec EMB-1 @spec EMB-2 @spec DIG-6 @spec DIG-8
  */
-export async function readBody(context: Context, request: HttpRequest, rule: BodyRule): Promise<Uint8Array> {
+export function readBody(context: Context, request: HttpRequest, rule: BodyRule): MaybePromise<Uint8Array> {
   for (const line of request.headerLines('content-encoding')) {
     if (line.trim().toLowerCase() !== 'identity') throw unsupportedMediaType('a content encoding is not accepted')
   }
-  const bytes = await readInTime(context, request)
+  const reading = request.bytes(context.limits.bodyBytes)
+  return reading === undefined || reading instanceof Uint8Array
+    ? checkBody(context, request, rule, reading)
+    : readInTime(context, reading).then((bytes) => checkBody(context, request, rule, bytes))
+}
+
+function checkBody(
+  { limits }: Context,
+  request: HttpRequest,
+  rule: BodyRule,
+  bytes: Uint8Array | undefined,
+): Uint8Array {
+  if (bytes === undefined) throw payloadTooLarge(limits.bodyBytes)
   if (rule === 'none' && (bytes.length > 0 || announcesBody(request)))
     throw invalidRequest('this request takes no body')
   if (bytes.length > 0 && rule !== 'form') checkMediaType(request)
@@ -31,12 +44,9 @@ function announcesBody(request: HttpRequest): boolean {
   return request.headerLines('content-length').some((line) => Number(line) > 0)
 }
 
-async function readInTime({ clock, limits }: Context, request: HttpRequest): Promise<Uint8Array> {
-  const reading = request.bytes(limits.bodyBytes)
-  const isThere = reading === undefined || reading instanceof Uint8Array
-  const bytes = isThere ? reading : await answerBefore(clock, limits.bodySeconds * 1000, () => reading)
+async function readInTime<T>({ clock, limits }: Context, reading: Promise<T>): Promise<T> {
+  const bytes = await answerBefore(clock, limits.bodySeconds * 1000, () => reading)
   if (bytes === 'late') throw bodyTooSlow()
-  if (bytes === undefined) throw payloadTooLarge(limits.bodyBytes)
   return bytes
 }
 

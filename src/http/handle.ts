@@ -32,7 +32,8 @@ export function createHandler(
       role = found.ok ? found.row.role : found.role
       if (!found.ok) throw found.refusal
       operation = found.row.operation
-      const bytes = await readBody(context, request, found.row.body)
+      const body = readBody(context, request, found.row.body)
+      const bytes = body instanceof Uint8Array ? body : await body
       const exchange = createExchange(context, request, found, origins[role], bytes, waitUntil)
       const response = respond(await found.row.answer(exchange))
       context.emit({ type: 'request', at: context.clock.now(), operation, status: response.status })

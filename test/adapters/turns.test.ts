@@ -1,0 +1,101 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { serveHandler as serveBun } from '../../adapters/bun.ts'
+import { serveHandler as serveDeno } from '../../adapters/deno.ts'
+import { openPaymentsMiddleware } from '../../adapters/express.ts'
+import { toNodeListener } from '../../adapters/node.ts'
+
+/** A server that notes what is asked of it, and by whom. */
+function createNoting() {
+  const asked: (string | undefined)[] = []
+  return {
+    asked,
+    owns: async () => true,
+    handle: async ({ source }: { readonly source?: string | undefined }) => {
+      asked.push(source)
+      return { status: 204, headers: {}, body: undefined }
+    },
+    fetch: async (_request: Request, options: { readonly source?: string | undefined } = {}) => {
+      asked.push(options.source)
+      return new Response()
+    },
+  }
+}
+
+type Noting = ReturnType<typeof createNoting>
+
+/** A request for a host of Node, and where its answer goes. */
+function arrive(method: string) {
+  const request = Object.assign(new IncomingMessage(new Socket()), { method, url: '/op', originalUrl: '/op' })
+  if (method === 'POST') request.headers['content-length'] = '1'
+  return { request, response: new ServerResponse(request) }
+}
+
+const fetched = (method: string) =>
+  new Request('https://wallet.example/op', { method, ...(method === 'POST' && { body: '1' }) })
+
+/** For each host: how one request reaches a server, from a source that is named as long as the turn lasts. */
+const HOSTS: readonly [string, (server: Noting, source: () => string) => (method: string) => unknown][] = [
+  [
+    'node:http',
+    (server, source) => {
+      const listener = toNodeListener(server, { source })
+      return (method) => {
+        const { request, response } = arrive(method)
+        listener(request, response)
+      }
+    },
+  ],
+  [
+    'Express',
+    (server, source) => {
+      const middleware = openPaymentsMiddleware(server, { source })
+      return (method) => {
+        const { request, response } = arrive(method)
+        middleware(request, response, () => undefined)
+      }
+    },
+  ],
+  [
+    'Bun',
+    (server, source) => {
+      const handler = serveBun(server, { source })
+      return (method) => handler(fetched(method))
+    },
+  ],
+  [
+    'Deno',
+    (server, source) => {
+      const handler = serveDeno(server, { source })
+      return (method) => handler(fetched(method))
+    },
+  ],
+]
+
+/** Resolves when all that waits for nothing but promises has gone on. */
+const sameTurn = () => new Promise<void>((resolve) => process.nextTick(resolve))
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe.each(HOSTS)('what comes to %s', (_, mount) => {
+  it('in one turn without a body goes on together in the next one, with its source of the first', async () => {
+    const server = createNoting()
+    let source = 'first turn'
+    const send = mount(server, () => source)
+    send('GET')
+    await sameTurn()
+    send('GET')
+    await sameTurn()
+    expect(server.asked).toEqual([])
+    source = 'gone'
+    await nextTurn()
+    expect(server.asked).toEqual(['first turn', 'first turn'])
+  })
+
+  it('with a body goes on at once', async () => {
+    const server = createNoting()
+    mount(server, () => 'first turn')('POST')
+    await sameTurn()
+    expect(server.asked).toEqual(['first turn'])
+  })
+})
