@@ -1,3 +1,4 @@
+import { IttyRouter } from 'itty-router'
 import { methodNotAllowed, notFound } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { parseUrl } from '../protocol/url.ts'
@@ -6,7 +7,7 @@ import type { ServerRole } from './exchange.ts'
 /** The path of an endpoint that answers for every path no other endpoint has. */
 export const ANY_PATH = '*'
 
-/** What the router needs to know of an endpoint. `path` may hold one `:name` for a segment, or `:name+` for several. */
+/** What the router needs to know of an endpoint. `path` may hold `:name` segments. */
 export interface Row {
   readonly method: string
   readonly path: string
@@ -32,19 +33,19 @@ export function createRouter<R extends Row>(
   rows: readonly R[],
   bases: Readonly<Record<ServerRole, string>>,
 ): (method: string, target: string) => Match<R> {
-  const groups = groupByPath(rows, bases)
-  const fixed = new Map([...groups].filter(([path]) => !path.includes(':')))
-  const patterns = [...groups].flatMap(([path, group]) => parsePattern(path, group))
+  // The router makes the patterns. Asking them here needs no URL of the router's own, and no turn of the event loop.
+  const table = [...groupByPath(rows, bases)].flatMap(([path, group]) =>
+    IttyRouter()
+      .all(path)
+      .routes.map(([, pattern]) => ({ beginning: fixedBeginning(path), pattern, group })),
+  )
   const find = (path: string): Found<R> | undefined => {
-    const asked = withoutEndSlashes(path)
-    const found = fixed.get(asked)
-    if (found !== undefined) return { group: found, params: {} }
-    for (const pattern of patterns) {
-      const value = parameterOf(pattern, asked)
-      if (value !== undefined) return { group: pattern.group, params: decodeParameter(pattern.name, value) }
+    for (const { beginning, pattern, group } of table) {
+      // Most paths are told apart by their first segment, and a pattern is dear to ask.
+      const match = path.startsWith(beginning) ? pattern.exec(path) : null
+      if (match !== null) return { group, params: decodeParams(match.groups) }
     }
-    const rest = fixed.get(ANY_PATH)
-    return rest && { group: rest, params: {} }
+    return undefined
   }
   return (method, target) => {
     const path = originFormPath(target)
@@ -64,7 +65,7 @@ export function createRouter<R extends Row>(
 
 interface Found<R> {
   readonly group: readonly R[]
-  /** `undefined` where its value is no text in UTF-8. */
+  /** `undefined` where one of them is no text in UTF-8. */
   readonly params: Readonly<Record<string, string>> | undefined
 }
 
@@ -72,38 +73,15 @@ interface Found<R> {
 function groupByPath<R extends Row>(rows: readonly R[], bases: Readonly<Record<ServerRole, string>>): Map<string, R[]> {
   const groups = new Map<string, R[]>()
   for (const row of [...rows].sort((a, b) => bases[b.role].length - bases[a.role].length)) {
-    const path = withoutEndSlashes(`${bases[row.role]}${row.path}`)
+    const path = `${bases[row.role]}${row.path}`
     groups.set(path, [...(groups.get(path) ?? []), row])
   }
   return groups
 }
 
-function withoutEndSlashes(path: string): string {
-  return path.endsWith('/') ? path.replace(/\/+$/, '') : path
-}
-
-/** A path with a parameter, and what stands before and after it. */
-interface Pattern<R> {
-  readonly before: string
-  readonly name: string
-  readonly isOfSegments: boolean
-  readonly after: string
-  readonly group: readonly R[]
-}
-
-function parsePattern<R>(path: string, group: readonly R[]): readonly Pattern<R>[] {
-  const match = /^([^:]*):(\w+)(\+?)([^:]*)$/.exec(path)
-  if (match === null) return []
-  const [, before = '', name = '', plus, after = ''] = match
-  return [{ before, name, isOfSegments: plus === '+', after, group }]
-}
-
-/** The raw value that a path gives to the parameter of a pattern; of several segments it may be empty. */
-function parameterOf<R>({ before, after, isOfSegments }: Pattern<R>, path: string): string | undefined {
-  const end = path.length - after.length
-  if (end < before.length || !path.startsWith(before) || !path.endsWith(after)) return undefined
-  const value = path.slice(before.length, end)
-  return isOfSegments || (value !== '' && !value.includes('/')) ? value : undefined
+/** What stands in a path before its first parameter, without trailing slashes. */
+function fixedBeginning(path: string): string {
+  return path.replace(/[:*].*$/, '').replace(/\/+$/, '')
 }
 
 /** What every URL parser leaves as it is: no escapes, and no segment that begins with a dot. */
@@ -117,9 +95,12 @@ export function originFormPath(target: string): string | undefined {
   return PLAIN_PATH.test(path) || parseUrl(`http://host${path}`)?.pathname === path ? path : undefined
 }
 
-function decodeParameter(name: string, value: string): Readonly<Record<string, string>> | undefined {
+function decodeParams(params: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
+  const decoded: Record<string, string> = {}
   try {
-    return { [name]: value.includes('%') ? decodeURIComponent(value) : value }
+    for (const [name, value] of Object.entries(params))
+      decoded[name] = value.includes('%') ? decodeURIComponent(value) : value
+    return decoded
   } catch {
     return undefined
   }
