@@ -8,9 +8,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../src/index.ts'
 import { createTurns } from './turns.ts'
 
-// One for the process: what arrives in one turn goes on together, whichever listener it came to.
-const nextTurn = createTurns()
-
 /** What a server of `node:http` does with the requests that are not for Open Payments. */
 export interface NodeListenerOptions {
   /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
@@ -32,8 +29,14 @@ export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
   { next, source }: NodeListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> =>
-    handleNodeRequest(openPayments, request, response, request.url, source?.(request))
+  const nextTurn = createTurns()
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    // What says where it came from may be gone by the next turn.
+    const asked = toHttpRequest(request, request.url, source?.(request))
+    if (!hasBody(request)) await nextTurn()
+    const answer = await openPayments.handle(asked)
+    sendAnswer(request, response, answer)
+  }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     handle(request, response).catch((error: Error) => response.destroy(error))
   }
@@ -55,9 +58,7 @@ export async function handleNodeRequest(
   target?: string,
   source?: string,
 ): Promise<void> {
-  const asked = toHttpRequest(request, target, source)
-  if (!hasBody(request)) await nextTurn()
-  const answer = await openPayments.handle(asked)
+  const answer = await openPayments.handle(toHttpRequest(request, target, source))
   sendAnswer(request, response, answer)
 }
 

@@ -2,8 +2,6 @@ import type { OpenPayments } from '../src/index.ts'
 import { targetOfUrl } from '../src/protocol/request-target.ts'
 import { createTurns } from './turns.ts'
 
-const nextTurn = createTurns()
-
 /** What the handler is told of the host. */
 export interface ServeOptions<Peer extends readonly unknown[]> {
   /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
@@ -27,6 +25,7 @@ export function serveHandler<Peer extends readonly unknown[]>(
   openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,
   { next, source }: ServeOptions<Peer> = {},
 ): (request: Request, ...peer: Peer) => Promise<Response> {
+  const nextTurn = createTurns()
   return async (request, ...peer) => {
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
     const isOwned = next === undefined || (await owns())

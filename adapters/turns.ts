@@ -1,3 +1,18 @@
+/** Hands on in the next turn of the event loop, together and in their order, what it is given in this one. */
+export function gatherTurn<T>(handOn: (all: readonly T[]) => void): (one: T) => void {
+  let waiting: T[] = []
+  const begin = (): void => {
+    const all = waiting
+    waiting = []
+    handOn(all)
+  }
+  return (one) => {
+    waiting.push(one)
+    // A macrotask, not a microtask: requests arrive in callbacks of their own, and those of one turn should share.
+    if (waiting.length === 1) setImmediate(begin)
+  }
+}
+
 /**
  * Gives a promise that resolves in the next turn of the event loop, in one go with all that were asked for in this one.
  *
@@ -6,15 +21,8 @@
  * little there of what it needs. Under load that saves a quarter of a signed read; without load it costs one turn.
  */
 export function createTurns(): () => Promise<void> {
-  let waiting: (() => void)[] = []
-  const begin = (): void => {
-    const all = waiting
-    waiting = []
+  const wait = gatherTurn<() => void>((all) => {
     for (const goOn of all) goOn()
-  }
-  return () =>
-    new Promise((resolve) => {
-      waiting.push(resolve)
-      if (waiting.length === 1) setImmediate(begin)
-    })
+  })
+  return () => new Promise(wait)
 }

@@ -3,7 +3,6 @@ import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
-import { openPaymentsMiddleware } from '../../adapters/express.ts'
 import { toNodeListener } from '../../adapters/node.ts'
 
 /** A server that notes what is asked of it, and by whom. */
@@ -27,7 +26,7 @@ type Noting = ReturnType<typeof createNoting>
 
 /** A request for a host of Node, and where its answer goes. */
 function arrive(method: string) {
-  const request = Object.assign(new IncomingMessage(new Socket()), { method, url: '/op', originalUrl: '/op' })
+  const request = Object.assign(new IncomingMessage(new Socket()), { method, url: '/op' })
   if (method === 'POST') request.headers['content-length'] = '1'
   return { request, response: new ServerResponse(request) }
 }
@@ -44,16 +43,6 @@ const HOSTS: readonly [string, (server: Noting, source: () => string) => (method
       return (method) => {
         const { request, response } = arrive(method)
         listener(request, response)
-      }
-    },
-  ],
-  [
-    'Express',
-    (server, source) => {
-      const middleware = openPaymentsMiddleware(server, { source })
-      return (method) => {
-        const { request, response } = arrive(method)
-        middleware(request, response, () => undefined)
       }
     },
   ],

@@ -1,3 +1,4 @@
+import { gatherTurn } from '../../turns.ts'
 import { inTransaction, type SqliteHandle } from './handle.ts'
 
 /**
@@ -78,28 +79,21 @@ function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() =>
 /** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
 export function createGroupCommit(handle: SqliteHandle): Transact {
   if (handle.transactionSync !== undefined) return createSingleCommits(handle)
-  let queue: Task[] = []
-
-  const flush = (): void => {
-    const tasks = queue
-    queue = []
+  const gather = gatherTurn<Task>((tasks) => {
     try {
       for (const answer of applyAll(handle, tasks)) answer()
     } catch (error) {
       for (const task of tasks) task.reject(error)
     }
-  }
-
+  })
   return <T>(work: () => T, isKept: (result: T) => boolean = () => true) =>
     new Promise<T>((resolve, reject) => {
-      queue.push({
+      gather({
         apply: () => {
           const result = work()
           return { isKept: isKept(result), resolve: () => resolve(result) }
         },
         reject,
       })
-      // A macrotask, not a microtask: requests arrive in callbacks of their own, and those of one turn should share.
-      if (queue.length === 1) setImmediate(flush)
     })
 }

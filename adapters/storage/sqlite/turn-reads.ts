@@ -1,3 +1,4 @@
+import { gatherTurn } from '../../turns.ts'
 import { atOneMoment, type SqliteHandle } from './handle.ts'
 
 /** Runs a synchronous read in the next turn of the event loop, and resolves with what it found. It may run twice. */
@@ -34,23 +35,17 @@ function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() =>
 export function createTurnReads(handle: SqliteHandle): ReadInTurn {
   // A Durable Object has no turns that it could wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
-  let waiting: Task[] = []
-
-  const readAll = (): void => {
-    const tasks = waiting
-    waiting = []
+  const gather = gatherTurn<Task>((tasks) => {
     for (const answer of applyAll(handle, tasks)) answer()
-  }
-
+  })
   return <T>(read: () => T) =>
     new Promise<T>((resolve, reject) => {
-      waiting.push({
+      gather({
         apply: () => {
           const found = read()
           return () => resolve(found)
         },
         reject,
       })
-      if (waiting.length === 1) setImmediate(readAll)
     })
 }
