@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { createTables, statementsOf } from '../../adapters/storage/sql/statements.ts'
-import { replaceInPlace } from '../../adapters/storage/sqlite/changes.ts'
+import { findVersion, replaceInPlace } from '../../adapters/storage/sqlite/changes.ts'
 import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { ListableKind, ListQuery } from '../../src/ports/storage.ts'
@@ -21,7 +21,7 @@ function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
       ),
     ),
   )
-  const changes = [replace, remove, check, replaceInPlace(layoutOf(kind)).sql]
+  const changes = [replace, remove, check, findVersion(layoutOf(kind)), replaceInPlace(layoutOf(kind)).sql]
   return [...changes, due, ...queries.map((query) => list(query).sql)]
 }
 

@@ -197,7 +197,7 @@ export interface TableLayout {
   readonly table: string
   readonly members: readonly Member[]
   readonly isListable: boolean
-  /** The columns of the members and of the marks; the version is one more, at the end. */
+  /** The columns of the members, of which the id is the first, and of the marks; the version is one more, at the end. */
   readonly columns: readonly string[]
   /** The places of the marks and of the version. */
   readonly marks: {

@@ -18,10 +18,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-function memberOf(value: object, name: string): unknown {
-  return Reflect.get(value, name)
-}
-
 // PostgreSQL refuses a NUL, and half a surrogate pair has no form in UTF-8: it would come back as another character.
 const NO_TEXT = /[\0\p{Surrogate}]/u
 
@@ -44,31 +40,44 @@ function bigintCell(value: unknown, what: string): string {
   return typeof value === 'bigint' ? value.toString() : refuse(what, value)
 }
 
-function memberCells({ name, type, columns, isOptional }: Member, value: unknown): readonly Cell[] {
-  if (value === undefined && isOptional) return columns.map(() => null)
+function pushAmount(cells: Cell[], name: string, amount: Readonly<Record<string, unknown>>): void {
+  const { value, assetCode, assetScale } = amount
+  cells.push(bigintCell(value, name), textCell(assetCode, name), integerCell(assetScale, name))
+}
+
+function pushDecision(cells: Cell[], name: string, decision: Readonly<Record<string, unknown>>): void {
+  const { action, amount, fee, reason } = decision
+  if (action === 'settle') cells.push('settle', bigintCell(amount, name), bigintCell(fee, name), null)
+  else cells.push('release', null, null, textCell(reason, name))
+}
+
+/** Appends the cells of a member. */
+function pushMember(cells: Cell[], { name, type, columns, isOptional }: Member, value: unknown): void {
+  if (value === undefined && isOptional) {
+    for (const _ of columns) cells.push(null)
+    return
+  }
   switch (type) {
     case 'text':
-      return [textCell(value, name)]
+      cells.push(textCell(value, name))
+      return
     case 'integer':
-      return [integerCell(value, name)]
+      cells.push(integerCell(value, name))
+      return
     case 'boolean':
-      return [typeof value === 'boolean' ? Number(value) : refuse(name, value)]
+      cells.push(typeof value === 'boolean' ? Number(value) : refuse(name, value))
+      return
     case 'bigint':
-      return [bigintCell(value, name)]
+      cells.push(bigintCell(value, name))
+      return
     case 'json':
-      return [value === undefined ? refuse(name, value) : JSON.stringify(value)]
+      cells.push(value === undefined ? refuse(name, value) : JSON.stringify(value))
+      return
     case 'amount':
-      if (!isObject(value)) return refuse(name, value)
-      return [
-        bigintCell(value['value'], name),
-        textCell(value['assetCode'], name),
-        integerCell(value['assetScale'], name),
-      ]
+      pushAmount(cells, name, isObject(value) ? value : refuse(name, value))
+      return
     case 'decision':
-      if (!isObject(value)) return refuse(name, value)
-      return value['action'] === 'settle'
-        ? ['settle', bigintCell(value['amount'], name), bigintCell(value['fee'], name), null]
-        : ['release', null, null, textCell(value['reason'], name)]
+      pushDecision(cells, name, isObject(value) ? value : refuse(name, value))
   }
 }
 
@@ -77,8 +86,9 @@ function memberCells({ name, type, columns, isOptional }: Member, value: unknown
  * is written that could not be read back.
  */
 export function encodeRecord(layout: TableLayout, value: object, marks: RecordMarks): readonly Cell[] {
+  if (!isObject(value)) return refuse(layout.table, value)
   const cells: Cell[] = []
-  for (const member of layout.members) cells.push(...memberCells(member, memberOf(value, member.name)))
+  for (const member of layout.members) pushMember(cells, member, value[member.name])
   cells.push(marks.dueAt === undefined ? null : integerCell(marks.dueAt, 'dueAt'))
   cells.push(integerCell(marks.schemaVersion ?? 1, 'schemaVersion'))
   if (layout.isListable) cells.push(Number(marks.isListed ?? false))

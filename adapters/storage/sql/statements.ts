@@ -12,13 +12,13 @@ export interface BoundStatement {
 /**
  * The statements of one table. `insert`, `replace`, `remove` and `check` change exactly one row where the change fits,
  * and none where it does not; `check` too, because an update is what locks a row on every database. Each of the four
- * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own. SQLite first tries
- * to replace by a statement of its own.
+ * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own. SQLite inserts, checks and first
+ * tries to replace by statements of its own.
  */
 export interface Statements {
   /** Parameters: the cells of the record. */
   readonly insert: string
-  /** Parameters: the cells of the record, id, version. */
+  /** Parameters: the cells of the record but its id, which stays; id, version. */
   readonly replace: string
   /** Parameters: id, version. */
   readonly remove: string
@@ -59,7 +59,10 @@ export function statementsOf(kind: RecordKind, layout: TableLayout): Statements 
   const { table, columns } = layout
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`
   const placeholders = columns.map(() => '?').join(', ')
-  const assignments = columns.map((column) => `${column} = ?`).join(', ')
+  const assignments = columns
+    .slice(1)
+    .map((column) => `${column} = ?`)
+    .join(', ')
   const fits = 'WHERE TRUE AND id = ? AND version = ?'
   return {
     insert: `INSERT INTO ${table} (${columns.join(', ')}, version) SELECT ${placeholders}, 1 WHERE TRUE ON CONFLICT (id) DO NOTHING`,
@@ -104,7 +107,7 @@ export function bindChange(change: Change, { layout, statements }: Table): Bound
     case 'replace':
       return {
         sql: statements.replace,
-        parameters: [...encodeRecord(layout, change.value, change), id, change.version],
+        parameters: [...encodeRecord(layout, change.value, change).slice(1), id, change.version],
       }
     case 'delete':
       return { sql: statements.remove, parameters: [id, change.version] }

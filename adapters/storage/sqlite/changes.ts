@@ -1,7 +1,7 @@
 import type { Change, RecordKind } from '../../../src/ports/storage.ts'
 import type { TableLayout } from '../sql/layout.ts'
 import { type Cell, encodeRecord } from '../sql/rows.ts'
-import { bindChange, type Table } from '../sql/statements.ts'
+import type { Table } from '../sql/statements.ts'
 import type { SqliteRunner } from './handle.ts'
 
 /** The columns of the two indexes that a list is read by. */
@@ -33,6 +33,30 @@ export function replaceInPlace({ table, columns, isListable }: TableLayout): Rep
   }
 }
 
+/**
+ * Inserts where there is no record of that id. `VALUES` takes a quarter less time than the `SELECT` that leaves other
+ * databases room for a condition. Parameters: the cells of the record.
+ */
+function insertOnce({ table, columns }: TableLayout): string {
+  const placeholders = columns.map(() => '?').join(', ')
+  return `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, 1) ON CONFLICT (id) DO NOTHING`
+}
+
+/**
+ * Finds a record at its version. A transaction holds the lock of the whole file from its start: what is only checked need
+ * not be written to be locked, which would be a page for each. Parameters: id, version.
+ */
+export function findVersion({ table }: TableLayout): string {
+  return `SELECT 1 FROM ${table} WHERE id = ? AND version = ?`
+}
+
+/** The statements that SQLite has of its own for a table. */
+interface OwnStatements {
+  readonly insert: string
+  readonly check: string
+  readonly replace: ReplaceInPlace
+}
+
 /** Makes a change where it fits, in the transaction that is under way; tells whether it did. */
 export type BoundChange = () => boolean
 
@@ -41,23 +65,34 @@ export function createBinding(
   runner: SqliteRunner,
   tableOf: (kind: RecordKind) => Table,
 ): (change: Change) => BoundChange {
-  const known = new Map<RecordKind, ReplaceInPlace>()
-  const replaceOf = (kind: RecordKind): ReplaceInPlace => {
-    const statement = known.get(kind) ?? replaceInPlace(tableOf(kind).layout)
-    known.set(kind, statement)
-    return statement
+  const known = new Map<RecordKind, OwnStatements>()
+  const ownOf = (kind: RecordKind, layout: TableLayout): OwnStatements => {
+    const found = known.get(kind)
+    if (found !== undefined) return found
+    const own = { insert: insertOnce(layout), check: findVersion(layout), replace: replaceInPlace(layout) }
+    known.set(kind, own)
+    return own
   }
   return (change) => {
     const { layout, statements } = tableOf(change.kind)
-    if (change.action === 'replace') {
-      const { sql, places, fixed } = replaceOf(change.kind)
-      const cells = encodeRecord(layout, change.value, change)
-      const pick = (place: number): Cell => cells[place] ?? null
-      const inPlace = [...places.map(pick), change.value.id, change.version, ...fixed.map(pick)]
-      const all = [...cells, change.value.id, change.version]
-      return () => runner.run(sql, inPlace) === 1 || runner.run(statements.replace, all) === 1
+    const own = ownOf(change.kind, layout)
+    switch (change.action) {
+      case 'insert': {
+        const cells = encodeRecord(layout, change.value, change)
+        return () => runner.run(own.insert, cells) === 1
+      }
+      case 'replace': {
+        const { sql, places, fixed } = own.replace
+        const cells = encodeRecord(layout, change.value, change)
+        const at = [change.value.id, change.version]
+        const pick = (place: number): Cell => cells[place] ?? null
+        const inPlace = [...places.map(pick), ...at, ...fixed.map(pick)]
+        return () => runner.run(sql, inPlace) === 1 || runner.run(statements.replace, [...cells.slice(1), ...at]) === 1
+      }
+      case 'delete':
+        return () => runner.run(statements.remove, [change.id, change.version]) === 1
+      case 'check':
+        return () => runner.first(own.check, [change.id, change.version]) !== undefined
     }
-    const { sql, parameters } = bindChange(change, tableOf(change.kind))
-    return () => runner.run(sql, parameters) === 1
   }
 }
