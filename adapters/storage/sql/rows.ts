@@ -18,12 +18,12 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 
-// PostgreSQL refuses a NUL, and half a surrogate pair has no form in UTF-8: it would come back as another character.
-const NO_TEXT = /[\0\p{Surrogate}]/u
-
-/** Whether a text column gives a text back as it was. */
+/**
+ * Whether a text column gives a text back as it was. PostgreSQL refuses a NUL, and half a surrogate pair has no form in
+ * UTF-8: it would come back as another character.
+ */
 export function isStorable(text: string): boolean {
-  return !NO_TEXT.test(text)
+  return text.isWellFormed() && !text.includes('\0')
 }
 
 function textCell(value: unknown, what: string): string {
