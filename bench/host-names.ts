@@ -1,4 +1,4 @@
-/** How a server is mounted: by an adapter of the library, or by `openPayments.fetch` in a Fetch host. */
+/** How a server is mounted: by an adapter of the library (`fetch`: that of Bun and Deno), or on Node by `openPayments.fetch` in Hono's server. */
 export const HOSTS = ['node', 'express', 'fetch'] as const
 export type HostName = (typeof HOSTS)[number]
 

@@ -81,7 +81,11 @@ async function fileLedger(file: string): Promise<Ledger> {
 }
 
 async function listen(server: OpenPayments, at: HostName): Promise<number> {
-  if (at === 'fetch') return listenOnFetch((request) => server.fetch(request))
+  if (at === 'fetch') {
+    if (!('Bun' in globalThis || 'Deno' in globalThis)) return listenOnFetch((request) => server.fetch(request))
+    const { serveHandler } = await import('open-payments-server/bun')
+    return listenOnFetch(serveHandler(server))
+  }
   if (at === 'node') {
     const { toNodeListener } = await import('open-payments-server/node')
     return listenOnNode(toNodeListener(server))
