@@ -58,7 +58,10 @@ export interface FetchOptions extends HandleOptions {
 
 /** An Open Payments server inside a wallet's own. */
 export interface OpenPayments {
-  /** Answers a request. Never rejects: a refusal is a 4xx, a fault a 5xx without detail, and an event. */
+  /**
+   * Answers a request. Never rejects: a refusal is a 4xx, a fault a 5xx without detail, and an event. HEAD is answered as
+   * GET; its host leaves the body away.
+   */
   handle(request: HttpRequest, options?: HandleOptions): Promise<HttpResponse>
   /** The same for any Fetch host. Fetch normalises URLs and joins header lines before this sees them. */
   fetch(request: Request, options?: FetchOptions): Promise<Response>
@@ -170,7 +173,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   return {
     handle,
     fetch: async (request, { source, ...handling } = {}) =>
-      toFetchResponse(await handle(fromFetchRequest(request, source), handling)),
+      toFetchResponse(await handle(fromFetchRequest(request, source), handling), request.method),
     owns: async (method, target) => {
       if (railAt(method, target) !== undefined) return true
       const found = match(method, target)

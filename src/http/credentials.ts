@@ -165,7 +165,7 @@ async function claimsOf(
 /** @spec SIG-24 @spec SIG-27 */
 function isSingleUse(exchange: Exchange): boolean {
   if (exchange.operation === 'create-outgoing-payment') return true
-  return exchange.context.policies.replay === 'all' && exchange.request.method !== 'GET'
+  return exchange.context.policies.replay === 'all' && !['GET', 'HEAD'].includes(exchange.request.method)
 }
 
 /**

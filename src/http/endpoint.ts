@@ -16,6 +16,7 @@ export interface Endpoint<Caller, Body> {
   readonly path: string
   readonly role: ServerRole
   readonly body: BodyRule
+  readonly isPublic?: boolean
   /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
   identify(exchange: Exchange): MaybePromise<Caller>
   /** Step 5: whether this caller has the right at all. Throws the 403. */
@@ -48,13 +49,14 @@ export function defineEndpoint<Caller, Body>(
 ): Route
 export function defineEndpoint<Caller>(endpoint: Endpoint<Caller, undefined>): Route
 export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | undefined>): Route {
-  const { operation, method, path, role, body } = endpoint
+  const { operation, method, path, role, body, isPublic = false } = endpoint
   return {
     operation,
     method,
     path,
     role,
     body,
+    isPublic,
     answer: async (exchange) => {
       const caller = await endpoint.identify(exchange)
       endpoint.authorize?.(caller, exchange)

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
+import { toUtf8 } from '../protocol/identifiers.ts'
 import { targetOfUrl } from '../protocol/request-target.ts'
 
 /**
@@ -22,10 +23,14 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
 /** With these a `Response` takes no body, not even an empty one. */
 const NO_BODY: readonly number[] = [204, 205, 304]
 
-/** A response of the core for a Fetch host. */
-export function toFetchResponse({ status, headers, body }: HttpResponse): Response {
+/** A response of the core for a Fetch host, which is told the length of what HEAD does not get. */
+export function toFetchResponse({ status, headers, body }: HttpResponse, method = 'GET'): Response {
   // A copy: what is handed out may be a part of something, or memory that others write to.
   const sent = body instanceof Uint8Array ? new Uint8Array(body) : body
+  if (method.toUpperCase() === 'HEAD' && sent !== undefined) {
+    const length = (typeof sent === 'string' ? toUtf8(sent) : sent).length
+    return new Response(null, { status, headers: { ...headers, 'content-length': String(length) } })
+  }
   return new Response(NO_BODY.includes(status) ? null : sent, { status, headers })
 }
 

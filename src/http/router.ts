@@ -12,6 +12,8 @@ export interface Row {
   readonly method: string
   readonly path: string
   readonly role: ServerRole
+  /** A GET of what anyone may read, which answers HEAD too. */
+  readonly isPublic?: boolean
 }
 
 /** A matched row, the raw path and its decoded parameters; or why there is none, and which server says so. */
@@ -53,12 +55,12 @@ export function createRouter<R extends Row>(
     if (path === undefined || found?.params === undefined)
       return { ok: false, role: roleOf(target, bases), refusal: notFound() }
     const { group, params } = found
-    const row = group.find((candidate) => candidate.method === method)
+    const row = group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic === true))
     if (row !== undefined) return { ok: true, row, path, params }
     const role = roleOf(target, bases)
     // Only a GET can tell whether a path is a wallet address, so nothing else is promised there.
     if (group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }
-    const allow = group.map((candidate) => candidate.method).join(', ')
+    const allow = group.flatMap((one) => (one.isPublic ? [one.method, 'HEAD'] : [one.method])).join(', ')
     return { ok: false, role: group[0]?.role ?? role, refusal: methodNotAllowed(allow) }
   }
 }

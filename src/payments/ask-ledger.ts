@@ -1,5 +1,7 @@
 import type { Context } from '../ports/context.ts'
-import type { LedgerAccount, LedgerResult } from '../ports/ledger.ts'
+import type { LedgerResult } from '../ports/ledger.ts'
+import type { WalletAddress } from '../ports/wallet-addresses.ts'
+import { isSameAsset } from '../protocol/amount.ts'
 import { answerInTime, raceDeadline } from './in-time.ts'
 
 /**
@@ -61,7 +63,27 @@ function unknownOutcome(context: Context, message: string, cause: unknown): Ledg
   return { outcome: 'unknown', reason: message }
 }
 
-/** Reads an account of the ledger under the same deadline. Throws "unavailable" where the ledger does not answer. */
-export async function readLedgerAccount(context: Context, account: string): Promise<LedgerAccount | undefined> {
-  return answerInTime(context, 'the ledger', () => context.ledger.account(account))
+/**
+ * Whether the ledger lets the account of a wallet address send or receive, read under the same deadline. `wrong_asset`: it
+ * keeps the account in another asset than the directory says, so no amount of it would be what it seems; that is an event.
+ * Throws "unavailable" where the ledger does not answer.
+ */
+export async function checkLedgerAccount(
+  context: Context,
+  { account, assetCode, assetScale }: WalletAddress,
+  right: 'canSend' | 'canReceive',
+): Promise<'allowed' | 'not_allowed' | 'wrong_asset'> {
+  const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account))
+  if (kept === undefined || !kept[right]) return 'not_allowed'
+  if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
+  const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
+  const cause = new Error(`account "${account}": ${sides} in the ledger`)
+  context.emit({
+    type: 'fault',
+    at: context.clock.now(),
+    operation: undefined,
+    message: 'directory and ledger give an account different assets',
+    cause,
+  })
+  return 'wrong_asset'
 }

@@ -1,12 +1,16 @@
 import {
   inactiveWalletAddress,
   insufficientGrant,
+  ledgerRefused,
+  unexpected,
   unknownResource,
   unknownWalletAddress,
 } from '../errors/conditions.ts'
 import type { TokenCaller } from '../http/credentials.ts'
 import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
+import { checkLedgerAccount } from '../payments/ask-ledger.ts'
 import type { Context } from '../ports/context.ts'
+import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
 import type { ClientId } from '../protocol/client.ts'
 
@@ -71,4 +75,18 @@ export function requireVisible<R extends Resource>(caller: TokenCaller, type: Ac
   const visible = visibleClient(caller, type, 'read', walletAddress)
   if (!covering || (visible !== undefined && visible !== client)) throw unknownResource()
   return resource
+}
+
+/**
+ * Refuses where the ledger does not let an account send or receive. That the directory gives it another asset than the
+ * ledger is the wallet's own mistake: no refusal that a client could act on. @spec D15
+ */
+export async function requireLedgerAccount(
+  context: Context,
+  account: WalletAddress,
+  right: 'canSend' | 'canReceive',
+): Promise<void> {
+  const checked = await checkLedgerAccount(context, account, right)
+  if (checked === 'wrong_asset') throw unexpected()
+  if (checked === 'not_allowed') throw ledgerRefused('not_allowed')
 }

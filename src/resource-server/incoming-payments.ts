@@ -1,17 +1,9 @@
-import {
-  invalidAmount,
-  invalidExpiresAt,
-  invalidRequest,
-  ledgerRefused,
-  unknownResource,
-  wrongState,
-} from '../errors/conditions.ts'
+import { invalidAmount, invalidExpiresAt, invalidRequest, unknownResource, wrongState } from '../errors/conditions.ts'
 import { identifyNaming, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import { type Exchange, queryOf } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
-import { readLedgerAccount } from '../payments/ask-ledger.ts'
 import { answerInTime } from '../payments/in-time.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/notify.ts'
 import { sealAddress } from '../payments/rail/seal-address.ts'
@@ -33,7 +25,7 @@ import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
-import { requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
+import { requireLedgerAccount, requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
 import { listPage, parsePage, single } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -90,8 +82,7 @@ async function intendIncomingPayment(
   const latest = createdAt + context.lifetimes.incomingPaymentSeconds * 1000
   const expiresAt = body.expiresAt ?? latest
   if (expiresAt <= createdAt || expiresAt > latest) throw invalidExpiresAt()
-  const payee = await readLedgerAccount(context, account.account)
-  if (payee === undefined || !payee.canReceive) throw ledgerRefused('not_allowed')
+  await requireLedgerAccount(context, account, 'canReceive')
   return {
     id,
     walletAddress: url,

@@ -1,10 +1,9 @@
-import { invalidAmount, invalidReceiver, ledgerRefused, nonPositiveReceiveAmount } from '../errors/conditions.ts'
+import { invalidAmount, invalidReceiver, nonPositiveReceiveAmount } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
-import { readLedgerAccount } from '../payments/ask-ledger.ts'
 import { withPatience } from '../payments/in-time.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
 import { isRemoteReceiver, lookUpReceiver, type Receiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
@@ -15,7 +14,7 @@ import type { ClientId } from '../protocol/client.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
-import { requireVisible, walletAddressFor } from './authorize.ts'
+import { requireLedgerAccount, requireVisible, walletAddressFor } from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
@@ -78,8 +77,7 @@ export async function priceRequest(
   request: Pick<CreateQuote, 'receiver' | 'debitAmount' | 'receiveAmount'>,
   receivers: ReceiverLookup,
 ): Promise<PricedRequest> {
-  const ledgerAccount = await readLedgerAccount(context, payer.account)
-  if (ledgerAccount === undefined || !ledgerAccount.canSend) throw ledgerRefused('not_allowed')
+  await requireLedgerAccount(context, payer, 'canSend')
   const from = { assetCode: payer.assetCode, assetScale: payer.assetScale }
   const reached = await receivers.reach(request.receiver, from, request.debitAmount ?? request.receiveAmount)
   if (!reached.ok) throw invalidReceiver(reached.reason, reached.detail)

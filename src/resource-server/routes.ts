@@ -47,6 +47,7 @@ export function resourceServerRoutes(): readonly Route[] {
       role,
       operation: 'get-incoming-payment',
       method: 'GET',
+      isPublic: true,
       path: '/incoming-payments/:id',
       body: 'none',
       identify: identifyReader,

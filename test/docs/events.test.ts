@@ -55,7 +55,12 @@ describe('the page about events', () => {
       ...text.matchAll(/unknownOutcome\(context, '([^']+)'/g),
       ...text.matchAll(/\btell\('([^']+)'/g),
     ].map(([, message = '']) => message)
+    // Not told by an event of its own, but to be known by its words: where something is amiss that a person can mend.
+    const thrown = [...text.matchAll(/throw new Error\(`(the secret with [^`]+)`\)/g)].map(([, message = '']) =>
+      message.replace(/\$\{\w+\}/, '…'),
+    )
+    expect(thrown).toHaveLength(1)
     const late = [...text.matchAll(/answerInTime\(context, '([^']+)'/g)].map(([, what = '']) => `${what} failed`)
-    expect(named.sort()).toEqual([...new Set([...written, ...late])].sort())
+    expect(named.sort()).toEqual([...new Set([...written, ...late, ...thrown])].sort())
   })
 })

@@ -217,3 +217,54 @@ describe('T-31 OUT-12 a client that heard nothing', () => {
     expect(await again({ world, prepared, request, answer }, second)).toEqual(expected)
   })
 })
+
+describe('D8 a client that orders again within the second', () => {
+  const REPLAYED = [401, 'invalid_signature']
+  const orderTwice = async (
+    more: readonly [Partial<SignedRequest>, Partial<SignedRequest>],
+    { seconds = 0, debit = '5' }: { readonly seconds?: number; readonly debit?: string } = {},
+  ): Promise<readonly unknown[]> => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world, { debitAmount: usd(`${OPENING * 10n}`) })
+    const prepared = await preparePayment(world, tokens, { from: 'incoming payment', incoming: {} })
+    const incomingPayment = `${BASE}/incoming-payments/${prepared.incomingId}`
+    const body = { walletAddress: ALICE, incomingPayment, debitAmount: usd(debit) }
+    const process = world.start()
+    const answers: unknown[] = []
+    for (const members of more) {
+      const answer = await ask(process, await order(world, { ...prepared, body }, members))
+      await process.openPayments.drain()
+      answers.push([answer?.status, answer?.body.error?.code])
+      world.wallet.clock.advance(seconds * 1000)
+    }
+    return answers
+  }
+  const CREATED = [201, undefined]
+  const POOR = [403, 'insufficient_funds']
+  const BEYOND = `${OPENING + 1n}`
+
+  it('is refused: what it signed is the same, and was used', async () => {
+    expect(await orderTwice([{}, {}])).toEqual([CREATED, REPLAYED])
+    expect(await orderTwice([{}, {}], { debit: BEYOND })).toEqual([POOR, REPLAYED])
+  })
+
+  it.each([
+    ['in the next second', [{}, {}], 1],
+    ['with a nonce of its own in each signature', [{ nonce: 'one' }, { nonce: 'two' }], 0],
+    ['under an Idempotency-Key of its own for each', [keyed('one'), keyed('two')], 0],
+  ] as const)('is another order %s', async (_, more, seconds) => {
+    expect(await orderTwice(more, { seconds })).toEqual([CREATED, CREATED])
+    expect(await orderTwice(more, { seconds, debit: BEYOND })).toEqual([POOR, POOR])
+  })
+
+  it('repeats an order that was made under its Idempotency-Key, and after a refusal only with a new signature', async () => {
+    expect(await orderTwice([KEYED, KEYED])).toEqual([CREATED, CREATED])
+    expect(await orderTwice([KEYED, KEYED], { debit: BEYOND })).toEqual([POOR, REPLAYED])
+    expect(await orderTwice([KEYED, KEYED], { seconds: 1, debit: BEYOND })).toEqual([POOR, POOR])
+    const withNonces = [
+      { ...KEYED, nonce: 'one' },
+      { ...KEYED, nonce: 'two' },
+    ] as const
+    expect(await orderTwice(withNonces, { debit: BEYOND })).toEqual([POOR, POOR])
+  })
+})

@@ -1,3 +1,9 @@
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import express from 'express'
+import type { OpenPayments } from 'open-payments-server'
+import { openPaymentsMiddleware } from 'open-payments-server/express'
+import { toNodeListener } from 'open-payments-server/node'
 import { describe, expect, it } from 'vitest'
 import { keyRegistry, remoteClient } from '../support/key-registry.ts'
 import {
@@ -10,6 +16,29 @@ import {
   usd,
   usdAmount,
 } from '../support/test-wallet.ts'
+
+type Send = (path: string, method: string) => Promise<Response>
+
+/** The routes of the host, which have nothing. */
+const notOurs: RequestListener = (_request, response) => void response.writeHead(404).end()
+
+async function listen(listener: RequestListener): Promise<[Send, () => unknown]> {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' ? address?.port : undefined
+  const close = (): void => {
+    server.closeAllConnections()
+    server.close()
+  }
+  return [(path, method) => fetch(`http://127.0.0.1:${port}${path}`, { method }), close]
+}
+
+/** Those of the answer, without those of its moment and its connection. */
+function headersOf({ headers }: Response): Readonly<Record<string, string>> {
+  const { date: _date, connection: _connection, 'keep-alive': _keepAlive, ...others } = Object.fromEntries(headers)
+  return others
+}
 
 describe('owns()', () => {
   it('leaves the wallet its own pages, beside the endpoints on the same paths', async () => {
@@ -26,6 +55,42 @@ describe('owns()', () => {
     const { openPayments } = await testWallet({ resourceServer: `${BASE}/op`, walletAddressServer: BASE })
     expect(await openPayments.owns('GET', '/op/quotes')).toBe(true)
     expect(await openPayments.owns('GET', '/op/nothing')).toBe(false)
+  })
+})
+
+describe('WAS-8 HEAD of what anyone may read', () => {
+  const hosts: Readonly<Record<string, (openPayments: OpenPayments) => Promise<[Send, () => unknown]>>> = {
+    'node:http': async (openPayments) => listen(toNodeListener(openPayments, { next: notOurs })),
+    Express: async (openPayments) => listen(express().use(openPaymentsMiddleware(openPayments)).use(notOurs)),
+    Fetch: async (openPayments) => [
+      (path, method) => openPayments.fetch(new Request(BASE + path, { method })),
+      () => {},
+    ],
+  }
+
+  it.each(Object.entries(hosts))('is that of GET without its body: %s', async (_, start) => {
+    const wallet = await testWallet()
+    const { payment } = await incomingPayment(wallet)
+    const [send, close] = await start(wallet.openPayments)
+    const query = `?wallet-address=${encodeURIComponent(ALICE)}`
+    const documents = ['/alice', '/alice/jwks.json', `/wallet-address${query}`, `/wallet-address/keys${query}`]
+    for (const path of [...documents, payment.id.slice(BASE.length)]) {
+      const whole = await send(path, 'GET')
+      const { byteLength } = await whole.arrayBuffer()
+      const head = await send(path, 'HEAD')
+      expect([path, whole.status, head.status, await head.text()]).toEqual([path, 200, 200, ''])
+      expect(headersOf(head)).toEqual({ ...headersOf(whole), 'content-length': String(byteLength) })
+      expect(await wallet.openPayments.owns('HEAD', path)).toBe(true)
+    }
+    await close()
+  })
+
+  it("is nobody else's: what is signed, and what is no wallet address, have none", async () => {
+    const { openPayments } = await testWallet()
+    for (const path of ['/nobody', '/quotes/7']) expect(await openPayments.owns('HEAD', path)).toBe(false)
+    const { status, headers } = await openPayments.fetch(new Request(`${BASE}/wallet-address`, { method: 'POST' }))
+    expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD'])
+    expect((await openPayments.fetch(new Request(`${BASE}/quotes`, { method: 'HEAD' }))).status).toBe(405)
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { sealAddress } from '../../src/payments/rail/seal-address.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { BASE, BOB, cryptography, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
-import { HOUR } from './money-world.ts'
+import { eventsOf, HOUR } from './money-world.ts'
 import {
   checkReceived,
   inAnHour,
@@ -242,6 +242,9 @@ describe('INC-7 money for a payment that takes none', () => {
     const id = await world.incoming({ expiresAt: inAnHour(world) })
     await causes[name]?.(world, id)
     expect(await world.receive(world.rail, transferOf(1, id, 5n))).toBe('not_payable')
+    const faults = eventsOf(world, 'fault').map(({ message }) => message)
+    const isOwnMistake = name === 'whose account in the ledger has another asset'
+    expect(faults).toEqual(isOwnMistake ? ['directory and ledger give an account different assets'] : [])
     world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 2 })
     await world.ledger.setPermissions('bob', { canSend: true, canReceive: true })
     expect(['refused', 'not_payable']).toContain(await world.receive(world.rail, transferOf(1, id, 5n)))

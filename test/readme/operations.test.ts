@@ -8,8 +8,8 @@ const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 
 const blocks = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql.trim())
 
 it('the page for the person on call shows what is not over, and hurries it', async () => {
-  const [unfinished = '', events = '', receipts = '', hurry = ''] = blocks
-  expect(blocks).toHaveLength(4)
+  const [unfinished = '', events = '', receipts = '', outgoing = '', incoming = '', hurry = ''] = blocks
+  expect(blocks).toHaveLength(6)
   const handle = await openSqlite(':memory:')
   const books = memoryLedger({
     accounts: [
@@ -41,11 +41,30 @@ it('the page for the person on call shows what is not over, and hurries it', asy
   expect(rowsOf(events)).toMatchObject([{ id: `${id}:1` }])
   expect(rowsOf(receipts)).toMatchObject([{ outgoing_payment_id: id, amount_value: '7' }])
 
+  const rowsAbout = (sql: string, about: string): readonly unknown[] =>
+    rowsOf(sql.replace('0123456789abcdef0123456789abcdef', about))
+  const incomingId = payment.id.split('/').at(-1) ?? ''
+  const order = { wallet_address: ALICE, account: 'alice', payee_account: 'bob', debit_amount_value: '7', is_listed: 1 }
+  expect(rowsAbout(outgoing, id)).toMatchObject([
+    { ...order, state: 'sending', attempts: 1, sent_amount_value: '0', incoming_payment_id: incomingId },
+  ])
+  const receipt = { outgoing_payment_id: id, amount_value: '7', payee_account: null }
+  expect(rowsAbout(incoming, incomingId)).toMatchObject([
+    { ...receipt, state: 'processing', receipt_state: 'reserved', received_value: '0', reserved_value: '7' },
+  ])
+  for (const sql of [outgoing, incoming]) expect(rowsAbout(sql, 'f'.repeat(32))).toEqual([])
+
   isAway = false
   expect(await wallet.openPayments.recover()).toBe(0)
   handle.exec(hurry.replace('0123456789abcdef0123456789abcdef', id))
   expect(await wallet.openPayments.recover()).toBe(1)
   expect([rowsOf(unfinished), rowsOf(receipts)]).toEqual([[], []])
+  expect(rowsAbout(outgoing, id)).toMatchObject([
+    { ...order, state: 'completed', due_at: null, sent_amount_value: '7' },
+  ])
+  expect(rowsAbout(incoming, incomingId)).toMatchObject([
+    { ...receipt, state: 'processing', receipt_state: 'credited', received_value: '7', reserved_value: '0' },
+  ])
   expect(await books.balance('bob')).toMatchObject({ total: 7n })
   expect(await books.balance('alice')).toMatchObject({ total: 93n, held: 0n })
   handle.close()

@@ -87,7 +87,7 @@ describe('what a body may be', () => {
 describe('what a route answers', () => {
   it.each([
     ['PUT', '/incoming-payments', 'POST, GET'],
-    ['DELETE', `/incoming-payments/${'0'.repeat(32)}`, 'GET'],
+    ['DELETE', `/incoming-payments/${'0'.repeat(32)}`, 'GET, HEAD'],
     ['GET', `/incoming-payments/${'0'.repeat(32)}/complete`, 'POST'],
     ['GET', '/quotes', 'POST'],
     ['POST', `/quotes/${'0'.repeat(32)}`, 'GET'],

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { PaymentMethod } from 'open-payments-server'
+import type { Asset, PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { fakeRail } from '../support/fake-rail.ts'
 import { ALICE, type Answer, BASE, BOB, usd } from '../support/test-wallet.ts'
@@ -14,6 +14,7 @@ import {
   type ObservedWallet,
   observedWallet,
   RECEIVING_ACCESS,
+  type Shop,
   shop,
   spent,
   spentOf,
@@ -63,6 +64,48 @@ describe('a wallet that has changed an account since the quote', () => {
     wallet.clock.advance(1000)
     await expectStatus(201, pay())
   })
+})
+
+describe('a directory that gives an account another asset than the ledger', () => {
+  const acts: Readonly<Record<string, (rig: Shop, asset: Asset) => Promise<Answer>>> = {
+    'create-incoming-payment': ({ wallet, receiving }) =>
+      wallet.send('POST', `${BASE}/incoming-payments`, { token: receiving, json: { walletAddress: ALICE } }),
+    'create-quote': ({ wallet, spending, incoming }, asset) =>
+      askQuote(wallet, spending, { receiver: incoming.id, debitAmount: { value: '100', ...asset } }),
+    'create-outgoing-payment': ({ wallet, spending, incoming }, asset) =>
+      askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: { value: '100', ...asset } }),
+  }
+  const assets: readonly Asset[] = [
+    { assetCode: 'EUR', assetScale: 2 },
+    { assetCode: 'USD', assetScale: 4 },
+  ]
+  const cases = Object.keys(acts).flatMap((operation) => assets.map((asset) => ({ operation, asset })))
+
+  it.each(cases)(
+    'D15 is a fault that names the account, and makes nothing: $operation, $asset',
+    async ({ operation, asset }) => {
+      const rig = await shop({ overrides: { pricing: { price: async () => ({ rate: '1' }) } } })
+      const { wallet } = rig
+      const act = async (): Promise<Answer> => (await acts[operation]?.(rig, asset)) ?? expect.fail(operation)
+      wallet.directory.set(ALICE, { account: 'alice', ...asset })
+      const { text } = await expectRefusal(wallet, [500, 'internal_error', 'internal server error'], act)
+      expect(text).not.toMatch(/alice|USD|EUR/)
+      const { assetCode, assetScale } = asset
+      expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([
+        {
+          message: 'directory and ledger give an account different assets',
+          cause: {
+            message: `account "alice": ${assetCode} of scale ${assetScale} in the directory, USD of scale 2 in the ledger`,
+          },
+        },
+      ])
+      expect(wallet.events.at(-1)).toMatchObject({ type: 'request', operation, status: 500, condition: 'unexpected' })
+
+      wallet.directory.set(ALICE, { account: 'alice', assetCode: 'USD', assetScale: 2 })
+      wallet.clock.advance(1000)
+      await expectStatus(201, acts[operation]?.(rig, { assetCode: 'USD', assetScale: 2 }) ?? expect.fail(operation))
+    },
+  )
 })
 
 describe('a wallet that has changed an account since the last payment of a grant', () => {

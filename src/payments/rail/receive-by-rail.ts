@@ -10,7 +10,7 @@ import type { Receipt } from '../../protocol/receipt.ts'
 import { type Decision, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
-import { readLedgerAccount } from '../ask-ledger.ts'
+import { checkLedgerAccount } from '../ask-ledger.ts'
 import { answerInTime } from '../in-time.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
@@ -87,9 +87,9 @@ async function findPayeeAccount(context: Context, method: string, transfer: Rail
   if (!isActive(incoming.value, context.clock.now())) return undefined
   const payee = await findPayee(context, incoming.value)
   if (payee === undefined) return undefined
-  const booked = await readLedgerAccount(context, payee.account)
-  const canReceive = booked?.canReceive === true && isSameAsset(booked, assetOf(incoming.value))
-  return canReceive ? payee.account : undefined
+  // The directory still has the asset of the payment, by what `findPayee` says.
+  const checked = await checkLedgerAccount(context, payee, 'canReceive')
+  return checked === 'allowed' ? payee.account : undefined
 }
 
 /** Whether it is not taken as new, and never will be. */
