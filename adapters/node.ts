@@ -32,10 +32,9 @@ export function toNodeListener(
   const nextTurn = createTurns()
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // What says where it came from may be gone by the next turn.
-    const asked = toHttpRequest(request, request.url, source?.(request))
+    const from = source?.(request)
     if (!hasBody(request)) await nextTurn()
-    const answer = await openPayments.handle(asked)
-    sendAnswer(request, response, answer)
+    return handleNodeRequest(openPayments, request, response, request.url, from)
   }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     handle(request, response).catch((error: Error) => response.destroy(error))
@@ -136,12 +135,10 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
 
 function sendAnswer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
   if (response.destroyed || response.headersSent) return
-  const sent: Record<string, string | number> = { ...headers }
-  if (headers['set-cookie'] !== undefined) {
-    // The host may have set one of its own for its session.
-    response.appendHeader('set-cookie', headers['set-cookie'])
-    delete sent['set-cookie']
-  }
+  const { 'set-cookie': cookie, ...others } = headers
+  const sent: Record<string, string | number> = others
+  // The host may have set one of its own for its session.
+  if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
   if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
   const isUnread = !request.complete && !request.readableEnded && hasBody(request)
   // The rest of a body that nobody reads would have to be waited for before the next request.

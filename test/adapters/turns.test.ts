@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
 import { toNodeListener } from '../../adapters/node.ts'
+import { createTurns } from '../../adapters/turns.ts'
 
 /** A server that notes what is asked of it, and by whom. */
 function createNoting() {
@@ -65,6 +66,22 @@ const HOSTS: readonly [string, (server: Noting, source: () => string) => (method
 /** Resolves when all that waits for nothing but promises has gone on. */
 const sameTurn = () => new Promise<void>((resolve) => process.nextTick(resolve))
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+
+describe('what waits for one turn', () => {
+  it('goes on in step: each takes a step before any takes the next one', async () => {
+    const wait = createTurns()
+    const steps: string[] = []
+    const walk = async (name: string): Promise<void> => {
+      await wait()
+      for (const step of [1, 2]) {
+        steps.push(`${name}${step}`)
+        await undefined
+      }
+    }
+    await Promise.all([walk('a'), walk('b'), walk('c')])
+    expect(steps).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2'])
+  })
+})
 
 describe.each(HOSTS)('what comes to %s', (_, mount) => {
   it('in one turn without a body goes on together in the next one, with its source of the first', async () => {
