@@ -1,3 +1,6 @@
+// As it is from the beginning: what a wallet's tests put in its place, and then take away, would leave a turn that never comes.
+const soon = globalThis.setImmediate
+
 /**
  * Hands on in the next turn of the event loop, together and in their order, what it is given in this one.
  *
@@ -13,9 +16,9 @@ export function gatherTurn<T>(handOn: (all: readonly T[]) => void): (one: T) => 
     handOn(all)
   }
   return (one) => {
-    waiting.push(one)
     // A macrotask, not a microtask: requests arrive in callbacks of their own, and those of one turn should share.
-    if (waiting.length === 1) setImmediate(begin)
+    if (waiting.length === 0) soon(begin)
+    waiting.push(one)
   }
 }
 

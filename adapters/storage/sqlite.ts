@@ -10,7 +10,7 @@ import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
 import { createBinding } from './sqlite/changes.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
-import { configureHandle, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
+import { configureHandle, createMoments, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
 import { createReader } from './sqlite/joined-read.ts'
 import { migrate } from './sqlite/migrate.ts'
 import { createTurnReads } from './sqlite/turn-reads.ts'
@@ -29,9 +29,10 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const runner = createRunner(handle)
   const transact = createGroupCommit(handle)
   const tableOf = createTables()
-  const read = createReader(handle, runner, tableOf)
+  const atOneMoment = createMoments(handle)
+  const read = createReader(runner, tableOf, atOneMoment)
   const bindChange = createBinding(runner, tableOf)
-  const readInTurn = createTurnReads(handle)
+  const readInTurn = createTurnReads(handle, atOneMoment)
 
   const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
     const { layout } = tableOf(kind)

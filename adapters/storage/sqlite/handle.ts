@@ -73,24 +73,34 @@ export function createRunner(handle: SqliteHandle): SqliteRunner {
  * writes. `work` must be synchronous: nothing else may touch the handle meanwhile. A throw undoes all of it.
  */
 export function inTransaction<T>(handle: SqliteHandle, work: () => T): T {
-  return transact(handle, 'BEGIN IMMEDIATE', 'COMMIT', work)
+  return transact(handle, 'BEGIN IMMEDIATE', work)
 }
 
-/**
- * Runs reads that see one moment, whatever other processes commit meanwhile. `read` must be synchronous, too, and may
- * itself contain what reads at one moment.
- */
-export function atOneMoment<T>(handle: SqliteHandle, read: () => T): T {
-  return transact(handle, 'SAVEPOINT op_read', 'RELEASE op_read', read)
+/** Runs reads that see one moment. They must be synchronous; what reads at one moment inside of them sees the same. */
+export type AtOneMoment = <T>(read: () => T) => T
+
+/** Reads at one moment, whatever other processes commit meanwhile. */
+export function createMoments(handle: SqliteHandle): AtOneMoment {
+  let isOpen = false
+  return (read) => {
+    // No savepoint: it would open inside a transaction of the host too, and after some errors only ROLLBACK ends it.
+    if (isOpen) return read()
+    isOpen = true
+    try {
+      return transact(handle, 'BEGIN', read)
+    } finally {
+      isOpen = false
+    }
+  }
 }
 
-function transact<T>(handle: SqliteHandle, begin: string, end: string, work: () => T): T {
+function transact<T>(handle: SqliteHandle, begin: string, work: () => T): T {
   if (handle.transactionSync !== undefined) return handle.transactionSync(work)
   // Outside the `try`: where a host left its own transaction open this throws, and that one is not ours to undo.
   handle.exec(begin)
   try {
     const result = work()
-    handle.exec(end)
+    handle.exec('COMMIT')
     return result
   } catch (error) {
     undo(handle)

@@ -2,7 +2,7 @@ import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.t
 import type { TableLayout } from '../sql/layout.ts'
 import { decodeRecord, isStorable, type Row } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
-import { atOneMoment, type SqliteHandle, type SqliteRunner } from './handle.ts'
+import type { AtOneMoment, SqliteRunner } from './handle.ts'
 
 // A request reads a token and what it asks for. A Durable Object gives 100 columns at most, which two records fit in;
 // and each combination of kinds is a statement that stays prepared.
@@ -30,9 +30,9 @@ export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKi
 
 /** Reads records by their keys, at one moment: in one statement, or in a transaction where there are more than two. */
 export function createReader(
-  handle: SqliteHandle,
   runner: SqliteRunner,
   tableOf: (kind: RecordKind) => Table,
+  atOneMoment: AtOneMoment,
 ): (keys: readonly Key[]) => readonly (StoredRecord | undefined)[] {
   const known = new Map<string, JoinedRead>()
   const joinedRead = (keys: readonly Key[]): JoinedRead => {
@@ -52,7 +52,7 @@ export function createReader(
   }
   const readAll = (keys: readonly Key[]): readonly (StoredRecord | undefined)[] => {
     if (keys.length <= MOST_JOINED) return keys.length === 0 ? [] : readFew(keys)
-    return atOneMoment(handle, () => {
+    return atOneMoment(() => {
       const found: (StoredRecord | undefined)[] = []
       for (let at = 0; at < keys.length; at += MOST_JOINED) found.push(...readFew(keys.slice(at, at + MOST_JOINED)))
       return found

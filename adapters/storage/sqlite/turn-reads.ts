@@ -1,5 +1,5 @@
 import { gatherTurn } from '../../turns.ts'
-import { atOneMoment, type SqliteHandle } from './handle.ts'
+import type { AtOneMoment, SqliteHandle } from './handle.ts'
 
 /** Runs a synchronous read in the next turn of the event loop, and resolves with what it found. It may run twice. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>
@@ -19,11 +19,18 @@ function applyApart({ apply, reject }: Task): () => void {
   }
 }
 
-function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() => void)[] {
+/** Whether SQLite has waited in vain for another process. */
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('locked')
+}
+
+function applyAll(atOneMoment: AtOneMoment, tasks: readonly Task[]): readonly (() => void)[] {
   try {
-    if (tasks.length > 1) return atOneMoment(handle, () => tasks.map((task) => task.apply()))
-  } catch {
-    // Read once more, apart from the others, it fails again, and is told.
+    if (tasks.length > 1) return atOneMoment(() => tasks.map((task) => task.apply()))
+  } catch (error) {
+    // Each would wait as long again, and the event loop with it.
+    if (isLocked(error)) return tasks.map((task) => () => task.reject(error))
+    // What fails is read once more, apart from the others, and is told.
   }
   return tasks.map(applyApart)
 }
@@ -32,11 +39,11 @@ function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() =>
  * Collects the reads of one turn of the event loop into one transaction: SQLite locks the file once for all of them, and
  * not for each, which is a quarter of a read. What waited for the same turn also goes on in step (`createTurns`).
  */
-export function createTurnReads(handle: SqliteHandle): ReadInTurn {
+export function createTurnReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInTurn {
   // A Durable Object has no turns that it could wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
   const gather = gatherTurn<Task>((tasks) => {
-    for (const answer of applyAll(handle, tasks)) answer()
+    for (const answer of applyAll(atOneMoment, tasks)) answer()
   })
   return <T>(read: () => T) =>
     new Promise<T>((resolve, reject) => {
