@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { invalidRequest, rateLimited } from '../errors/conditions.ts'
-import type { MaybePromise } from '../ports/cryptography.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
 import { decide } from '../records/decide.ts'

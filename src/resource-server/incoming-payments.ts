@@ -9,7 +9,7 @@ import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/n
 import { sealAddress } from '../payments/rail/seal-address.ts'
 import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
-import type { MaybePromise } from '../ports/cryptography.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 import type { PayableIncomingPayment, PaymentMethod } from '../ports/payment-method.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
