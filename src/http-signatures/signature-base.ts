@@ -1,4 +1,4 @@
-import { type Item, type Parameters, serializeItem, serializeString } from 'structured-headers'
+import { type Item, type Parameters, serializeItem, serializeParameters, serializeString } from 'structured-headers'
 import { type Component, componentValue } from './component-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import type { SignedMessage } from './signed-message.ts'
@@ -34,9 +34,7 @@ function sortByName(parameters: Parameters): Parameters {
 
 /** What stands behind `"@signature-params": ` in the signature base: the inner list of the components. @spec SIG-17 */
 export function signatureParams(components: readonly Component[], parameters: Parameters): string {
-  let params = `(${components.map(({ identifier }) => identifier).join(' ')})`
-  for (const [name, value] of parameters) params += value === true ? `;${name}` : `;${name}=${serializeItem(value)}`
-  return params
+  return `(${components.map(({ identifier }) => identifier).join(' ')})${serializeParameters(parameters)}`
 }
 
 /** Whether a component is covered without any parameter: with one it may stand for less than the whole. @spec SIG-9 */

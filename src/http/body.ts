@@ -1,7 +1,7 @@
 import { bodyTooSlow, invalidRequest, payloadTooLarge, unsupportedMediaType } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { MaybePromise } from '../ports/cryptography.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { answerBefore } from '../records/deadline.ts'
 
 /** What a body may be: `none` refuses bytes, `optional` admits none, `json` needs a JSON document, `form` is the browser's. */

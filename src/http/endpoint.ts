@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { invalidRequest, rateLimited } from '../errors/conditions.ts'
-import type { MaybePromise } from '../ports/cryptography.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
 import { decide } from '../records/decide.ts'
@@ -18,7 +17,7 @@ export interface Endpoint<Caller, Body> {
   readonly body: BodyRule
   readonly isPublic?: boolean
   /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
-  identify(exchange: Exchange): MaybePromise<Caller>
+  identify(exchange: Exchange): Promise<Caller>
   /** Step 5: whether this caller has the right at all. Throws the 403. */
   authorize?(caller: Caller, exchange: Exchange): void
   /** Step 6: the body. */
@@ -93,7 +92,7 @@ function pathOf(issue: v.BaseIssue<unknown>): string | undefined {
 }
 
 /** Anyone may call; nothing is read of the request but its path. */
-export function anyone(): undefined {
+export async function anyone(): Promise<undefined> {
   return undefined
 }
 

@@ -75,7 +75,7 @@ interface Intent {
 }
 
 /** How long orders that share a commit wait for each other's terms: whoever takes longer has a commit of its own. */
-const COMPANY_MILLISECONDS = 200
+export const COMPANY_MILLISECONDS = 200
 
 /**
  * Creates an outgoing payment.

@@ -1,5 +1,4 @@
-/** A value now or later: a host with synchronous cryptography saves the hop to a thread. */
-export type MaybePromise<T> = T | Promise<T>
+import type { MaybePromise } from './maybe-promise.ts'
 
 /** Randomness, digests and Ed25519. The default uses the host's own; a host may bring its HSM. */
 export interface Cryptography {

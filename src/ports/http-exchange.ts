@@ -1,4 +1,4 @@
-import type { MaybePromise } from './cryptography.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 
 /**
  * A request as a host received it. Less than a Fetch `Request` on purpose: every line and every byte as they came,

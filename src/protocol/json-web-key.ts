@@ -1,4 +1,4 @@
-import { fromBase64url, fromHex } from './identifiers.ts'
+import { fromBase64url, fromHex, isEqualBytes } from './identifiers.ts'
 
 /** An Ed25519 public key as the library keeps it: plain data. `x` is canonical base64url of 32 bytes, checked against KEY-3. */
 export interface PublicKey {
@@ -47,7 +47,7 @@ const MODULUS = fromHex('edfffffffffffffffffffffffffffffffffffffffffffffffffffff
 function isUsablePoint(bytes: Uint8Array): boolean {
   const y = bytes.slice()
   y[31] = (y[31] ?? 0) & 0x7f
-  return isLess(y, MODULUS) && !SMALL_ORDER.some((point) => point.every((byte, at) => byte === y[at]))
+  return isLess(y, MODULUS) && !SMALL_ORDER.some((point) => isEqualBytes(point, y))
 }
 
 /** Whether a number of 32 bytes, little-endian, is less than another. */

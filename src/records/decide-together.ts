@@ -8,7 +8,7 @@ export interface Plan<T> {
   readonly answer: T
 }
 
-/** What a store takes in one commit. */
+/** So many changes a store takes in one commit at most: see `Storage.commit`. */
 const MOST_CHANGES = 100
 
 /**

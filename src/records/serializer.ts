@@ -1,6 +1,6 @@
 import type { Companion, Serializer } from '../ports/context.ts'
 
-/** How many are done along in one turn at most: nobody's turn is for everybody who waits. */
+/** How many are done in one turn at most, the one whose turn it is counted: nobody's turn is for everybody who waits. */
 const MOST_COMPANIONS = 16
 
 /**

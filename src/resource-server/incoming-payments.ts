@@ -9,7 +9,6 @@ import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/n
 import { sealAddress } from '../payments/rail/seal-address.ts'
 import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
-import type { MaybePromise } from '../ports/cryptography.ts'
 import type { PayableIncomingPayment, PaymentMethod } from '../ports/payment-method.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -132,7 +131,7 @@ async function detailsBy(method: PaymentMethod, payable: PayableIncomingPayment)
 }
 
 /** Who reads an incoming payment: without an `Authorization` header anyone, with one only the holder of a good token. @spec RS-9 */
-export function identifyReader(exchange: Exchange): MaybePromise<NamingCaller<'incoming-payment'> | undefined> {
+export async function identifyReader(exchange: Exchange): Promise<NamingCaller<'incoming-payment'> | undefined> {
   return exchange.request.headerLines('authorization').length === 0
     ? undefined
     : identifyNaming(exchange, 'incoming-payment')

@@ -1,5 +1,6 @@
 import type { Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { COMPANY_MILLISECONDS } from '../../src/payments/create-payment.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import {
@@ -15,9 +16,6 @@ import {
   statuses,
 } from './joint-world.ts'
 import { ask, keyed, type Process, type ProcessAnswer, signedBy } from './money-world.ts'
-
-/** How long orders that share a commit wait for each other's terms. */
-const COMPANY = 200
 
 /** Something that is closed at first, and opened once. */
 function gate() {
@@ -79,7 +77,7 @@ describe('an order that shares a commit', () => {
     slowDown()
     letGo()
     await expect.poll(asked, { interval: 1 }).toBe(1)
-    world.wallet.clock.advance(COMPANY - 1)
+    world.wallet.clock.advance(COMPANY_MILLISECONDS - 1)
     await turns(20)
     expect(intents(process)).toEqual([1])
     world.wallet.clock.advance(1)

@@ -6,7 +6,8 @@ const ONCE = 'src/records/decide-once.ts'
 const HOLD = 'src/payments/confirm-hold.ts'
 const CREATE = 'src/payments/create-payment.ts'
 const DECIDE = 'src/records/decide.ts'
-const NO_KEY = {
+/** Takes the key out of what is committed with an order. */
+export const NO_KEY = {
   file: ONCE,
   find: 'const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]',
   put: 'const kept: Change[] = []',

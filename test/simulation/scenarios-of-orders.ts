@@ -1,5 +1,6 @@
 import type { Change } from 'open-payments-server'
 import type { Scenario } from './scenario.ts'
+import { NO_KEY } from './scenarios-of-commits.ts'
 import type { Call } from './scheduler.ts'
 import { CLOSED, commitsState, named, OPEN, readsKind } from './stage.ts'
 
@@ -9,11 +10,6 @@ const DECIDE = 'src/records/decide.ts'
 const TOGETHER = 'src/records/decide-together.ts'
 const CHARGE = 'src/payments/charge-grant.ts'
 const ONCE = 'src/records/decide-once.ts'
-const NO_KEY = {
-  file: ONCE,
-  find: 'const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]',
-  put: 'const kept: Change[] = []',
-}
 
 /** Commits that create more than one payment. */
 function createsSeveral({ name, arguments: [changes] }: Call): boolean {
@@ -81,6 +77,28 @@ export const OF_ORDERS: readonly Scenario[] = [
         what: 'what those before leave of the budget',
         edits: [{ file: CHARGE, find: 'isSpendingOf(change, ids) ? [asRecord(change)] : []', put: '[]' }],
         finds: /2: .* says/,
+      },
+    ],
+  },
+  {
+    name: 'orders of one grant share a commit, each with a nonce',
+    async play(stage) {
+      const one = stage.start()
+      const receiver = await stage.incoming()
+      const first = stage.keepBack(one, 'effect', commitsState('created'))
+      for (const value of [5, 10, 20]) stage.place(stage.order({ receiver, value, isUnique: true }), one)
+      await stage.runOut()
+      first.letGo()
+      await stage.end()
+      stage.expect(stage.calls.some(createsSeveral), 'two of them share a commit')
+    },
+    without: [
+      {
+        what: 'the claim of each signature beside that of its nonce',
+        edits: [
+          { file: ONCE, find: '[...changes, ...claims], answer }', put: '[...changes, ...claims.slice(1)], answer }' },
+        ],
+        finds: /claims no signature/,
       },
     ],
   },

@@ -57,6 +57,8 @@ export interface Asking {
   readonly key?: string
   /** Which of the prepared grants. */
   readonly grant?: number
+  /** Whether its signature has a nonce. */
+  readonly isUnique?: boolean
 }
 
 /** A little longer than a lease. */
@@ -124,7 +126,7 @@ export function setStage(
       create('incoming-payment', stage.receiving(), { walletAddress: BOB, ...members }),
     quote: (receiver, value) =>
       create('quote', alices(0), { walletAddress: ALICE, receiver, method: 'ilp', debitAmount: usd(value) }),
-    order({ receiver, quote, value = 40, key, grant = 0 }) {
+    order({ receiver, quote, value = 40, key, grant = 0, isUnique = false }) {
       const { client, token } = alices(grant)
       const from = quote === undefined ? { incomingPayment: receiver, debitAmount: usd(value) } : { quoteId: quote }
       const json = { walletAddress: ALICE, ...from, metadata: { order: orders.length } }
@@ -132,7 +134,7 @@ export function setStage(
         client,
         token: token.value,
         json,
-        isUnique: false,
+        isUnique,
         ...(key !== undefined && { key }),
       })
       orders.push(order)

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { StoredRecord } from 'open-payments-server'
+import type { RecordTypes, StoredRecord } from 'open-payments-server'
 import { entryOf, isCounted, type OutgoingPayment, spentOf, windowOf } from './payment-facts.ts'
 import { insertedOf, type RecordBook } from './record-book.ts'
+import { claimIdOf } from './signature-claims.ts'
 import type { Write } from './simulated-storage.ts'
 
 /** What every commit that writes a payment, or what a grant has spent, must leave true. */
@@ -27,6 +28,8 @@ const CHANGING: ReadonlySet<string> = new Set(['state', 'states', 'sentAmount', 
 export function watchPayments(book: RecordBook, violate: (text: string) => void): PaymentWatch {
   const { find } = book
   const spentWith = new Map<string, bigint>()
+  /** The payment that each signature was used up for. */
+  const ordered = new Map<string, string>()
   const must = (isTrue: boolean, text: () => string): void => {
     if (!isTrue) violate(text())
   }
@@ -65,8 +68,7 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
   function checkIntent(writes: readonly Write[], payment: OutgoingPayment, name: string): void {
     const signed = insertedOf(writes, 'signed-request').find(({ id }) => id === payment.id)
     must(signed !== undefined, () => `${name} has no signed request`)
-    const claims = insertedOf(writes, 'replay-claim').length
-    must(claims >= insertedOf(writes, 'outgoing-payment').length, () => `${name} claims no signature`)
+    checkClaim(writes, signed, name)
     const token = book.tokenOfManagement(signed?.tokenManageId ?? '')
     must(token?.state === 'active', () => `${name} was ordered with a token that is ${token?.state}`)
     must(find('grant', payment.grantId)?.state === 'issued', () => `${name} is under a grant that is over`)
@@ -79,6 +81,16 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     const spent = first === undefined ? undefined : find('spending', first)
     must(spent !== undefined, () => `2: ${name} is charged to nothing`)
     if (spent !== undefined) spentWith.set(payment.id, spent.debit.value - chargedAfter(writes, payment))
+  }
+
+  /** The signature of the order is used up in its commit, and for no other payment: a nonce, or another's claim, is not enough. */
+  function checkClaim(writes: readonly Write[], signed: RecordTypes['signed-request'] | undefined, name: string): void {
+    if (signed === undefined) return
+    const claimId = claimIdOf(signed)
+    const isClaimed = insertedOf(writes, 'replay-claim').some(({ id }) => id === claimId)
+    must(isClaimed, () => `${name} claims no signature`)
+    must(!ordered.has(claimId), () => `${name} claims no signature but that of payment ${ordered.get(claimId)}`)
+    ordered.set(claimId, signed.id)
   }
 
   /** What those payments come to that the same commit charges to the same window after this one. */

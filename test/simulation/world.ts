@@ -20,6 +20,7 @@ import { type Fate, isWriting, simulatedPorts } from './ports.ts'
 import { type Random, randomFrom } from './random.ts'
 import { type Call, createScheduler, type Scheduler } from './scheduler.ts'
 import type { Shape } from './shape.ts'
+import { SECRET } from './signature-claims.ts'
 import { simulatedCryptography } from './simulated-cryptography.ts'
 import { type SimulatedStorage, simulatedStorage } from './simulated-storage.ts'
 import { createTrace, type Trace } from './trace.ts'
@@ -99,7 +100,6 @@ const TROUBLE = ['unreachable', 'unreachable', 'refused', 'invalid', 'unknown'] 
 
 /** The first minute is for what is prepared. */
 const STARTS_AT = Date.parse('2026-03-01T12:01:00Z')
-const SECRET = 'a secret of the simulation, long enough to be one'
 
 export interface WorldOptions {
   readonly seed: number
