@@ -2,8 +2,7 @@ import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.t
 import { createTurns } from '../../turns.ts'
 import { decodeRecord, isStorable } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
-import type { Parameter } from './database.ts'
-import type { Statement } from './statements.ts'
+import type { Parameter, Statement } from './database.ts'
 
 type Query = (statement: Statement) => Promise<readonly (readonly Parameter[])[]>
 
@@ -65,7 +64,7 @@ export function createReader(
     const { kinds, text, asked } = joined
     joined.asked = kinds.map(() => new Set())
     delete joined.found
-    const rows = await query({ text, parameters: asked.map((ids) => JSON.stringify([...ids])) })
+    const rows = await query({ text, parameters: asked.map((ids) => JSON.stringify([...ids])), isRepeated: true })
     return new Map(
       rows.map(([position, id, record]) => {
         const kind = kinds[Number(position)]

@@ -1,14 +1,8 @@
 import type { Change, RecordKind } from '../../../src/ports/storage.ts'
 import type { Cell } from '../sql/rows.ts'
 import { type BoundStatement, bindChange, idOfChange, type Table } from '../sql/statements.ts'
-import type { Parameter } from './database.ts'
+import type { Parameter, Statement } from './database.ts'
 import { sqlState } from './retry.ts'
-
-/** A statement with `$n` parameters, and their values as text. */
-export interface Statement {
-  readonly text: string
-  readonly parameters: readonly Parameter[]
-}
 
 function toParameter(cell: Cell): Parameter {
   return cell === null ? null : String(cell)
@@ -22,7 +16,7 @@ function numberParameters(sql: string, first: number): string {
 
 /** A statement of the common SQL as PostgreSQL takes it. */
 export function toStatement({ sql, parameters }: BoundStatement): Statement {
-  return { text: numberParameters(sql, 1), parameters: parameters.map(toParameter) }
+  return { text: numberParameters(sql, 1), parameters: parameters.map(toParameter), isRepeated: true }
 }
 
 /** A commit in one statement. */
@@ -57,8 +51,22 @@ function commitText(changes: readonly BoundStatement[]): string {
   return `WITH ${parts.join(', ')} SELECT ${outcome}, ${DURABLE}`
 }
 
-/** Requests decide how many forms commits have: the first ones are remembered. */
+/** Requests decide how many forms commits have: the first ones that come again are remembered. */
 const MOST_FORMS = 64
+
+// A signature may use up two claims, the first order of an interval makes two records of what is spent, a payment has two events.
+const INSERTED_TWICE: readonly string[] = ['op_replay_claim', 'op_spending', 'op_event'].map(
+  (table) => `insert ${table}`,
+)
+
+/**
+ * Whether commits of this form come again and again. Those of several orders, and of what `sweep()` deletes, have thousands
+ * of forms, each seldom: they show by what they insert into one table twice, or delete from it.
+ */
+function isFormRepeated(steps: readonly string[]): boolean {
+  const once = steps.filter((step) => /^(insert|delete) /.test(step) && !INSERTED_TWICE.includes(step))
+  return new Set(once).size === once.length
+}
 
 /**
  * Binds all changes of a commit to one statement: one transaction, one round trip. Where a change does not fit the
@@ -73,11 +81,14 @@ export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: r
       .map((change, index) => ({ change, index, place: tableOf(change.kind).layout.table, id: idOfChange(change) }))
       .sort((a, b) => compare(a.place, b.place) || compare(a.id, b.id))
     const bound = steps.map(({ change }) => bindChange(change, tableOf(change.kind)))
-    const form = steps.map(({ change, place }) => `${change.action} ${place}`).join(', ')
-    const text = texts.get(form) ?? commitText(bound)
-    if (texts.size < MOST_FORMS) texts.set(form, text)
+    const actions = steps.map(({ change, place }) => `${change.action} ${place}`)
+    const form = actions.join(', ')
+    const known = texts.get(form)
+    const text = known ?? commitText(bound)
+    const isRepeated = known !== undefined || isFormRepeated(actions)
+    if (isRepeated && texts.size < MOST_FORMS) texts.set(form, text)
     const parameters = bound.flatMap(({ parameters: cells }) => cells.map(toParameter))
-    return { text, parameters, order: steps.map(({ index }) => index) }
+    return { text, parameters, isRepeated, order: steps.map(({ index }) => index) }
   }
 }
 
