@@ -70,6 +70,18 @@ it.each(['postgres://wallet:secret@localhost/wallet', {}, undefined, null, 7])(
   },
 )
 
+it('a record that cannot be read fails those reads of a turn alone that want it', async () => {
+  const schema = await newSchema()
+  const storage = await postgresStorage(openPool(schema, {}, { max: 1 }))
+  await mustCommit(storage, insertClaim('a'), insertClaim('b'))
+  await run(schema, "UPDATE op_replay_claim SET expires_at = 9007199254740993 WHERE id = 'a'")
+  const reads = [storage.get([claim('a')]), storage.get([claim('b')]), storage.get([claim('c')])]
+  const [broken, good, none] = await Promise.allSettled(reads)
+  expect(broken?.status).toBe('rejected')
+  expect(good).toMatchObject({ status: 'fulfilled', value: [{ value: { id: 'b' } }] })
+  expect(none).toEqual({ status: 'fulfilled', value: [undefined] })
+})
+
 describe('prepared statements', () => {
   const PREPARED = `SELECT count(*)::integer AS count FROM pg_prepared_statements WHERE statement LIKE '%op\\_%'`
 
@@ -121,18 +133,6 @@ describe('prepared statements', () => {
     for (const pair of pairs) expect(await storage.get(pair)).toEqual([undefined, undefined])
     expect(await query(PREPARED)).toEqual({ count: 64 })
     await expectRecordsKept(storage)
-  })
-
-  it('are shared by the reads of a turn, and a record that cannot be read fails those alone who want it', async () => {
-    const schema = await newSchema()
-    const storage = await postgresStorage(openPool(schema, {}, { max: 1 }))
-    await mustCommit(storage, insertClaim('a'), insertClaim('b'))
-    await run(schema, "UPDATE op_replay_claim SET expires_at = 9007199254740993 WHERE id = 'a'")
-    const reads = [storage.get([claim('a')]), storage.get([claim('b')]), storage.get([claim('c')])]
-    const [broken, good, none] = await Promise.allSettled(reads)
-    expect(broken?.status).toBe('rejected')
-    expect(good).toMatchObject({ status: 'fulfilled', value: [{ value: { id: 'b' } }] })
-    expect(none).toEqual({ status: 'fulfilled', value: [undefined] })
   })
 
   it('do not stand in the way of each other where two storages share a pool', async () => {
