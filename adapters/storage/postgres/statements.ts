@@ -1,6 +1,7 @@
 import type { Change, RecordKind } from '../../../src/ports/storage.ts'
+import { idOfChange } from '../id-of-change.ts'
 import { type Cell, encodeRecord } from '../sql/rows.ts'
-import { type BoundStatement, idOfChange, type Table } from '../sql/statements.ts'
+import type { BoundStatement, Table } from '../sql/statements.ts'
 import type { Parameter, Statement } from './database.ts'
 import { sqlState } from './retry.ts'
 

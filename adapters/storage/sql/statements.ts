@@ -1,4 +1,4 @@
-import type { Change, ListQuery, RecordKind } from '../../../src/ports/storage.ts'
+import type { ListQuery, RecordKind } from '../../../src/ports/storage.ts'
 import { SCHEMA_VERSIONS } from '../../../src/protocol/schema-version.ts'
 import { layoutOf, type TableLayout } from './layout.ts'
 import type { Cell } from './rows.ts'
@@ -63,11 +63,6 @@ export function statementsOf(kind: RecordKind, layout: TableLayout): Statements 
     due: `${select} WHERE due_at <= ? AND schema_version <= ${SCHEMA_VERSIONS[kind]} ORDER BY due_at, id LIMIT ?`,
     list: (query) => bindList(select, query),
   }
-}
-
-/** The id of the record that a change is about. */
-export function idOfChange(change: Change): string {
-  return 'value' in change ? change.value.id : change.id
 }
 
 /** The table of a kind of record. */
