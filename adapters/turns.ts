@@ -22,6 +22,20 @@ export function gatherTurn<T>(handOn: (all: readonly T[]) => void): (one: T) => 
   }
 }
 
+/** Work of one turn: `apply` does it, and returns what it comes to, by which its caller can be told. */
+export interface Work<A> {
+  apply(): A
+  reject(error: unknown): void
+}
+
+/** Hands on as `gatherTurn` does, and gives whoever asked for a piece of work a promise that it is told by. */
+export function gatherWork<A>(
+  handOn: (all: readonly Work<A>[]) => void,
+): <T>(apply: (resolve: (result: T) => void) => A) => Promise<T> {
+  const gather = gatherTurn(handOn)
+  return (apply) => new Promise((resolve, reject) => gather({ apply: () => apply(resolve), reject }))
+}
+
 /** Gives a promise that resolves in the next turn of the event loop, in one go with all that were asked for in this one. */
 export function createTurns(): () => Promise<void> {
   const wait = gatherTurn<() => void>((all) => {

@@ -60,7 +60,7 @@ const idOf = (row: unknown): string => (typeof row === 'object' && row !== null 
 function statementsToPlan(): readonly string[] {
   return KINDS.flatMap((kind) => {
     const statements: Statements = statementsOf(kind, layoutOf(kind))
-    const { replace, remove, check, due } = statements
+    const { replace, remove, due } = statements
     const query = { walletAddress: 'w', limit: 11, direction: 'older' } as const
     const after = { createdAt: 1, id: 'i' }
     const lists = LISTED.filter((listed) => listed === kind).flatMap((listed) =>
@@ -68,7 +68,7 @@ function statementsToPlan(): readonly string[] {
         statements.list({ ...query, kind: listed, ...more }),
       ),
     )
-    return [replace, remove, check, due, ...lists.map(({ sql }) => sql)]
+    return [replace, remove, due, ...lists.map(({ sql }) => sql)]
   })
 }
 

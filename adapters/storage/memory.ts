@@ -5,6 +5,7 @@
  */
 
 import type { Change, ListableKind, ListPosition, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { idOfChange } from './id-of-change.ts'
 
 function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
@@ -48,8 +49,7 @@ export function memoryStorage(): Storage {
   }
 
   const fits = (change: Change): boolean => {
-    const id = 'value' in change ? change.value.id : change.id
-    const version = tableOf(change.kind).get(id)?.version
+    const version = tableOf(change.kind).get(idOfChange(change))?.version
     return change.action === 'insert' ? version === undefined : version === change.version
   }
 

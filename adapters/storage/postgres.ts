@@ -6,11 +6,17 @@
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { createTurns } from '../turns.ts'
-import { connectionsOf, type Parameter, type PostgresDatabase, type PostgresOptions } from './postgres/database.ts'
+import {
+  connectionsOf,
+  type Parameter,
+  type PostgresDatabase,
+  type PostgresOptions,
+  type Statement,
+} from './postgres/database.ts'
 import { createReader } from './postgres/joined-reads.ts'
 import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
-import { conflictsIn, createCommits, type Statement, toStatement } from './postgres/statements.ts'
+import { conflictsIn, createCommits, toStatement } from './postgres/statements.ts'
 import { decodeRecord } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
@@ -41,9 +47,9 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
   const nextTurn = createTurns()
 
   // Answers that arrive in one turn, each on a connection of its own, go on in step.
-  const query = async ({ text, parameters }: Statement): Promise<readonly (readonly Parameter[])[]> => {
+  const query = async (statement: Statement): Promise<readonly (readonly Parameter[])[]> => {
     try {
-      return await retryUndone(() => connections.query(text, parameters))
+      return await retryUndone(() => connections.query(statement))
     } finally {
       await nextTurn()
     }

@@ -107,21 +107,20 @@ export function useDatabases(): Databases {
   }
 }
 
-/** Hands a database on, and is told of each statement before it is sent. */
-export function watchStatements<D extends PostgresDatabase>(
-  database: D,
-  tell: (text: string) => void,
-): PostgresDatabase {
+type Tell = (text: string, isPrepared: boolean) => void
+
+/** Hands a database on, and tells of each statement before it is sent, and whether it is to stay prepared. */
+export function watchStatements<D extends PostgresDatabase>(database: D, tell: Tell): PostgresDatabase {
   return 'unsafe' in database ? watchSql(database, tell) : watchPool(database, tell)
 }
 
-function watchPool(pool: PgPool, tell: (text: string) => void): PgPool {
+function watchPool(pool: PgPool, tell: Tell): PgPool {
   return {
     connect: async () => {
       const client = await pool.connect()
       return {
         query: (statement) => {
-          tell(statement.text)
+          tell(statement.text, statement.name !== undefined)
           return client.query(statement)
         },
         on: (event, listener) => client.on(event, listener),
@@ -132,11 +131,11 @@ function watchPool(pool: PgPool, tell: (text: string) => void): PgPool {
   }
 }
 
-function watchSql(sql: PostgresSql, tell: (text: string) => void): PostgresSql {
+function watchSql(sql: PostgresSql, tell: Tell): PostgresSql {
   return {
-    unsafe: (text, ...rest) => {
-      tell(text)
-      return sql.unsafe(text, ...rest)
+    unsafe: (text, parameters, options) => {
+      tell(text, options?.prepare === true)
+      return sql.unsafe(text, parameters, options)
     },
   }
 }

@@ -13,7 +13,7 @@ const AFTER = { createdAt: 500, id: 'a' }
 
 /** Every statement of a kind that looks for records. */
 function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
-  const { replace, remove, check, due, list } = statementsOf(kind, layoutOf(kind))
+  const { replace, remove, due, list } = statementsOf(kind, layoutOf(kind))
   const queries = LISTABLE.filter((listable) => listable === kind).flatMap((listable) =>
     [{}, { client: 'c' }, { after: AFTER }, { client: 'c', after: AFTER }].flatMap((more) =>
       (['older', 'newer'] as const).map(
@@ -21,7 +21,7 @@ function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
       ),
     ),
   )
-  const changes = [replace, remove, check, findVersion(layoutOf(kind)), replaceInPlace(layoutOf(kind)).sql]
+  const changes = [replace, remove, findVersion(layoutOf(kind)), replaceInPlace(layoutOf(kind)).sql]
   return [...changes, due, ...queries.map((query) => list(query).sql)]
 }
 

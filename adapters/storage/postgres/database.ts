@@ -59,7 +59,8 @@ export interface PostgresOptions {
   /**
    * Whether statements stay prepared on their connection, which halves their cost. Not behind a pooler that hands
    * connections out by transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true,
-   * for the first 64 statements.
+   * for the first 64 statements; commits of several orders, and of what `sweep()` deletes, have too many forms to be
+   * among them.
    */
   readonly prepare?: boolean
   /**
@@ -70,10 +71,18 @@ export interface PostgresOptions {
   readonly answerSeconds?: number
 }
 
+/** A statement with `$n` parameters, and their values as text. */
+export interface Statement {
+  readonly text: string
+  readonly parameters: readonly Parameter[]
+  /** Whether statements of this very text come again and again: they stay prepared. */
+  readonly isRepeated: boolean
+}
+
 /** Runs statements, each in a transaction and a round trip of its own. */
 export interface Connections {
-  /** Runs one statement with `$n` parameters. Rows hold text and `null`, whatever parsers the host has set. */
-  query(text: string, parameters: readonly Parameter[]): Promise<readonly (readonly Parameter[])[]>
+  /** Runs one statement. Rows hold text and `null`, whatever parsers the host has set. */
+  query(statement: Statement): Promise<readonly (readonly Parameter[])[]>
   /** Runs several statements without parameters in one transaction: all have an effect, or none. */
   script(text: string): Promise<void>
 }
@@ -94,20 +103,18 @@ const VERBATIM: PgStatement['types'] = { getTypeParser: () => (value) => value }
 const UNHARMED: ReadonlySet<string | undefined> = new Set(['22P02', '40001', '40P01'])
 
 const MOST_PREPARED = 64
-/** In characters: what one order writes is shorter. Orders that share a commit make texts of many kinds, each seldom. */
-const LONGEST_PREPARED = 5000
 
 /**
  * Names the statements that stay prepared. Requests decide how many different ones there are, and each may take some
- * 0.4 MB of every connection: so only the first ones have a name, and no long ones.
+ * 0.4 MB of every connection: so only the first ones have a name, and none that is seldom.
  */
-function createNames(prepare: boolean): (text: string) => string | undefined {
+function createNames(prepare: boolean): (statement: Statement) => string | undefined {
   // A name belongs to one statement for as long as a connection lives, and other storages may use the same pool.
   const prefix = `op_${crypto.randomUUID()}`
   const names = new Map<string, string>()
-  return (text) => {
-    const isNamed = prepare && text.length <= LONGEST_PREPARED
-    if (isNamed && !names.has(text) && names.size < MOST_PREPARED) names.set(text, `${prefix}_${names.size}`)
+  return ({ text, isRepeated }) => {
+    if (!prepare || !isRepeated) return undefined
+    if (!names.has(text) && names.size < MOST_PREPARED) names.set(text, `${prefix}_${names.size}`)
     return names.get(text)
   }
 }
@@ -149,10 +156,11 @@ async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) =
 function pgConnections(pool: PgPool, prepare: boolean, answerSeconds: number): Connections {
   const nameOf = createNames(prepare)
   return {
-    async query(text, parameters) {
-      const name = nameOf(text)
-      const statement: PgStatement = { text, values: [...parameters], rowMode: 'array', types: VERBATIM }
-      const sent = name === undefined ? statement : { ...statement, name }
+    async query(statement) {
+      const name = nameOf(statement)
+      const { text, parameters } = statement
+      const unnamed: PgStatement = { text, values: [...parameters], rowMode: 'array', types: VERBATIM }
+      const sent = name === undefined ? unnamed : { ...unnamed, name }
       const { rows } = await runOn(pool, answerSeconds, (client) => inTime(client.query(sent), answerSeconds))
       return rows.map((row) => rowOf(row).map(cellOf))
     },
@@ -172,11 +180,12 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
   // and whoever lost a commit asks at once what became of it. So all wait a little.
   let pause = Promise.resolve()
   return {
-    async query(text, parameters) {
+    async query(statement) {
       await pause
       try {
         // It gives names of its own.
-        const options = { prepare: nameOf(text) !== undefined }
+        const options = { prepare: nameOf(statement) !== undefined }
+        const { text, parameters } = statement
         const rows = await inTime(sql.unsafe(text, [...parameters], options).raw(), answerSeconds)
         return Array.from(rows, (row) => rowOf(row).map(decode))
       } catch (error) {

@@ -1,22 +1,22 @@
 import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.ts'
-import { createTurns } from '../../turns.ts'
+import { gatherTurn } from '../../turns.ts'
 import { decodeRecord, isStorable } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
-import type { Parameter } from './database.ts'
-import type { Statement } from './statements.ts'
+import type { Parameter, Statement } from './database.ts'
 
 type Query = (statement: Statement) => Promise<readonly (readonly Parameter[])[]>
 
 type Records = readonly (StoredRecord | undefined)[]
 
-/** Reads of the same kinds of record. */
-interface JoinedRead {
-  readonly kinds: readonly RecordKind[]
-  readonly text: string
-  /** The ids of each kind that are asked for in this turn. */
-  asked: readonly Set<string>[]
-  /** What is found for them, once the turn is over: records as JSON, by kind and id. */
-  found?: Promise<ReadonlyMap<string, Parameter>>
+/** Records as JSON, by kind and id. */
+type Found = ReadonlyMap<string, Parameter>
+
+/** Resolves, once the turn is over, with what is found for these keys and all others of the turn. */
+type JoinedRead = (keys: readonly Key[]) => Promise<Found>
+
+interface Asked {
+  readonly keys: readonly Key[]
+  resolve(found: Promise<Found>): void
 }
 
 const nameOf = (kind: RecordKind, id: string): string => `${kind} ${id}`
@@ -40,6 +40,28 @@ function cellsOf(record: Parameter): readonly unknown[] {
   return cells
 }
 
+/** Reads records of these kinds, all that are asked for in one turn in one statement. */
+function joinReads(query: Query, kinds: readonly RecordKind[], text: string): JoinedRead {
+  const readAll = async (keys: readonly Key[]): Promise<Found> => {
+    const idsOf = (wanted: RecordKind): Set<string> =>
+      new Set(keys.flatMap(({ kind, id }) => (kind === wanted ? [id] : [])))
+    const parameters = kinds.map((kind) => JSON.stringify([...idsOf(kind)]))
+    const rows = await query({ text, parameters, isRepeated: true })
+    return new Map(
+      rows.map(([position, id, record]) => {
+        const kind = kinds[Number(position)]
+        if (kind === undefined) throw new TypeError('a row of no kind')
+        return [nameOf(kind, id ?? ''), record ?? null]
+      }),
+    )
+  }
+  const gather = gatherTurn<Asked>((all) => {
+    const found = readAll(all.flatMap(({ keys }) => keys))
+    for (const { resolve } of all) resolve(found)
+  })
+  return (keys) => new Promise((resolve) => gather({ keys, resolve }))
+}
+
 /**
  * Reads records by their keys, at one moment, in one statement, which reads of the same kinds share where they are asked for
  * in one turn of the event loop. None waits for a statement that is under way; and each reader decodes what it
@@ -50,38 +72,19 @@ export function createReader(
   tableOf: (kind: RecordKind) => Table,
 ): (keys: readonly Key[]) => Promise<Records> {
   const known = new Map<string, JoinedRead>()
-  const nextTurn = createTurns()
 
   const joinedRead = (keys: readonly Key[]): JoinedRead => {
     const kinds = [...new Set(keys.map(({ kind }) => kind))].sort()
     const name = kinds.join(' ')
-    const joined = known.get(name) ?? { kinds, text: readText(kinds, tableOf), asked: kinds.map(() => new Set()) }
+    const joined = known.get(name) ?? joinReads(query, kinds, readText(kinds, tableOf))
     known.set(name, joined)
     return joined
-  }
-
-  const readAsked = async (joined: JoinedRead): Promise<ReadonlyMap<string, Parameter>> => {
-    await nextTurn()
-    const { kinds, text, asked } = joined
-    joined.asked = kinds.map(() => new Set())
-    delete joined.found
-    const rows = await query({ text, parameters: asked.map((ids) => JSON.stringify([...ids])) })
-    return new Map(
-      rows.map(([position, id, record]) => {
-        const kind = kinds[Number(position)]
-        if (kind === undefined) throw new TypeError('a row of no kind')
-        return [nameOf(kind, id ?? ''), record ?? null]
-      }),
-    )
   }
 
   return async (keys) => {
     const storable = keys.filter(({ id }) => isStorable(id))
     if (storable.length === 0) return keys.map(() => undefined)
-    const joined = joinedRead(storable)
-    for (const { kind, id } of storable) joined.asked[joined.kinds.indexOf(kind)]?.add(id)
-    joined.found ??= readAsked(joined)
-    const found = await joined.found
+    const found = await joinedRead(storable)(storable)
     return keys.map(({ kind, id }) => {
       const record = found.get(nameOf(kind, id))
       return record === undefined ? undefined : decodeRecord(kind, tableOf(kind).layout, cellsOf(record))

@@ -5,7 +5,11 @@ import { backOff, sqlState } from './retry.ts'
 /** Reads how far a schema is; `undefined` where there is none at all. */
 async function readState({ query }: Connections, name: string): Promise<SchemaState | undefined> {
   try {
-    const [row] = await query('SELECT version, readable_from FROM op_meta WHERE name = $1', [name])
+    const [row] = await query({
+      text: 'SELECT version, readable_from FROM op_meta WHERE name = $1',
+      parameters: [name],
+      isRepeated: false,
+    })
     return row && readSchemaState(row)
   } catch (error) {
     if (sqlState(error) === '42P01') return undefined
@@ -15,7 +19,7 @@ async function readState({ query }: Connections, name: string): Promise<SchemaSt
 
 /** How a database names text that compares by bytes, whatever its own order is. */
 async function bytewiseText({ query }: Connections): Promise<string> {
-  const [row] = await query('SELECT version()', [])
+  const [row] = await query({ text: 'SELECT version()', parameters: [], isRepeated: false })
   // It compares by bytes unless told otherwise, and does not know the name of that order.
   return row?.[0]?.startsWith('CockroachDB') ? ' TEXT' : ' TEXT COLLATE "C"'
 }

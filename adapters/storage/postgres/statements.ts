@@ -1,28 +1,23 @@
 import type { Change, RecordKind } from '../../../src/ports/storage.ts'
-import type { Cell } from '../sql/rows.ts'
-import { type BoundStatement, bindChange, idOfChange, type Table } from '../sql/statements.ts'
-import type { Parameter } from './database.ts'
+import { idOfChange } from '../id-of-change.ts'
+import { type Cell, encodeRecord } from '../sql/rows.ts'
+import type { BoundStatement, Table } from '../sql/statements.ts'
+import type { Parameter, Statement } from './database.ts'
 import { sqlState } from './retry.ts'
-
-/** A statement with `$n` parameters, and their values as text. */
-export interface Statement {
-  readonly text: string
-  readonly parameters: readonly Parameter[]
-}
 
 function toParameter(cell: Cell): Parameter {
   return cell === null ? null : String(cell)
 }
 
-/** Numbers the `?` of a statement, from `first` on. */
-function numberParameters(sql: string, first: number): string {
-  let next = first
+/** Numbers the `?` of a statement. */
+function numberParameters(sql: string): string {
+  let next = 1
   return sql.replaceAll('?', () => `$${next++}`)
 }
 
 /** A statement of the common SQL as PostgreSQL takes it. */
 export function toStatement({ sql, parameters }: BoundStatement): Statement {
-  return { text: numberParameters(sql, 1), parameters: parameters.map(toParameter) }
+  return { text: numberParameters(sql), parameters: parameters.map(toParameter), isRepeated: true }
 }
 
 /** A commit in one statement. */
@@ -40,25 +35,69 @@ const CONFLICTS = 'op_conflicts'
 // A database may be set to answer before a transaction is on its disk. A commit waits all the same.
 const DURABLE = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
+/**
+ * The text that makes a change under a condition: of one row where it fits, of none where it does not. A check, too,
+ * because an update is what locks a row.
+ */
+function changeText(action: Change['action'], { layout, statements }: Table, condition: string): string {
+  const { table, columns } = layout
+  switch (action) {
+    case 'insert': {
+      const cells = columns.map(() => '?').join(', ')
+      return `INSERT INTO ${table} (${columns.join(', ')}, version) SELECT ${cells}, 1 WHERE ${condition} ON CONFLICT (id) DO NOTHING`
+    }
+    case 'replace':
+      return `${statements.replace} AND ${condition}`
+    case 'delete':
+      return `${statements.remove} AND ${condition}`
+    case 'check':
+      return `UPDATE ${table} SET version = version WHERE id = ? AND version = ? AND ${condition}`
+  }
+}
+
+/** The values for that text, as they are now. Throws where one cannot be stored. */
+function cellsOf(change: Change, { layout }: Table): readonly Cell[] {
+  switch (change.action) {
+    case 'insert':
+      return encodeRecord(layout, change.value, change)
+    case 'replace':
+      return [...encodeRecord(layout, change.value, change).slice(1), change.value.id, change.version]
+    case 'delete':
+    case 'check':
+      return [change.id, change.version]
+  }
+}
+
 /** The text of a commit of such changes: all of them in one statement, in this order. */
-function commitText(changes: readonly BoundStatement[]): string {
-  let first = 1
-  const parts = changes.map(({ sql, parameters }, position) => {
+function commitText(changes: readonly Change[], tableOf: (kind: RecordKind) => Table): string {
+  const parts = changes.map(({ action, kind }, position) => {
     // A change begins once the one before it has ended, since its condition asks what that has changed. By subqueries
     // without an aggregate: PostgreSQL sets every part of a statement up each time, and aggregates are the dearest.
     const condition = position === 0 ? 'TRUE' : `coalesce((SELECT 1 FROM c${position - 1}), 0) >= 0`
-    const text = numberParameters(sql, first).replace('WHERE TRUE', `WHERE ${condition}`)
-    first += parameters.length
-    return `c${position} AS (${text} RETURNING 1)`
+    return `c${position} AS (${changeText(action, tableOf(kind), condition)} RETURNING 1)`
   })
   const misfits = changes.map((_, position) => `coalesce((SELECT '' FROM c${position}), ' ${position}')`)
   // No integer begins like this, so the cast fails, and its message quotes what it was given.
   const outcome = `CAST('${CONFLICTS}' || NULLIF(${misfits.join(' || ')}, '') AS INTEGER)`
-  return `WITH ${parts.join(', ')} SELECT ${outcome}, ${DURABLE}`
+  return numberParameters(`WITH ${parts.join(', ')} SELECT ${outcome}, ${DURABLE}`)
 }
 
-/** Requests decide how many forms commits have: the first ones are remembered. */
+/** Requests decide how many forms commits have: the first ones that come again are remembered. */
 const MOST_FORMS = 64
+
+// A signature may use up two claims, the first order of an interval makes two records of what is spent, a payment has two events.
+const INSERTED_TWICE: readonly string[] = ['op_replay_claim', 'op_spending', 'op_event'].map(
+  (table) => `insert ${table}`,
+)
+
+/**
+ * Whether commits of this form come again and again. Those of several orders, and of what `sweep()` deletes, have thousands
+ * of forms, each seldom: they show by what they insert into one table twice, or delete from it.
+ */
+function isFormRepeated(steps: readonly string[]): boolean {
+  const once = steps.filter((step) => /^(insert|delete) /.test(step) && !INSERTED_TWICE.includes(step))
+  return new Set(once).size === once.length
+}
 
 /**
  * Binds all changes of a commit to one statement: one transaction, one round trip. Where a change does not fit the
@@ -72,12 +111,15 @@ export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: r
     const steps = changes
       .map((change, index) => ({ change, index, place: tableOf(change.kind).layout.table, id: idOfChange(change) }))
       .sort((a, b) => compare(a.place, b.place) || compare(a.id, b.id))
-    const bound = steps.map(({ change }) => bindChange(change, tableOf(change.kind)))
-    const form = steps.map(({ change, place }) => `${change.action} ${place}`).join(', ')
-    const text = texts.get(form) ?? commitText(bound)
-    if (texts.size < MOST_FORMS) texts.set(form, text)
-    const parameters = bound.flatMap(({ parameters: cells }) => cells.map(toParameter))
-    return { text, parameters, order: steps.map(({ index }) => index) }
+    const ordered = steps.map(({ change }) => change)
+    const actions = steps.map(({ change, place }) => `${change.action} ${place}`)
+    const form = actions.join(', ')
+    const known = texts.get(form)
+    const text = known ?? commitText(ordered, tableOf)
+    const isRepeated = known !== undefined || isFormRepeated(actions)
+    if (isRepeated && texts.size < MOST_FORMS) texts.set(form, text)
+    const parameters = ordered.flatMap((change) => cellsOf(change, tableOf(change.kind)).map(toParameter))
+    return { text, parameters, isRepeated, order: steps.map(({ index }) => index) }
   }
 }
 

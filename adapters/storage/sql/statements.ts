@@ -1,7 +1,7 @@
-import type { Change, ListQuery, RecordKind } from '../../../src/ports/storage.ts'
+import type { ListQuery, RecordKind } from '../../../src/ports/storage.ts'
 import { SCHEMA_VERSIONS } from '../../../src/protocol/schema-version.ts'
 import { layoutOf, type TableLayout } from './layout.ts'
-import { type Cell, encodeRecord } from './rows.ts'
+import type { Cell } from './rows.ts'
 
 /** A statement with positional `?` parameters, and their values. */
 export interface BoundStatement {
@@ -10,20 +10,14 @@ export interface BoundStatement {
 }
 
 /**
- * The statements of one table. `insert`, `replace`, `remove` and `check` change exactly one row where the change fits,
- * and none where it does not; `check` too, because an update is what locks a row on every database. Each of the four
- * holds `WHERE TRUE` once, in place of which a dialect may put a condition of its own. SQLite inserts, checks and first
- * tries to replace by statements of its own.
+ * The statements of one table that databases have in common. `replace` and `remove` change exactly one row where the
+ * change fits, and none where it does not; each ends in the conditions for that, so that more can follow.
  */
 export interface Statements {
-  /** Parameters: the cells of the record. */
-  readonly insert: string
   /** Parameters: the cells of the record but its id, which stays; id, version. */
   readonly replace: string
   /** Parameters: id, version. */
   readonly remove: string
-  /** Parameters: id, version. */
-  readonly check: string
   /** Parameters: moment, limit. Leaves out what a newer release wrote: this one may not even be able to read it. */
   readonly due: string
   list(query: ListQuery): BoundStatement
@@ -58,25 +52,17 @@ export function selectedColumns(layout: TableLayout): readonly string[] {
 export function statementsOf(kind: RecordKind, layout: TableLayout): Statements {
   const { table, columns } = layout
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`
-  const placeholders = columns.map(() => '?').join(', ')
   const assignments = columns
     .slice(1)
     .map((column) => `${column} = ?`)
     .join(', ')
-  const fits = 'WHERE TRUE AND id = ? AND version = ?'
+  const fits = 'WHERE id = ? AND version = ?'
   return {
-    insert: `INSERT INTO ${table} (${columns.join(', ')}, version) SELECT ${placeholders}, 1 WHERE TRUE ON CONFLICT (id) DO NOTHING`,
     replace: `UPDATE ${table} SET ${assignments}, version = version + 1 ${fits}`,
     remove: `DELETE FROM ${table} ${fits}`,
-    check: `UPDATE ${table} SET version = version ${fits}`,
     due: `${select} WHERE due_at <= ? AND schema_version <= ${SCHEMA_VERSIONS[kind]} ORDER BY due_at, id LIMIT ?`,
     list: (query) => bindList(select, query),
   }
-}
-
-/** The id of the record that a change is about. */
-export function idOfChange(change: Change): string {
-  return 'value' in change ? change.value.id : change.id
 }
 
 /** The table of a kind of record. */
@@ -95,23 +81,5 @@ export function createTables(): (kind: RecordKind) => Table {
     const table = { layout, statements: statementsOf(kind, layout) }
     tables.set(kind, table)
     return table
-  }
-}
-
-/** The statement that makes a change, with its values as they are now. Throws where a value cannot be stored. */
-export function bindChange(change: Change, { layout, statements }: Table): BoundStatement {
-  const id = idOfChange(change)
-  switch (change.action) {
-    case 'insert':
-      return { sql: statements.insert, parameters: encodeRecord(layout, change.value, change) }
-    case 'replace':
-      return {
-        sql: statements.replace,
-        parameters: [...encodeRecord(layout, change.value, change).slice(1), id, change.version],
-      }
-    case 'delete':
-      return { sql: statements.remove, parameters: [id, change.version] }
-    case 'check':
-      return { sql: statements.check, parameters: [id, change.version] }
   }
 }

@@ -34,8 +34,8 @@ export function replaceInPlace({ table, columns, isListable }: TableLayout): Rep
 }
 
 /**
- * Inserts where there is no record of that id. `VALUES` takes a quarter less time than the `SELECT` that leaves other
- * databases room for a condition. Parameters: the cells of the record.
+ * Inserts where there is no record of that id. `VALUES` takes a quarter less time than the `SELECT` by which PostgreSQL
+ * inserts under a condition. Parameters: the cells of the record.
  */
 function insertOnce({ table, columns }: TableLayout): string {
   const placeholders = columns.map(() => '?').join(', ')

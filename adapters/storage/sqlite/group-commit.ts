@@ -1,4 +1,4 @@
-import { gatherTurn } from '../../turns.ts'
+import { gatherWork, type Work } from '../../turns.ts'
 import { inTransaction, type SqliteHandle } from './handle.ts'
 
 /**
@@ -9,11 +9,8 @@ import { inTransaction, type SqliteHandle } from './handle.ts'
  */
 export type Transact = <T>(work: () => T, isKept?: (result: T) => boolean) => Promise<T>
 
-interface Task {
-  /** Does the work; returns what to tell its caller once the transaction is durable. */
-  apply(): { readonly isKept: boolean; resolve(): void }
-  reject(error: unknown): void
-}
+/** A task comes to what tells its caller once the transaction is durable. */
+type Task = Work<{ readonly isKept: boolean; resolve(): void }>
 
 /** What is thrown to undo a transaction in which nothing failed. */
 const UNDO = Object.freeze(new Error('undone'))
@@ -79,7 +76,7 @@ function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() =>
 /** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
 export function createGroupCommit(handle: SqliteHandle): Transact {
   if (handle.transactionSync !== undefined) return createSingleCommits(handle)
-  const gather = gatherTurn<Task>((tasks) => {
+  const gather = gatherWork((tasks: readonly Task[]) => {
     try {
       for (const answer of applyAll(handle, tasks)) answer()
     } catch (error) {
@@ -87,13 +84,8 @@ export function createGroupCommit(handle: SqliteHandle): Transact {
     }
   })
   return <T>(work: () => T, isKept: (result: T) => boolean = () => true) =>
-    new Promise<T>((resolve, reject) => {
-      gather({
-        apply: () => {
-          const result = work()
-          return { isKept: isKept(result), resolve: () => resolve(result) }
-        },
-        reject,
-      })
+    gather<T>((resolve) => {
+      const result = work()
+      return { isKept: isKept(result), resolve: () => resolve(result) }
     })
 }

@@ -1,14 +1,11 @@
-import { gatherTurn } from '../../turns.ts'
+import { gatherWork, type Work } from '../../turns.ts'
 import type { AtOneMoment, SqliteHandle } from './handle.ts'
 
 /** Runs a synchronous read in the next turn of the event loop, and resolves with what it found. It may run twice. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>
 
-interface Task {
-  /** Reads; returns what tells its caller. */
-  apply(): () => void
-  reject(error: unknown): void
-}
+/** A read comes to what tells its caller. */
+type Task = Work<() => void>
 
 /** What tells each caller, also of a read that fails. */
 function applyApart({ apply, reject }: Task): () => void {
@@ -37,22 +34,17 @@ function applyAll(atOneMoment: AtOneMoment, tasks: readonly Task[]): readonly ((
 
 /**
  * Collects the reads of one turn of the event loop into one transaction: SQLite locks the file once for all of them, and
- * not for each, which is a quarter of a read. What waited for the same turn also goes on in step (`createTurns`).
+ * not for each, which is a quarter of a read. What waited for the same turn also goes on in step.
  */
 export function createTurnReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInTurn {
   // A Durable Object has no turns that it could wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
-  const gather = gatherTurn<Task>((tasks) => {
+  const gather = gatherWork((tasks: readonly Task[]) => {
     for (const answer of applyAll(atOneMoment, tasks)) answer()
   })
   return <T>(read: () => T) =>
-    new Promise<T>((resolve, reject) => {
-      gather({
-        apply: () => {
-          const found = read()
-          return () => resolve(found)
-        },
-        reject,
-      })
+    gather<T>((resolve) => {
+      const found = read()
+      return () => resolve(found)
     })
 }
