@@ -109,6 +109,7 @@ export async function proveSignature(
   const verified = await verifySignature(candidates, findKey, context.cryptography)
   const key = verified.ok ? keys.get(verified.candidate.keyId) : undefined
   if (!verified.ok || key === undefined) throw invalidSignature(verified.ok ? 'unknown key' : verified.reason)
+  exchange.provedBy(holder.client)
   const { candidate } = verified
   if (candidate.legacySyntax !== undefined) {
     const at = context.clock.now()

@@ -2,6 +2,7 @@ import { invalidRequest } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { Change } from '../ports/storage.ts'
+import type { ClientId } from '../protocol/client.ts'
 import type { PublicKey } from '../protocol/json-web-key.ts'
 import type { OperationId } from '../protocol/operations.ts'
 
@@ -25,6 +26,8 @@ export interface Exchange {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly waitUntil: WaitUntil
+  /** Told who has proved to have sent the request, for its event. */
+  readonly provedBy: (client: ClientId) => void
   /** The network that the request came from, where the host names it. */
   readonly source: string | undefined
   /** The body as JSON, parsed on first use and once. Throws `invalid_request`. @spec EMB-3 */

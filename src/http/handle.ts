@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { KeyResolver } from '../ports/key-resolver.ts'
+import type { ClientId } from '../protocol/client.ts'
 import { readBody } from './body.ts'
 import type { Route } from './endpoint.ts'
 import { type Exchange, parseJson, type ServerRole, type WaitUntil } from './exchange.ts'
@@ -25,25 +26,34 @@ export function createHandler(
     'wallet-address-server': context.walletAddressServer,
   }
   return async (request, waitUntil) => {
-    let operation: Route['operation'] | undefined
+    const told: Told = { operation: undefined }
+    const provedBy = (client: ClientId): void => {
+      told.client = client
+    }
     let role: ServerRole = 'resource-server'
     try {
       const found = match(request.method, request.target)
       role = found.ok ? found.row.role : found.role
       if (!found.ok) throw found.refusal
-      operation = found.row.operation
+      told.operation = found.row.operation
       const body = readBody(context, request, found.row.body)
       const bytes = body instanceof Uint8Array ? body : await body
-      const exchange = createExchange(context, request, found, origins[role], bytes, waitUntil)
+      const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, provedBy })
       const response = respond(await found.row.answer(exchange))
-      context.emit({ type: 'request', at: context.clock.now(), operation, status: response.status })
+      context.emit({ type: 'request', at: context.clock.now(), ...told, status: response.status })
       return response
     } catch (error) {
       const response = renderError(context, role, error)
-      reportFailure(context, operation, response.status, error)
+      reportFailure(context, told, response.status, error)
       return response
     }
   }
+}
+
+/** What is known of a request by the time that its event is told. */
+interface Told {
+  operation: Route['operation'] | undefined
+  client?: ClientId
 }
 
 /** A request that has an endpoint. */
@@ -55,7 +65,7 @@ function createExchange(
   { row, path, params }: Found,
   origin: string,
   bytes: Uint8Array,
-  waitUntil: WaitUntil,
+  { waitUntil, provedBy }: Pick<Exchange, 'waitUntil' | 'provedBy'>,
 ): Exchange {
   let parsed: { readonly value: unknown } | undefined
   const source = request.source ? sourceNetwork(request.source) : undefined
@@ -69,6 +79,7 @@ function createExchange(
     path,
     params,
     waitUntil,
+    provedBy,
     source,
     json: () => {
       parsed ??= { value: parseJson(bytes) }
@@ -85,22 +96,17 @@ function askFor(source: string, resolver: KeyResolver): KeyResolver {
   }
 }
 
-function reportFailure(
-  context: Context,
-  operation: Route['operation'] | undefined,
-  status: number,
-  error: unknown,
-): void {
+function reportFailure(context: Context, told: Told, status: number, error: unknown): void {
   const at = context.clock.now()
   const refusal = refusalOf(error)
   if (refusal === undefined) {
     const message = error instanceof Error ? error.message : 'something that is no Error was thrown'
-    context.emit({ type: 'fault', at, operation, message, cause: error })
+    context.emit({ type: 'fault', at, operation: told.operation, message, cause: error })
   }
   context.emit({
     type: 'request',
     at,
-    operation,
+    ...told,
     status,
     condition: refusal?.condition.name ?? 'unexpected',
     ...(refusal && { detail: refusal.message }),

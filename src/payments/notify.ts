@@ -28,8 +28,7 @@ export function outgoingPaymentEvent(
   payment: OutgoingPayment,
   what: 'created' | 'completed' | 'failed',
 ): MoneyEvent {
-  return {
-    type: `outgoing_payment.${what}`,
+  const event = {
     id: `${payment.id}:${what === 'created' ? 1 : 2}`,
     at: context.clock.now(),
     outgoingPayment: payment.id,
@@ -37,6 +36,11 @@ export function outgoingPaymentEvent(
     debitAmount: amountToWire(payment.debitAmount),
     sentAmount: amountToWire(payment.sentAmount),
   }
+  if (what !== 'failed') return { type: `outgoing_payment.${what}`, ...event }
+  const { decision, delivery } = payment
+  // Where nothing was sent the decision says why, else the delivery that ended before all had arrived.
+  const reason = decision?.action === 'release' ? decision.reason : delivery?.reason
+  return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
 
 /** The change that writes an event down. */

@@ -16,7 +16,7 @@ export type MoneyEvent =
       readonly receivedAmount: WireAmount
     }
   | {
-      readonly type: 'outgoing_payment.created' | 'outgoing_payment.completed' | 'outgoing_payment.failed'
+      readonly type: 'outgoing_payment.created' | 'outgoing_payment.completed'
       readonly id: string
       readonly at: number
       readonly outgoingPayment: string
@@ -24,18 +24,33 @@ export type MoneyEvent =
       readonly debitAmount: WireAmount
       readonly sentAmount: WireAmount
     }
+  | {
+      readonly type: 'outgoing_payment.failed'
+      readonly id: string
+      readonly at: number
+      readonly outgoingPayment: string
+      readonly walletAddress: string
+      readonly debitAmount: WireAmount
+      readonly sentAmount: WireAmount
+      /** What the ledger, the payment method or the receiver's server came to, in at most 256 characters. */
+      readonly reason?: string
+    }
 
 /**
  * An event about the service, best effort: delivered once, never again. No event ever carries a secret.
  * @spec D2 @spec T-6
  */
 export type ServiceEvent =
-  /** One per request. `condition` names why it was refused. */
+  /**
+   * One per request. `condition` names why it was refused. `client` is who has proved by a signature to have sent it: a
+   * canonical wallet address, or `jwk:` and the thumbprint of a key.
+   */
   | {
       readonly type: 'request'
       readonly at: number
       readonly operation: OperationId | undefined
       readonly status: number
+      readonly client?: string
       readonly condition?: string
       /** What the operator should know beyond the answer that the client got. */
       readonly detail?: string

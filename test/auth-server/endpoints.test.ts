@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { keyRegistry, remoteClient } from '../support/key-registry.ts'
-import { type Answer, AUTH, directedClient } from '../support/test-wallet.ts'
+import { type Answer, AUTH, CLIENT, directedClient } from '../support/test-wallet.ts'
 import { type AuthWallet, authWallet, cancel, PLAIN_REQUEST, resume, revoke, rotate } from './auth-wallet.ts'
 
 const acts: readonly (readonly [string, (wallet: AuthWallet, grant: Answer) => Promise<Answer>])[] = [
@@ -20,6 +21,28 @@ describe('an endpoint of the authorization server', () => {
     wallet.events.length = 0
     const { status } = await act(wallet, grant)
     expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'request', operation, status }))
+  })
+
+  it('names who has proved to have sent a request in its event, also where it is refused, and nobody else', async () => {
+    const wallet = await authWallet()
+    const directed = await directedClient()
+    const named = async (act: () => Promise<Answer>): Promise<unknown> => {
+      wallet.events.length = 0
+      const { status } = await act()
+      const { client, ...event } = { client: undefined, ...wallet.events.find(({ type }) => type === 'request') }
+      expect(event).toMatchObject({ status })
+      return [status, client]
+    }
+    expect(await named(() => wallet.ask(PLAIN_REQUEST))).toEqual([200, CLIENT])
+    expect(await named(() => wallet.ask({ ...PLAIN_REQUEST, access_token: 1 }))).toEqual([400, CLIENT])
+    const asKey = { ...PLAIN_REQUEST, client: directed.client }
+    const thumbprint = createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${directed.key.jwk.x}"}`)
+    const identity = `jwk:${thumbprint.digest('base64url')}`
+    expect(await named(() => wallet.ask(asKey, { as: directed }))).toEqual([200, identity])
+    // Signed with another key under the id of the client's own.
+    const forger = { as: await directedClient(wallet.client.key.keyId) }
+    expect(await named(() => wallet.ask(PLAIN_REQUEST, forger))).toEqual([401, undefined])
+    expect(await named(() => wallet.send('OPTIONS', `${AUTH}/`))).toEqual([200, undefined])
   })
 
   it.each([

@@ -64,6 +64,7 @@ describe('events about money', () => {
       type: 'outgoing_payment.failed',
       outgoingPayment: idOf(answer?.body.id ?? ''),
       sentAmount: usd('0'),
+      reason: 'account_closed',
     })
   })
 

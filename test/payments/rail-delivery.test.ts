@@ -127,7 +127,10 @@ describe('a delivery that comes to its end', () => {
       expect(await spentBy(world)).toEqual([BigInt(debit), receive])
       expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(sent)
       const { delivery } = (await onlyPayment(world)).value
-      expect(delivery?.reason).toBe(state === 'failed' ? 'the way is closed' : undefined)
+      const reason = state === 'failed' ? { reason: 'the way is closed' } : {}
+      expect(delivery?.reason).toBe(reason.reason)
+      expect(world.told().at(-1)).toEqual(expect.objectContaining({ type: `outgoing_payment.${state}`, ...reason }))
+      expect(Object.keys(world.told().at(-1) ?? {}).includes('reason')).toBe(state === 'failed')
     },
   )
 

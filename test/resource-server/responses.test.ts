@@ -2,7 +2,7 @@ import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { BASE, BOB, type Sending, usd } from '../support/test-wallet.ts'
+import { BASE, BOB, CLIENT, type Sending, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -215,8 +215,14 @@ describe('when the wallet itself fails', () => {
     await wallet.send('GET', COLLECTION, { token })
     const told = wallet.events.slice(before).filter(({ type }) => type === 'request')
     expect(told).toEqual([
-      { type: 'request', at: wallet.clock.now(), operation: 'create-incoming-payment', status: 201 },
-      expect.objectContaining({ operation: 'create-incoming-payment', status: 400, condition: 'invalid_amount' }),
+      {
+        type: 'request',
+        at: wallet.clock.now(),
+        operation: 'create-incoming-payment',
+        client: CLIENT,
+        status: 201,
+      },
+      expect.objectContaining({ client: CLIENT, status: 400, condition: 'invalid_amount' }),
       expect.objectContaining({ operation: 'list-incoming-payments', status: 400, condition: 'invalid_request' }),
     ])
   })

@@ -9,10 +9,11 @@ export function describeEvent(event: OpenPaymentsEvent): string {
       return `${event.incomingPayment} ${event.receivedAmount.value}`
     case 'outgoing_payment.created':
     case 'outgoing_payment.completed':
-    case 'outgoing_payment.failed':
       return `${event.outgoingPayment} ${event.debitAmount.value} ${event.sentAmount.value}`
+    case 'outgoing_payment.failed':
+      return `${event.outgoingPayment} ${event.sentAmount.value} ${event.reason ?? ''}`
     case 'request':
-      return `${event.operation ?? 'none'} ${event.status.toFixed()} ${event.condition ?? ''}`
+      return `${event.operation ?? 'none'} ${event.status.toFixed()} ${event.client ?? ''} ${event.condition ?? ''}`
     case 'fault':
       return event.message
     case 'legacy_signature_syntax':
