@@ -1,5 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { Access } from '../protocol/access.ts'
+import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
@@ -15,14 +16,17 @@ export interface LiveGrant {
 
 /** What an account's owner can do about the grants they have given. */
 export interface Grants {
-  /** The live grants on a wallet address (its canonical URL), newest first; `after` is the id of the last one seen, and rejects where it is none. */
+  /**
+   * The live grants on a wallet address, newest first; `after` is the id of the last one seen. Rejects with `TypeError` where
+   * the text is no wallet address, and with `RangeError` where `after` is no grant of it.
+   */
   list(
     walletAddress: string,
     page?: { readonly limit?: number; readonly after?: string },
   ): Promise<readonly LiveGrant[]>
   /**
    * Ends a grant and its token in one commit. `walletAddress` is that of the person who revokes: `false` where the
-   * grant is not theirs, is over already, or never existed.
+   * grant is not theirs, is over already, or never existed. Rejects with `TypeError` where the text is no wallet address.
    */
   revoke(walletAddress: string, grantId: string): Promise<boolean>
 }
@@ -30,9 +34,17 @@ export interface Grants {
 /** The grants of a server, for the wallet. */
 export function createGrants(context: Context): Grants {
   return {
-    list: (walletAddress, page = {}) => listGrants(context, walletAddress, page.limit ?? 50, page.after),
-    revoke: (walletAddress, grantId) => revokeGrant(context, walletAddress, grantId),
+    list: async (walletAddress, page = {}) =>
+      listGrants(context, canonical(context, walletAddress), page.limit ?? 50, page.after),
+    revoke: async (walletAddress, grantId) => revokeGrant(context, canonical(context, walletAddress), grantId),
   }
+}
+
+/** Else somebody who wants to take a grant back would see none for another way to write the address. */
+function canonical({ policies }: Context, text: string): string {
+  const walletAddress = canonicalWalletAddress(text, policies)
+  if (walletAddress === undefined) throw new TypeError(`${text} is not a wallet address`)
+  return walletAddress
 }
 
 async function listGrants(

@@ -43,6 +43,17 @@ describe('the grants of a wallet address', () => {
     expect(await grants.list(ALICE)).toEqual([])
   })
 
+  it('are the same for every way to write it, and none is a fault of the caller', async () => {
+    const wallet = await authWallet()
+    const { grants } = wallet.openPayments
+    await issuedGrant(wallet)
+    const [grant] = await grants.list(`${ALICE}/`)
+    expect(grant).toBeDefined()
+    await expect(grants.list('alice')).rejects.toThrow('alice is not a wallet address')
+    await expect(grants.revoke('alice', grant?.id ?? '')).rejects.toThrow('alice is not a wallet address')
+    expect(await grants.revoke(`${ALICE}/`, grant?.id ?? '')).toBe(true)
+  })
+
   it('are listed newest first, page by page', async () => {
     const wallet = await authWallet()
     const { grants } = wallet.openPayments

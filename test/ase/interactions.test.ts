@@ -39,6 +39,27 @@ async function expectRefused(wallet: AuthWallet, reason: string, act: () => Prom
   expect(await wallet.records()).toEqual(before)
 }
 
+// As a row of a database may be, whose columns TypeScript does not know.
+describe('who is logged in', () => {
+  it('INT-4 owns nothing where the wallet addresses are one text, though that begins like the right one', async () => {
+    const wallet = await authWallet()
+    const reference = referenceOf(await wallet.ask(CONSENT_REQUEST))
+    const { interactions } = wallet.openPayments
+    const owner = { session: 'session-1', walletAddresses: [`${ALICE}2`] }
+    const row = Object.assign({}, owner, { walletAddresses: `${ALICE}2` })
+    await expect(interactions.find(reference, row)).rejects.toThrow('walletAddresses must be a list')
+    expect(await interactions.find(reference, owner)).toEqual({ ok: false, reason: 'not_owner' })
+  })
+
+  it.each([7, true, { id: 1 }, null])('INT-10 is refused with a session that is no text: %s', async (session) => {
+    const { reference, interactions, decider } = await opened()
+    const other: Approver = Object.assign({}, decider, { session })
+    await expect(interactions.find(reference, other)).rejects.toThrow('a session must be a text')
+    await expect(interactions.approve(reference, other)).rejects.toThrow('a session must be a text')
+    expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
+  })
+})
+
 describe('an interaction', () => {
   it('INT-10 is shown to the session that opened it again, with the same value, and changes nothing', async () => {
     const { wallet, reference, interactions, decider } = await opened()
