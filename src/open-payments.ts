@@ -138,8 +138,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     'resource-server': basePath(context.resourceServer),
     'wallet-address-server': '',
   }
-  const answer = createHandler(context, routes, bases)
   const match = createRouter(routes, bases)
+  const answer = createHandler(context, match)
   const running = new Set<Promise<unknown>>()
   const keep = (work: Promise<unknown>): Promise<unknown> => {
     const kept: Promise<unknown> = work.catch(() => undefined).finally(() => running.delete(kept))

@@ -1,8 +1,7 @@
 import { type Asset, ConfigurationError } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
-import { isIlpPrefix } from '../../src/protocol/payment-method.ts'
+import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
 import { MAX_UINT64 } from './oer.ts'
-import { isIlpAddress } from './packet.ts'
 import type { SendToPeer } from './send-packet.ts'
 
 /** Another server that this one exchanges packets with, in one asset. Two assets are two entries. */

@@ -1,3 +1,4 @@
+import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 import { ascii, joinOctets, type OerReader, readOer, uint8, uint64, varOctets, varText } from './oer.ts'
 
 /** An offer to pay `amount` to `destination`, if its fulfillment is shown before `expiresAt` (milliseconds, UTC). */
@@ -36,18 +37,12 @@ export type IlpReply = IlpFulfill | IlpReject
 export type IlpPacket = IlpPrepare | IlpReply
 
 const TYPES = { prepare: 12, fulfill: 13, reject: 14 } as const
-const ADDRESS = /^(?=.{1,1023}$)(?:g|private|example|peer|self|test[1-3]?|local)(?:\.[\w~-]+)+$/
 const CODE = /^[FTR]\d\d$/
 
 /** No packet carries more data, in octets. */
 export const MAX_DATA_OCTETS = 32_767
 /** No prepare is longer: its data, an address of 1023, the 57 of its other fields, and the lengths. */
 export const MAX_PREPARE_OCTETS = MAX_DATA_OCTETS + 1023 + 57 + 10
-
-/** Whether a text is an address that a packet may be sent to. */
-export function isIlpAddress(text: string): boolean {
-  return ADDRESS.test(text)
-}
 
 /** Writes a packet. Throws a `RangeError` where an amount, or the moment, does not fit. */
 export function encodeIlpPacket(packet: IlpPacket): Uint8Array<ArrayBuffer> {

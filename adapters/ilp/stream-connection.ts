@@ -1,6 +1,7 @@
 import type { Clock, Cryptography, IlpPaymentMethod } from '../../src/index.ts'
 import { fromBase64url, isEqualBytes } from '../../src/protocol/identifiers.ts'
-import { encodeIlpPacket, type IlpPrepare, type IlpReject, type IlpReply, isIlpAddress } from './packet.ts'
+import { isIlpAddress } from '../../src/protocol/payment-method.ts'
+import { encodeIlpPacket, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
 import type { AskPeer, PeerAnswer } from './send-packet.ts'
 import { conditionOf, deriveStreamKeys, type StreamKeys } from './stream-keys.ts'
 import { decodeStreamPacket, encodeStreamPacket, type StreamFrame, type StreamPacket } from './stream-packet.ts'

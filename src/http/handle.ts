@@ -7,19 +7,14 @@ import type { Route } from './endpoint.ts'
 import { type Exchange, parseJson, type ServerRole, type WaitUntil } from './exchange.ts'
 import { refusalOf, renderError } from './render-error.ts'
 import { respond } from './respond.ts'
-import { createRouter, type Match } from './router.ts'
+import type { Match } from './router.ts'
 import { sourceNetwork } from './source-network.ts'
 
 /** Answers a request; never rejects. */
 export type Handler = (request: HttpRequest, waitUntil: WaitUntil) => Promise<HttpResponse>
 
 /** The pipeline: match, read the bytes, then the endpoint's own steps, then one response and one event. */
-export function createHandler(
-  context: Context,
-  routes: readonly Route[],
-  bases: Readonly<Record<ServerRole, string>>,
-): Handler {
-  const match = createRouter(routes, bases)
+export function createHandler(context: Context, match: (method: string, target: string) => Match<Route>): Handler {
   const origins: Readonly<Record<ServerRole, string>> = {
     'auth-server': new URL(context.authServer).origin,
     'resource-server': new URL(context.resourceServer).origin,

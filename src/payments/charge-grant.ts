@@ -54,6 +54,13 @@ export function entryWindows(context: Context, token: AccessToken, now: number):
   })
 }
 
+/** The ids of the records of what some entries have spent, in their windows and in their whole lives. */
+export function spendingIdsOf(windows: readonly EntryWindow[]): readonly string[] {
+  return [
+    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
+  ]
+}
+
 function isCreateEntry(access: Access): access is OutgoingPaymentAccess {
   return access.type === 'outgoing-payment' && allowsAction(access, 'create')
 }
@@ -75,10 +82,7 @@ export async function chargeGrant(
   const windows = entryWindows(context, token, now).filter(({ access }) =>
     coversWalletAddress(access, charge.walletAddress),
   )
-  const ids = [
-    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
-  ]
-  const stored = await readSpending(context, ids, uncommitted)
+  const stored = await readSpending(context, spendingIdsOf(windows), uncommitted)
   for (const { entry, access, windowId, lifeId } of windows) {
     const empty = (id: string): Spending => ({
       id,

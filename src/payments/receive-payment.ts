@@ -107,7 +107,8 @@ function acceptedOf(
   if (!isActive(payment, context.clock.now())) return 'expired'
   const room = roomOf(payment)
   if (amount <= room) return amount
-  const isUnbounded = payment.incomingAmount === undefined || payment.received.value + amount > MAX_AMOUNT_VALUE
+  const taken = payment.received.value + payment.reserved.value
+  const isUnbounded = payment.incomingAmount === undefined || taken + amount > MAX_AMOUNT_VALUE
   if (isUnbounded || context.policies.excessReceipt === 'refuse') return 'over_remainder'
   return context.policies.excessReceipt === 'cap' ? room : amount
 }

@@ -1,15 +1,16 @@
-import { invalidAmount, invalidExpiresAt, invalidRequest, unknownResource, wrongState } from '../errors/conditions.ts'
+import { invalidAmount, invalidExpiresAt, unknownResource, wrongState } from '../errors/conditions.ts'
 import { identifyNaming, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
-import { type Exchange, queryOf } from '../http/exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { answerInTime } from '../payments/in-time.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/notify.ts'
+import { askRail } from '../payments/rail/ask-rail.ts'
 import { sealAddress } from '../payments/rail/seal-address.ts'
 import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
-import type { PayableIncomingPayment, PaymentMethod } from '../ports/payment-method.ts'
+import { allowsAction, coversWalletAddress } from '../protocol/access.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
@@ -24,8 +25,8 @@ import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
-import { requireLedgerAccount, requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
-import { listPage, parsePage, single } from './pagination.ts'
+import { requireLedgerAccount, requireVisible, walletAddressFor } from './authorize.ts'
+import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
@@ -116,18 +117,8 @@ async function detailsOf(context: Context, payment: IncomingPayment): Promise<re
   const { id, walletAddress } = payment
   const payable = { id, address, walletAddress, sharedSecret }
   return answerInTime(context, 'a payment method', () =>
-    Promise.all(context.paymentMethods.map((method) => detailsBy(method, payable))),
+    Promise.all(context.paymentMethods.map((method) => askRail(payable, () => method.createDetails(payable)))),
   )
-}
-
-/** A method is given a secret, and errors like to repeat what they were given. @spec T-34 */
-async function detailsBy(method: PaymentMethod, payable: PayableIncomingPayment): Promise<IlpPaymentMethod> {
-  try {
-    return await method.createDetails(payable)
-  } catch (cause) {
-    const said = cause instanceof Error ? cause.message : 'something that is no Error was thrown'
-    throw new Error(said.replaceAll(payable.sharedSecret, '…'))
-  }
 }
 
 /** Who reads an incoming payment: without an `Authorization` header anyone, with one only the holder of a good token. @spec RS-9 */
@@ -165,23 +156,11 @@ async function readPayment({ context, params }: Exchange): Promise<IncomingPayme
 }
 
 /** `list-incoming-payments`. @spec INC-12 */
-export async function listIncomingPayments({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context } = exchange
-  const query = queryOf(exchange.request)
-  const page = parsePage(query)
-  const named = single(query, 'wallet-address')
-  if (named === undefined) throw invalidRequest('wallet-address is required')
-  const { url } = await walletAddressFor(context, caller, 'incoming-payment', 'list', named)
-  await claimSignature(exchange, caller.proof)
-  const scope = { walletAddress: url, client: visibleClient(caller, 'incoming-payment', 'list', url) }
-  const { items, pagination } = await listPage(context, 'incoming-payment', scope, page)
-  return {
-    status: 200,
-    body: {
-      pagination,
-      result: items.map((item) => incomingPaymentToWire(item, incomingPaymentUrl(context, item.id))),
-    },
-  }
+export async function listIncomingPayments(input: Input<TokenCaller, undefined>): Promise<Result> {
+  const { context } = input.exchange
+  return answerList(input, 'incoming-payment', (item) =>
+    incomingPaymentToWire(item, incomingPaymentUrl(context, item.id)),
+  )
 }
 
 /** `complete-incoming-payment`: takes no more money. Again is fine; an expired payment cannot be completed. @spec INC-10 */
@@ -220,7 +199,7 @@ function mayComplete({ token }: TokenCaller, payment: IncomingPayment): boolean 
   return token.access.some(
     (entry) =>
       entry.type === 'incoming-payment' &&
-      entry.actions.includes('complete') &&
-      (entry.identifier === undefined || entry.identifier === payment.walletAddress),
+      allowsAction(entry, 'complete') &&
+      coversWalletAddress(entry, payment.walletAddress),
   )
 }

@@ -1,7 +1,7 @@
 import type { TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Result } from '../http/respond.ts'
-import { entryWindows } from '../payments/charge-grant.ts'
+import { entryWindows, spendingIdsOf } from '../payments/charge-grant.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { type Spending, type SpentAmounts, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
@@ -17,10 +17,7 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenC
   const { context } = exchange
   await claimSignature(exchange, caller.proof)
   const windows = entryWindows(context, caller.token, context.clock.now())
-  const ids = [
-    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
-  ]
-  const records = await context.storage.get(ids.map((id) => ({ kind: 'spending', id })))
+  const records = await context.storage.get(spendingIdsOf(windows).map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
   const find = (id: string): Spending | undefined => stored.find((record) => record.value.id === id)?.value
   const charged = windows

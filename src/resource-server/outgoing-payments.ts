@@ -1,7 +1,7 @@
-import { invalidQuote, invalidReceiver, invalidRequest } from '../errors/conditions.ts'
+import { invalidQuote, invalidReceiver } from '../errors/conditions.ts'
 import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
-import { type Exchange, queryOf } from '../http/exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
@@ -24,8 +24,8 @@ import { localResourceId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { readRecord } from '../records/read-record.ts'
-import { requireVisible, visibleClient, walletAddressFor } from './authorize.ts'
-import { listPage, parsePage, single } from './pagination.ts'
+import { requireVisible, walletAddressFor } from './authorize.ts'
+import { answerList } from './pagination.ts'
 import { priceRequest } from './quotes.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -156,15 +156,6 @@ export async function getOutgoingPayment({
 }
 
 /** `list-outgoing-payments`. @spec OUT-11 */
-export async function listOutgoingPayments({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
-  const { context } = exchange
-  const query = queryOf(exchange.request)
-  const page = parsePage(query)
-  const named = single(query, 'wallet-address')
-  if (named === undefined) throw invalidRequest('wallet-address is required')
-  const { url } = await walletAddressFor(context, caller, 'outgoing-payment', 'list', named)
-  await claimSignature(exchange, caller.proof)
-  const scope = { walletAddress: url, client: visibleClient(caller, 'outgoing-payment', 'list', url) }
-  const { items, pagination } = await listPage(context, 'outgoing-payment', scope, page)
-  return { status: 200, body: { pagination, result: items.map((item) => toWire(context, item)) } }
+export async function listOutgoingPayments(input: Input<TokenCaller, undefined>): Promise<Result> {
+  return answerList(input, 'outgoing-payment', (item) => toWire(input.exchange.context, item))
 }

@@ -1,12 +1,17 @@
 import { invalidRequest } from '../errors/conditions.ts'
+import type { TokenCaller } from '../http/credentials.ts'
+import { claimSignature, type Input } from '../http/endpoint.ts'
+import { queryOf } from '../http/exchange.ts'
+import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { ListableKind, ListPosition, RecordTypes } from '../ports/storage.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { visibleClient, walletAddressFor } from './authorize.ts'
 
 /** The page that a list request asks for. */
-export interface PageRequest {
+interface PageRequest {
   readonly cursor?: string
   readonly limit: number
   /** `older`: the items after the cursor; `newer`: those before it. The answer is newest first either way. */
@@ -14,18 +19,36 @@ export interface PageRequest {
 }
 
 /** The `pagination` member of a list. */
-export interface PageInfo {
+interface PageInfo {
   readonly startCursor?: string
   readonly endCursor?: string
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
 }
 
+/** Answers a list of the payments of one kind on a wallet address: those that the token sees, each in its JSON form. */
+export async function answerList<K extends 'incoming-payment' | 'outgoing-payment'>(
+  { exchange, caller }: Input<TokenCaller, undefined>,
+  kind: K,
+  toWire: (item: RecordTypes[K]) => object,
+): Promise<Result> {
+  const { context } = exchange
+  const query = queryOf(exchange.request)
+  const page = parsePage(query)
+  const named = single(query, 'wallet-address')
+  if (named === undefined) throw invalidRequest('wallet-address is required')
+  const { url } = await walletAddressFor(context, caller, kind, 'list', named)
+  await claimSignature(exchange, caller.proof)
+  const scope = { walletAddress: url, client: visibleClient(caller, kind, 'list', url) }
+  const { items, pagination } = await listPage(context, kind, scope, page)
+  return { status: 200, body: { pagination, result: items.map(toWire) } }
+}
+
 const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
 /** Reads `cursor`, `first` and `last` of a list's query. */
-export function parsePage(query: URLSearchParams): PageRequest {
+function parsePage(query: URLSearchParams): PageRequest {
   const cursor = single(query, 'cursor')
   const first = parseLimit(query, 'first')
   const last = parseLimit(query, 'last')
@@ -39,7 +62,7 @@ export function parsePage(query: URLSearchParams): PageRequest {
 }
 
 /** The value of a query parameter that may be there once. */
-export function single(query: URLSearchParams, name: string): string | undefined {
+function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name)
   if (values.length > 1) throw invalidRequest(`${name} must be given once`)
   return values[0]
@@ -57,7 +80,7 @@ function parseLimit(query: URLSearchParams, name: string): number | undefined {
  * Reads one page, newest first. A cursor is the bare id of an item that the same list would show; one more item than
  * asked for is read, to know whether there are more.
  */
-export async function listPage<K extends ListableKind>(
+async function listPage<K extends ListableKind>(
   context: Context,
   kind: K,
   scope: { readonly walletAddress: string; readonly client: ClientId | undefined },

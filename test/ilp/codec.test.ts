@@ -7,12 +7,12 @@ import {
   encodeIlpPacket,
   type IlpPrepare,
   type IlpReject,
-  isIlpAddress,
   MAX_DATA_OCTETS,
   MAX_PREPARE_OCTETS,
   readAmountTooLarge,
 } from '../../adapters/ilp/packet.ts'
 import { decodeStreamPacket, encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
+import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 
 const octets = (...values: readonly number[]): Uint8Array => Uint8Array.from(values)
 

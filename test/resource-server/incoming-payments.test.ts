@@ -425,6 +425,28 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     expect(await received(rig)).toEqual(['50', false, 1])
   })
 
+  it('LIM-11 accepts no more than 64 bits hold, with what is on its way', async () => {
+    const asset = { assetCode: 'USD', assetScale: 2 }
+    const ledger = memoryLedger({
+      accounts: [
+        { ...asset, account: 'alice', balance: 100n },
+        { ...asset, account: 'bob' },
+      ],
+    })
+    const away = () => Promise.reject(new Error('the ledger is away'))
+    const settings = { policies: { excessReceipt: 'accept' } } as const
+    const overrides = { ledger: { ...ledger, credit: away }, settings }
+    const { wallet, spending, incoming } = await shop({ overrides, incoming: { incomingAmount: usd('100') } })
+    const { incomingPayments } = wallet.openPayments
+    await askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('60') })
+    await wallet.openPayments.drain()
+    const most = 2n ** 64n - 1n
+    const tooMuch = await incomingPayments.received(idOf(incoming), usdAmount(most - 59n), 't1')
+    expect(tooMuch).toEqual({ ok: false, reason: 'over_remainder' })
+    const all = await incomingPayments.received(idOf(incoming), usdAmount(most - 60n), 't2')
+    expect(all).toEqual({ ok: true, accepted: most - 60n, excess: 0n })
+  })
+
   it('INC-5 INC-7 never counts a transfer that it has refused as too late, by the clock of a process that is behind', async () => {
     const storage = memoryStorage()
     const rig = await shop({ overrides: { storage }, incoming: { expiresAt: '2026-03-01T12:01:00Z' } })
