@@ -60,6 +60,7 @@ describe('the code of the pages, which `test/package` compiles,', () => {
   const inLanguage = (language: string) => blocks.filter((block) => block.language === language)
 
   it('is JSON where it says so', () => {
+    expect(inLanguage('json').length).toBeGreaterThan(0)
     for (const { page, line, code } of inLanguage('json'))
       expect(() => JSON.parse(code), `${page}:${line}`).not.toThrow()
   })

@@ -21,22 +21,23 @@ describe('derivedSecrets', () => {
   })
 
   it('TOK-10 gives each purpose, id and secret its own value', async () => {
-    const purposes: readonly SecretPurpose[] = [
-      'access-token',
-      'continuation-token',
-      'interaction-reference',
-      'interaction-nonce',
-      'shared-secret',
-      'csrf',
-      'client-key',
-      'receiver-secret',
-      'address-pad',
-    ]
+    // Of which the compiler misses none.
+    const purposes: { readonly [P in SecretPurpose]: P } = {
+      'access-token': 'access-token',
+      'continuation-token': 'continuation-token',
+      'interaction-reference': 'interaction-reference',
+      'interaction-nonce': 'interaction-nonce',
+      'shared-secret': 'shared-secret',
+      csrf: 'csrf',
+      'client-key': 'client-key',
+      'receiver-secret': 'receiver-secret',
+      'address-pad': 'address-pad',
+    }
     const secrets = derivedSecrets([NEW, OLD], cryptography)
     const ids = [await secrets.currentId(), await derivedSecrets([OLD], cryptography).currentId()]
     const values: string[] = []
     for (const secretId of ids) {
-      for (const purpose of purposes) {
+      for (const purpose of Object.values(purposes)) {
         for (const id of ['1', '2', '']) values.push(await secrets.derive(secretId, purpose, id))
       }
     }
