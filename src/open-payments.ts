@@ -105,9 +105,10 @@ export interface OpenPayments {
   audit(walletAddress: string): AsyncIterable<AuditedPayment>
   /**
    * Moves interrupted payments and unacknowledged events on: at start and on a timer, in any number of processes. Looks
-   * at 100 of each. Resolves with how many; 100 or more: call again. Payments to other servers it only takes up: they go on
-   * afterwards, and `drain()` waits for them. While 256 are with a payment method in this process, others stay due, and
-   * are not counted. Rejects where the storage cannot be read.
+   * at 100 of each. Resolves with how many; 100 or more: call again. What could not be committed stays due, and is not
+   * counted, so there is always progress. Payments to other servers it only takes up: they go on afterwards, and `drain()`
+   * waits for them. While 256 are with a payment method in this process, others stay due, and are not counted. Rejects
+   * where the storage cannot be read.
    */
   recover(): Promise<number>
   /**

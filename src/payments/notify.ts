@@ -5,6 +5,7 @@ import { amountToWire } from '../protocol/amount.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import type { TakenUp } from './step.ts'
 
 /** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
 export function incomingPaymentEvent(
@@ -59,25 +60,27 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 /**
  * Delivers the events of one payment, oldest first, and forgets each once the host has acknowledged it. What the host
  * rejected is due again after a lease. `first` is the payment's first event, from whoever has just committed it: nothing
- * comes before it, so nothing need be read. Never rejects.
+ * comes before it, so nothing need be read. Never rejects: `failed` says that they are due as they were, told or not.
  */
-export async function deliverEvents(context: Context, paymentId: string, first?: RecordedEvent): Promise<void> {
+export async function deliverEvents(context: Context, paymentId: string, first?: RecordedEvent): Promise<TakenUp> {
   const { deliverEvent } = context
-  if (deliverEvent === undefined) return
-  await context.serialize(`events:${paymentId}`, async () => {
+  if (deliverEvent === undefined) return 'lost'
+  return context.serialize<TakenUp>(`events:${paymentId}`, async () => {
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, paymentId)
+      const isLost = waiting.length === 0
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record
         await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])
         waiting = waiting.slice(1)
       }
+      return isLost ? 'lost' : 'taken'
     } catch (cause) {
       const at = context.clock.now()
       context.emit({ type: 'fault', at, operation: undefined, message: 'a money event was not delivered', cause })
-      await postponeEvents(context, waiting)
+      return postponeEvents(context, waiting)
     }
   })
 }
@@ -97,12 +100,13 @@ async function readEvents(context: Context, paymentId: string): Promise<readonly
 }
 
 /** All of a payment's, since the later one waits for the first: else `recover()` would ask a failing host on and on. */
-async function postponeEvents(context: Context, waiting: readonly StoredRecord<'event'>[]): Promise<void> {
-  if (waiting.length === 0) return
+async function postponeEvents(context: Context, waiting: readonly StoredRecord<'event'>[]): Promise<TakenUp> {
+  if (waiting.length === 0) return 'failed'
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   try {
-    await context.storage.commit(waiting.map((record) => ({ ...record, action: 'replace', dueAt })))
+    const outcome = await context.storage.commit(waiting.map((record) => ({ ...record, action: 'replace', dueAt })))
+    return outcome === 'committed' ? 'taken' : 'lost'
   } catch {
-    // They stay due.
+    return 'failed' // They stay due.
   }
 }

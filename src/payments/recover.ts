@@ -9,6 +9,7 @@ import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
 import { replaceIncoming } from './replace-incoming.ts'
+import type { TakenUp } from './step.ts'
 
 /** How much one call takes up of each kind, so that it always ends soon. */
 const BATCH = 100
@@ -20,34 +21,39 @@ const MOST_DELIVERIES = 256
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
  * only one of them wins, and so is a receipt. Deletes refusals of transfers where they would keep money waiting.
- * Resolves with how many were due that could be taken up; 100 or more means that there may be more.
+ *
+ * Resolves with how many were taken up, together with those that other workers took up at the same moment; 100 or more
+ * means that there may be more. What could not be committed does not count, and where this call got nothing, nothing
+ * does: to call again at once would be of no use.
  *
  * What has to wait for other servers is taken up here and goes on afterwards; `keep` is given that work. Where 256 payments
  * are with a rail, more of them are left as they are, to other processes or a later call, and hold up nothing else.
  */
 export async function recoverPayments(context: Context, keep: (work: Promise<unknown>) => void): Promise<number> {
   const now = context.clock.now()
-  const [payments, receipts] = await Promise.all([recoverDue(context, now, keep), recoverMoney(context, now)])
-  const events = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
-  const told = new Set(events.map(({ value }) => value.event).map((event) => eventSubject(event)))
-  await Promise.all([...told].map((paymentId) => deliverEvents(context, paymentId)))
-  const isFull = [payments.due, receipts.due, events.length].includes(BATCH)
-  if (payments.claimed + receipts.claimed + events.length > 0) {
-    const at = context.clock.now()
-    const counts = { payments: payments.claimed, receipts: receipts.claimed, events: events.length }
-    context.emit({ type: 'recovered', at, ...counts, isFull })
-  }
-  return payments.due + receipts.due + events.length
+  const [payments, { receipts, refusals }] = await Promise.all([
+    recoverDue(context, now, keep),
+    recoverMoney(context, now),
+  ])
+  const events = await recoverEvents(context, now)
+  const counts = { payments: countTaken(payments), receipts: countTaken(receipts), events: countTaken(events) }
+  const taken = counts.payments + counts.receipts + counts.events
+  const lost = [...payments, ...receipts, ...events].filter((outcome) => outcome === 'lost').length
+  const count = taken + refusals > 0 ? taken + refusals + lost : 0
+  if (taken > 0) context.emit({ type: 'recovered', at: context.clock.now(), ...counts, isFull: count >= BATCH })
+  return count
 }
 
-/** What one call has met of a kind: how many were due that could be taken up, and how many of them it took. */
-interface Recovered {
-  readonly due: number
-  readonly claimed: number
+function countTaken(outcomes: readonly TakenUp[]): number {
+  return outcomes.filter((outcome) => outcome === 'taken').length
 }
 
 /** Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for. */
-async function recoverDue(context: Context, now: number, keep: (work: Promise<unknown>) => void): Promise<Recovered> {
+async function recoverDue(
+  context: Context,
+  now: number,
+  keep: (work: Promise<unknown>) => void,
+): Promise<readonly TakenUp[]> {
   for (let limit = BATCH; ; limit *= 2) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const room = Math.max(MOST_DELIVERIES - context.deliveries.count(), 0)
@@ -55,8 +61,7 @@ async function recoverDue(context: Context, now: number, keep: (work: Promise<un
     const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
     if (found.length < BATCH && due.length === limit) continue
     // At once: what another call counts meanwhile has this in it.
-    const taken = await Promise.all(found.map((record) => takeUp(context, record, keep)))
-    return { due: found.length, claimed: taken.filter(Boolean).length }
+    return Promise.all(found.map((record) => takeUp(context, record, keep)))
   }
 }
 
@@ -70,28 +75,42 @@ async function takeUp(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   keep: (work: Promise<unknown>) => void,
-): Promise<boolean> {
+): Promise<TakenUp> {
   const claimed = claim(context, record)
-  const work = claimed.then(async (own) => own && advancePayment(context, own))
+  const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own))
   if (isForRail(record)) {
     context.deliveries.follow(record.value.id, work)
     keep(work)
   } else await work
-  return (await claimed) !== undefined
+  const own = await claimed
+  return typeof own === 'object' ? 'taken' : own
 }
 
-async function recoverMoney(context: Context, now: number): Promise<Recovered> {
+/** Credits what is due, and tells how many refusals it has deleted for that. */
+async function recoverMoney(
+  context: Context,
+  now: number,
+): Promise<{ readonly receipts: readonly TakenUp[]; readonly refusals: number }> {
   const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
   const money = due.filter((record) => !isRefusal(record))
   // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.
-  const isFull = due.length === BATCH
-  if (isFull) await forgetRecords(context, due.filter(isRefusal))
-  return { due: isFull ? BATCH : money.length, claimed: await recoverReceipts(context, money) }
+  const refusals = due.length === BATCH ? await forgetRecords(context, due.filter(isRefusal)) : 0
+  return { receipts: await recoverReceipts(context, money), refusals }
 }
 
 /** Of what is due among the receipts: a transfer that was refused. Dropped money that was taken is never due. */
 function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
   return value.state === 'dropped'
+}
+
+/** Where nobody listens they are left: what an earlier configuration has kept waits for somebody who does. */
+async function recoverEvents(context: Context, now: number): Promise<readonly TakenUp[]> {
+  if (context.deliverEvent === undefined) return []
+  const due = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
+  const subjects = due.map(({ value }) => eventSubject(value.event))
+  const told = [...new Set(subjects)].map(async (id) => [id, await deliverEvents(context, id)] as const)
+  const outcomes = new Map(await Promise.all(told))
+  return subjects.flatMap((id) => outcomes.get(id) ?? [])
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
@@ -101,10 +120,10 @@ function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
 async function claim(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
-): Promise<StoredRecord<'outgoing-payment'> | undefined> {
+): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   try {
-    if ((await context.storage.commit([{ ...record, action: 'replace', dueAt }])) !== 'committed') return undefined
+    if ((await context.storage.commit([{ ...record, action: 'replace', dueAt }])) !== 'committed') return 'lost'
     const { id, state, attempts } = record.value
     const at = context.clock.now()
     context.emit({ type: 'payment_resumed', at, outgoingPayment: id, step: state, attempts })
@@ -113,7 +132,7 @@ async function claim(
     // One that was not claimed keeps none of the others waiting; where it was, it is due again after its lease.
     const at = context.clock.now()
     context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be claimed', cause })
-    return undefined
+    return 'failed'
   }
 }
 
@@ -136,10 +155,8 @@ const SWEPT: readonly RecordKind[] = [
 export async function sweepRecords(context: Context): Promise<number> {
   const now = context.clock.now()
   const records: Record<string, number> = {}
-  let isFull = false
   for (const kind of SWEPT) {
     const due = await context.storage.due(kind, now, BATCH)
-    isFull ||= due.length === BATCH
     const forgotten = due.filter((record) => !isEndedFirst(record) && !isMoney(record))
     let swept = await forgetRecords(context, forgotten)
     for (const record of due) {
@@ -148,7 +165,7 @@ export async function sweepRecords(context: Context): Promise<number> {
     if (swept > 0) records[kind] = swept
   }
   const count = Object.values(records).reduce((sum, swept) => sum + swept, 0)
-  if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull })
+  if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull: count >= BATCH })
   return count
 }
 

@@ -123,7 +123,7 @@ export type ServiceEvent =
       readonly reason: 'sending_limit' | 'receiving_limit' | 'unreachable' | 'unauthorized'
       readonly detail?: string
     }
-  /** `recover()` had something to do: how many payments and receipts it took up, and how many events were due. `isFull`: call it again. */
+  /** `recover()` had something to do: how many payments, receipts and events it took up. `isFull`: it resolves with 100 or more, call it again. */
   | {
       readonly type: 'recovered'
       readonly at: number
@@ -132,7 +132,7 @@ export type ServiceEvent =
       readonly events: number
       readonly isFull: boolean
     }
-  /** `sweep()` had something to do: how many records of each kind it expired or deleted. `isFull`: there may be more. */
+  /** `sweep()` had something to do: how many records of each kind it expired or deleted. `isFull`: it resolves with 100 or more, call it again. */
   | {
       readonly type: 'swept'
       readonly at: number

@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from './system-clock.ts'
 
@@ -14,19 +15,36 @@ const MOST_AT_ONCE = 100
  * The function that it returns stops both, and resolves once neither runs any more: before `drain()`, and before the host closes its storage.
  */
 export function keepGoing(
-  { recover, sweep }: { recover(): Promise<number>; sweep(): Promise<number> },
+  openPayments: { recover(): Promise<number>; sweep(): Promise<number> },
   clock: Clock = systemClock(),
 ): () => Promise<void> {
+  for (const name of ['recover', 'sweep'] as const) {
+    if (typeof openPayments?.[name] !== 'function')
+      throw new ConfigurationError(`keepGoing takes what createOpenPayments returns: it has no ${name}()`)
+  }
   const stop = new AbortController()
   const repeat = async (work: () => Promise<number>, seconds: number): Promise<void> => {
     while (!stop.signal.aborted) {
-      const count = await work().catch(() => 0)
-      if (count < MOST_AT_ONCE) await clock.sleep(seconds * 1000, stop.signal)
+      const isMore = await moveOn(work)
+      if (!isMore) await clock.sleep(seconds * 1000, stop.signal)
     }
   }
-  const running = Promise.all([repeat(recover, RECOVER_SECONDS), repeat(sweep, SWEEP_SECONDS)])
+  const running = Promise.all([
+    repeat(() => openPayments.recover(), RECOVER_SECONDS),
+    repeat(() => openPayments.sweep(), SWEEP_SECONDS),
+  ])
   return async () => {
     stop.abort()
     await running
+  }
+}
+
+/** Only a number says that there is more: whatever else a host's own function comes to ends in the pause. */
+async function moveOn(work: () => Promise<number>): Promise<boolean> {
+  try {
+    return (await work()) >= MOST_AT_ONCE
+  } catch {
+    // It has told what went wrong.
+    return false
   }
 }

@@ -110,8 +110,8 @@ describe('recover(), while a rail takes its time', () => {
   it('begins no more than 256 at once, whatever recovers, and each in the end', async () => {
     const { world, rail } = await crowdedWorld()
     const { recover, drain } = world.wallet.openPayments
-    // The first two are after the same ones.
-    expect(await Promise.all([recover(), recover()])).toEqual([100, 100])
+    // The first two are after the same ones, and one of them gets them.
+    expect(await Promise.all([recover(), recover()])).toEqual([100, 0])
     expect([await recover(), await recover(), await recover()]).toEqual([100, 56, 0])
     await untilQuiet(rail)
     expect(rail.asked).toHaveLength(256)

@@ -77,3 +77,30 @@ it('is stopped in a pause at once, and in a call once that has ended', async () 
   await stopped
   expect(wallet.calls).toEqual(['sweep'])
 })
+
+it('pauses after whatever is no number, and after what throws', async () => {
+  const wallet = watched()
+  let calls = 0
+  const strange = {
+    recover: () => {
+      if (++calls % 2 === 0) throw new Error('this is no promise')
+      return JSON.parse('null')
+    },
+    sweep: async () => JSON.parse('{}'),
+  }
+  const stop = keepGoing(strange, wallet.clock)
+  await turn()
+  expect(wallet.sleeps.map(({ seconds }) => seconds)).toEqual([5, 60])
+  for (const { wake } of [...wallet.sleeps]) wake()
+  await turn()
+  expect([calls, wallet.sleeps.length]).toEqual([2, 4])
+  await stop()
+})
+
+it.each([undefined, null, {}, { sweep: async () => 0 }, { recover: 5, sweep: async () => 0 }])(
+  'refuses %o at once, and says what it takes',
+  (given) => {
+    const message = 'keepGoing takes what createOpenPayments returns: it has no recover()'
+    expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)
+  },
+)

@@ -9,6 +9,7 @@ import { recordsOfKind } from '../../records/read-record.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { deliverEvents } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
+import type { TakenUp } from '../step.ts'
 
 const TRIES_AT_ONCE = 3
 
@@ -23,7 +24,8 @@ export async function creditPayee(context: Context, receipt: Receipt): Promise<v
       const credited = await askCredit(context, receipt)
       if (credited.outcome !== 'unknown') {
         await endReceipt(context, receipt, credited)
-        return await deliverEvents(context, receipt.incomingPaymentId)
+        await deliverEvents(context, receipt.incomingPaymentId)
+        return
       }
       if (tries < TRIES_AT_ONCE) await context.clock.sleep(backOffMilliseconds(context, tries + 4))
     }
@@ -81,28 +83,31 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
 
 const LONGEST_PAUSE_MILLISECONDS = 3_600_000
 
-/** Credits receipts that are due, but those that another process has taken up; answers how many. */
-export async function recoverReceipts(context: Context, due: readonly StoredRecord<'receipt'>[]): Promise<number> {
-  const claimed = await Promise.all(
+/** Credits receipts that are due, but those that another process has taken up; answers what became of each. */
+export async function recoverReceipts(
+  context: Context,
+  due: readonly StoredRecord<'receipt'>[],
+): Promise<readonly TakenUp[]> {
+  return Promise.all(
     due.map(async (record) => {
-      if (!(await claim(context, record))) return 0
-      await creditPayee(context, record.value)
-      return 1
+      const claimed = await claim(context, record)
+      if (claimed === 'taken') await creditPayee(context, record.value)
+      return claimed
     }),
   )
-  return claimed.reduce<number>((sum, one) => sum + one, 0)
 }
 
 /** Keeps other processes away, and this one: for a lease at first, then as long again as the receipt has waited, up to an hour. */
-async function claim(context: Context, record: StoredRecord<'receipt'>): Promise<boolean> {
+async function claim(context: Context, record: StoredRecord<'receipt'>): Promise<TakenUp> {
   const now = context.clock.now()
   const waited = Math.max(now - record.value.createdAt, context.limits.leaseSeconds * 1000)
   const dueAt = now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)
   try {
-    return (await context.storage.commit([{ ...record, action: 'replace', dueAt }])) === 'committed'
+    const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
+    return outcome === 'committed' ? 'taken' : 'lost'
   } catch (cause) {
     // One that was not claimed keeps none of the others waiting; where it was, it is due again later.
     context.emit({ type: 'fault', at: now, operation: undefined, message: 'a receipt could not be claimed', cause })
-    return false
+    return 'failed'
   }
 }

@@ -1,0 +1,227 @@
+import {
+  type Change,
+  type Clock,
+  createOpenPayments,
+  keepGoing,
+  type OnEvent,
+  type OpenPaymentsEvent,
+  type RecordKind,
+} from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../support/fake-clock.ts'
+import { ALICE, AUTH, BASE, BOB, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
+import { type Call, type FaultyPorts, faultyPorts } from './faulty-ports.ts'
+
+const idOf = (number: number): string => number.toString(16).padStart(32, '0')
+
+/** A record of each kind that `recover()` looks at, and of one that `sweep()` does, by its number. */
+const RECORDS: Readonly<Record<string, (number: number, now: number) => Change>> = {
+  payments: (number, now) => ({
+    action: 'insert',
+    kind: 'outgoing-payment',
+    dueAt: now,
+    isListed: true,
+    value: {
+      id: idOf(number),
+      walletAddress: ALICE,
+      client: 'https://shop.example/pay',
+      state: 'sending',
+      states: [{ state: 'sending', at: now }],
+      createdAt: now,
+      receiver: `${BASE}/incoming-payments/${idOf(0)}`,
+      debitAmount: usdAmount(1n),
+      receiveAmount: usdAmount(1n),
+      fee: usdAmount(0n),
+      sentAmount: usdAmount(0n),
+      account: 'alice',
+      payeeAccount: 'bob',
+      incomingPaymentId: idOf(0),
+      grantId: idOf(0),
+      spendingIds: [],
+      attempts: 0,
+    },
+  }),
+  receipts: (number, now) => receipt(number, now, { state: 'reserved', payeeAccount: 'bob', railAccount: 'ilp a' }),
+  'refused transfers': (number, now) => receipt(number, now, { state: 'dropped' }),
+  events: (number, now) => ({
+    action: 'insert',
+    kind: 'event',
+    dueAt: now,
+    value: {
+      id: `${idOf(number)}:1`,
+      event: {
+        type: 'incoming_payment.created',
+        id: `${idOf(number)}:1`,
+        at: now,
+        incomingPayment: idOf(number),
+        walletAddress: BOB,
+        receivedAmount: usd('0'),
+      },
+    },
+  }),
+}
+
+function receipt(
+  number: number,
+  now: number,
+  members: { readonly state: 'reserved' | 'dropped'; readonly payeeAccount?: string; readonly railAccount?: string },
+): Change {
+  const value = { id: idOf(number), incomingPaymentId: idOf(0), amount: usdAmount(1n), createdAt: now, ...members }
+  return { action: 'insert', kind: 'receipt', dueAt: now, value }
+}
+
+/** A process on a storage with so many records that are due, whose ports may fail. */
+async function dueWorld(what: string, count: number, { isHeard = true }: { readonly isHeard?: boolean } = {}) {
+  const clock = fakeClock()
+  const base = { storage: memoryStorage(), ledger: memoryLedger(), clock }
+  for (let number = 1; number <= count; number++) {
+    const record = RECORDS[what]?.(number, clock.now())
+    if (record !== undefined) await base.storage.commit([record])
+  }
+  const start = () => {
+    const ports = faultyPorts(base)
+    const events: OpenPaymentsEvent[] = []
+    const onEvent: OnEvent = (event) => void events.push(event)
+    const openPayments = createOpenPayments({
+      authServer: AUTH,
+      resourceServer: BASE,
+      secrets: [SECRET],
+      storage: ports.storage,
+      ledger: ports.ledger,
+      walletAddresses: { find: async () => undefined },
+      consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+      // A pause between two tries brings no lease to its end.
+      clock: { ...clock, sleep: async (milliseconds, signal) => signal && clock.sleep(milliseconds, signal) },
+      ...(isHeard && { onEvent }),
+    })
+    const callsOf = (name: string): readonly Call[] => ports.calls.filter((call) => call.name === name)
+    return { ports, events, openPayments, callsOf }
+  }
+  return { clock, storage: base.storage, start, ...start() }
+}
+
+/** A clock whose pauses end when a test says so. */
+function pauses() {
+  const waiting: (() => void)[] = []
+  const clock: Clock = {
+    now: () => 0,
+    sleep: (_milliseconds, signal) =>
+      new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve())
+        waiting.push(resolve)
+      }),
+  }
+  const end = async (): Promise<void> => {
+    for (const wake of waiting.splice(0)) wake()
+    await turns(40)
+  }
+  return { clock, end }
+}
+
+/** Nothing can be written; where it is asked for without end, it ends that. */
+function noCommits(ports: FaultyPorts): FaultyPorts['plan'] {
+  const never = new Promise<undefined>(() => undefined)
+  return ({ name }) => {
+    if (ports.calls.length > 2000) return never
+    return name === 'commit' ? 'throws' : undefined
+  }
+}
+
+const isRead =
+  (kind: RecordKind) =>
+  ({ name, arguments: [asked] }: Call): boolean =>
+    name === 'due' && asked === kind
+
+describe('a storage that can be read and not be written to', () => {
+  it.each(Object.keys(RECORDS))('is left alone for the pause of keepGoing(), with 100 %s due', async (what) => {
+    const { openPayments, ports } = await dueWorld(what, 100)
+    ports.plan = noCommits(ports)
+    const { clock, end } = pauses()
+    const stop = keepGoing(openPayments, clock)
+    await turns(40)
+    const reads = () => ports.calls.filter(isRead('outgoing-payment')).length
+    expect(reads()).toBe(1)
+    await end()
+    expect(reads()).toBe(2)
+    await stop()
+  })
+
+  it.each(Object.keys(RECORDS))('leaves nothing that recover() could count of 100 %s, nor tell', async (what) => {
+    const { openPayments, ports, events } = await dueWorld(what, 100)
+    ports.plan = noCommits(ports)
+    expect([await openPayments.recover(), await openPayments.sweep()]).toEqual([0, 0])
+    expect(events.filter(({ type }) => type === 'recovered' || type === 'swept')).toEqual([])
+    expect(events.some(({ type }) => type === 'fault')).toBe(true)
+  })
+
+  it('lets a host hear of 100 events once in each pause, and of no more once each is forgotten', async () => {
+    const { openPayments, ports, events } = await dueWorld('events', 100)
+    ports.plan = noCommits(ports)
+    const { clock, end } = pauses()
+    const stop = keepGoing(openPayments, clock)
+    const heard = () => events.filter(({ type }) => type === 'incoming_payment.created').length
+    await turns(40)
+    expect(heard()).toBe(100)
+    ports.plan = () => undefined
+    await end()
+    expect(heard()).toBe(200)
+    await end()
+    expect(heard()).toBe(200)
+    await stop()
+  })
+
+  it.each(['payments', 'receipts', 'events'])('is no reason to leave the others of 101 %s', async (what) => {
+    const { openPayments, ports, events } = await dueWorld(what, 101)
+    ports.plan = (call) => (isClaimOf(call, idOf(1)) ? 'throws' : undefined)
+    expect(await openPayments.recover()).toBe(99)
+    expect(events).toContainEqual(expect.objectContaining({ type: 'recovered', [what]: 99, isFull: false }))
+    expect(await openPayments.recover()).toBe(1)
+    expect(await openPayments.recover()).toBe(0)
+  })
+})
+
+function isAbout(changes: unknown, id: string): boolean {
+  return Array.isArray(changes) && changes.some((change) => (change.value?.id ?? change.id).startsWith(id))
+}
+
+describe('recover()', () => {
+  it('reads no events where nobody listens to them', async () => {
+    const { openPayments, callsOf, storage, clock } = await dueWorld('events', 100, { isHeard: false })
+    expect(await openPayments.recover()).toBe(0)
+    expect(callsOf('due').map(({ arguments: [kind] }) => kind)).toEqual(['outgoing-payment', 'receipt'])
+    // They wait for whoever listens again.
+    expect(await storage.due('event', clock.now(), 1000)).toHaveLength(100)
+  })
+
+  it.each(['payments', 'receipts'])('counts %s that others are faster with, but for those alone', async (what) => {
+    const { openPayments: one, start, ports, events } = await dueWorld(what, 100)
+    const other = start()
+    // Each has read all of them, and gets what the other one is slow with: one of them, and all but that.
+    let goOn = (): void => undefined
+    const isTaken = new Promise<undefined>((resolve) => {
+      goOn = () => resolve(undefined)
+    })
+    ports.plan = (call) => (isClaimOf(call, idOf(1)) ? isTaken : undefined)
+    const first = one.recover()
+    other.ports.plan = (call) => (isClaimOf(call, idOf(1)) || call.name !== 'commit' ? undefined : isTaken)
+    const second = other.openPayments.recover()
+    await turns(40)
+    goOn()
+    expect(await Promise.all([first, second])).toEqual([100, 100])
+    const told = [...events, ...other.events].filter((event) => event.type === 'recovered')
+    expect(told).toMatchObject([{ isFull: true }, { isFull: true }])
+    expect(new Set(told.map((event) => Object(event)[what]))).toEqual(new Set([1, 99]))
+  })
+
+  it.each(['payments', 'receipts'])('counts none of %s where another process has them all', async (what) => {
+    const { openPayments: one, start } = await dueWorld(what, 100)
+    expect(await Promise.all([one.recover(), start().openPayments.recover()])).toEqual([100, 0])
+  })
+})
+
+function isClaimOf({ name, arguments: [changes] }: Call, id: string): boolean {
+  return name === 'commit' && isAbout(changes, id)
+}
