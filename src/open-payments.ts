@@ -21,6 +21,7 @@ import {
 import { createRailServer } from './payments/rail/rail-server.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { recoverPayments, sweepRecords } from './payments/recover.ts'
+import { tellFailure } from './payments/tell-failure.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Interactions } from './ports/consent.ts'
 import type { Context } from './ports/context.ts'
@@ -193,8 +194,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       undecided: () => listUndecided(context),
     },
     audit: (walletAddress) => auditPayments(context, walletAddress),
-    recover: () => tracked(recoverPayments(context, keep)),
-    sweep: () => tracked(sweepRecords(context)),
+    recover: () => tracked(tellFailure(context, 'recover() failed', () => recoverPayments(context, keep))),
+    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context))),
     drain: async () => {
       while (running.size > 0) await Promise.all(running)
     },

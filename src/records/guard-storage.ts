@@ -7,7 +7,8 @@ const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 
 /**
  * The host's storage with its failures made ours: a read that fails is an event and "unavailable", since nothing is
- * known and nothing has happened. What a failed commit means is for `decide` to find out.
+ * known and nothing has happened. So is one that throws instead of rejecting, or answers what is no list of records, as
+ * a storage in JavaScript may. What a failed commit means is for `decide` to find out.
  *
  * Every write names the form of its value. A record that a newer release wrote, while both run, is not guessed at: it
  * cannot be read, and background work leaves it to the newer one.
@@ -15,9 +16,16 @@ const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 export function guardStorage(storage: Storage, now: () => number, emit: (event: ServiceEvent) => void): Storage {
   const tell = (message: string, cause: unknown): void =>
     emit({ type: 'fault', at: now(), operation: undefined, message, cause })
-  const guard = async <T>(read: Promise<T>): Promise<T> => {
+  const guard = async <T extends StoredRecord | undefined>(
+    read: () => Promise<readonly T[]>,
+    kind?: RecordKind,
+  ): Promise<readonly T[]> => {
     try {
-      return await read
+      const found = await read()
+      if (!Array.isArray(found)) throw new TypeError('the storage answered no list')
+      if (kind && found.some((record) => record?.kind !== kind))
+        throw new TypeError(`what is due is no record of ${kind}`)
+      return found
     } catch (cause) {
       tell('the storage could not be read', cause)
       throw unavailable('the storage could not be read')
@@ -33,17 +41,17 @@ export function guardStorage(storage: Storage, now: () => number, emit: (event: 
     return records
   }
   return {
-    get: async (keys) => readable(await guard(storage.get(keys))),
-    list: async (query) => readable(await guard(storage.list(query))),
+    get: async (keys) => readable(await guard(() => storage.get(keys))),
+    list: async (query) => readable(await guard(() => storage.list(query))),
     due: async (kind, at, limit) => {
       // Those of a newer release stay due, and must not hide what is behind them.
       for (let asked = limit; ; asked *= 2) {
-        const found = await guard(storage.due(kind, at, asked))
+        const found = await guard(() => storage.due(kind, at, asked), kind)
         const own = found.filter(isWritten)
         if (own.length >= limit || found.length < asked) return own.slice(0, limit)
       }
     },
-    commit: (changes) => storage.commit(changes.map(markSchema)),
+    commit: async (changes) => storage.commit(changes.map(markSchema)),
   }
 }
 

@@ -97,10 +97,9 @@ it('pauses after whatever is no number, and after what throws', async () => {
   await stop()
 })
 
-it.each([undefined, null, {}, { sweep: async () => 0 }, { recover: 5, sweep: async () => 0 }])(
-  'refuses %o at once, and says what it takes',
-  (given) => {
-    const message = 'keepGoing takes what createOpenPayments returns: it has no recover()'
-    expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)
-  },
-)
+const NO_SERVERS: readonly unknown[] = [undefined, null, {}, { sweep: () => 0 }, { recover: 5, sweep: () => 0 }]
+
+it.each(NO_SERVERS)('refuses %o at once, and says what it takes', (given) => {
+  const message = 'keepGoing takes what createOpenPayments returns: it has no recover()'
+  expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)
+})
