@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { LedgerResult } from '../ports/ledger.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { isSameAsset } from '../protocol/amount.ts'
-import { answerInTime, raceDeadline } from './in-time.ts'
+import { answerInTime, type LedgerCall, raceDeadline } from './in-time.ts'
 
 /**
  * What a ledger call came to. `unknown`: it threw, did not answer in time, gave no answer that the port names, or said
@@ -15,15 +15,18 @@ export type LedgerOutcome =
   | { readonly outcome: 'unknown'; readonly reason: string }
 
 /**
- * Calls the ledger under a deadline. Never rejects; what went wrong is an event. `key` names the call and its id: where
+ * Calls the ledger under a deadline. Never rejects; what went wrong is an event that names the call and its id. Where
  * the same call was made before and is answered only now, that is the answer, so that a ledger which is slower than
  * every deadline decides payments too.
  */
 export async function askLedger(
   context: Context,
-  key: string,
+  name: Exclude<LedgerCall['call'], 'account'>,
+  id: string,
   call: () => Promise<LedgerResult>,
 ): Promise<LedgerOutcome> {
+  const told: LedgerCall = { call: name, callId: id }
+  const key = `${name} ${id}`
   try {
     const answer = await raceDeadline(context, async () => {
       const begun = Promise.resolve(call()) // in JavaScript a ledger may answer with a plain value
@@ -31,9 +34,11 @@ export async function askLedger(
       return Promise.race([...earlier.map(untilAnswered), begun])
     })
     if (answer !== 'late') context.lateAnswers.forget(key)
-    return readAnswer(context, answer)
+    return readAnswer(context, answer, told)
   } catch (cause) {
-    return unknownOutcome(context, 'the ledger failed', cause)
+    const { outcome, reason } = unknownOutcome(context, 'the ledger failed', cause, told)
+    const words = cause instanceof Error ? cause.message : ''
+    return { outcome, reason: words === '' ? reason : `${reason}: ${words}` }
   }
 }
 
@@ -42,24 +47,29 @@ async function untilAnswered(call: Promise<LedgerResult>): Promise<LedgerResult>
 }
 
 /** Only an answer that the port names is one: what a wallet's ledger says otherwise may have moved money or not. */
-function readAnswer(context: Context, answer: LedgerResult | 'late'): LedgerOutcome {
-  if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined)
+function readAnswer(context: Context, answer: LedgerResult | 'late', told: LedgerCall): LedgerOutcome {
+  if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined, told)
   if (answer?.ok === true) return { outcome: 'done' }
-  if (answer?.ok !== false) return unknownOutcome(context, 'the ledger gave an answer that is none', answer)
+  if (answer?.ok !== false) return unknownOutcome(context, 'the ledger gave an answer that is none', answer, told)
   switch (answer.reason) {
     case 'insufficient_funds':
     case 'account_closed':
     case 'not_allowed':
       return { outcome: 'refused', reason: answer.reason }
     case 'conflict':
-      return unknownOutcome(context, 'the ledger knows this id with other arguments', answer)
+      return unknownOutcome(context, 'the ledger knows this id with other arguments', answer, told)
     default:
-      return unknownOutcome(context, 'the ledger gave an answer that is none', answer)
+      return unknownOutcome(context, 'the ledger gave an answer that is none', answer, told)
   }
 }
 
-function unknownOutcome(context: Context, message: string, cause: unknown): LedgerOutcome {
-  context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause })
+function unknownOutcome(
+  context: Context,
+  message: string,
+  cause: unknown,
+  told: LedgerCall,
+): Extract<LedgerOutcome, { readonly outcome: 'unknown' }> {
+  context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause, ...told })
   return { outcome: 'unknown', reason: message }
 }
 
@@ -73,7 +83,8 @@ export async function checkLedgerAccount(
   { account, assetCode, assetScale }: WalletAddress,
   right: 'canSend' | 'canReceive',
 ): Promise<'allowed' | 'not_allowed' | 'wrong_asset'> {
-  const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account))
+  const told: LedgerCall = { call: 'account', callId: account }
+  const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), told)
   if (kept === undefined || !kept[right]) return 'not_allowed'
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
@@ -84,6 +95,7 @@ export async function checkLedgerAccount(
     operation: undefined,
     message: 'directory and ledger give an account different assets',
     cause,
+    ...told,
   })
   return 'wrong_asset'
 }

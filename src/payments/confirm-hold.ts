@@ -55,7 +55,7 @@ export async function confirmHold(
 
 /** Asks for the hold of a payment, under the payment's own id: asking again is the same call. Never rejects. */
 export async function askHold(context: Context, payment: OutgoingPayment): Promise<LedgerOutcome> {
-  return askLedger(context, `hold ${payment.id}`, () =>
+  return askLedger(context, 'hold', payment.id, () =>
     context.ledger.hold({
       id: payment.id,
       account: payment.account,

@@ -30,7 +30,7 @@ export async function deliverLocally(
   const creditId = receiptId ?? (await creditIdOf(context, payment.id))
   const room = receiptId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
   if (room !== 'reserved') return room
-  const credited = await askLedger(context, `credit ${creditId}`, () =>
+  const credited = await askLedger(context, 'credit', creditId, () =>
     context.ledger.credit({
       id: creditId,
       account: payment.payeeAccount,

@@ -24,7 +24,7 @@ export async function finishPayment(context: Context, record: StoredRecord<'outg
 
 /** Tells the ledger how a payment ends; asking again is the same call. Never rejects. */
 export async function askEnd(context: Context, payment: OutgoingPayment, decision: Decision): Promise<LedgerOutcome> {
-  return askLedger(context, `end ${payment.id}`, () => tellLedger(context, payment, decision))
+  return askLedger(context, decision.action, payment.id, () => tellLedger(context, payment, decision))
 }
 
 async function tellLedger(

@@ -1,5 +1,6 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
+import type { ServiceEvent } from '../ports/events.ts'
 import { answerBefore } from '../records/deadline.ts'
 
 /**
@@ -30,17 +31,25 @@ export async function raceDeadline<T>(context: Context, call: () => Promise<T>):
   return answerBefore(clock, Math.min(limits.holdSeconds * 1000, left), call)
 }
 
+/** Which call of the ledger a fault is of. */
+export type LedgerCall = Required<Pick<Extract<ServiceEvent, { readonly type: 'fault' }>, 'call' | 'callId'>>
+
 /**
  * The same for a call that changes nothing: throws "unavailable" where it fails, which is an event with its cause, and
- * where it does not answer in time.
+ * where it does not answer in time. `told` is what the event says beside that.
  */
-export async function answerInTime<T>(context: Context, what: string, call: () => Promise<T>): Promise<T> {
+export async function answerInTime<T>(
+  context: Context,
+  what: string,
+  call: () => Promise<T>,
+  told?: LedgerCall,
+): Promise<T> {
   try {
     const answer = await raceDeadline(context, call)
     if (answer !== 'late') return answer
   } catch (cause) {
     const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: `${what} failed`, cause })
+    context.emit({ type: 'fault', at, operation: undefined, message: `${what} failed`, cause, ...told })
   }
   throw unavailable(`${what} does not answer`)
 }

@@ -55,13 +55,15 @@ export type ServiceEvent =
       /** What the operator should know beyond the answer that the client got. */
       readonly detail?: string
     }
-  /** Something unexpected. `cause` is what was thrown. */
+  /** Something unexpected. `cause` is what was thrown. Of the ledger: `call` is which call, `callId` the id (or account) that it named. */
   | {
       readonly type: 'fault'
       readonly at: number
       readonly operation: OperationId | undefined
       readonly message: string
       readonly cause: unknown
+      readonly call?: 'account' | 'hold' | 'settle' | 'release' | 'credit'
+      readonly callId?: string
     }
   /** A signature was read by the reader for the malformed headers of two deployed clients. */
   | {

@@ -5,7 +5,10 @@ declare const console: { error(...values: readonly unknown[]): void }
 
 /** The default sink for events: prints faults, and each event that asks for a person, in a line on the error stream. */
 export function reportFaults(event: OpenPaymentsEvent): void {
-  if (event.type === 'fault') console.error(`open-payments-server: ${event.message}`, event.cause)
+  if (event.type === 'fault') {
+    const { message, cause, call, callId } = event
+    console.error(`open-payments-server: ${message}${call === undefined ? '' : ` (${call} ${callId})`}`, cause)
+  }
   const line = lineFor(event)
   if (line !== undefined) console.error(`open-payments-server: ${line}`)
 }

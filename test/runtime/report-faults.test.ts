@@ -58,6 +58,14 @@ describe('the sink for events of a server without one', () => {
     expect(printed(fault)).toEqual([['open-payments-server: a fault', cause]])
   })
 
+  it('names the call of the ledger that a fault is of', () => {
+    const cause = new Error('a cause')
+    const call = { call: 'credit', callId: 'c1' } as const
+    expect(printed({ type: 'fault', at, operation: undefined, message: 'the ledger failed', cause, ...call })).toEqual([
+      ['open-payments-server: the ledger failed (credit c1)', cause],
+    ])
+  })
+
   it('says nothing of what needs nobody', () => {
     expect(printed({ type: 'request', at, operation: undefined, status: 500 })).toEqual([])
     expect(printed({ type: 'recovered', at, payments: 1, receipts: 0, events: 0, isFull: false })).toEqual([])

@@ -39,7 +39,7 @@ async function askCredit(context: Context, receipt: Receipt): Promise<LedgerOutc
   const { id, payeeAccount, railAccount, amount } = receipt
   if (payeeAccount === undefined || railAccount === undefined) throw new Error('a receipt has nobody to credit')
   const { method, account: address } = readRailAccountId(railAccount)
-  return askLedger(context, `credit ${id}`, () =>
+  return askLedger(context, 'credit', id, () =>
     context.ledger.credit({ id, account: payeeAccount, amount, counterparty: { kind: 'rail', method, address } }),
   )
 }

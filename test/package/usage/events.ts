@@ -15,7 +15,7 @@ export function describeEvent(event: OpenPaymentsEvent): string {
     case 'request':
       return `${event.operation ?? 'none'} ${event.status.toFixed()} ${event.client ?? ''} ${event.condition ?? ''}`
     case 'fault':
-      return event.message
+      return `${event.message} ${event.call ?? ''} ${event.callId ?? ''}`
     case 'legacy_signature_syntax':
       return event.syntax
     case 'key_substituted':

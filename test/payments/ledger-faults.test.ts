@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest'
+import type { Fault } from './faulty-ports.ts'
+import { eventsOf, grantTokens, moneyWorld, pay, preparePayment } from './money-world.ts'
+
+/** A payment of which some calls of the ledger meet a fault, and what is told of it. */
+async function payWith(faults: Readonly<Record<string, Fault>>) {
+  const world = await moneyWorld()
+  const prepared = await preparePayment(world, await grantTokens(world))
+  const process = world.start()
+  process.ports.plan = ({ name }) => faults[name]
+  await pay(world, process, prepared)
+  return { faults: eventsOf(world, 'fault'), stalled: eventsOf(world, 'payment_stalled'), ...process.ports }
+}
+
+const CASES: readonly (readonly [string, Readonly<Record<string, Fault>>])[] = [
+  ['hold', {}],
+  ['credit', {}],
+  ['settle', {}],
+  ['release', { credit: { refuse: 'account_closed' } }],
+]
+
+describe('a fault of the ledger', () => {
+  it.each(CASES)('says which call it was, and with which id: %s', async (call, others) => {
+    const outcomes: readonly (readonly [string, Fault])[] = [
+      ['the ledger failed', 'throws'],
+      ['the ledger knows this id with other arguments', 'conflicts'],
+      ['the ledger gave an answer that is none', { answer: 'ok' }],
+    ]
+    for (const [message, fault] of outcomes) {
+      const { faults, calls } = await payWith({ ...others, [call]: fault })
+      const asked = calls.find(({ name }) => name === call)?.arguments[0]
+      expect(faults[0]).toMatchObject({ message, call, callId: expect.stringMatching(/^[0-9a-f]{32}$/) })
+      expect(asked).toMatchObject({ id: faults[0]?.callId })
+    }
+  })
+
+  it.each(CASES)('that threw has its words in the reason of what is stalled: %s', async (call, others) => {
+    const { stalled } = await payWith({ ...others, [call]: 'throws' })
+    expect(stalled[0]?.reason).toBe(`the ledger failed: injected: ${call} failed`)
+  })
+
+  it('that threw what is no error, or has no words, is told all the same', async () => {
+    const rejections: readonly unknown[] = [undefined, 'a word', new Error('')]
+    for (const rejection of rejections) {
+      const world = await moneyWorld()
+      const prepared = await preparePayment(world, await grantTokens(world))
+      const process = world.start(({ ledger }) => ({ ledger: { ...ledger, hold: () => Promise.reject(rejection) } }))
+      await pay(world, process, prepared)
+      expect(eventsOf(world, 'payment_stalled')[0]?.reason).toBe('the ledger failed')
+    }
+  })
+
+  it('names the account that could not be read', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world), { from: 'incoming payment' })
+    const process = world.start()
+    process.ports.plan = ({ name }) => (name === 'account' ? 'throws' : undefined)
+    expect(await pay(world, process, prepared)).toMatchObject({ status: 503 })
+    const account = process.ports.calls.find(({ name }) => name === 'account')?.arguments[0]
+    expect(eventsOf(world, 'fault')).toMatchObject([{ message: 'the ledger failed', call: 'account', callId: account }])
+  })
+})
