@@ -7,24 +7,13 @@ import { faultAt } from './faulty-ports.ts'
 import { HOUR, pay, recoverUntilQuiet } from './money-world.ts'
 import {
   checkRailMoney,
+  interrupted,
   onlyPayment,
   payRemotely,
   prepareRailPayment,
-  type RailWorld,
   railWorld,
   recoverLater,
 } from './rail-world.ts'
-
-/** A payment of 15, of which 13 leave in parts of 4, and whose process ends after some calls of the far side. */
-async function interrupted(sends: number, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
-  const world = await railWorld({ incomingValue: 20n, ...members })
-  const process = world.process()
-  const isStop = ({ name }: { name: string }): boolean => name === (sends === 0 ? 'find' : 'send')
-  // The receiver is read with the order, and again before anything leaves.
-  faultAt(process.ports, sends === 0 ? 2 : sends, sends === 0 ? 'crashes before' : 'crashes after', isStop)
-  await pay(world, process, await prepareRailPayment(world))
-  return world
-}
 
 const CHANGES: readonly (readonly [string, Partial<FakeReceiver>])[] = [
   ['receiver_completed', { isCompleted: true }],
@@ -204,67 +193,6 @@ describe('T-45 a receiver whose server does not say what it is', () => {
     await recoverLater(world, HOUR)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
     expect(world.far.parts.size).toBe(2)
-    await checkRailMoney(world)
-  })
-})
-
-/** Recovers in a process that has another secret than the one which sealed what it finds. */
-async function recoverWithoutSecret(world: RailWorld): Promise<void> {
-  const { openPayments } = world.start({
-    secrets: ['another secret of the tests, also long enough to be one'],
-    paymentMethods: [world.method],
-    remoteReceivers: world.far.receivers,
-  })
-  world.wallet.clock.advance(30_000)
-  await openPayments.recover()
-  await openPayments.drain()
-}
-
-describe('TOK-1 the secret of a receiver', () => {
-  it('is in no record, and needed after its server names it no more', async () => {
-    const world = await interrupted(2)
-    const { sharedSecret } = world.receiver
-    const kinds = ['outgoing-payment', 'quote', 'rail-account', 'signed-request'] as const
-    const stored = JSON.stringify(await Promise.all(kinds.map((kind) => world.storage.all(kind))), (_, member) =>
-      typeof member === 'bigint' ? member.toString() : member,
-    )
-    expect(stored).toContain(world.receiver.address)
-    expect(stored).not.toContain(sharedSecret)
-    expect(stored).not.toContain(Buffer.from(sharedSecret).toString('base64url'))
-    world.receiver.hasMethod = false
-    await recoverLater(world)
-    expect((await onlyPayment(world)).value).toMatchObject({ state: 'failed', delivery: { sent: '8' } })
-  })
-
-  it('is sealed anew for each payment: two of one receiver have nothing in common', async () => {
-    const world = await railWorld()
-    for (const amount of ['15', '16']) await payRemotely(world, { amount })
-    const sealed = (await world.storage.all('outgoing-payment')).map(({ value }) => value.delivery?.details?.sealed)
-    expect(new Set(sealed)).toHaveProperty('size', 2)
-    expect(sealed).not.toContain(undefined)
-  })
-
-  it('cannot be opened by a server without the secret that sealed it: the payment is left to the host', async () => {
-    const world = await interrupted(2)
-    await recoverWithoutSecret(world)
-    expect((await onlyPayment(world)).value.delivery).toMatchObject({ isLeftToHost: 'unknown', inFlightSent: '4' })
-  })
-
-  it('ends the payment with what has left where nothing is in flight, and it cannot be opened', async () => {
-    const world = await railWorld()
-    const paused: PaymentMethod['deliver'] = async (_delivery, _start, record) => {
-      await record(progress(4n, 4n, '1'))
-      world.far.parts.set((await onlyPayment(world)).value.id, 4n)
-      return { outcome: 'later', reason: 'busy' }
-    }
-    world.method = { ...world.method, deliver: paused }
-    await payRemotely(world)
-    await recoverWithoutSecret(world)
-    expect((await onlyPayment(world)).value).toMatchObject({
-      state: 'failed',
-      sentAmount: { value: 4n },
-      delivery: { sent: '4', reason: 'details_unreadable' },
-    })
     await checkRailMoney(world)
   })
 })

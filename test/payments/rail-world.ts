@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { fakeRail, progress, quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
 import { type FakeReceiver, type FakeRemoteReceivers, fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
 import { ALICE, type Answer, BASE, spendingToken, usd } from '../support/test-wallet.ts'
-import type { FaultyPorts } from './faulty-ports.ts'
-import { moneyWorld, OPENING, type PreparedPayment, type Process, type World } from './money-world.ts'
+import { type FaultyPorts, faultAt } from './faulty-ports.ts'
+import { moneyWorld, OPENING, type PreparedPayment, type Process, pay, type World } from './money-world.ts'
 
 /** What the far side does with a part that reaches it for the first time. */
 export type Fate = 'takes it' | 'rejects it'
@@ -174,6 +174,17 @@ export async function recoverLater({ wallet }: World, milliseconds = 30_000): Pr
   wallet.clock.advance(milliseconds)
   await wallet.openPayments.recover()
   await wallet.openPayments.drain()
+}
+
+/** A payment of 15, of which 13 leave in parts of 4, and whose process ends after some calls of the far side. */
+export async function interrupted(sends: number, members: Partial<FakeReceiver> = {}): Promise<RailWorld> {
+  const world = await railWorld({ incomingValue: 20n, ...members })
+  const process = world.process()
+  const isStop = ({ name }: { name: string }): boolean => name === (sends === 0 ? 'find' : 'send')
+  // The receiver is read with the order, and again before anything leaves.
+  faultAt(process.ports, sends === 0 ? 2 : sends, sends === 0 ? 'crashes before' : 'crashes after', isStop)
+  await pay(world, process, await prepareRailPayment(world))
+  return world
 }
 
 /** The only payment of a world. */

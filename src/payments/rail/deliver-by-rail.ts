@@ -43,7 +43,15 @@ export async function deliverByRail(
   const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
   // A rail that was taken out of the configuration may come back, and then it can find out.
   if (method === undefined) return putOff(context, record, payment, 'no_payment_method')
-  const details = await detailsFor(context, payment, receiver)
+  let details: IlpPaymentMethod | undefined
+  try {
+    details = await detailsFor(context, payment, receiver)
+  } catch (cause) {
+    // A secret that this process does not have may come back, or another process has it.
+    const message = cause instanceof Error ? cause.message : 'a payment could not be moved on'
+    context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause })
+    return putOff(context, record, payment, message)
+  }
   if (details === undefined) {
     return isInFlight(progress)
       ? leaveToHost(context, record, payment, progress, 'unknown')
@@ -92,7 +100,7 @@ async function putOff(
     : { progress: 'later', record, reason }
 }
 
-/** Those that the first of it left with, and of now where nothing has left; none where they cannot be opened any more. */
+/** Those that the first of it left with, and of now where nothing has left; none where they are none. Rejects where their secret is not configured. */
 async function detailsFor(
   context: Context,
   { delivery }: RailPayment,
