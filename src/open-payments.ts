@@ -25,7 +25,7 @@ import { tellFailure } from './payments/tell-failure.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Interactions } from './ports/consent.ts'
 import type { Context } from './ports/context.ts'
-import type { MoneyEvent, OnEvent, ServiceEvent } from './ports/events.ts'
+import type { MoneyEvent, OnEvent } from './ports/events.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Pricing } from './ports/pricing.ts'
 import type { RemoteReceivers } from './ports/remote-receivers.ts'
@@ -286,7 +286,7 @@ async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): P
 }
 
 /** A sink that fails must not fail the request that it is told about. */
-function emitBestEffort(onEvent: OnEvent): (event: ServiceEvent) => void {
+function emitBestEffort(onEvent: OnEvent): Context['emit'] {
   return (event) => {
     try {
       const told = onEvent(event)

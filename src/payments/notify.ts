@@ -4,6 +4,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountToWire } from '../protocol/amount.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import type { Receipt } from '../protocol/receipt.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import type { TakenUp } from './step.ts'
 
@@ -44,6 +45,19 @@ export function outgoingPaymentEvent(
   return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
 
+/** The event of a credit that the ledger has refused: the only one of its receipt, which no other waits for. */
+export function creditRefusedEvent(context: Context, receipt: Receipt, reason: string): MoneyEvent {
+  return {
+    type: 'credit_refused',
+    id: `${receipt.id}:1`,
+    at: context.clock.now(),
+    incomingPayment: receipt.incomingPaymentId,
+    receipt: receipt.id,
+    amount: amountToWire(receipt.amount),
+    reason,
+  }
+}
+
 /** The change that writes an event down. */
 export type RecordedEvent = Extract<Change, { readonly action: 'insert'; readonly kind: 'event' }>
 
@@ -58,7 +72,7 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 }
 
 /**
- * Delivers the events of one payment, oldest first, and forgets each once the host has acknowledged it. What the host
+ * Delivers the events of one payment, or of one receipt, oldest first, and forgets each once the host has acknowledged it. What the host
  * rejected is due again after a lease. `first` is the payment's first event, from whoever has just committed it: nothing
  * comes before it, so nothing need be read. Never rejects: `failed` says that they are due as they were, told or not.
  */

@@ -114,6 +114,7 @@ async function recoverEvents(context: Context, now: number): Promise<readonly Ta
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
+  if (event.type === 'credit_refused') return event.receipt
   return 'outgoingPayment' in event ? event.outgoingPayment : event.incomingPayment
 }
 

@@ -1,7 +1,7 @@
 import type { ClientId } from '../protocol/client.ts'
 import type { Clock } from './clock.ts'
 import type { Cryptography } from './cryptography.ts'
-import type { MoneyEvent, ServiceEvent } from './events.ts'
+import type { MoneyEvent, OpenPaymentsEvent } from './events.ts'
 import type { KeyResolver } from './key-resolver.ts'
 import type { Ledger, LedgerResult } from './ledger.ts'
 import type { PaymentMethod } from './payment-method.ts'
@@ -83,8 +83,8 @@ export interface Context {
    * how many seconds it is until both allow one; then neither was charged. @spec T-37
    */
   chargeCreation(client: ClientId, source: string | undefined): number
-  /** Tells the host, best effort; never throws. */
-  emit(event: ServiceEvent): void
+  /** Tells the host, best effort; never throws. A money event only where none is recorded. */
+  emit(event: OpenPaymentsEvent): void
   /** Where the host listens: delivers a money event, and rejects where the host did. Absent: nobody listens, nothing is recorded. */
   readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
   readonly serialize: Serializer

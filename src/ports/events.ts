@@ -3,8 +3,8 @@ import type { OperationId } from '../protocol/operations.ts'
 import type { OutgoingPaymentState } from '../protocol/outgoing-payment.ts'
 
 /**
- * An event about money. Delivered at least once and in order per payment: `onEvent` is called again by `recover()`
- * until it resolves; one that takes longer than 10 seconds counts as rejected. `id` is the same each time.
+ * An event about money. Delivered at least once and in order per payment, `credit_refused` alone: `onEvent` is called again by
+ * `recover()` until it resolves; one that takes longer than 10 seconds counts as rejected. `id` is the same each time.
  */
 export type MoneyEvent =
   | {
@@ -34,6 +34,16 @@ export type MoneyEvent =
       readonly sentAmount: WireAmount
       /** What the ledger, the payment method or the receiver's server came to, in at most 256 characters. */
       readonly reason?: string
+    }
+  /** The ledger does not credit money that a rail has taken for an incoming payment: the wallet has it, and its payee not. */
+  | {
+      readonly type: 'credit_refused'
+      readonly id: string
+      readonly at: number
+      readonly incomingPayment: string
+      readonly receipt: string
+      readonly amount: WireAmount
+      readonly reason: string
     }
 
 /**
@@ -107,15 +117,6 @@ export type ServiceEvent =
       readonly received: WireAmount
       readonly unknownSent: WireAmount
       readonly unknownReceived: WireAmount
-    }
-  /** The ledger does not credit money that a rail has taken for an incoming payment: the wallet has it, and its payee not. */
-  | {
-      readonly type: 'credit_refused'
-      readonly at: number
-      readonly incomingPayment: string
-      readonly receipt: string
-      readonly amount: WireAmount
-      readonly reason: string
     }
   /** A rail could not use one of its accounts: its limit is reached, or nobody answers there. */
   | {

@@ -14,7 +14,7 @@ import type { MoneyEvent } from './events.ts'
 
 /** A money event that its host has not acknowledged yet. */
 export interface PendingEvent {
-  /** `paymentId:sequence`. */
+  /** `paymentId:sequence`; for `credit_refused` that of its receipt. */
   readonly id: string
   readonly event: MoneyEvent
 }

@@ -10,11 +10,12 @@ export async function reconcileAll(
   pool: Pool,
   now: () => number = Date.now,
   readReceived: () => Promise<readonly Received[]> = async () => [], // where you have peers: below
+  noted: ReadonlySet<string> = new Set(),
 ): Promise<readonly string[]> {
   async function* payments() {
     for (const walletAddress of walletAddresses) yield* openPayments.audit(walletAddress)
   }
-  const run = async () => reconcile(payments(), await readReceived(), () => readBooks(pool), now())
+  const run = async () => reconcile(payments(), await readReceived(), () => readBooks(pool), now(), noted)
   const first = new Set(await run())
   return first.size === 0 ? [] : (await run()).filter((difference) => first.has(difference))
 }

@@ -5,10 +5,12 @@ import type {
   RailServer,
   RailTransfer,
   RemoteReceivers,
+  TransferOutcome,
 } from 'open-payments-server'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { expect, it } from 'vitest'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
+import { readText } from '../architecture/source-tree.ts'
 import { useDatabases } from '../storage/postgres-databases.ts'
 import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import { postgresWallet } from './ledger-wallets.ts'
@@ -90,7 +92,7 @@ async function openWorld() {
       return created.body.id.split('/').at(-1) ?? ''
     },
     /** Brings 5.00 from the other wallet for Bob; answers the id of the receipt. */
-    bring: async (isAway = false): Promise<string> => {
+    bring: async (isAway = false, outcome: TransferOutcome = 'received'): Promise<string> => {
       isCreditAway = isAway
       const id = (++transfers).toString(16).padStart(32, 'a')
       const amount = usdAmount(500n)
@@ -104,12 +106,13 @@ async function openWorld() {
         accountAmount: amount,
         notAfter: clock.now() + 60_000,
       }
-      expect(await server?.receive(transfer)).toBe('received')
+      expect(await server?.receive(transfer)).toBe(outcome)
       await openPayments.drain()
       isCreditAway = false
       return id
     },
-    reconcile: () => reconcileAll(openPayments, [ALICE, BOB], pool, clock.now, () => readReceived(pool)),
+    reconcile: (...noted: readonly string[]) =>
+      reconcileAll(openPayments, [ALICE, BOB], pool, clock.now, () => readReceived(pool), new Set(noted)),
     /** The database writes the time of the wall. In this world what was booked was booked now. */
     stamp: async () => {
       const at = [new Date(clock.now())]
@@ -179,5 +182,19 @@ it('the program of the page on reconciliation explains what went to another wall
 
   // The account was closed by the time that its credit could be asked for again.
   await world.recover()
-  expect(await world.reconcile()).toEqual([])
+  await world.bring(false, 'not_payable')
+  expect(await world.reconcile()).toEqual([`${owed}: dropped, not made good`])
+  const refused = /SELECT [^;]*state = 'dropped'[^;]*/.exec(readText('docs/operations.md'))?.[0] ?? ''
+  expect(await databases.run(world.schema, refused)).toMatchObject([{ id: owed, amount_value: '500' }])
+
+  // Bob has an account again, and somebody books it there.
+  const byHand = 'made good by hand'
+  await databases.run(
+    world.schema,
+    `INSERT INTO transfer (id, type, account, amount, asset, counterparty, at, state)
+     VALUES ('${byHand}', 'credit', 'bob', 500, 'USD:2', '{}', '2020-01-01', 'credited');
+     INSERT INTO posting VALUES ('${byHand}', 'bob', 500, '2020-01-01'), ('${byHand}', 'clearing:USD:2', -500, '2020-01-01')`,
+  )
+  expect(await world.reconcile(owed)).toEqual([`${byHand}: held or booked for no payment`])
+  expect(await world.reconcile(owed, byHand)).toEqual([])
 })

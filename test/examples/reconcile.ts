@@ -44,13 +44,15 @@ const IN_FLIGHT_MILLISECONDS = 15 * 60_000
 
 /**
  * Compares payments, and what came from other wallets, with the books, which are read after them. Each answer is something
- * that somebody must explain.
+ * that somebody must explain. `noted` has the ids that somebody has: of receipts whose money was made good, and of what was
+ * booked by hand.
  */
 export async function reconcile(
   payments: AsyncIterable<AuditedPayment>,
   received: readonly Received[],
   readBooks: () => Promise<Books>,
   now: number,
+  noted: ReadonlySet<string> = new Set(),
 ): Promise<readonly string[]> {
   const audited: AuditedPayment[] = []
   for await (const payment of payments) audited.push(payment)
@@ -60,7 +62,8 @@ export async function reconcile(
   for (const line of lines) linesOf.set(line.id, [...(linesOf.get(line.id) ?? []), line])
 
   const held = new Set(openHolds.map(({ id }) => id))
-  const known = new Set([...audited.flatMap(({ holdId, creditId = holdId }) => [holdId, creditId]), ...idsOf(received)])
+  const ids = audited.flatMap(({ holdId, creditId = holdId }) => [holdId, creditId])
+  const known = new Set([...ids, ...received.map(({ id }) => id), ...noted])
   const strangers = [...openHolds, ...lines].filter(({ id, at }) => !known.has(id) && isOld(at))
   const differences = [...new Set(strangers.map(({ id }) => `${id}: held or booked for no payment`))]
   const judge = (id: string, state: string, what: string, expected: string | undefined, found: Found) => {
@@ -83,14 +86,11 @@ export async function reconcile(
     const { id, state, createdAt } = receipt
     if (!isOld(createdAt)) continue
     if (state === 'reserved') differences.push(`${id}: still ${state}`)
+    if (state === 'dropped' && !noted.has(id)) differences.push(`${id}: ${state}, not made good`)
     const credit = creditOf({ ...receipt, receiveAmount: receipt.amount })
     judge(id, state, 'credit', EXPECTED_CREDIT[state], compare(linesOf.get(id), credit))
   }
   return differences
-}
-
-function idsOf(received: readonly Received[]): readonly string[] {
-  return received.map(({ id }) => id)
 }
 
 /** Whether just this was booked, nothing, or something else. */

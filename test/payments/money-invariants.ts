@@ -117,7 +117,7 @@ async function checkEvents(world: World): Promise<void> {
   expect(await world.storage.all('event')).toEqual([])
   const told = new Map<string, string[]>()
   for (const event of world.told()) {
-    const subject = 'outgoingPayment' in event ? event.outgoingPayment : event.incomingPayment
+    const [subject = ''] = event.id.split(':')
     const types = told.get(subject) ?? []
     if (!types.includes(event.type)) told.set(subject, [...types, event.type])
   }

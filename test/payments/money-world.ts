@@ -91,7 +91,7 @@ export async function moneyWorld(overrides: Partial<OpenPaymentsOptions> = {}): 
     wallet,
     storage,
     ledger,
-    told: () => wallet.events.filter((event) => isMoneyEvent(event)),
+    told: () => wallet.events.filter((event) => 'id' in event),
     start: (more = {}) => {
       const ports = faultyPorts({ storage, ledger, clock: wallet.clock })
       const openPayments = createOpenPayments({
@@ -123,10 +123,6 @@ export async function moneyWorld(overrides: Partial<OpenPaymentsOptions> = {}): 
 /** What the hosts of all processes were told of one type, in order. */
 export function eventsOf<T extends OpenPaymentsEvent['type']>({ wallet }: World, type: T) {
   return wallet.events.filter((event): event is Extract<OpenPaymentsEvent, { type: T }> => event.type === type)
-}
-
-function isMoneyEvent(event: { readonly type: string }): event is MoneyEvent {
-  return /^(?:incoming|outgoing)_payment\./.test(event.type)
 }
 
 /** A payment that only has to be created. */

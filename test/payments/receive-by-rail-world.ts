@@ -195,6 +195,8 @@ export async function checkReceived(world: RailWorld, { isQuiet = true } = {}): 
   expect(reserved).toBe(0n)
   expect(await world.storage.all('event')).toEqual([])
   await checkTold(world)
+  const toldOf = world.told().flatMap((event) => (event.type === 'credit_refused' ? [event.receipt] : []))
+  expect(new Set(toldOf)).toEqual(new Set(inState('dropped').map(({ id }) => id)))
 }
 
 async function receivedByAccounts(world: RailWorld): Promise<bigint> {
@@ -242,7 +244,7 @@ async function checkSums({ storage }: RailWorld, receipts: readonly Receipt[]): 
 
 async function checkTold(world: RailWorld): Promise<void> {
   for (const { value } of await world.storage.all('incoming-payment')) {
-    const told = world.told().filter((event) => 'incomingPayment' in event && event.incomingPayment === value.id)
+    const told = world.told().filter(({ id }) => id.startsWith(`${value.id}:`))
     const isOver = value.state === 'completed' || value.state === 'expired'
     const expected = ['incoming_payment.created', ...(isOver ? [`incoming_payment.${value.state}`] : [])]
     expect([...new Set(told.map(({ type }) => type))]).toEqual(expected)

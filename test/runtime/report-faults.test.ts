@@ -33,7 +33,15 @@ describe('the sink for events of a server without one', () => {
       'whether 9 USD of scale 2 of payment p1 have arrived is not known: ask the peer of g.peer/USD/2, then call outgoingPayments.sent or .failed',
     ],
     [
-      { type: 'credit_refused', at, incomingPayment: 'i1', receipt: 'r1', amount: usd('7'), reason: 'account_closed' },
+      {
+        type: 'credit_refused',
+        id: 'r1:1',
+        at,
+        incomingPayment: 'i1',
+        receipt: 'r1',
+        amount: usd('7'),
+        reason: 'account_closed',
+      },
       '7 USD of scale 2 have come for incoming payment i1, and the ledger does not credit them (account_closed): book receipt r1 by hand',
     ],
     [

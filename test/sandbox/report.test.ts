@@ -25,7 +25,7 @@ describe('what a sandbox tells the person who started it', () => {
       'nothing moves through test.second/USD/2: unreachable, ECONNREFUSED',
     ],
     [
-      { type: 'credit_refused', at, incomingPayment: 'i1', receipt: 'r1', amount, reason: 'not_allowed' },
+      { type: 'credit_refused', id: 'r1:1', at, incomingPayment: 'i1', receipt: 'r1', amount, reason: 'not_allowed' },
       '2.50 USD that came for incoming payment i1 cannot be credited: not_allowed',
     ],
     [

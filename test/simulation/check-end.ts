@@ -176,4 +176,9 @@ function checkEvents({ storage, host, violate }: World): void {
     const heard = host.heardOf(id).map(({ type }) => type)
     if (heard.join() !== expected.join()) violate(`events: of ${id} was told ${heard}`)
   }
+  for (const { value } of storage.all('receipt')) {
+    const { id, state, payeeAccount } = value
+    const isRefused = state === 'dropped' && payeeAccount !== undefined
+    if (host.heardOf(id).length !== (isRefused ? 1 : 0)) violate(`events: of ${id} was told ${host.heardOf(id).length}`)
+  }
 }

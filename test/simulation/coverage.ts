@@ -97,7 +97,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'a rail is told: over_remainder': 2,
   'a rail is told: over_limit': 1,
   'nobody knows whether a packet was taken': 14,
-  credit_refused: 4,
+  'event credit_refused': 4,
 
   // Events.
   'an event is told again': 40,

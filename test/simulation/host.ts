@@ -5,8 +5,8 @@ import type { MoneyEvent, ServiceEvent } from 'open-payments-server'
 export interface Host {
   hear(event: MoneyEvent): void
   note(process: number, event: ServiceEvent): void
-  /** What it heard about a payment, by its sequence number. */
-  heardOf(paymentId: string): readonly MoneyEvent[]
+  /** What it heard about a payment or a receipt, by its sequence number. */
+  heardOf(id: string): readonly MoneyEvent[]
 }
 
 /** What goes wrong in a run because the run made it go wrong. */
@@ -28,8 +28,8 @@ export function simulatedHost({
   const heard = new Map<string, Map<number, MoneyEvent>>()
   return {
     hear(event) {
-      const subject = 'outgoingPayment' in event ? event.outgoingPayment : event.incomingPayment
-      const sequence = Number(event.id.split(':')[1])
+      const [subject = '', number] = event.id.split(':')
+      const sequence = Number(number)
       const events = heard.get(subject) ?? new Map<number, MoneyEvent>()
       heard.set(subject, events)
       const known = events.get(sequence)
@@ -54,6 +54,6 @@ export function simulatedHost({
           return met(event.type)
       }
     },
-    heardOf: (paymentId) => [...(heard.get(paymentId) ?? new Map<number, MoneyEvent>()).values()],
+    heardOf: (id) => [...(heard.get(id) ?? new Map<number, MoneyEvent>()).values()],
   }
 }

@@ -3,7 +3,6 @@ import type {
   FoundReceiver,
   Ledger,
   MoneyEvent,
-  OpenPaymentsEvent,
   OpenPaymentsOptions,
   RailServer,
   Storage,
@@ -217,7 +216,7 @@ export function simulatedPorts(world: World, process: SimulatedProcess): Ports {
       publicName: (url) => make('keyResolver', 'publicName', [url], () => undefined),
     },
     ...(world.shape.rail && railPorts(world.shape.rail)),
-    onEvent: (event) => (isMoneyEvent(event) ? tellMoney(event) : world.onServiceEvent(process, event)),
+    onEvent: (event) => ('id' in event ? tellMoney(event) : world.onServiceEvent(process, event)),
   }
 
   function railPorts(rail: RailShape): Pick<Ports, 'paymentMethods' | 'remoteReceivers'> {
@@ -233,8 +232,4 @@ export function simulatedPorts(world: World, process: SimulatedProcess): Ports {
   function tellMoney(event: MoneyEvent): Promise<void> {
     return make('onEvent', event.type, [event], world.hearsOf(event))
   }
-}
-
-function isMoneyEvent(event: OpenPaymentsEvent): event is MoneyEvent {
-  return /^(?:incoming|outgoing)_payment\./.test(event.type)
 }

@@ -150,7 +150,7 @@ export const OF_PACKETS: readonly Scenario[] = [
       credits.letGo()
       await stage.runOut()
       await stage.world.ledger.setPermissions('bob', OPEN)
-      stage.expect(stage.world.counts.get('credit_refused') === 1, 'the host is told')
+      stage.expect(stage.world.counts.get('event credit_refused') === 1, 'the host is told')
     },
     without: [
       {
@@ -159,6 +159,33 @@ export const OF_PACKETS: readonly Scenario[] = [
           { file: CREDIT, find: "const isCredited = credited.outcome === 'done'", put: 'const isCredited = true' },
         ],
         finds: /events: .* is told as refused|the lines of bob/,
+      },
+    ],
+  },
+  {
+    name: 'a process ends when a credit was refused, and nobody has been told',
+    shape: RECEIVING,
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const packet = packetTo(await stage.incoming())
+      const credits = stage.keepBack(one, 'effect', named('credit'))
+      const tells = stage.keepBack(one, 'effect', named('credit_refused'))
+      await expectTold(stage, tell(stage, one, packet), 'received')
+      await stage.untilKept(credits)
+      await stage.world.ledger.setPermissions('bob', CLOSED)
+      credits.letGo()
+      await stage.untilKept(tells)
+      stage.world.crash(one)
+      await stage.world.ledger.setPermissions('bob', OPEN)
+      stage.world.scheduler.pass(LEASE)
+      other.openPayments.recover()
+      await stage.runOut()
+    },
+    without: [
+      {
+        what: 'that the event is committed with the refusal',
+        edits: [{ file: CREDIT, find: '...recordEvents(context, refusals),', put: '' }],
+        finds: /nothing was kept|events: of/,
       },
     ],
   },

@@ -242,7 +242,10 @@ export function createWorld(options: WorldOptions): World {
       const isTroubled = world.isFaulty && random.chance((shape.rail?.oddness ?? 0) / 4)
       return isTroubled ? { ok: false, reason: random.pick(TROUBLE) } : far.read(url)
     },
-    hearsOf: (event) => () => host.hear(event),
+    hearsOf: (event) => () => {
+      commits.rails.onEvent(event)
+      host.hear(event)
+    },
     onServiceEvent: (process, event) => {
       commits.rails.onEvent(event)
       host.note(process.id, event)

@@ -1,10 +1,4 @@
-import {
-  createOpenPayments,
-  type MoneyEvent,
-  type RecordKind,
-  type Storage,
-  type StoredRecord,
-} from 'open-payments-server'
+import { createOpenPayments, type RecordKind, type Storage, type StoredRecord } from 'open-payments-server'
 import { sqlLedger } from 'open-payments-server/ledger/sql'
 import { type OpenedSqlite, openSqlite } from 'open-payments-server/storage/sqlite'
 import { createSigningKey } from 'open-payments-server/testing'
@@ -52,8 +46,7 @@ export async function walletOnDisk(
     storage: { ...storage, all },
     ledger,
     rail,
-    told: () =>
-      wallet.events.filter((event): event is MoneyEvent => /^(?:incoming|outgoing)_payment\./.test(event.type)),
+    told: () => wallet.events.filter((event) => 'id' in event),
     start: (more = {}) => {
       const ports = faultyPorts({ storage, ledger, clock: wallet.clock })
       const openPayments = createOpenPayments({

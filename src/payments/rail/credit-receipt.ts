@@ -1,13 +1,12 @@
 import type { Context } from '../../ports/context.ts'
 import type { StoredRecord } from '../../ports/storage.ts'
-import { amountToWire } from '../../protocol/amount.ts'
 import { creditReceipt, dropReceipt } from '../../protocol/incoming-payment.ts'
 import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { backOffMilliseconds, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
-import { deliverEvents } from '../notify.ts'
+import { creditRefusedEvent, deliverEvents, recordEvents } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
 import type { TakenUp } from '../step.ts'
 
@@ -24,7 +23,7 @@ export async function creditPayee(context: Context, receipt: Receipt): Promise<v
       const credited = await askCredit(context, receipt)
       if (credited.outcome !== 'unknown') {
         await endReceipt(context, receipt, credited)
-        await deliverEvents(context, receipt.incomingPaymentId)
+        await deliverEvents(context, credited.outcome === 'done' ? receipt.incomingPaymentId : receipt.id)
         return
       }
       if (tries < TRIES_AT_ONCE) await context.clock.sleep(backOffMilliseconds(context, tries + 4))
@@ -48,6 +47,7 @@ type DecidedCredit = Exclude<LedgerOutcome, { readonly outcome: 'unknown' }>
 
 async function endReceipt(context: Context, receipt: Receipt, credited: DecidedCredit): Promise<void> {
   const { id, incomingPaymentId } = receipt
+  const refusals = credited.outcome === 'done' ? [] : [creditRefusedEvent(context, receipt, credited.reason)]
   const isOurs = await context.serialize(`incoming:${incomingPaymentId}`, () =>
     decide<boolean>(context, async () => {
       const keys = [
@@ -69,16 +69,14 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
           { ...undue, action: 'replace', value: ended },
           replaceIncoming(incoming, value),
           ...completionEvents(context, incoming.value, value),
+          ...recordEvents(context, refusals),
         ],
         answer: true,
       }
     }),
   )
-  if (!isOurs || credited.outcome === 'done') return
-  const { reason } = credited
-  const amount = amountToWire(receipt.amount)
-  const at = context.clock.now()
-  context.emit({ type: 'credit_refused', at, incomingPayment: incomingPaymentId, receipt: id, amount, reason })
+  // Where nothing is recorded the default sink is told, which cannot fail: somebody has to book this money by hand.
+  if (isOurs && context.deliverEvent === undefined) for (const event of refusals) context.emit(event)
 }
 
 const LONGEST_PAUSE_MILLISECONDS = 3_600_000
