@@ -159,7 +159,10 @@ function repeat(seconds: number, work: () => Promise<unknown>): () => Promise<un
 async function close(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_SECONDS * 1000)
-  server.closeIdleConnections()
+  // A connection that always has a next request ends with its answer.
+  server.prependListener('request', (_request, response) => {
+    response.shouldKeepAlive = false
+  })
   await closed
   clearTimeout(deadline)
 }

@@ -31,6 +31,10 @@ const server = createServer(listener).listen(Number(PORT), () => console.log(`Th
 // In this order: no new requests, nothing of ours that runs, nothing that goes on after answers, no connections.
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
 const closed = once(server, 'close')
+// A proxy keeps its connections open: each ends with its next answer.
+server.prependListener('request', (_request, response) => {
+  response.shouldKeepAlive = false
+})
 server.close()
 setTimeout(() => server.closeAllConnections(), 10_000).unref()
 await Promise.all([closed, stop()])

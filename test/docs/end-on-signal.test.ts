@@ -1,8 +1,78 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { expect, it } from 'vitest'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { OpenPayments } from 'open-payments-server'
+import { toNodeListener } from 'open-payments-server/node'
+import { afterEach, expect, it, vi } from 'vitest'
+import { send } from '../adapters/echo.ts'
+import { keepBusy } from '../support/busy-connection.ts'
+import { testWallet } from '../support/test-wallet.ts'
+import { turn } from '../support/turns.ts'
+import { endOnSignal } from './end-on-signal.ts'
 import { codeBlocksOf } from './markdown.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+})
+
+/** A server with that end, and when it is over. */
+async function serve(openPayments: OpenPayments) {
+  const server = createServer(toNodeListener(openPayments)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const order: string[] = []
+  server.on('close', () => order.push('server'))
+  const ended = endOnSignal(server, openPayments, async () => void order.push('storage'))
+  return { server, port: (server.address() as AddressInfo).port, ended, order }
+}
 
 it('docs/production.md has end-on-signal.ts word by word', () => {
   const text = readFileSync(new URL('end-on-signal.ts', import.meta.url), 'utf8')
   expect(codeBlocksOf('docs/production.md').map(({ code }) => code)).toContain(text)
+})
+
+it('ends while a proxy keeps its connections busy, and no request is lost', async () => {
+  const CONNECTIONS = 4
+  let release = (): void => undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  let asked = 0
+  const { openPayments } = await testWallet({
+    walletAddresses: {
+      find: async () => {
+        asked += 1
+        if (asked === CONNECTIONS) {
+          process.emit('SIGTERM')
+          release()
+        }
+        await released
+        return undefined
+      },
+    },
+  })
+  const { port, ended, order } = await serve(openPayments)
+  const busy = Array.from({ length: CONNECTIONS }, () => keepBusy(`http://127.0.0.1:${port}/alice`, 20))
+  // What was asked before the signal, and what came on the connection then, which closes with its answer.
+  expect(await Promise.all(busy)).toEqual(Array(CONNECTIONS).fill({ answers: 2, ended: 'ECONNREFUSED' }))
+  await ended
+  expect(order).toEqual(['server', 'storage'])
+})
+
+it('ends where a request never does, after 20 seconds', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  const { openPayments } = await testWallet()
+  const { server, port, ended, order } = await serve(openPayments)
+  const requested = once(server, 'request')
+  const socket = send(port, 'POST /quotes HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\n12345')
+  await requested
+  process.emit('SIGTERM')
+  await turn()
+  vi.advanceTimersByTime(19_999)
+  await turn()
+  expect(order).toEqual([])
+  vi.advanceTimersByTime(1)
+  await ended
+  expect(order).toEqual(['server', 'storage'])
+  socket.destroy()
 })

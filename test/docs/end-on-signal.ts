@@ -10,8 +10,12 @@ export async function endOnSignal(
 ): Promise<void> {
   const stop = keepGoing(openPayments)
   await once(process, 'SIGTERM')
-  server.close()
-  server.closeIdleConnections()
+  // A proxy that always has a next request would keep its connections, and so the server, open for ever.
+  server.prependListener('request', (_request, response) => {
+    response.shouldKeepAlive = false
+  })
+  server.close() // and the connections that are idle
+  setTimeout(() => server.closeAllConnections(), 20_000).unref() // what hangs
   await once(server, 'close') // requests that are being answered
   await stop()
   await openPayments.drain() // payments that go on: seconds; up to a minute where a peer is silent

@@ -1,0 +1,27 @@
+import { once } from 'node:events'
+import { Agent, get, type IncomingMessage } from 'node:http'
+
+/** What became of a connection that was kept busy. */
+export interface BusyConnection {
+  readonly answers: number
+  /** Why there was no further one: ECONNREFUSED where the server was gone, and no request with it. */
+  readonly ended: unknown
+}
+
+/** Asks over one connection, as a busy proxy does: as soon as an answer is there, the next request goes out. At most `most` times. */
+export async function keepBusy(url: string, most: number): Promise<BusyConnection> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  let answers = 0
+  try {
+    while (answers < most) {
+      const [answer]: IncomingMessage[] = await once(get(url, { agent }), 'response')
+      await answer?.resume().toArray()
+      answers += 1
+    }
+    return { answers, ended: undefined }
+  } catch (error) {
+    return { answers, ended: error instanceof Error && 'code' in error ? error.code : error }
+  } finally {
+    agent.destroy()
+  }
+}
