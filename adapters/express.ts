@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
 import { handleNodeRequest } from './node.ts'
+import { requireOpenPayments } from './require-open-payments.ts'
 
 /** What Express adds to a request of Node: the target before a mount point took its prefix away. */
 export interface ExpressRequest extends IncomingMessage {
@@ -26,8 +27,13 @@ export interface ExpressOptions {
 }
 
 /**
- * Middleware for Express 4 and 5, for the root of an application or under a prefix that the configured base URLs
- * have too. Hands on what is not for Open Payments, and every fault, with `next`.
+ * Middleware for Express 4 and 5. Hands on what is not for Open Payments; a request of which that cannot be told, because
+ * the wallet's directory fails, is answered here. Where `source` throws, and where the answer cannot be written, that error
+ * is handed to `next`.
+ *
+ * Mount it at the root of an application, where every wallet address reaches it. Under a prefix that the configured base
+ * URLs have too, such as `/op`, it answers only the wallet addresses below that: `https://wallet.example/op/alice`, and never
+ * `https://wallet.example/alice`.
  *
  * Mount it before body parsers: signatures cover the raw bytes. Behind parsers that keep them in `rawBody` it works too:
  * `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`, and `express.urlencoded` alike.
@@ -36,12 +42,11 @@ export function openPaymentsMiddleware(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
   { source }: ExpressOptions = {},
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
+  requireOpenPayments(openPayments)
   const handle = async (request: ExpressRequest, response: ServerResponse): Promise<void> =>
     handleNodeRequest(openPayments, request, response, request.originalUrl, source?.(request))
   return (request, response, next) => {
-    openPayments.owns(request.method ?? 'GET', request.originalUrl).then((isOwned) => {
-      if (!isOwned) return next()
-      return handle(request, response).catch(next)
-    }, next)
+    const owned = openPayments.owns(request.method ?? 'GET', request.originalUrl).catch(() => true)
+    owned.then((isOwned) => (isOwned ? handle(request, response).catch(next) : next()))
   }
 }

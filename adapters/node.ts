@@ -6,6 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../src/index.ts'
+import { requireOpenPayments } from './require-open-payments.ts'
 import { createTurns } from './turns.ts'
 
 /** What a server of `node:http` does with the requests that are not for Open Payments. */
@@ -29,6 +30,7 @@ export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
   { next, source }: NodeListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
+  requireOpenPayments(openPayments)
   const nextTurn = createTurns()
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // What says where it came from may be gone by the next turn.

@@ -1,5 +1,6 @@
 import type { OpenPayments } from '../src/index.ts'
 import { targetOfUrl } from '../src/protocol/request-target.ts'
+import { requireOpenPayments } from './require-open-payments.ts'
 import { createTurns } from './turns.ts'
 
 /** What the handler is told of the host. */
@@ -25,6 +26,7 @@ export function serveHandler<Peer extends readonly unknown[]>(
   openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,
   { next, source }: ServeOptions<Peer> = {},
 ): (request: Request, ...peer: Peer) => Promise<Response> {
+  requireOpenPayments(openPayments)
   const nextTurn = createTurns()
   return async (request, ...peer) => {
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)

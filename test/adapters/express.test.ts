@@ -4,7 +4,7 @@ import express4 from 'express4'
 import { describe, expect, it } from 'vitest'
 import { openPaymentsMiddleware } from '../../adapters/express.ts'
 import { isConfigurationError } from '../../src/index.ts'
-import { testWallet } from '../support/test-wallet.ts'
+import { ALICE, BASE, testWallet } from '../support/test-wallet.ts'
 import { ask, createEcho, ECHO_LIMIT, type Echo, EVERY_BYTE, receive, send, testServers } from './echo.ts'
 
 const { listen } = testServers()
@@ -122,17 +122,53 @@ describe.each([
     expect(await ask(await listen(app), 'GET /op HTTP/1.1')).toEqual({ message: 'no address' })
   })
 
-  it('goes on with an error where the directory of the wallet fails, or the answer cannot be written', async () => {
+  it('goes on with an error where the answer cannot be written', async () => {
     const unwritable = { status: 200, headers: { 'x-a': 'line\r\nbreak' }, body: 'no' }
-    for (const [openPayments, message] of [
-      [{ ...createEcho(), owns: () => Promise.reject(new Error('directory down')) }, /^directory down$/],
-      [{ ...createEcho(), handle: async () => unwritable }, /Invalid character in header content/],
-    ] as const) {
-      const app = express()
-      app.use(openPaymentsMiddleware(openPayments))
-      app.use(showError)
-      expect(await ask(await listen(app), 'GET /op HTTP/1.1')).toEqual({ message: expect.stringMatching(message) })
+    const app = express()
+    app.use(openPaymentsMiddleware({ ...createEcho(), handle: async () => unwritable }))
+    app.use(showError)
+    const message = expect.stringMatching(/Invalid character in header content/)
+    expect(await ask(await listen(app), 'GET /op HTTP/1.1')).toEqual({ message })
+  })
+
+  it('answers where the directory of the wallet fails: the host is told of a fault, the client of nothing', async () => {
+    const cause = new Error('directory down')
+    const walletAddresses = { find: () => Promise.reject(cause) }
+    const { openPayments, events } = await testWallet({ walletAddresses })
+    const app = express()
+    app.get('/front', (_, response) => void response.json({ own: true }))
+    app.use(openPaymentsMiddleware(openPayments))
+    app.use((_, response) => void response.json({ own: true }))
+    app.use(showError)
+    const port = await listen(app)
+    // A wallet address, and a page of the host.
+    for (const path of ['/alice', '/account']) {
+      const error = { code: expect.any(String), description: expect.not.stringContaining('directory down') }
+      expect(await ask(port, `GET ${path} HTTP/1.1`)).toEqual({ error })
+      expect(events).toContainEqual(expect.objectContaining({ type: 'fault', cause }))
+      events.length = 0
     }
+    expect(await ask(port, 'POST /account HTTP/1.1\r\nContent-Length: 0')).toEqual({ own: true })
+    expect(await ask(port, 'GET /front HTTP/1.1')).toEqual({ own: true })
+    expect(events).toEqual([])
+  })
+
+  it('under a prefix answers the wallet addresses below it; at the root those under the origin, too', async () => {
+    const find = async (url: string) =>
+      /^https:\/\/wallet\.example\/(?:op\/)?alice$/.test(url)
+        ? { account: 'alice', assetCode: 'USD', assetScale: 2 }
+        : undefined
+    const bases = { authServer: `${BASE}/op/auth`, resourceServer: `${BASE}/op` }
+    const { openPayments } = await testWallet({ ...bases, walletAddresses: { find } })
+    const middleware = openPaymentsMiddleware(openPayments)
+    const ids = async (app: Express): Promise<unknown[]> => {
+      const port = await listen(app.use((_, response) => void response.json({ id: 'own' })))
+      const paths = ['/alice', '/op/alice', '/op/bob']
+      return Promise.all(paths.map((path) => ask(port, `GET ${path} HTTP/1.1`)))
+    }
+    const [atOrigin, below] = [{ id: ALICE }, { id: `${BASE}/op/alice` }]
+    expect(await ids(express().use('/op', middleware))).toMatchObject([{ id: 'own' }, below, { id: 'own' }])
+    expect(await ids(express().use(middleware))).toMatchObject([atOrigin, below, { id: 'own' }])
   })
 
   it('SIG-32 keeps every line of a field', async () => {
