@@ -101,8 +101,8 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
   // What is decoded as text does not come as bytes any more, either.
   if (request.readableDidRead || request.readableEncoding !== null) {
     throw new ConfigurationError(
-      'a body parser read this request before open-payments-server could: mount it before the parser, or let every ' +
-        'parser (express.urlencoded too, for the consent page) keep the bytes: ' +
+      'a body parser read this request: mount open-payments-server before it, or let every parser ' +
+        '(express.urlencoded too) keep the bytes: ' +
         'app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))',
     )
   }
