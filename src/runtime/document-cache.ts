@@ -4,9 +4,20 @@ import type { Clock } from '../ports/clock.ts'
 export interface Loaded<T> {
   readonly isGood: boolean
   readonly value: T
+  /** That it is not good says nothing about the other side, which was not asked. */
+  readonly isUnasked?: boolean
 }
 
+/**
+ * Whom a load is for. `stranger`: who was never good; `known`: who was good before, or is known by the word of the one who
+ * asks; `proven`: who was good the last time, a while ago, so that nothing that is held will do any more.
+ */
+export type Standing = 'stranger' | 'known' | 'proven'
+
 interface Held<T> extends Loaded<T> {
+  readonly host: string
+  /** Whether the last load that reached the other side was good: one that failed since ends it, though the good answer is held on. */
+  readonly isProven: boolean
   /** When its load began: what the other side changed since then is not in it. */
   readonly loadedAt: number
   /** When a load of it last began, successful or not. */
@@ -22,6 +33,9 @@ const RETRY_MILLISECONDS = 10_000
 /** How many answers are held of what was good once, and how many of what never was; the one unused for longest makes room. */
 const MAXIMUM_ENTRIES = 1000
 
+/** Where there is no room, a host that has more than these makes room for its own. @spec T-5 */
+const SHARE_OF_HOST = 100
+
 /** What one who asks for a document wants of it. */
 export interface Ask<T> {
   /** Whether a held good answer will do. Default: any does. */
@@ -33,13 +47,12 @@ export interface Ask<T> {
 }
 
 /**
- * Holds what `load` answers, by key, for 60 seconds, or 10 where it is not good. Concurrent calls for one key share
+ * Holds what `load` answers, by key, which is a URL, for 60 seconds, or 10 where it is not good. Concurrent calls for one key share
  * one load. `isEnough` may find a held good answer wanting; then it is loaded again if the last load is 10 seconds ago.
- * A load that fails meanwhile does not displace a good answer. `load` is told whether the key is known: good before,
- * or by the word of the one who asks.
+ * A load that fails meanwhile does not displace a good answer. `load` is told whom it is for.
  * @spec KEY-12 @spec T-4 @spec T-5
  */
-export function cacheDocuments<T>(clock: Clock, load: (key: string, isKnown: boolean) => Promise<Loaded<T>>) {
+export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: Standing) => Promise<Loaded<T>>) {
   // Apart, so that names which lead nowhere push nothing out that is known.
   const known = new Map<string, Held<T>>()
   const strangers = new Map<string, Held<T>>()
@@ -50,17 +63,21 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, isKnown: boo
     strangers.delete(key)
     const held = isKnown ? known : strangers
     held.set(key, entry)
-    const [oldest] = held.keys()
-    if (held.size > MAXIMUM_ENTRIES && oldest !== undefined) held.delete(oldest)
+    if (held.size <= MAXIMUM_ENTRIES) return
+    const ofHost = [...held].filter(([, { host }]) => host === entry.host)
+    const [oldest] = ofHost.length > SHARE_OF_HOST ? ofHost.map(([name]) => name) : held.keys()
+    if (oldest !== undefined) held.delete(oldest)
   }
 
-  async function loadAndHold(key: string, isKnown: boolean): Promise<T> {
+  async function loadAndHold(key: string, standing: Standing): Promise<T> {
     const startedAt = clock.now()
-    const loaded = await load(key, isKnown)
+    const loaded = await load(key, standing)
     const before = known.get(key)
     const isBeforeGood = before?.isGood === true && clock.now() - before.loadedAt < GOOD_MILLISECONDS
     const kept = loaded.isGood || !isBeforeGood ? { ...loaded, loadedAt: startedAt } : before
-    hold(key, { ...kept, triedAt: startedAt }, loaded.isGood || isKnown)
+    const isProven = loaded.isGood || (loaded.isUnasked === true && before?.isProven === true)
+    const { host } = new URL(key)
+    hold(key, { ...kept, host, isProven, triedAt: startedAt }, loaded.isGood || standing !== 'stranger')
     return kept.value
   }
 
@@ -68,21 +85,21 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, isKnown: boo
     const asStranger = strangers.get(key)
     // What failed for a stranger, who has a budget, says nothing to one who is known.
     const found = known.get(key) ?? (isKnown && asStranger?.isGood === false ? undefined : asStranger)
-    if (found !== undefined) {
-      const now = clock.now()
-      // What seems to come from the future was loaded before the clock stepped back.
-      const isWithin = (from: number, milliseconds: number): boolean => now >= from && now - from < milliseconds
-      const isCurrent = isWithin(found.loadedAt, found.isGood ? GOOD_MILLISECONDS : RETRY_MILLISECONDS)
-      if (isCurrent && (isEnough(found.value) || isWithin(found.triedAt, RETRY_MILLISECONDS))) {
-        hold(key, found, known.has(key))
-        return found.value
-      }
+    const now = clock.now()
+    // What seems to come from the future was loaded before the clock stepped back.
+    const isWithin = (from: number, milliseconds: number): boolean => now >= from && now - from < milliseconds
+    const isCurrent =
+      found !== undefined && isWithin(found.loadedAt, found.isGood ? GOOD_MILLISECONDS : RETRY_MILLISECONDS)
+    if (isCurrent && (isEnough(found.value) || isWithin(found.triedAt, RETRY_MILLISECONDS))) {
+      hold(key, found, known.has(key))
+      return found.value
     }
     const running = loads.get(key)
     if (running !== undefined) return running
     const refusal = isKnown ? undefined : refuse?.()
     if (refusal !== undefined) return refusal.value
-    const started = loadAndHold(key, isKnown).finally(() => loads.delete(key))
+    const ofKnown = found?.isProven === true && !isCurrent ? 'proven' : 'known'
+    const started = loadAndHold(key, isKnown ? ofKnown : 'stranger').finally(() => loads.delete(key))
     loads.set(key, started)
     return started
   }

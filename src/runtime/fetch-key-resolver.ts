@@ -6,7 +6,7 @@ import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
 import { cacheDocuments, type Loaded } from './document-cache.ts'
 import { type Dial, type GuardedRequests, parseOutboundUrl, type ResolveHost, sendGuarded } from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
-import { strangersBudget, UNLIMITED } from './request-budget.ts'
+import { failuresBudget, strangersBudget, UNLIMITED } from './request-budget.ts'
 import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
 
 /** What the resolver needs; `network` is the host's own unless a test brings another. */
@@ -39,11 +39,19 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver 
   // With the cache of 60 seconds that serves 600 active clients of one wallet.
   const requests: GuardedRequests = { clock, loopbackHttp, budget: strangersBudget(clock), ...network }
 
-  // The budgets are for strangers' words. A client that is known is asked for once a minute, whatever else somebody
-  // makes this server ask of the same host: else anybody could shut out all the clients that live there.
-  const keySets = cacheDocuments(clock, async (walletAddress, isKnown) => {
-    const allowed = isKnown ? { ...requests, budget: UNLIMITED } : requests
-    return readKeySet(await fetchDocument(allowed, `${walletAddress}/jwks.json`))
+  const budgetOfKnown = failuresBudget(clock)
+
+  // What strangers make this server ask of a host, or of its address under whatever name, shuts out no client there that is
+  // known: it pays only where it fails, and once a minute not at all where it was answered well the last time. A name that
+  // was good and is pointed at a victim so reaches it once for each good answer of its owner's own server.
+  const keySets = cacheDocuments(clock, async (walletAddress, standing) => {
+    const url = `${walletAddress}/jwks.json`
+    if (standing === 'stranger') return readKeySet(await fetchDocument(requests, url))
+    if (standing === 'proven') return readKeySet(await fetchDocument({ ...requests, budget: UNLIMITED }, url))
+    const budget = budgetOfKnown()
+    const loaded = readKeySet(await fetchDocument({ ...requests, budget }, url))
+    if (loaded.isGood) budget.giveBack()
+    return { ...loaded, isUnasked: budget.isSpent() }
   })
   const names = cacheDocuments(clock, async (walletAddress) =>
     readName(await fetchDocument(requests, walletAddress), walletAddress),

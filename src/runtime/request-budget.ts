@@ -14,6 +14,7 @@ export interface RequestBudget {
 export const UNLIMITED: RequestBudget = { admitsHost: () => true, admitsAddresses: () => true }
 
 const REFILL_MILLISECONDS = 10_000
+const BUCKET = { capacity: 100, refillMilliseconds: REFILL_MILLISECONDS }
 const HOSTS = 1000
 
 /** A name may mean 16 of them: who would push out what was spent has to make this server connect 600 times elsewhere. */
@@ -25,12 +26,44 @@ const ADDRESSES = 10_000
  * @spec T-5
  */
 export function strangersBudget(clock: Clock): RequestBudget {
-  const bucket = { capacity: 100, refillMilliseconds: REFILL_MILLISECONDS }
-  const takeFromHost = tokenBuckets(clock, { ...bucket, maximumKeys: HOSTS })
-  const takeFromNetworks = tokenBuckets(clock, { ...bucket, maximumKeys: ADDRESSES })
+  const takeFromHost = tokenBuckets(clock, { ...BUCKET, maximumKeys: HOSTS })
+  const takeFromNetworks = tokenBuckets(clock, { ...BUCKET, maximumKeys: ADDRESSES })
   return {
     admitsHost: (host) => takeFromHost(host) === 0,
     admitsAddresses: (addresses) => takeFromNetworks(...new Set(addresses.map(networkOf))) === 0,
+  }
+}
+
+/** The budget of one request, which costs nothing where it was answered well. */
+export interface FailureBudget extends RequestBudget {
+  /** Whether the request did not go out for want of it. */
+  isSpent(): boolean
+  /** It was answered well: what it took is there for the next. */
+  giveBack(): void
+}
+
+/**
+ * For requests to hosts that should answer well: 100 that do not per host and per address, at once and again per 10 seconds,
+ * apart from those of strangers. So all clients of one wallet are soon asked for again after its outage, or a restart of this
+ * server; and a name that is pointed at a victim, who cannot answer for it, brings that one no more than strangers do.
+ * @spec T-5
+ */
+export function failuresBudget(clock: Clock): () => FailureBudget {
+  const take = tokenBuckets(clock, { ...BUCKET, maximumKeys: ADDRESSES })
+  return () => {
+    const taken: string[] = []
+    let isSpent = false
+    const admits = (keys: readonly string[]): boolean => {
+      isSpent = take(...keys) > 0
+      if (!isSpent) taken.push(...keys)
+      return !isSpent
+    }
+    return {
+      admitsHost: (host) => admits([host]),
+      admitsAddresses: (addresses) => admits([...new Set(addresses.map(networkOf))]),
+      isSpent: () => isSpent,
+      giveBack: () => take.giveBack(...taken),
+    }
   }
 }
 

@@ -9,13 +9,20 @@ export interface TokenBucketOptions {
   readonly maximumKeys: number
 }
 
+/** Takes one token from the bucket of each key. */
+export interface TokenBuckets {
+  /** 0; where one of them has none, none at all is taken, and it is how many milliseconds it is until all have one. */
+  (...keys: readonly string[]): number
+  /** Puts back what was taken from each, where it is still remembered. */
+  giveBack(...keys: readonly string[]): void
+}
+
 /**
- * A token bucket per key. The function that it gives takes one token from the bucket of each key and answers 0; where
- * one of them has none, it takes none at all and answers how many milliseconds it is until all have one.
+ * A token bucket per key.
  *
  * Where the clock steps back nothing flows in, and the time is counted from there on.
  */
-export function tokenBuckets(clock: Clock, options: TokenBucketOptions): (...keys: readonly string[]) => number {
+export function tokenBuckets(clock: Clock, options: TokenBucketOptions): TokenBuckets {
   const { capacity, refillMilliseconds, maximumKeys } = options
   // Levels are counted in parts of a token, `capacity` per millisecond, so that they are whole numbers: who waits as
   // long as was said is never refused for a rounding.
@@ -28,7 +35,7 @@ export function tokenBuckets(clock: Clock, options: TokenBucketOptions): (...key
     return Math.min(full, bucket.level + Math.max(0, now - bucket.at) * capacity)
   }
 
-  return (...keys) => {
+  const take = (...keys: readonly string[]): number => {
     const now = clock.now()
     const levels = keys.map((key) => ({ key, level: levelOf(key, now) }))
     const lowest = Math.min(...levels.map(({ level }) => level))
@@ -47,4 +54,10 @@ export function tokenBuckets(clock: Clock, options: TokenBucketOptions): (...key
     }
     return 0
   }
+  const giveBack = (...keys: readonly string[]): void => {
+    const now = clock.now()
+    for (const key of keys)
+      if (buckets.has(key)) buckets.set(key, { level: Math.min(full, levelOf(key, now) + token), at: now })
+  }
+  return Object.assign(take, { giveBack })
 }

@@ -39,6 +39,15 @@ describe('token buckets', () => {
     expect([take('a'), take('a')]).toEqual([0, 500])
   })
 
+  it('T-5 have again what is given back, no more than they hold, and nothing where they are forgotten', () => {
+    const { take } = buckets({ maximumKeys: 2 })
+    expect([take('a', 'b'), take('a', 'b'), take('a')]).toEqual([0, 0, 500])
+    take.giveBack('a', 'stranger')
+    expect([take('a', 'b'), take('a'), take('a')]).toEqual([500, 0, 500])
+    for (let times = 0; times < 5; times++) take.giveBack('a')
+    expect([take('a'), take('a'), take('a')]).toEqual([0, 0, 500])
+  })
+
   it('T-37 neither fill nor stay shut where the clock steps back', () => {
     const { clock, take } = buckets()
     expect([take('a'), take('a')]).toEqual([0, 0])
