@@ -238,6 +238,7 @@ function createContext(options: OpenPaymentsOptions): Context {
     limits,
     policies,
     chargeCreation: meterCreations(clock, limits.createdPerHour),
+    chargeRefusal: tokenBuckets(clock, REFUSALS),
     emit,
     // Money events are only kept where somebody asked for them: the default sink would acknowledge and drop them.
     ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
@@ -260,6 +261,8 @@ const HOUR_MILLISECONDS = 3_600_000
 
 /** How many clients and sources are remembered, in a few megabytes at most. */
 const METERED = 10_000
+
+const REFUSALS = { capacity: 20, refillMilliseconds: HOUR_MILLISECONDS, maximumKeys: 100_000 }
 
 /** @spec T-37 */
 function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCreation'] {

@@ -102,10 +102,12 @@ async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Prom
   const { server, prepare } = arrival
   if (prepare.amount === 0n) return refusal
   // It may have been taken before the price, a limit or the time changed. And where it was not, this answer is the last one,
-  // however often the same packet still comes: its sender makes up for it with another.
+  // however often the same packet still comes: its sender makes up for it with another. But for T05, which says nothing.
   const transfer = { ...(await transferOf(arrival)), isRefused: refusal !== undefined }
   const outcome = await server.receive(transfer)
   if (outcome === 'received') return undefined
+  // Not sealed: its sender would take that for the last word on a packet that may be taken yet.
+  if (outcome === 'rate_limited') return rejectPlainly(arrival.address, 'T05', 'too many were refused')
   return refusal ?? rejectTransfer(arrival, outcome)
 }
 

@@ -83,6 +83,11 @@ export interface Context {
    * how many seconds it is until both allow one; then neither was charged. @spec T-37
    */
   chargeCreation(client: ClientId, source: string | undefined): number
+  /**
+   * Charges one more refusal to an incoming payment: it is written down, and whoever knows the payment can cause it for
+   * nothing. Answers 0; where too many were charged, another number, and this one was not. @spec T-37
+   */
+  chargeRefusal(incomingPayment: string): number
   /** Tells the host, best effort; never throws. A money event only where none is recorded. */
   emit(event: OpenPaymentsEvent): void
   /** Where the host listens: delivers a money event, and rejects where the host did. Absent: nobody listens, nothing is recorded. */

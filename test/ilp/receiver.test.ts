@@ -323,6 +323,17 @@ describe('what a peer may send more than it has settled', () => {
     expect(world.transfers[0]).not.toHaveProperty('most')
   })
 
+  it('T-37 is told with T05 that too many were refused, which its sender does not take for the last word', async () => {
+    const world = receiverWorld()
+    world.take = async () => 'rate_limited'
+    for (const offer of [{}, { amount: 1n, least: 2n }, { expiresIn: 500 }]) {
+      const { reply, said } = await world.pay(offer)
+      expect(reply).toMatchObject({ type: 'reject', code: 'T05', triggeredBy: 'test.wallet' })
+      expect(said).toBeUndefined()
+    }
+    expect(world.transfers.map(({ isRefused }) => isRefused)).toEqual([false, true, true])
+  })
+
   it('ends with T04, which tells the host', async () => {
     const world = receiverWorld({}, { limits: { receiving: 0n } })
     world.take = async () => 'over_limit'

@@ -85,7 +85,7 @@ export async function railWorld(overrides: Partial<OpenPaymentsOptions> = {}): P
     receive: async (rail, transfer) => {
       const outcome = await rail.receive(transfer).catch(() => 'unknown' as const)
       if (outcome === 'received') claimed.set(transfer.id, transfer)
-      else if (outcome !== 'unknown') refused.add(transfer.id)
+      else if (outcome !== 'unknown' && outcome !== 'rate_limited') refused.add(transfer.id)
       return outcome
     },
   }

@@ -242,7 +242,8 @@ export function watchRails({ book, far, excess, violate, met }: Watching): RailW
       const told = transfers.get(id)
       const receipt = find('receipt', id)
       met(`a rail is told: ${outcome}`)
-      if (told === undefined) return
+      // What is refused for now alone may be taken at any moment.
+      if (told === undefined || outcome === 'rate_limited') return
       const isThere = receipt !== undefined && isTaken(receipt)
       if (outcome === 'received') {
         must(isThere, () => `rail: ${id} may be claimed, and is not taken`)

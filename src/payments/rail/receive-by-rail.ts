@@ -23,7 +23,8 @@ import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
  *
  * A refusal is written down where anything could change it later: the peer has been told no, and counts on that. So a
  * transfer that was refused for any reason is `refused` from then on, and never counted. Once it is too late for it at
- * every clock nothing can change that, and the refusal is forgotten.
+ * every clock nothing can change that, and the refusal is forgotten. Of one payment so many are written down; what is above
+ * is `rate_limited`, which is no refusal: nothing remembers it, and it is taken or refused when it is told again.
  * @spec INC-5 @spec INC-7 @spec INC-8
  */
 export async function receiveByRail(
@@ -131,6 +132,7 @@ async function takeTransfer(
   const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
   const refuse = (answer: TransferOutcome): Decision<Taken> => {
     if (forgetAt <= now) return { answer }
+    if (context.chargeRefusal(transfer.incomingPayment) > 0) return { answer: 'rate_limited' }
     return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
   }
   if (isLate) return refuse('refused')
