@@ -4,7 +4,7 @@ import type { Input } from '../http/endpoint.ts'
 import { findLocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
-import { type Access, refuseLimits } from '../protocol/access.ts'
+import { type Access, refuseLimits, repeatsEntry } from '../protocol/access.ts'
 import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
 import { parseFinishUri } from '../protocol/finish-hash.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
@@ -35,8 +35,7 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
     throw unknownClient('a directed identity gets only what needs no interaction')
   const access = await Promise.all(body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))))
   // Once more: two spellings of a wallet address have become one.
-  if (new Set(access.map((entry) => JSON.stringify(entry))).size < access.length)
-    throw invalidRequest('access repeats an entry')
+  if (repeatsEntry(access)) throw invalidRequest('access repeats an entry')
   const asked = access.filter((entry) => needsInteraction(context, entry))
   const walletAddress = isInteractive ? await walletAddressOf(context, asked, body.subject) : undefined
   const pending = await newGrant(context, caller, access, walletAddress, body)

@@ -70,12 +70,22 @@ export const AccessList: v.GenericSchema<unknown, Access[]> = v.pipe(
   v.array(v.unknown(), 'access must be an array'),
   v.maxLength(MAX_ENTRIES, 'access has more than 3 entries'),
   v.array(Access),
-  // The schema has written the members of every entry in one order: equal entries have equal JSON.
-  v.check(
-    (list) => new Set(list.map((entry) => JSON.stringify(entry))).size === list.length,
-    'access repeats an entry',
-  ),
+  v.check((list) => !repeatsEntry(list), 'access repeats an entry'),
 )
+
+/** Whether two entries mean the same, in whatever order their actions and however their interval is written. @spec GRT-3 */
+export function repeatsEntry(list: readonly Access[]): boolean {
+  return new Set(list.map(meaningOf)).size < list.length
+}
+
+function meaningOf(access: Access): string {
+  const { type, actions } = access
+  const limits = type === 'outgoing-payment' ? access.limits : undefined
+  const interval = limits?.interval === undefined ? undefined : parseInterval(limits.interval)
+  const identifier = type === 'quote' ? undefined : access.identifier
+  // The schema has written the members of all limits in one order, and amounts and receivers in their one spelling.
+  return JSON.stringify([type, actions.toSorted(), identifier, { ...limits, interval }])
+}
 
 /** Whether an entry holds an action, directly or through its `-all` form. */
 export function allowsAction(access: Access, action: Action): boolean {

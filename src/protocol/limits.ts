@@ -13,13 +13,15 @@ export interface WireLimits {
 
 const amountAsSent = v.pipe(Amount, v.transform(amountToWire))
 
-/** The `limits` member of an access entry: at most one amount, a parseable interval, a receiver of the published form. @spec GRT-10 */
+/** The `limits` member of an access entry: at most one amount, a parseable interval, a receiver of the published form, which gets its one spelling. @spec GRT-10 @spec LIM-5 */
 export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
   v.strictObject({
     receiver: v.exactOptional(
       v.pipe(
         v.string(),
-        v.check((url) => parseReceiver(url) !== undefined, 'limits.receiver is not the URL of an incoming payment'),
+        // As it will be compared: whoever approves it must not read a host that it only resembles.
+        v.transform((text) => parseReceiver(text)?.url),
+        v.string('limits.receiver is not the URL of an incoming payment'),
       ),
     ),
     interval: v.exactOptional(

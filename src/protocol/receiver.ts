@@ -10,7 +10,7 @@ export interface Receiver {
   readonly collection: string
 }
 
-/** The longest URL that this server reads, in characters. */
+/** The longest URL that this server reads, in characters: as it was sent, and as a URL parser writes it. */
 const MAX_LENGTH = 2048
 
 /** What the published pattern asks of the text before its path, without query and fragment; one pass, no backtracking. */
@@ -18,7 +18,7 @@ const HTTP_URL = /^https?:\/\/[^\s\\?#]+$/
 
 function parseHttpUrl(text: string): URL | undefined {
   const url = text.length > MAX_LENGTH || !HTTP_URL.test(text) ? undefined : parseUrl(text)
-  return url?.username === '' && url.password === '' ? url : undefined
+  return url?.username === '' && url.password === '' && url.href.length <= MAX_LENGTH ? url : undefined
 }
 
 /**

@@ -76,6 +76,35 @@ describe('what a resource owner is shown', () => {
     expect(consent.access[0]?.debitAmount).toBeUndefined()
   })
 
+  it.each([
+    [
+      'a slash that is none (U+2044)',
+      'https://bank.com\u2044incoming-payments\u2044b8f1.evil.net/incoming-payments/1',
+      'https://bank.xn--comincoming-paymentsb8f1-x79nra.evil.net/incoming-payments/1',
+    ],
+    [
+      'a Cyrillic letter',
+      'https://b\u0430nk.example/incoming-payments/1',
+      'https://xn--bnk-6cd.example/incoming-payments/1',
+    ],
+    ['a soft hyphen', 'https://ev\u00adil.example/incoming-payments/1', 'https://evil.example/incoming-payments/1'],
+    [
+      'writing that turns around (U+202E)',
+      'https://evil.example/\u202e1/elpmaxe.knab/incoming-payments/1',
+      'https://evil.example/%E2%80%AE1/elpmaxe.knab/incoming-payments/1',
+    ],
+    ['NUL', 'https://evil.example/\0/incoming-payments/1', 'https://evil.example/%00/incoming-payments/1'],
+    [
+      'half a character',
+      'https://evil.example/\ud800/incoming-payments/1',
+      'https://evil.example/%EF%BF%BD/incoming-payments/1',
+    ],
+  ])('INT-11 LIM-5 a receiver is shown as it is compared, not as it was spelt: %s', async (_, spelt, receiver) => {
+    const wallet = await authWallet()
+    const consent = await shown(wallet, withLimits({ receiver: spelt }))
+    expect(consent.access).toEqual([{ access: { ...OUTGOING, limits: { receiver } }, receiver }])
+  })
+
   const start = Date.parse('2026-03-01T00:00:00Z')
   it.each([
     [

@@ -36,6 +36,13 @@ const BAD_BODIES: readonly (readonly [string, unknown])[] = [
     'GRT-3 an entry twice, its wallet address spelt in two ways',
     withAccess(OUTGOING, { ...OUTGOING, identifier: `${ALICE}/` }),
   ],
+  [
+    'GRT-3 an entry twice, its wallet address spelt in two ways and its actions in two orders',
+    withAccess(
+      { ...OUTGOING, actions: ['create', 'read'] },
+      { ...OUTGOING, actions: ['read', 'create'], identifier: `${ALICE}/` },
+    ),
+  ],
   ['GRT-3 limits on incoming payments', withAccess({ ...INCOMING, limits: {} })],
   ['GRT-3 an identifier on quotes', withAccess({ type: 'quote', actions: ['create'], identifier: BOB })],
   ['GRT-4 an unknown type', withAccess({ type: 'account', actions: ['read'] })],

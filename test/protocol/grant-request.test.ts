@@ -112,6 +112,21 @@ describe('access', () => {
     expect(read(access({ ...same, actions: ['create', 'read'] })).access).toHaveLength(2)
   })
 
+  const receiver = 'https://shop.example/incoming-payments/1'
+  const interval = 'R11/2026-03-01T00:00:00Z/P1M'
+  it.each([
+    ['actions', { actions: ['create', 'read'] }, { actions: ['read', 'create'] }],
+    ['a receiver', { limits: { receiver } }, { limits: { receiver: receiver.replace('shop', 'SHOP') } }],
+    ['an interval', { limits: { interval } }, { limits: { interval: 'R11/2026-03-01/P0Y1M' } }],
+    ['no limits', {}, { limits: {} }],
+  ])('GRT-3 repeats no entry that means the same: %s', (_, one, other) => {
+    const access = [
+      { ...outgoing, ...one },
+      { ...outgoing, ...other },
+    ]
+    expect(refusal({ client, access_token: { access } })).toBe('access repeats an entry')
+  })
+
   it.each([
     { ...incoming, type: 'other' },
     { ...incoming, actions: [] },

@@ -97,6 +97,12 @@ describe('receivers', () => {
     expect(parseReceiver(text(2049))).toBeUndefined()
   })
 
+  it('T-24 refuses what a URL parser writes in more than 2048 characters', () => {
+    const text = (length: number): string => 'https://x/'.padEnd(length, 'é').concat('/incoming-payments/1')
+    expect(parseReceiver(text(330))?.url).toHaveLength(10 + 320 * 6 + 20)
+    expect(parseReceiver(text(400))).toBeUndefined()
+  })
+
   it('T-24 refuses 1 MiB a thousand times, for which the published pattern would need hours', () => {
     const long = `https://${'/incoming-payments/'.repeat(1 << 16)}`.slice(0, 1 << 20)
     const started = process.cpuUsage()
