@@ -1,6 +1,6 @@
 import type { ConsentData, InteractionRefusal } from '../../src/ports/consent.ts'
 import { html, type Markup } from './markup.ts'
-import { momentInWords, type RightInWords, requestInWords, rightsInWords } from './sentences.ts'
+import { additionInWords, momentInWords, type RightInWords, requestInWords, rightsInWords } from './sentences.ts'
 import { STYLE } from './style.ts'
 
 /** Whose page it is, and who looks at it. */
@@ -162,8 +162,8 @@ ${renderNext(finishHost)}
 }
 
 /**
- * The question itself. The client's own name always stands beside its origin: the name is its owner's choice, the
- * origin is not.
+ * The question itself. The client's own name always stands beside its whole address: the name is its owner's choice,
+ * the address is not, and its origin alone may be that of many.
  * @spec INT-11
  */
 export function renderQuestion(
@@ -176,12 +176,16 @@ export function renderQuestion(
   const request = requestInWords(consent)
   const note =
     client.name === undefined ? undefined : html` <span>The name is its own choice; this address is checked.</span>`
+  const local = client.isLocal
+    ? html`<p>It has an account at ${frame.walletName}, like any other customer. This does not mean that ${frame.walletName} itself asks.</p>\n`
+    : undefined
+  const addition = additionInWords(consent)
   return renderDocument(
     frame,
     `${asker} ${request}`,
     html`<h1><bdi>${asker}</bdi> ${request}</h1>
-<p class="asker"><strong><bdi>${client.origin}</bdi></strong>${note}</p>
-<p>If you approve, it may:</p>
+<p class="asker"><bdi><strong>${client.origin}</strong>${client.id.slice(client.origin.length)}</bdi>${note}</p>
+${local}${addition === undefined ? undefined : html`<p class="note"><strong>Take care.</strong> ${addition}</p>\n`}<p>If you approve, it may:</p>
 ${rightsInWords(consent).map(renderRight)}${renderRequest(consent)}<form method="post" action="${form.url}" aria-label="Your answer">
 <input type="hidden" name="csrf" value="${form.csrf}">
 <button name="decision" value="approve">Approve</button>

@@ -88,10 +88,21 @@ function hasAny(access: Access, ...actions: Access['actions']): boolean {
   return actions.some((action) => access.actions.includes(action))
 }
 
-function outgoingInWords(right: ConsentAccess, account: string): RightInWords {
+function isSending({ access }: ConsentAccess): boolean {
+  return access.type === 'outgoing-payment' && hasAny(access, 'create')
+}
+
+/** Over what an amount is counted. Of several rights each counts alone, so that none of them has the total. @spec LIM-10 */
+function scopeInWords(interval: ConsentInterval | undefined, isAlone: boolean): string {
+  const period = interval && interval.windows !== 1 ? periodInWords(interval.interval) : undefined
+  if (isAlone) return period ?? 'in total'
+  return period === undefined ? 'for this right alone' : `${period}, for this right alone`
+}
+
+function outgoingInWords(right: ConsentAccess, account: string, isAlone: boolean): RightInWords {
   const { access, debitAmount, receiveAmount, receiver, interval } = right
-  const canSend = hasAny(access, 'create')
-  const scope = interval && interval.windows !== 1 ? periodInWords(interval.interval) : 'in total'
+  const canSend = isSending(right)
+  const scope = scopeInWords(interval, isAlone)
   const ceiling = (label: string, amount: string): Ceiling => ({ label, amount: groupThousands(amount), scope })
   const hasAmount = debitAmount !== undefined || receiveAmount !== undefined
   const isLimited = hasAmount || receiver !== undefined || interval !== undefined
@@ -157,12 +168,16 @@ function quoteInWords({ access }: ConsentAccess): RightInWords {
   }
 }
 
-/** What one right means, in words. An entry that names no wallet address covers every one of the wallet. @spec RS-5 */
-export function rightInWords(right: ConsentAccess): RightInWords {
+/**
+ * What one right means, in words; `isAlone` where no other one sends money. An entry that names no wallet address covers
+ * every one of the wallet.
+ * @spec RS-5
+ */
+export function rightInWords(right: ConsentAccess, isAlone = true): RightInWords {
   const { access } = right
   switch (access.type) {
     case 'outgoing-payment':
-      return outgoingInWords(right, access.identifier)
+      return outgoingInWords(right, access.identifier, isAlone)
     case 'incoming-payment':
       return incomingInWords(right, access.identifier ?? 'any account of this wallet')
     case 'quote':
@@ -180,12 +195,19 @@ export function rightsInWords(consent: ConsentData): readonly RightInWords[] {
   }
   const isOutgoing = ({ access }: ConsentAccess): boolean => access.type === 'outgoing-payment'
   const access = [...consent.access.filter(isOutgoing), ...consent.access.filter((right) => !isOutgoing(right))]
-  return [...access.map(rightInWords), ...(consent.subject ? [identity] : [])]
+  const isAlone = consent.access.filter(isSending).length < 2
+  return [...access.map((right) => rightInWords(right, isAlone)), ...(consent.subject ? [identity] : [])]
+}
+
+/** What a person should know of several rights to send money; `undefined` where there is one at most. @spec LIM-10 */
+export function additionInWords({ access }: ConsentData): string | undefined {
+  const count = access.filter(isSending).length
+  if (count < 2) return undefined
+  return `It asks for ${count} rights to send money. Each counts on its own: what they let leave your account adds up.`
 }
 
 /** What the whole request comes to, after the name of who asks: `asks to send money from your account`. */
 export function requestInWords({ access, subject }: ConsentData): string {
-  if (access.some((right) => right.access.type === 'outgoing-payment' && hasAny(right.access, 'create')))
-    return 'asks to send money from your account'
+  if (access.some(isSending)) return 'asks to send money from your account'
   return access.length === 0 && subject ? 'asks to know who you are' : 'asks to use your account'
 }

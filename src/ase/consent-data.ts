@@ -14,8 +14,10 @@ export function consentData(
   walletAddress: string,
 ): ConsentData {
   const name = interaction.clientName
+  const { origin } = new URL(grant.client)
+  const isLocal = origin === context.walletAddressServer
   return {
-    client: { id: grant.client, ...(name !== undefined && { name }), origin: new URL(grant.client).origin },
+    client: { id: grant.client, ...(name !== undefined && { name }), origin, isLocal },
     walletAddress,
     access: grant.access.map((access) => consentAccess(context, access)),
     subject: grant.subject,

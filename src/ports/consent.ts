@@ -27,9 +27,12 @@ export interface ConsentData {
   readonly client: {
     /** The client's wallet address. */
     readonly id: string
-    /** The name in its wallet address document. Its owner chose it: show `origin` beside it. */
+    /** The name in its wallet address document. Its owner chose it: show `id` beside it. */
     readonly name?: string
+    /** The origin of `id`: who answers for it. Many clients may share it, so it names none of them alone. */
     readonly origin: string
+    /** Whether that is an account of this wallet, of a customer as any other: `origin` is the wallet's own then. */
+    readonly isLocal: boolean
   }
   /** Whose account this is about: only its owner may approve. */
   readonly walletAddress: string

@@ -23,7 +23,7 @@ describe('what a resource owner is shown', () => {
   it('INT-11 is the client with its name and origin, the wallet address, the access and where the browser goes', async () => {
     const wallet = await authWallet()
     expect(await shown(wallet, CONSENT_REQUEST)).toEqual({
-      client: { id: CLIENT, name: 'A Shop', origin: BASE },
+      client: { id: CLIENT, name: 'A Shop', origin: BASE, isLocal: true },
       walletAddress: ALICE,
       access: [{ access: OUTGOING }],
       subject: false,
@@ -42,7 +42,7 @@ describe('what a resource owner is shown', () => {
     const found = await wallet.openPayments.interactions.find(referenceOf(pending), OWNER)
     expect(found).toMatchObject({
       ok: true,
-      consent: { client: { id: SHOP, name: 'Shop', origin: 'https://shop.example' } },
+      consent: { client: { id: SHOP, name: 'Shop', origin: 'https://shop.example', isLocal: false } },
     })
   })
 
@@ -51,7 +51,7 @@ describe('what a resource owner is shown', () => {
     const wallet = await authWallet({ keyResolver })
     const client = await remoteClient(keyResolver)
     const consent = await shown(wallet, { ...CONSENT_REQUEST, client: SHOP }, client)
-    expect(consent.client).toStrictEqual({ id: SHOP, origin: 'https://shop.example' })
+    expect(consent.client).toStrictEqual({ id: SHOP, origin: 'https://shop.example', isLocal: false })
   })
 
   it.each([

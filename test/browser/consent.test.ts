@@ -84,7 +84,7 @@ describe('a person who is asked for money', () => {
     const limits = { debitAmount: usd('123456'), interval: 'R11/2026-03-01T00:00:00Z/P1M', receiver }
     const page = await open(await enter('alice'), await ask(limits))
     await expectHeading(page, QUESTION)
-    expect(await page.locator('.asker').textContent()).toContain(bank.origin)
+    expect(await page.locator('.asker').textContent()).toContain(`${bank.origin}/shop`)
     expect(await page.locator('.ceiling').textContent()).toBe('Leaves your account, at most 1,234.56 USD every month')
     const facts = await page
       .locator('dl div')
@@ -327,7 +327,7 @@ describe('a client with a name of its own choice', () => {
     ['another language', 'متجر الدراجات', 'متجر الدراجات'],
     ['the name of the bank', 'Harbour Bank', 'Harbour Bank'],
   ]
-  it.each(names)('INT-2 INT-11 of %s shows it as text, with its origin beside it', async (_, shopName, shown) => {
+  it.each(names)('INT-2 INT-11 of %s shows it as text, with its address beside it', async (_, shopName, shown) => {
     const other = await openBank({ shopName })
     try {
       const context = await openContext({ origins: [other.origin], ours: other.origin })
@@ -341,8 +341,9 @@ describe('a client with a name of its own choice', () => {
       expect(await page.locator('h1 bdi').textContent()).toBe(shown)
       expect(await page.title()).toBe(`${shown} asks to send money from your account – Harbour Bank`)
       expect(await page.locator('.asker').textContent()).toBe(
-        `${other.origin} The name is its own choice; this address is checked.`,
+        `${other.origin}/shop The name is its own choice; this address is checked.`,
       )
+      expect(await page.getByText('This does not mean that Harbour Bank itself asks.').isVisible()).toBe(true)
       expect(await page.locator('img, script').count()).toBe(0)
       await expectLegible(page)
     } finally {

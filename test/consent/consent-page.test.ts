@@ -61,6 +61,26 @@ describe('the question', () => {
     expect(await pageOf({ client })).not.toContain('The name is its own choice')
   })
 
+  it('INT-11 shows the whole address beside the name, and emphasises its origin', async () => {
+    expect(await pageOf()).toContain('<p class="asker"><bdi><strong>https://shop.example</strong>/pay</bdi> ')
+  })
+
+  it('INT-11 says of a client with an account here that it is not the wallet', async () => {
+    const text = 'This does not mean that Harbour &lt;Bank&gt; itself asks.'
+    expect(await pageOf({ client: { ...CONSENT.client, isLocal: true } })).toContain(text)
+    expect(await pageOf()).not.toContain(text)
+  })
+
+  it('LIM-10 promises no total where several rights to send money have one each', async () => {
+    const [right] = CONSENT.access
+    if (right === undefined) throw new Error('no right')
+    const { interval: _, ...once } = right
+    const page = await pageOf({ access: [once, { ...once, debitAmount: '5.00 USD' }] })
+    expect(page).toContain('2 rights to send money')
+    expect(page).not.toContain('in total')
+    expect(await pageOf({ access: [once] })).toContain('in total')
+  })
+
   it('INT-11 names the account also where no money is to be sent', async () => {
     const identity = await pageOf({ access: [], subject: true })
     expect(identity).toContain(`<dt>Your account</dt><dd><bdi>${ALICE}</bdi></dd>`)
@@ -106,7 +126,7 @@ describe('the question', () => {
   it('INT-2 writes every text from outside as text', async () => {
     const hostile = `<script>"'&`
     const page = await pageOf({
-      client: { id: hostile, name: hostile, origin: hostile },
+      client: { id: hostile, name: hostile, origin: hostile, isLocal: false },
       walletAddress: ALICE,
       finishHost: hostile,
       access: [

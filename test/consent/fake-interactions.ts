@@ -10,7 +10,7 @@ import type { HttpRequest } from '../../src/ports/http-exchange.ts'
 export const ALICE = 'https://wallet.example/alice'
 
 export const CONSENT: ConsentData = {
-  client: { id: 'https://shop.example/pay', name: 'Mia’s Bicycles', origin: 'https://shop.example' },
+  client: { id: 'https://shop.example/pay', name: 'Mia’s Bicycles', origin: 'https://shop.example', isLocal: false },
   walletAddress: ALICE,
   access: [
     {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { requestInWords, rightInWords, rightsInWords } from '../../adapters/consent/sentences.ts'
+import { additionInWords, requestInWords, rightInWords, rightsInWords } from '../../adapters/consent/sentences.ts'
 import type { ConsentAccess } from '../../src/ports/consent.ts'
 import type { Access, Action } from '../../src/protocol/access.ts'
 import { ALICE, CONSENT } from './fake-interactions.ts'
@@ -34,6 +34,23 @@ describe('a right to send money', () => {
     expect(outgoing(['create'], { receiveAmount: '1.00 USD', interval }).ceilings).toEqual([
       { label: 'Arrives, at most', amount: '1.00 USD', scope: 'every week' },
     ])
+  })
+
+  it('LIM-10 says of one of several that its amount is for it alone, and of all that they add up', () => {
+    const interval = { interval: 'R/2026-03-01T00:00:00Z/P1W', startsAt: Date.UTC(2026, 2, 1) }
+    const right = (limits: Omit<ConsentAccess, 'access'>, action: Action = 'create'): ConsentAccess => ({
+      access: { type: 'outgoing-payment', actions: [action], identifier: ALICE },
+      ...limits,
+    })
+    const scopes = (...access: readonly ConsentAccess[]) =>
+      rightsInWords({ ...CONSENT, access }).flatMap(({ ceilings }) => ceilings.map(({ scope }) => scope))
+    const once = right({ debitAmount: '10.00 USD' })
+    const weekly = right({ debitAmount: '10.00 USD', interval })
+    const seeing = right({}, 'read')
+    expect(scopes(once, weekly)).toEqual(['for this right alone', 'every week, for this right alone'])
+    expect(scopes(once, seeing)).toEqual(['in total'])
+    expect(additionInWords({ ...CONSENT, access: [once, seeing, weekly] })).toContain('2 rights to send money')
+    expect(additionInWords({ ...CONSENT, access: [once, seeing] })).toBeUndefined()
   })
 
   it('says that more may leave the account than arrives, where only that is limited', () => {

@@ -112,7 +112,7 @@ describe('the consent screen in a single page', () => {
     const browser = await Browser.of('alice')
     const { consent, csrf } = await browser.call('GET', path)
     expect(consent).toMatchObject({
-      client: { id: `${server.url}/shop`, name: 'The Bell Shop', origin: server.url },
+      client: { id: `${server.url}/shop`, name: 'The Bell Shop', origin: server.url, isLocal: true },
       walletAddress: `${server.url}/alice`,
       access: [{ debitAmount: '50.00 USD', interval: { windows: 12 } }, {}],
       finishHost: 'shop.example',

@@ -1,5 +1,5 @@
 // The consent screen. All that it shows comes from the wallet's own API, and goes in as text, never as markup.
-import { moment, showRight } from './rights.js'
+import { countSending, moment, showRight } from './rights.js'
 
 const reference = location.hash.slice(1)
 const main = document.getElementById('main')
@@ -63,8 +63,10 @@ function showQuestion({ consent, csrf }) {
   show('question')
   const texts = {
     asker: client.name ?? client.id,
-    origin: client.origin, // beside the name, which its owner chose
-    client: client.id,
+    client: client.id, // beside the name, which its owner chose
+    local: client.isLocal
+      ? 'It has an account at this wallet, like any other customer. This does not mean that the wallet itself asks.'
+      : '',
     account: walletAddress,
     next: finishHost
       ? `After your answer your browser goes to ${finishHost}.`
@@ -72,7 +74,11 @@ function showQuestion({ consent, csrf }) {
     until: `You can answer until ${moment(consent.expiresAt)}.`,
   }
   for (const [name, text] of Object.entries(texts)) find(`[data-text=${name}]`).textContent = text
-  const rights = consent.access.map((right) => showRight(right, consent.access.length > 1 || subject))
+  const sending = countSending(consent.access)
+  const kind = { isOptional: consent.access.length > 1 || subject, isAlone: sending < 2 }
+  const rights = consent.access.map((right) => showRight(right, kind))
+  if (!kind.isAlone)
+    find('#rights').append(`It asks for ${sending} rights to send money: what they let leave your account adds up.`)
   find('#rights').append(...rights.map(({ shown }) => shown))
   if (subject) find('#rights').append(`It will also learn that ${walletAddress} is yours.`)
 

@@ -65,8 +65,20 @@ function amountInput(label, asked, text) {
   return input
 }
 
+/** How many rights let money leave: where there are several, each has an amount of its own, and none is the total. */
+export function countSending(rights) {
+  return rights.filter(({ access }) => access.type === 'outgoing-payment' && access.actions.includes('create')).length
+}
+
+/** Over what an amount is counted: `in total`, `every month, for this right alone`. */
+function scopeInWords(interval, isAlone) {
+  const period = interval && periodInWords(interval)
+  if (isAlone) return period ?? 'in total'
+  return `${period === undefined ? '' : `${period}, `}for this right alone`
+}
+
 /** One right: what to show of it, and `choose`, which answers what of it a person allows, as a list of one or none. */
-export function showRight({ access, interval, receiver, ...texts }, isOptional) {
+export function showRight({ access, interval, receiver, ...texts }, { isOptional, isAlone }) {
   const shown = document.getElementById('right').content.cloneNode(true).firstElementChild
   const [checkbox, details] = [shown.querySelector('[type=checkbox]'), shown.querySelector('dl')]
   const tell = (label, ...value) => details.append(element('dt', label), element('dd', ...value))
@@ -80,7 +92,7 @@ export function showRight({ access, interval, receiver, ...texts }, isOptional) 
 
   const names = Object.keys(AMOUNTS).filter((name) => texts[name] !== undefined)
   const inputs = names.map((name) => amountInput(AMOUNTS[name], access.limits[name], texts[name]))
-  const scope = interval ? periodInWords(interval) : 'in total'
+  const scope = scopeInWords(interval, isAlone)
   for (const [at, name] of names.entries())
     tell(AMOUNTS[name], inputs[at], ` ${access.limits[name].assetCode} ${scope}`)
   if (interval) {
