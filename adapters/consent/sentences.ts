@@ -185,6 +185,16 @@ export function rightInWords(right: ConsentAccess, isAlone = true): RightInWords
   }
 }
 
+/** Tells titles that occur several times apart: `Send money (1 of 2)`. */
+function numbered(rights: readonly RightInWords[]): readonly RightInWords[] {
+  return rights.map((right) => {
+    const same = rights.filter(({ title }) => title === right.title)
+    return same.length < 2
+      ? right
+      : { ...right, title: `${right.title} (${same.indexOf(right) + 1} of ${same.length})` }
+  })
+}
+
 /** Every right that is asked for, the identity among them, in words; those to send money come first. @spec INT-11 */
 export function rightsInWords(consent: ConsentData): readonly RightInWords[] {
   const identity = {
@@ -196,7 +206,7 @@ export function rightsInWords(consent: ConsentData): readonly RightInWords[] {
   const isOutgoing = ({ access }: ConsentAccess): boolean => access.type === 'outgoing-payment'
   const access = [...consent.access.filter(isOutgoing), ...consent.access.filter((right) => !isOutgoing(right))]
   const isAlone = consent.access.filter(isSending).length < 2
-  return [...access.map((right) => rightInWords(right, isAlone)), ...(consent.subject ? [identity] : [])]
+  return numbered([...access.map((right) => rightInWords(right, isAlone)), ...(consent.subject ? [identity] : [])])
 }
 
 /** What a person should know of several rights to send money; `undefined` where there is one at most. @spec LIM-10 */

@@ -45,6 +45,11 @@ describe('the question', LONG, () => {
       bank.ask([spending({ debitAmount: usd('1999'), interval: 'R11/2026-03-01T00:00:00Z/P1M' })]),
     'a subscription without an end': () =>
       bank.ask([spending({ debitAmount: usd('1999'), interval: 'R/2026-01-01T00:00:00Z/P1M' })]),
+    'several budgets': () =>
+      bank.ask([
+        spending({ debitAmount: usd('1000') }),
+        spending({ debitAmount: usd('1200'), interval: 'R/2026-01-01T00:00:00Z/P1M' }),
+      ]),
     'money without a limit': () => bank.ask([spending()]),
     'money by a client that polls': () =>
       bank.ask([spending({ debitAmount: usd('1') })], { interact: { start: ['redirect'] } }),

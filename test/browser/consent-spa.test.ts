@@ -47,14 +47,15 @@ const LIMITS = { debitAmount: usd('5000'), interval: 'R11/2026-03-01T00:00:00Z/P
 type GrantRequest = Parameters<AuthenticatedClient['grant']['request']>[1]
 type OutgoingLimits = typeof LIMITS | { readonly receiveAmount: typeof LIMITS.debitAmount } | undefined
 
-/** Asks Alice for payments within limits and, where `more` says so, for prices. */
-async function ask(limits: OutgoingLimits, more: 'prices' | 'no more' = 'no more'): Promise<PendingGrant> {
+/** Asks Alice for payments within limits and, where `more` says so, for prices, or for as much once more. */
+async function ask(limits: OutgoingLimits, more: 'prices' | 'money' | 'no more' = 'no more'): Promise<PendingGrant> {
   const identifier = `${wallet.url}/alice`
   const payments = { type: 'outgoing-payment' as const, actions: ['create' as const, 'read' as const], identifier }
   const grant = await client.grant.request({ url: `${wallet.url}/auth` }, {
     access_token: {
       access: [
         { ...payments, ...(limits && { limits }) },
+        ...(more === 'money' ? [{ ...payments, actions: ['create' as const], ...(limits && { limits }) }] : []),
         ...(more === 'prices' ? [{ type: 'quote' as const, actions: ['create' as const, 'read' as const] }] : []),
       ],
     },
@@ -106,6 +107,8 @@ it('asks who it is, and what it is that they allow', async () => {
   const text = await page.getByRole('main').textContent()
   for (const part of [
     wallet.url,
+    `${wallet.url}/shop`,
+    'This does not mean that the wallet itself asks.',
     `${wallet.url}/alice`,
     'USD every month, 12 times',
     'anybody',
@@ -114,6 +117,14 @@ it('asks who it is, and what it is that they allow', async () => {
   ])
     expect(text).toContain(part)
   await expectGoodLooks(page, 'single page question')
+})
+
+it('LIM-10 promises no total where two rights to send money have one each', async () => {
+  const page = await visitAsAlice(await ask({ receiveAmount: usd('500') }, 'money'))
+  const text = (await page.getByRole('main').textContent()) ?? ''
+  expect(text).toContain('2 rights to send money: what they let leave your account adds up')
+  expect(text.split('USD for this right alone')).toHaveLength(3)
+  expect(text).not.toContain('in total')
 })
 
 it('grants less where less is chosen', async () => {

@@ -189,6 +189,11 @@ describe('a request', () => {
     expect(requestInWords({ ...CONSENT, access, subject })).toBe(words)
   })
 
+  it('LIM-10 numbers rights of one title', () => {
+    const titles = rightsInWords({ ...CONSENT, access: [sending, quote, sending] }).map(({ title }) => title)
+    expect(titles).toEqual(['Send money (1 of 2)', 'Send money (2 of 2)', 'Ask for prices'])
+  })
+
   it('tells what leaves the account first', () => {
     const titles = rightsInWords({ ...CONSENT, access: [quote, incoming, sending], subject: true }).map(
       ({ title }) => title,
