@@ -32,6 +32,7 @@ import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { type Amount, isSameAsset } from './protocol/amount.ts'
 import { clientWalletAddress } from './protocol/client.ts'
 import { answerBefore } from './records/deadline.ts'
+import { guardDirectory } from './records/guard-directory.ts'
 import { guardStorage } from './records/guard-storage.ts'
 import { createSerializer } from './records/serializer.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
@@ -226,7 +227,7 @@ function createContext(options: OpenPaymentsOptions): Context {
     ledger,
     lateAnswers: createLateAnswers(),
     deliveries: countDeliveries(),
-    walletAddresses,
+    walletAddresses: guardDirectory(walletAddresses, { clock, seconds: limits.holdSeconds, emit }),
     keyResolver,
     cryptography,
     secrets,

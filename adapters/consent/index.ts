@@ -20,11 +20,11 @@ export interface AuthenticatedUser extends ResourceOwner {
 export interface ConsentPageOptions {
   /**
    * Reads the wallet's own login from a request. `{ redirect }` sends the browser to the wallet's login, which must
-   * bring it back to the interaction URL (`request.target`); `undefined` answers 401.
+   * bring it back to the interaction URL (`request.target`); `undefined` or `null` answers 401.
    */
   readonly authenticate: (
     request: HttpRequest,
-  ) => Promise<AuthenticatedUser | { readonly redirect: string } | undefined>
+  ) => Promise<AuthenticatedUser | { readonly redirect: string } | null | undefined>
   /** The wallet's name, as its customers know it. */
   readonly walletName: string
   /**
@@ -192,7 +192,7 @@ export function consentPage({ authenticate, walletName, homeUrl }: ConsentPageOp
   return {
     async respond(exchange) {
       const user = await authenticate(exchange.request)
-      if (user === undefined) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED)
+      if (user === undefined || user === null) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED)
       if ('redirect' in user) return redirectTo(user.redirect)
       const frame = { walletName, homeUrl, userName: user.name }
       return exchange.request.method === 'POST'

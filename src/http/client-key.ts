@@ -88,7 +88,7 @@ export async function clientKeySet(
   return found
 }
 
-/** The name that a client gives itself in its wallet address document; never rejects. @spec INT-2 */
+/** The name that a client gives itself in its wallet address document; rejects only where the wallet's own directory fails. @spec INT-2 */
 export async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
   const walletAddress = clientWalletAddress(client)
   if (walletAddress === undefined) return undefined

@@ -106,7 +106,7 @@ export async function askPrice(
   const price = await answerInTime(context, 'the pricing', () =>
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
   )
-  if (price === undefined) return undefined
+  if (price === undefined || price === null) return undefined
   const rate = parseRate(price.rate)
   if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')
   return { from, to, rate, ...(price.fee && { fee: price.fee }) }
@@ -128,9 +128,10 @@ async function termsOf(context: Context, request: PriceRequest): Promise<Terms |
   if (price === undefined) return undefined
   const { from, to, rate, fee } = price
   const { basisPoints = 0, fixed = 0n } = fee ?? {}
-  const isFee = Number.isInteger(basisPoints) && basisPoints >= 0 && basisPoints < 10_000 && fixed >= 0n
-  if (!isFee)
-    throw new TypeError('Pricing.price gave a fee that is no whole number of basis points below 10000 and fixed units')
+  if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints >= 10_000)
+    throw new TypeError('Pricing.price gave a fee whose basisPoints are no integer from 0 to 9999')
+  if (typeof fixed !== 'bigint' || fixed < 0n)
+    throw new TypeError('Pricing.price gave a fee whose fixed part is no bigint of zero or more')
   return { from, to, rate, basisPoints, fixed }
 }
 

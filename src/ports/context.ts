@@ -10,7 +10,7 @@ import type { RemoteReceivers } from './remote-receivers.ts'
 import type { Secrets } from './secrets.ts'
 import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
 import type { Change, Storage } from './storage.ts'
-import type { WalletAddresses } from './wallet-addresses.ts'
+import type { WalletAddress } from './wallet-addresses.ts'
 
 /** Calls of the ledger that nobody waits for any more: what they answer late is as good as what a repeat would be answered. */
 export interface LateAnswers {
@@ -64,7 +64,8 @@ export interface Context {
   readonly ledger: Ledger
   readonly lateAnswers: LateAnswers
   readonly deliveries: Deliveries
-  readonly walletAddresses: WalletAddresses
+  /** The wallet's directory, its answers checked and waited for no longer than `holdSeconds`. */
+  readonly walletAddresses: { find(walletAddress: string): Promise<WalletAddress | undefined> }
   readonly keyResolver: KeyResolver
   readonly cryptography: Cryptography
   readonly secrets: Secrets

@@ -12,8 +12,8 @@ export interface Price {
 /** The wallet's prices. The default is one to one within an asset, no fee, and no way across assets. */
 export interface Pricing {
   /**
-   * The price of a payment from one asset to another; `undefined` where the wallet does not exchange them. Also asked
-   * what the exchange on the way to a receiver on another server is worth, which others make: its rate alone counts
+   * The price of a payment from one asset to another; `undefined` or `null` where the wallet does not exchange them. Also
+   * asked what the exchange on the way to a receiver on another server is worth, which others make: its rate alone counts
    * then, and without one a grant that limits only what is received pays no such receiver. Not asked for that within one
    * asset, which is worth itself; in another scale too, where there is no price.
    */
@@ -21,5 +21,5 @@ export interface Pricing {
     readonly walletAddress: string
     readonly from: Asset
     readonly to: Asset
-  }): Promise<Price | undefined>
+  }): Promise<Price | null | undefined>
 }

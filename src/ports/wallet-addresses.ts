@@ -1,6 +1,6 @@
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 
-/** One of the wallet's accounts, as the world sees it. */
+/** One of the wallet's accounts, as the world sees it. What is optional may be `null` too, as in a row of a database. */
 export interface WalletAddress {
   /** The account in the wallet's ledger; handed to the `Ledger` port unchanged and shown to nobody. */
   readonly account: string
@@ -19,7 +19,7 @@ export interface WalletAddresses {
   /**
    * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
    * `walletAddressServer`. A host whose own routes stand beside these is asked for every path that it is asked for, so
-   * this should be quick. A rejection is a fault, not a "no".
+   * this should be quick: it has `holdSeconds`. A rejection is a fault, not a "no"; `undefined` or `null` is one.
    */
-  find(walletAddress: string): Promise<WalletAddress | undefined>
+  find(walletAddress: string): Promise<WalletAddress | null | undefined>
 }

@@ -17,7 +17,7 @@ const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
 interface Visit {
   readonly form?: string
   readonly headers?: Readonly<Record<string, string>>
-  readonly user?: AuthenticatedUser | { readonly redirect: string } | undefined
+  readonly user?: AuthenticatedUser | { readonly redirect: string } | null | undefined
   readonly reference?: string
   readonly homeUrl?: string
 }
@@ -336,6 +336,7 @@ describe('a browser without a login', () => {
   it('gets 401 where the wallet names none', async () => {
     const fake = fakeInteractions()
     expect((await browse(fake)({ user: undefined })).status).toBe(401)
+    expect((await browse(fake)({ user: null })).status).toBe(401)
     expect(fake.state.session).toBeUndefined()
   })
 })

@@ -9,6 +9,7 @@ import {
   expectRefusal,
   expectStatus,
   INVALID_QUOTE,
+  INVALID_RECEIVER,
   INVALID_REQUEST,
   LIMIT_EXCEEDED,
   type ObservedWallet,
@@ -157,6 +158,30 @@ describe('a payment method that fails', () => {
 })
 
 describe('prices', () => {
+  it('are none where the wallet answers null', async () => {
+    const { wallet, spending, incoming } = await shop({ overrides: { pricing: { price: async () => null } } })
+    await expectRefusal(wallet, INVALID_RECEIVER, () =>
+      askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }),
+    )
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+  })
+
+  it('QUO-8 have a fee in whole units: a number in plain JavaScript is a fault that says so', async () => {
+    const fee = JSON.parse('{ "fixed": 25 }')
+    const { wallet, spending, incoming } = await shop({
+      overrides: { pricing: { price: async () => ({ rate: '1', fee }) } },
+    })
+    await expectRefusal(wallet, [500, 'internal_error', 'internal server error'], () =>
+      askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('100') }),
+    )
+    expect(wallet.events).toContainEqual(
+      expect.objectContaining({
+        type: 'fault',
+        message: 'Pricing.price gave a fee whose fixed part is no bigint of zero or more',
+      }),
+    )
+  })
+
   it('EMB-2 are not waited for longer than their deadline', async () => {
     const { called, call } = silence()
     const { wallet, spending, incoming } = await shop({ overrides: { pricing: { price: call } } })

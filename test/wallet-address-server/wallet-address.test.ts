@@ -235,8 +235,8 @@ describe('get-wallet-address', () => {
         },
       },
     })
-    expect((await get(wallet, ALICE)).status).toBe(500)
-    expect((await get(wallet, `${ALICE}/jwks.json`)).status).toBe(500)
+    expect((await get(wallet, ALICE)).status).toBe(503)
+    expect((await get(wallet, `${ALICE}/jwks.json`)).status).toBe(503)
   })
 })
 

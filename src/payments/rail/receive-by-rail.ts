@@ -11,7 +11,6 @@ import { type Decision, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
-import { answerInTime } from '../in-time.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
 
@@ -100,9 +99,7 @@ function isTooLate({ clock }: Context, { notAfter, isRefused }: RailTransfer): b
 
 /** The wallet address of an incoming payment; `undefined` where it is not active, or has changed its asset. */
 export async function findPayee(context: Context, payment: IncomingPayment): Promise<WalletAddress | undefined> {
-  const payee = await answerInTime(context, 'the directory of wallet addresses', () =>
-    context.walletAddresses.find(payment.walletAddress),
-  )
+  const payee = await context.walletAddresses.find(payment.walletAddress)
   const isPayable = payee !== undefined && payee.isActive !== false && isSameAsset(payee, assetOf(payment))
   return isPayable ? payee : undefined
 }

@@ -67,7 +67,6 @@ export function neverWithoutInteraction(): void {
 /** What a directory answers. */
 export function findsWalletAddresses(): void {
   createOpenPayments({ ...options, walletAddresses: { find: async () => undefined } })
-  // @ts-expect-error an address that is not there is undefined
   createOpenPayments({ ...options, walletAddresses: { find: async () => null } })
   // @ts-expect-error an account belongs to an asset
   createOpenPayments({ ...options, walletAddresses: { find: async () => ({ account: 'alice' }) } })

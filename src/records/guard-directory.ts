@@ -1,0 +1,72 @@
+import { unavailable, unexpected } from '../errors/conditions.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Context } from '../ports/context.ts'
+import type { ServiceEvent } from '../ports/events.ts'
+import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
+import { answerBefore } from './deadline.ts'
+
+/**
+ * The wallet's directory with its failures made ours: a question that fails, or is not answered in time, is an event and
+ * "unavailable". What it answers is checked once, here: an answer that is none is an event that names its mistake, and
+ * "unexpected", since asking again mends nothing.
+ */
+export function guardDirectory(
+  directory: WalletAddresses,
+  { clock, seconds, emit }: { clock: Clock; seconds: number; emit: (event: ServiceEvent) => void },
+): Context['walletAddresses'] {
+  const tell = (message: string, cause: unknown): string => {
+    emit({ type: 'fault', at: clock.now(), operation: undefined, message, cause })
+    return message
+  }
+  const ask = async (walletAddress: string): Promise<WalletAddress | null | undefined> => {
+    try {
+      const found = await answerBefore(clock, seconds * 1000, async () => directory.find(walletAddress))
+      if (found !== 'late') return found
+    } catch (cause) {
+      throw unavailable(tell('the directory of wallet addresses failed', cause))
+    }
+    const cause = new Error(`walletAddresses.find('${walletAddress}')`)
+    throw unavailable(tell('the directory of wallet addresses did not answer in time', cause))
+  }
+  return {
+    async find(walletAddress) {
+      const found = await ask(walletAddress)
+      if (found === undefined || found === null) return undefined
+      const mistake = mistakeIn(found)
+      if (mistake === undefined) return withoutNulls(found)
+      const cause = new TypeError(`walletAddresses.find('${walletAddress}'): ${mistake}`)
+      tell('the directory of wallet addresses gave an answer that is none', cause)
+      throw unexpected()
+    },
+  }
+}
+
+/** What is wrong with an answer of plain JavaScript, if anything. The keys themselves are looked at where they are used. */
+function mistakeIn(found: WalletAddress): string | undefined {
+  if (typeof found !== 'object') return 'is no object'
+  const { account, assetCode, assetScale, publicName, isActive, keys } = found
+  if (!isText(account) || account === '') return 'account must be a string that is not empty'
+  if (!isText(assetCode) || assetCode === '') return 'assetCode must be a string that is not empty'
+  if (!Number.isInteger(assetScale) || assetScale < 0 || assetScale > 255)
+    return 'assetScale must be an integer from 0 to 255'
+  if (!isText(publicName ?? '')) return 'publicName must be a string'
+  // A 0 that was meant as "no" must not pass for "yes".
+  if (typeof (isActive ?? true) !== 'boolean') return 'isActive must be true or false'
+  return Array.isArray(keys ?? []) ? undefined : 'keys must be a list'
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+/** A row of a database has null for what it does not have. */
+function withoutNulls({ account, assetCode, assetScale, publicName, isActive, keys }: WalletAddress): WalletAddress {
+  return {
+    account,
+    assetCode,
+    assetScale,
+    ...(isText(publicName) && { publicName }),
+    ...(isActive === false && { isActive }),
+    ...(keys && { keys }),
+  }
+}
