@@ -25,8 +25,7 @@ export function guardDirectory(
     } catch (cause) {
       throw unavailable(tell('the directory of wallet addresses failed', cause))
     }
-    const cause = new Error(`walletAddresses.find('${walletAddress}')`)
-    throw unavailable(tell('the directory of wallet addresses did not answer in time', cause))
+    throw unavailable(tell('the directory of wallet addresses did not answer in time', undefined))
   }
   return {
     async find(walletAddress) {

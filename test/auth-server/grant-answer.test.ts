@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALICE, AUTH, BASE, CLIENT, decideAs, directedClient, OWNER, usd } from '../support/test-wallet.ts'
+import { ALICE, AUTH, BASE, CLIENT, cryptography, decideAs, directedClient, OWNER, usd } from '../support/test-wallet.ts'
 import {
   approvedGrant,
   authWallet,
@@ -229,8 +229,11 @@ describe('what a grant request gets', () => {
   })
 
   it('an unexpected fault is a 500 request_denied without detail, and an event with its cause', async () => {
-    const cause = new Error('the directory is on fire')
-    const wallet = await authWallet({ walletAddresses: { find: () => Promise.reject(cause) } })
+    const cause = new Error('the source of chance is on fire')
+    const randomBytes = (): never => {
+      throw cause
+    }
+    const wallet = await authWallet({ cryptography: { ...cryptography, randomBytes } })
     const client = await directedClient()
     const answer = await wallet.ask({ ...PLAIN_REQUEST, client: client.client }, { as: client })
     expect(answer.status).toBe(500)
