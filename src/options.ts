@@ -1,3 +1,12 @@
+import {
+  hasMethod,
+  refuseUnknown,
+  requireBaseUrl,
+  requireMethods,
+  requireObject,
+  requirePositive,
+  requireSecrets,
+} from './errors/check-option.ts'
 import { ConfigurationError } from './errors/configuration-error.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Consent } from './ports/consent.ts'
@@ -12,8 +21,7 @@ import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
-import { parseUrl } from './protocol/url.ts'
-import { canonicalWalletAddress, isLoopbackHost } from './protocol/wallet-address.ts'
+import { canonicalWalletAddress } from './protocol/wallet-address.ts'
 
 /** What a wallet brings. */
 export interface OpenPaymentsOptions {
@@ -25,9 +33,13 @@ export interface OpenPaymentsOptions {
   readonly walletAddressServer?: string
   /** Secrets of at least 32 characters; the first signs, the others still verify. Generate one with `openssl rand -base64 32`. */
   readonly secrets: readonly string[]
+  /** Where grants and payments are kept: `sqliteStorage`, `postgresStorage`, or your own. */
   readonly storage: Storage
+  /** Your ledger, by the five calls that move its money. */
   readonly ledger: Ledger
+  /** Your directory: which account is behind a wallet address. */
   readonly walletAddresses: WalletAddresses
+  /** What a person sees who is asked for a grant: `consentPage`, `consentRedirect`, or your own. */
   readonly consent: Consent
   /** Default: one to one within an asset, no fee, no exchange. */
   readonly pricing?: Pricing
@@ -44,7 +56,11 @@ export interface OpenPaymentsOptions {
   readonly cryptography?: Cryptography
   /** Default: the system's clock. */
   readonly clock?: Clock
-  /** Default: faults are printed on the error stream. */
+  /**
+   * Told everything that happens. Default: faults, and what needs a person, are printed on the error stream; your own
+   * replaces that. Money events are recorded only by processes with an `onEvent` of their own: of a payment that one
+   * without ends, nobody is told.
+   */
   readonly onEvent?: OnEvent
   /** Lifetimes, sizes and open choices; each has a default. */
   readonly settings?: {
@@ -53,6 +69,9 @@ export interface OpenPaymentsOptions {
     readonly policies?: Partial<Policies>
   }
 }
+
+const DAY_SECONDS = 86_400
+const CENTURY_SECONDS = 36_525 * DAY_SECONDS
 
 const LIFETIMES: Lifetimes = {
   accessTokenSeconds: 600,
@@ -101,29 +120,32 @@ export interface Settings {
 
 /** Checks every option at construction and fills the defaults in; throws a `ConfigurationError` that names the option. */
 export function resolveSettings(options: OpenPaymentsOptions): Settings {
+  requireObject('the argument of createOpenPayments', options)
   const { settings = {} } = options
   requireObject('settings', settings)
   refuseUnknown('settings', settings, ['lifetimes', 'limits', 'policies'])
   const lifetimes = withDefaults('settings.lifetimes', LIFETIMES, settings.lifetimes)
   const limits = withDefaults('settings.limits', LIMITS, settings.limits)
   const policies = withDefaults('settings.policies', POLICIES, settings.policies, ['clientWalletAddress'])
-  for (const [name, value] of Object.entries(lifetimes)) requirePositive(`settings.lifetimes.${name}`, value)
-  for (const [name, value] of Object.entries(limits)) requirePositive(`settings.limits.${name}`, value)
+  for (const [name, value] of Object.entries(lifetimes))
+    requirePositive(`settings.lifetimes.${name}`, value, CENTURY_SECONDS)
+  for (const [name, value] of Object.entries(limits))
+    requirePositive(`settings.limits.${name}`, value, name.endsWith('Seconds') ? DAY_SECONDS : undefined)
   // Whoever is at a payment must not lose it to recovery: one lease covers a hold that is waited for, and then up to three
   // credits, the settlement and a commit.
   if (limits.leaseSeconds < limits.holdSeconds * 5) {
     throw new ConfigurationError('settings.limits.leaseSeconds must be at least five times holdSeconds')
   }
   checkPolicies(policies)
-  checkBaseUrl('authServer', options.authServer, policies)
-  checkBaseUrl('resourceServer', options.resourceServer, policies)
+  requireBaseUrl('authServer', options.authServer, policies)
+  requireBaseUrl('resourceServer', options.resourceServer, policies)
   const walletAddressServer = options.walletAddressServer ?? new URL(options.resourceServer).origin
-  checkBaseUrl('walletAddressServer', walletAddressServer, policies)
+  requireBaseUrl('walletAddressServer', walletAddressServer, policies)
   if (new URL(walletAddressServer).origin !== walletAddressServer) {
     throw new ConfigurationError('walletAddressServer must be an origin, without a path')
   }
   checkClientWalletAddress(policies, walletAddressServer)
-  checkSecrets(options.secrets)
+  requireSecrets(options.secrets)
   checkPorts(options)
   checkLists(options, policies)
   // A rail that works renews the lease every five seconds; a record or two may be slow.
@@ -141,22 +163,6 @@ function withDefaults<T extends object>(
   if (given !== undefined) requireObject(name, given)
   refuseUnknown(name, given ?? {}, [...Object.keys(defaults), ...withoutDefault])
   return Object.freeze({ ...defaults, ...given })
-}
-
-function requireObject(name: string, value: unknown): void {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ConfigurationError(`${name} must be an object`)
-}
-
-function refuseUnknown(name: string, given: object, known: readonly string[]): void {
-  for (const member of Object.keys(given)) {
-    if (!known.includes(member)) throw new ConfigurationError(`${name}.${member} is not an option`)
-  }
-}
-
-function requirePositive(name: string, value: unknown): void {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)
-    throw new ConfigurationError(`${name} must be a positive integer`)
 }
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {
@@ -195,22 +201,6 @@ function checkPolicies(policies: Policies): void {
     throw new ConfigurationError('settings.policies.localIlpPrefix is not an ILP address prefix')
 }
 
-/** Published URLs are compared byte by byte, so there is one way to write each. @spec D16 @spec WAS-4 */
-function checkBaseUrl(name: string, text: unknown, policies: Policies): void {
-  const url = typeof text === 'string' ? parseUrl(text) : undefined
-  if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL`)
-  if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
-  const canonical = `${url.origin}${url.pathname === '/' ? '' : url.pathname}`
-  if (canonical !== text) throw new ConfigurationError(`${name} must be written as ${canonical}`)
-  if (/[:*+()?]/.test(url.pathname)) throw new ConfigurationError(`${name} must not hold any of :*+()? in its path`)
-  const isLoopback = policies.loopbackHttp && isLoopbackHost(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
-    throw new ConfigurationError(
-      `${name} must be https (http needs settings.policies.loopbackHttp, on loopback names only)`,
-    )
-  }
-}
-
 /** Its key set must be one that this server answers, or nobody could verify what this server signs. */
 function checkClientWalletAddress({ clientWalletAddress, loopbackHttp }: Policies, walletAddressServer: string): void {
   if (clientWalletAddress === undefined) return
@@ -220,16 +210,6 @@ function checkClientWalletAddress({ clientWalletAddress, loopbackHttp }: Policie
   if (canonical === undefined || new URL(canonical).origin !== walletAddressServer)
     throw new ConfigurationError(`${name} must be a wallet address under ${walletAddressServer}`)
   if (canonical !== clientWalletAddress) throw new ConfigurationError(`${name} must be written as ${canonical}`)
-}
-
-const SHORTEST_SECRET = 32
-
-function checkSecrets(secrets: unknown): void {
-  if (!Array.isArray(secrets) || secrets.length === 0)
-    throw new ConfigurationError('secrets must hold at least one secret')
-  if (secrets.some((secret) => typeof secret !== 'string' || secret.length < SHORTEST_SECRET))
-    throw new ConfigurationError(`secrets must be strings of at least ${SHORTEST_SECRET} characters`)
-  if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
 }
 
 const PORT_METHODS = {
@@ -261,9 +241,7 @@ function checkPorts(options: OpenPaymentsOptions): void {
     const port = given.get(name)
     const isRequired = ['storage', 'ledger', 'walletAddresses', 'consent'].includes(name)
     if (port === undefined && !isRequired) continue
-    for (const method of methods) {
-      if (!hasMethod(port, method)) throw new ConfigurationError(`${name}.${method} must be a function`)
-    }
+    requireMethods(name, port, methods)
   }
 }
 
@@ -286,11 +264,9 @@ function checkPaymentMethods(methods: readonly PaymentMethod[]): void {
   const functions = ['createDetails', 'quote', 'deliver']
   if (!Array.isArray(methods) || !methods.every((method) => functions.every((name) => hasMethod(method, name))))
     throw new ConfigurationError('paymentMethods must be a list of payment methods')
+  const untyped = methods.findIndex(({ type }) => typeof type !== 'string' || type === '')
+  if (untyped !== -1) throw new ConfigurationError(`paymentMethods[${untyped}].type must be a string, such as 'ilp'`)
   // Payments remember the type that carries them.
   const types = methods.map(({ type }) => type)
   if (new Set(types).size !== types.length) throw new ConfigurationError('paymentMethods must be of one type each')
-}
-
-function hasMethod(port: unknown, method: string): boolean {
-  return typeof port === 'object' && port !== null && method in port && typeof Reflect.get(port, method) === 'function'
 }

@@ -1,4 +1,9 @@
-import { createOpenPayments, isConfigurationError, type OpenPaymentsOptions } from 'open-payments-server'
+import {
+  ConfigurationError,
+  createOpenPayments,
+  isConfigurationError,
+  type OpenPaymentsOptions,
+} from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
@@ -104,7 +109,7 @@ describe('the options', () => {
   it('secrets are long, different, and at least one', () => {
     const refused: readonly (readonly [unknown, string])[] = [
       [undefined, 'at least one secret'],
-      [SECRET, 'at least one secret'],
+      [SECRET, 'must be a list of strings'],
       [[], 'at least one secret'],
       [['x'.repeat(31)], 'at least 32 characters'],
       [[SECRET, ''], 'at least 32 characters'],
@@ -198,6 +203,25 @@ describe('the options', () => {
     expect(refusalOf({ ...settings(14), paymentMethods: [] })).toBe('accepted')
   })
 
+  it.each(numbers)('settings.%s are times that a date and a timer have', (part, names) => {
+    const most = part === 'lifetimes' ? 3_155_760_000 : 86_400
+    for (const name of names.filter((one) => one.endsWith('Seconds') && one !== 'holdSeconds')) {
+      expect(refusalOf(settings(part, { [name]: most }))).toBe('accepted')
+      for (const value of [most + 1, Number.MAX_SAFE_INTEGER])
+        expect(refusalOf(settings(part, { [name]: value }))).toBe(`settings.${part}.${name} must be at most ${most}`)
+    }
+    expect(refusalOf(settings('limits', { holdSeconds: 86_401 }))).toContain('holdSeconds must be at most 86400')
+  })
+
+  it('are an object, and none of them a promise', () => {
+    for (const given of [undefined, null, 'https://wallet.example', [RIGHT]])
+      expect(() => createOpenPayments(...([given] as unknown as [OpenPaymentsOptions]))).toThrow(
+        new ConfigurationError('the argument of createOpenPayments must be an object'),
+      )
+    for (const name of ['storage', 'ledger', 'walletAddresses', 'consent', 'pricing'])
+      expect(refusalOf({ [name]: Promise.resolve({}) })).toBe(`${name} is a promise: await it`)
+  })
+
   it('settings are objects', () => {
     expect(refusalOf({ settings: null })).toBe('settings must be an object')
     expect(refusalOf({ settings: { policies: null } })).toBe('settings.policies must be an object')
@@ -209,6 +233,10 @@ describe('the options', () => {
     const { quote: _, ...withoutQuote } = fakeRail()
     for (const paymentMethods of ['nope', {}, [{}], null, [withoutQuote]])
       expect(refusalOf({ paymentMethods })).toBe('paymentMethods must be a list of payment methods')
+    for (const type of [undefined, '', 7])
+      expect(refusalOf({ paymentMethods: [{ ...fakeRail(), type }] })).toBe(
+        "paymentMethods[0].type must be a string, such as 'ilp'",
+      )
     expect(refusalOf({ paymentMethods: [fakeRail()] })).toBe('accepted')
     expect(refusalOf({ paymentMethods: [fakeRail(), fakeRail()] })).toBe('paymentMethods must be of one type each')
   })

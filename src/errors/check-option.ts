@@ -1,0 +1,67 @@
+import { parseUrl } from '../protocol/url.ts'
+import { isLoopbackHost } from '../protocol/wallet-address.ts'
+import { ConfigurationError } from './configuration-error.ts'
+
+/** An option that is an object of members. */
+export function requireObject(name: string, value: unknown): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new ConfigurationError(`${name} must be an object`)
+}
+
+/** A misspelt option would be its default in silence. */
+export function refuseUnknown(name: string, given: object, known: readonly string[]): void {
+  for (const member of Object.keys(given)) {
+    if (!known.includes(member)) throw new ConfigurationError(`${name}.${member} is not an option`)
+  }
+}
+
+/** An integer above zero. Above `most` it would be a moment that no date has, or a time that no timer takes. */
+export function requirePositive(name: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)
+    throw new ConfigurationError(`${name} must be a positive integer`)
+  if (value > most) throw new ConfigurationError(`${name} must be at most ${most}`)
+}
+
+/** Published URLs are compared byte by byte, so there is one way to write each. @spec D16 @spec WAS-4 */
+export function requireBaseUrl(
+  name: string,
+  text: unknown,
+  { loopbackHttp }: { readonly loopbackHttp: boolean },
+): void {
+  const url = typeof text === 'string' ? parseUrl(text) : undefined
+  if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL`)
+  if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
+  const canonical = `${url.origin}${url.pathname === '/' ? '' : url.pathname}`
+  if (canonical !== text) throw new ConfigurationError(`${name} must be written as ${canonical}`)
+  if (/[:*+()?]/.test(url.pathname)) throw new ConfigurationError(`${name} must not hold any of :*+()? in its path`)
+  const isLoopback = loopbackHttp && isLoopbackHost(url.hostname)
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
+    throw new ConfigurationError(
+      `${name} must be https (http needs settings.policies.loopbackHttp, on loopback names only)`,
+    )
+  }
+}
+
+const SHORTEST_SECRET = 32
+
+/** Without the secrets themselves in a message: it may be logged. */
+export function requireSecrets(secrets: unknown): void {
+  if (typeof secrets === 'string') throw new ConfigurationError('secrets must be a list of strings')
+  if (!Array.isArray(secrets) || secrets.length === 0)
+    throw new ConfigurationError('secrets must hold at least one secret')
+  if (secrets.some((secret) => typeof secret !== 'string' || secret.length < SHORTEST_SECRET))
+    throw new ConfigurationError(`secrets must be strings of at least ${SHORTEST_SECRET} characters`)
+  if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
+}
+
+/** A port with its methods; one that is made asynchronously must have been waited for. */
+export function requireMethods(name: string, port: unknown, methods: readonly string[]): void {
+  if (hasMethod(port, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
+  const missing = methods.find((method) => !hasMethod(port, method))
+  if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
+}
+
+/** Whether a value is an object with that method. */
+export function hasMethod(port: unknown, method: string): boolean {
+  return typeof port === 'object' && port !== null && method in port && typeof Reflect.get(port, method) === 'function'
+}
