@@ -4,6 +4,7 @@
  * @module open-payments-server/consent
  */
 
+import { ConfigurationError } from '../../src/index.ts'
 import type { Consent, ConsentData, DecidedInteraction, ResourceOwner } from '../../src/ports/consent.ts'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
 import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
@@ -181,13 +182,29 @@ async function showInteraction(
   return respondPage(200, renderQuestion(frame, consent, { url, csrf }), consent)
 }
 
+function checkOptions(options: ConsentPageOptions): void {
+  const demand = (holds: boolean, message: string): void => {
+    if (!holds) throw new ConfigurationError(`consentPage: ${message}`)
+  }
+  demand(typeof options === 'object' && options !== null, 'the options must be an object')
+  const { authenticate, walletName, homeUrl } = options
+  const unknown = Object.keys(options).find((name) => !['authenticate', 'walletName', 'homeUrl'].includes(name))
+  demand(unknown === undefined, `${unknown} is not an option`)
+  demand(typeof authenticate === 'function', 'authenticate must be a function')
+  demand(typeof walletName === 'string' && walletName !== '', 'walletName must be a string that is not empty')
+  demand(homeUrl === undefined || typeof homeUrl === 'string', 'homeUrl must be a string')
+}
+
 /**
  * A consent page that needs no script: who asks, for what, within which limits, and where the browser goes next, all
  * from the server's own records. The decision is taken by a form whose hidden field `csrf` and button `decision`
  * (`approve` or `deny`) are all that a program needs to fill it in too.
+ * Throws a `ConfigurationError` that names an option which is missing, unknown or of a wrong type.
  * @spec INT-9 @spec INT-10 @spec INT-11
  */
-export function consentPage({ authenticate, walletName, homeUrl }: ConsentPageOptions): Consent {
+export function consentPage(options: ConsentPageOptions): Consent {
+  checkOptions(options)
+  const { authenticate, walletName, homeUrl } = options
   const underWay: Decisions = new Map()
   return {
     async respond(exchange) {
@@ -207,5 +224,6 @@ export function consentPage({ authenticate, walletName, homeUrl }: ConsentPageOp
  * screen's address from the reference of the interaction, which is encoded for a URL: anybody may have written it.
  */
 export function consentRedirect({ url }: { readonly url: (reference: string) => string }): Consent {
+  if (typeof url !== 'function') throw new ConfigurationError('consentRedirect: url must be a function')
   return { respond: async ({ reference }) => redirectTo(url(encodeURIComponent(reference))) }
 }

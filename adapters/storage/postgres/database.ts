@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../../../src/index.ts'
 import { inTime } from './in-time.ts'
 import { backOff, sqlState } from './retry.ts'
 
@@ -202,6 +203,9 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
   }
 }
 
+/** More than a timer takes would be no time at all. */
+const LONGEST_ANSWER_SECONDS = 86_400
+
 /**
  * The connections of a host's database; `postgres` is known by its `unsafe`. Throws where it is neither, without telling
  * what it is: a connection string holds a password.
@@ -212,8 +216,12 @@ export function connectionsOf(
 ): Connections {
   const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
   if (!isInstance || !('unsafe' in database || 'connect' in database)) {
-    throw new TypeError('the database of postgresStorage is a Pool of pg or an instance of postgres')
+    throw new ConfigurationError('the database of postgresStorage is a Pool of pg or an instance of postgres')
   }
+  if (!(answerSeconds > 0 && answerSeconds <= LONGEST_ANSWER_SECONDS))
+    throw new ConfigurationError(
+      `postgresStorage: answerSeconds must be above 0, and at most ${LONGEST_ANSWER_SECONDS}`,
+    )
   return 'unsafe' in database
     ? postgresConnections(database, prepare, answerSeconds)
     : pgConnections(database, prepare, answerSeconds)

@@ -1,0 +1,88 @@
+import { isConfigurationError } from 'open-payments-server'
+import { consentPage, consentRedirect } from 'open-payments-server/consent'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { postgresStorage } from 'open-payments-server/storage/postgres'
+import { sqliteStorage } from 'open-payments-server/storage/sqlite'
+import { expect, it } from 'vitest'
+
+/** Calls it as plain JavaScript does, and answers what it says. */
+async function refusalOf(make: unknown, ...given: readonly unknown[]): Promise<string> {
+  if (typeof make !== 'function') return 'no function'
+  try {
+    await make(...given)
+  } catch (error) {
+    if (!isConfigurationError(error)) throw error
+    return error.message
+  }
+  return 'accepted'
+}
+
+const PAGE = { walletName: 'Harbour Bank', authenticate: async () => undefined }
+const ROW = { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n }
+const POOL = { connect: () => Promise.reject(new Error('no server')) }
+const NO_CONNECTION =
+  'SQLite: the first argument must be an open connection, such as `await openSqlite(path)`, not a path or a promise'
+const NO_DATABASE = 'the database of postgresStorage is a Pool of pg or an instance of postgres'
+const NO_WAIT = 'SQLite: busyTimeoutSeconds must be from 0 to 86400'
+const NO_ANSWER_TIME = 'postgresStorage: answerSeconds must be above 0, and at most 86400'
+
+const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string])[] = [
+  ['consentPage', consentPage, [], 'consentPage: the options must be an object'],
+  ['consentPage', consentPage, [{}], 'consentPage: authenticate must be a function'],
+  [
+    'consentPage',
+    consentPage,
+    [{ ...PAGE, walletName: undefined }],
+    'consentPage: walletName must be a string that is not empty',
+  ],
+  ['consentPage', consentPage, [{ ...PAGE, loginURL: '/login' }], 'consentPage: loginURL is not an option'],
+  ['consentPage', consentPage, [{ ...PAGE, homeUrl: 42 }], 'consentPage: homeUrl must be a string'],
+  ['consentPage', consentPage, [PAGE], 'accepted'],
+  ['consentRedirect', consentRedirect, [{}], 'consentRedirect: url must be a function'],
+  ['memoryLedger', memoryLedger, [[ROW]], 'memoryLedger: 0 is not an option'],
+  ['memoryLedger', memoryLedger, [{ account: [ROW] }], 'memoryLedger: account is not an option'],
+  ['memoryLedger', memoryLedger, [{ accounts: ROW }], 'memoryLedger: accounts must be a list'],
+  [
+    'memoryLedger',
+    memoryLedger,
+    [{ accounts: [{ ...ROW, balance: 100 }] }],
+    'memoryLedger: accounts[0].balance must be a bigint, such as 100n',
+  ],
+  [
+    'memoryLedger',
+    memoryLedger,
+    [{ accounts: [ROW, { ...ROW, account: undefined }] }],
+    'memoryLedger: accounts[1].account must be a string that is not empty',
+  ],
+  [
+    'memoryLedger',
+    memoryLedger,
+    [{ accounts: [{ ...ROW, assetScale: '2' }] }],
+    'memoryLedger: accounts[0].assetScale must be 0 to 255',
+  ],
+  [
+    'memoryLedger',
+    memoryLedger,
+    [{ accounts: [{ ...ROW, assetCode: 840 }] }],
+    'memoryLedger: accounts[0].assetCode must be a string',
+  ],
+  ['memoryLedger', memoryLedger, [{ accounts: [ROW] }], 'accepted'],
+  ['sqliteStorage', sqliteStorage, [], NO_CONNECTION],
+  ['sqliteStorage', sqliteStorage, ['x.db'], NO_CONNECTION],
+  ['sqliteStorage', sqliteStorage, [Promise.resolve({})], NO_CONNECTION],
+  ['sqlLedger', sqlLedger, ['x.db'], NO_CONNECTION],
+  ...[-1, Number.NaN, 1e7, '5 seconds'].map(
+    (busyTimeoutSeconds) =>
+      ['sqliteStorage', sqliteStorage, [{ exec: () => 0, prepare: () => 0 }, { busyTimeoutSeconds }], NO_WAIT] as const,
+  ),
+  ['postgresStorage', postgresStorage, [], NO_DATABASE],
+  ['postgresStorage', postgresStorage, ['postgres://user:password@host/x'], NO_DATABASE],
+  ...[0, -1, Number.NaN, 1e7].map(
+    (answerSeconds) => ['postgresStorage', postgresStorage, [POOL, { answerSeconds }], NO_ANSWER_TIME] as const,
+  ),
+]
+
+it.each(MISTAKES)('%s says what is wrong with its options', async (_, make, given, message) => {
+  expect(await refusalOf(make, ...given)).toBe(message)
+})
