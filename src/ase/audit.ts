@@ -15,6 +15,7 @@ import {
   type StateEntry,
 } from '../protocol/outgoing-payment.ts'
 import { lineOf, type SignedRequest, showToken } from '../protocol/signed-request.ts'
+import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 
 /** The grant that a payment was made under. Moments are in milliseconds. */
@@ -103,8 +104,11 @@ export interface AuditedDelivery {
 
 const PAGE = 100
 
-/** The outgoing payments of a wallet address (its canonical URL), newest first, each with its proof. @spec T-42 */
-export async function* auditPayments(context: Context, walletAddress: string): AsyncIterable<AuditedPayment> {
+/** The outgoing payments of a wallet address by any spelling of its URL, newest first, each with its proof. Throws where it is none. @spec T-42 */
+export async function* auditPayments(context: Context, text: string): AsyncIterable<AuditedPayment> {
+  // Under another spelling there is no payment, which would look like a proof that there was none.
+  const walletAddress = canonicalWalletAddress(text, { loopbackHttp: context.policies.loopbackHttp })
+  if (walletAddress === undefined) throw new TypeError('audit: this is no wallet address')
   let after: ListPosition | undefined
   do {
     const query = { kind: 'outgoing-payment', walletAddress, direction: 'older', limit: PAGE } as const

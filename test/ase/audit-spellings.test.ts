@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest'
+import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+
+it('T-42 an audit has the payments of a wallet address by any spelling, and refuses what is none', async () => {
+  const wallet = await testWallet()
+  const { payment } = await incomingPayment(wallet)
+  const token = await spendingToken(wallet)
+  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('5') }
+  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
+  const idsOf = async (address: string): Promise<readonly string[]> => {
+    const ids: string[] = []
+    for await (const { id } of wallet.openPayments.audit(address)) ids.push(id)
+    return ids
+  }
+  const ids = await idsOf(ALICE)
+  expect(ids).toHaveLength(1)
+  expect(await idsOf(`${ALICE}/`)).toEqual(ids)
+  await expect(idsOf('alice')).rejects.toThrow('audit: this is no wallet address')
+})
