@@ -2,16 +2,13 @@ import { type AuditedPayment, auditPayments } from './ase/audit.ts'
 import { createGrants, type Grants } from './ase/grants.ts'
 import { createInteractions } from './ase/interactions.ts'
 import { authServerRoutes } from './auth-server/routes.ts'
-import { createRemoteReceivers } from './client/remote-receivers.ts'
-import { ConfigurationError } from './errors/configuration-error.ts'
+import { createContext } from './create-context.ts'
 import { fromFetchRequest, toFetchResponse } from './http/fetch-exchange.ts'
 import { createHandler } from './http/handle.ts'
 import { findLocalWalletAddress } from './http/local-wallet-address.ts'
 import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
 import { createRouter } from './http/router.ts'
-import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
-import { createLateAnswers } from './payments/late-answers.ts'
-import { countDeliveries } from './payments/rail/deliveries.ts'
+import type { OpenPaymentsOptions } from './options.ts'
 import {
   decideByHost,
   type HostDecision,
@@ -22,28 +19,10 @@ import { createRailServer } from './payments/rail/rail-server.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { recoverPayments, sweepRecords } from './payments/recover.ts'
 import { tellFailure } from './payments/tell-failure.ts'
-import type { Clock } from './ports/clock.ts'
 import type { Interactions } from './ports/consent.ts'
-import type { Context } from './ports/context.ts'
-import type { MoneyEvent, OnEvent } from './ports/events.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
-import type { Pricing } from './ports/pricing.ts'
-import type { RemoteReceivers } from './ports/remote-receivers.ts'
-import { type Amount, isSameAsset } from './protocol/amount.ts'
-import { clientWalletAddress } from './protocol/client.ts'
-import { answerBefore } from './records/deadline.ts'
-import { guardDirectory } from './records/guard-directory.ts'
-import { guardStorage } from './records/guard-storage.ts'
-import { createSerializer } from './records/serializer.ts'
+import type { Amount } from './protocol/amount.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
-import { derivedSecrets } from './runtime/derived-secrets.ts'
-import { fetchKeyResolver } from './runtime/fetch-key-resolver.ts'
-import { outboundRequests } from './runtime/outbound-requests.ts'
-import { hostNetwork } from './runtime/pinned-connection.ts'
-import { reportFaults } from './runtime/report-faults.ts'
-import { systemClock } from './runtime/system-clock.ts'
-import { tokenBuckets } from './runtime/token-buckets.ts'
-import { webCryptography } from './runtime/web-crypto.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
 /** How a host hears of work that goes on after a response, such as the delivery of a payment. */
@@ -120,11 +99,6 @@ export interface OpenPayments {
   sweep(): Promise<number>
   /** Resolves once all that runs has ended: after responses, in `recover()` and `sweep()`, and what `recover()` took up. Before the host closes its storage. */
   drain(): Promise<void>
-}
-
-/** One to one within an asset; no way across. */
-const EVEN_PRICING: Pricing = {
-  price: async ({ from, to }) => (isSameAsset(from, to) ? { rate: '1' } : undefined),
 }
 
 /** Puts a server together. Every option is checked here: a mistake is a `ConfigurationError` that names it. */
@@ -206,97 +180,4 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
 function basePath(url: string): string {
   const { pathname } = new URL(url)
   return pathname === '/' ? '' : pathname
-}
-
-function createContext(options: OpenPaymentsOptions): Context {
-  const { walletAddressServer, lifetimes, limits, policies } = resolveSettings(options)
-  const clock = options.clock ?? systemClock()
-  const cryptography = options.cryptography ?? webCryptography()
-  const keyResolver = options.keyResolver ?? fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
-  const onEvent: OnEvent = options.onEvent ?? reportFaults
-  const { authServer, resourceServer, storage, ledger, walletAddresses, paymentMethods = [] } = options
-  const emit = emitBestEffort(onEvent)
-  const secrets = derivedSecrets(options.secrets, cryptography)
-  const own = { clock, cryptography, secrets, emit, policies }
-  const remoteReceivers = options.remoteReceivers ?? (paymentMethods.length > 0 ? readReceivers(own) : undefined)
-  return Object.freeze({
-    authServer,
-    resourceServer,
-    walletAddressServer,
-    storage: guardStorage(storage, () => clock.now(), emit),
-    ledger,
-    lateAnswers: createLateAnswers(),
-    deliveries: countDeliveries(),
-    walletAddresses: guardDirectory(walletAddresses, { clock, seconds: limits.holdSeconds, emit }),
-    keyResolver,
-    cryptography,
-    secrets,
-    clock,
-    pricing: options.pricing ?? EVEN_PRICING,
-    paymentMethods,
-    ...(paymentMethods.length > 0 && remoteReceivers && { remoteReceivers }),
-    lifetimes,
-    limits,
-    policies,
-    chargeCreation: meterCreations(clock, limits.createdPerHour),
-    chargeRefusal: tokenBuckets(clock, REFUSALS),
-    emit,
-    // Money events are only kept where somebody asked for them: the default sink would acknowledge and drop them.
-    ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
-    serialize: createSerializer(),
-  } satisfies Context)
-}
-
-function readReceivers({
-  policies,
-  ...own
-}: Pick<Context, 'clock' | 'cryptography' | 'secrets' | 'emit' | 'policies'>): RemoteReceivers {
-  const network = hostNetwork()
-  if (network === undefined) throw new ConfigurationError('remoteReceivers is required on a host without node:https')
-  const { clientWalletAddress, loopbackHttp } = policies
-  const send = outboundRequests({ clock: own.clock, loopbackHttp, network })
-  return createRemoteReceivers({ ...own, send, ...(clientWalletAddress !== undefined && { clientWalletAddress }) })
-}
-
-const HOUR_MILLISECONDS = 3_600_000
-
-/** How many clients and sources are remembered, in a few megabytes at most. */
-const METERED = 10_000
-
-const REFUSALS = { capacity: 20, refillMilliseconds: HOUR_MILLISECONDS, maximumKeys: 100_000 }
-
-/** @spec T-37 */
-function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCreation'] {
-  const take = tokenBuckets(clock, {
-    capacity: createdPerHour,
-    refillMilliseconds: HOUR_MILLISECONDS,
-    maximumKeys: METERED,
-  })
-  return (client, source) => {
-    // Where the source is known, it alone is charged for a client that has no wallet address: such names are free to
-    // make, and remembering them would push out what others have used up.
-    const isFree = source !== undefined && clientWalletAddress(client) === undefined
-    const payers = [...(isFree ? [] : [`client ${client}`]), ...(source === undefined ? [] : [`source ${source}`])]
-    return Math.ceil(take(...payers) / 1000)
-  }
-}
-
-const ACKNOWLEDGE_SECONDS = 10
-
-/** Hands a money event over. A host that never answers counts as one that refused: else it would hold up everything behind it. */
-async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
-  const answer = await answerBefore(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(event))
-  if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
-}
-
-/** A sink that fails must not fail the request that it is told about. */
-function emitBestEffort(onEvent: OnEvent): Context['emit'] {
-  return (event) => {
-    try {
-      const told = onEvent(event)
-      if (told !== undefined) Promise.resolve(told).catch(() => undefined)
-    } catch {
-      // The host's own sink is the last place to report to.
-    }
-  }
 }

@@ -33,7 +33,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   runtime: { rooms: ['ports', 'protocol', 'errors'], lazyPackages: ['@peculiar/webcrypto'] },
   testing: { rooms: ['ports', 'protocol', 'http-signatures', 'open-payments.ts'] },
   'options.ts': { rooms: WHOLE, packages: ['valibot'] },
-  'open-payments.ts': { rooms: [...WHOLE, 'options.ts'], packages: ['valibot'] },
+  'create-context.ts': { rooms: [...WHOLE, 'options.ts'] },
+  'open-payments.ts': { rooms: [...WHOLE, 'create-context.ts', 'options.ts'] },
   'index.ts': { rooms: [...WHOLE, 'options.ts', 'open-payments.ts'] },
   adapters: { rooms: ['index.ts', 'ports', 'protocol'], lazyPackages: ['libsql'] },
 }
