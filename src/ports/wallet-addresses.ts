@@ -20,6 +20,10 @@ export interface WalletAddresses {
    * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
    * `walletAddressServer`. A host whose own routes stand beside these is asked for every path that it is asked for, so
    * this should be quick: it has `holdSeconds`. A rejection is a fault, not a "no"; `undefined` or `null` is one.
+   *
+   * An address belongs to one account for ever. Grants and incoming payments that are out in the world name the address:
+   * were it given to somebody else, they would spend and receive with that person's account. When an account is closed,
+   * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`.
    */
   find(walletAddress: string): Promise<WalletAddress | null | undefined>
 }
