@@ -144,6 +144,8 @@ function rejectTransfer(arrival: Arrival, outcome: TransferOutcome): Promise<Ilp
       const room: StreamFrame = { type: 'stream-max-money', streamId, receiveMax, totalReceived: 0n }
       return rejectSealed(arrival, 'F99', 'more than is still to be paid', room)
     }
+    case 'not_now':
+      return rejectSealed(arrival, 'T00', 'not now')
     case 'not_payable':
       return rejectSealed(arrival, 'F99', 'this takes no money any more', CLOSE)
     default:

@@ -9,6 +9,7 @@ import type {
 } from '../ports/consent.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
+import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type Access, refuseLimits } from '../protocol/access.ts'
 import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/finish-hash.ts'
 import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
@@ -138,31 +139,31 @@ function forgetNonce(grant: Grant): Grant {
 }
 
 /** @spec GRT-13 */
-async function grantedAccess(
+function grantedAccess(
   context: Context,
   { access: asked, subject }: Grant,
-  walletAddress: string,
+  account: WalletAddress,
   given: unknown,
-): Promise<readonly Access[] | undefined> {
+): readonly Access[] | undefined {
   const granted = parseGrantedAccess(asked, given)
   if (granted === undefined || (granted.length === 0 && !subject)) return undefined
-  const account = await context.walletAddresses.find(walletAddress)
-  const fits = (entry: Access): boolean =>
-    account !== undefined && refuseLimits(entry, account, context.policies.intervalCounting) === undefined
+  const fits = (entry: Access): boolean => refuseLimits(entry, account, context.policies.intervalCounting) === undefined
   return granted.every(fits) ? granted : undefined
 }
 
-/** `undefined` where what is given goes beyond what was asked. */
+/** `undefined` where what is given goes beyond what was asked, or the directory knows no account that it is given for. @spec RS-13 */
 async function approveGrant(
   context: Context,
   asked: Grant,
   walletAddress: string,
   approver: Approver,
 ): Promise<DecidedGrant | undefined> {
+  const owned = await context.walletAddresses.find(walletAddress)
+  if (owned === undefined) return undefined
   const isAll = approver.access === 'all'
-  const access = isAll ? asked.access : await grantedAccess(context, asked, walletAddress, approver.access)
+  const access = isAll ? asked.access : grantedAccess(context, asked, owned, approver.access)
   if (access === undefined) return undefined
-  const grant: Grant = { ...asked, access }
+  const grant: Grant = { ...asked, access, account: owned.account }
   const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
   const approved: Grant = { ...grant, state: 'approved', interactRefHash: await context.secrets.digest(reference) }
   if (grant.finish === undefined) return { grant: approved }

@@ -4,7 +4,9 @@ import { assetOf, type IncomingPayment, isActive, roomOf, stateAfterReceipt } fr
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
+import { answerInTime } from './in-time.ts'
 import { deliverEvents } from './notify.ts'
+import { isOtherAccount, tellOtherAccount } from './other-account.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 
 /**
@@ -16,8 +18,8 @@ export type ReceivedPayment =
   | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
   | { readonly ok: false; readonly reason: ReceiptRefusal | 'conflict' }
 
-/** Why reported money is not counted: it is not the payment's, which is not there, of another asset, over or full. */
-export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'completed' | 'expired' | 'over_remainder'
+/** Why reported money is not counted: it is not the payment's, which is not there, of another asset or account, over or full. */
+export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'other_account' | 'completed' | 'expired' | 'over_remainder'
 
 // Databases refuse a NUL, and store each half of a surrogate pair as the same replacement: two transfers would be one.
 const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
@@ -26,8 +28,8 @@ const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
  * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
  * `transferId` is unique on this server and is counted once: the same call gets the same answer again, also a refusal, so
  * that money which was sent back is never counted later. With other arguments it gets `conflict`; only what was
- * `unknown`, `wrong_asset` or `completed` may be told with others. What exceeds the remainder is treated by the policy `excessReceipt`.
- * @spec INC-5 @spec INC-7 @spec INC-8
+ * `unknown`, `wrong_asset`, `other_account` or `completed` may be told with others. What exceeds the remainder is treated by the policy `excessReceipt`.
+ * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receivePayment(
   context: Context,
@@ -50,6 +52,7 @@ export async function receivePayment(
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
+      if (await belongsToAnother(context, record.value)) return { answer: { ok: false, reason: 'other_account' } }
       const outcome = acceptedOf(context, record.value, amount.value)
       if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
       const isRefused = typeof outcome !== 'bigint'
@@ -80,6 +83,18 @@ export async function receivePayment(
   // Not awaited: the host may call this from its own event handler.
   if (result.ok) keep(deliverEvents(context, id))
   return result
+}
+
+/** Whether the wallet address of an incoming payment that takes money has another account by now. @spec INC-13 */
+async function belongsToAnother(context: Context, payment: IncomingPayment): Promise<boolean> {
+  if (!isActive(payment, context.clock.now())) return false
+  const { walletAddress } = payment
+  const payee = await answerInTime(context, 'the directory of wallet addresses', () =>
+    context.walletAddresses.find(walletAddress),
+  )
+  if (payee === undefined || !isOtherAccount(payment, payee.account)) return false
+  tellOtherAccount(context, walletAddress, payment, payee.account)
+  return true
 }
 
 function answerAgain(

@@ -4,6 +4,7 @@ import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, parseReceiver } from '../protocol/receiver.ts'
 import { readRecord } from '../records/read-record.ts'
+import { isOtherAccount, tellOtherAccount } from './other-account.ts'
 import {
   type FoundRemoteReceiver,
   findRemoteReceiver,
@@ -89,7 +90,7 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
 /**
  * Finds the incoming payment behind a receiver URL. A URL under this server's own base is local, every other one is
  * remote whatever its id, and a remote one can be paid only where a payment method is configured.
- * @spec RS-10 @spec OUT-4 @spec T-41
+ * @spec RS-10 @spec OUT-4 @spec T-41 @spec INC-13
  */
 export async function resolveReceiver(context: Context, url: string): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
@@ -108,6 +109,10 @@ export async function resolveReceiver(context: Context, url: string): Promise<Re
   const payee = await context.walletAddresses.find(payment.walletAddress)
   if (payee === undefined || payee.isActive === false)
     return { ok: false, reason: 'the wallet address of the receiver is not active' }
+  if (isOtherAccount(payment, payee.account)) {
+    tellOtherAccount(context, payment.walletAddress, payment, payee.account)
+    return { ok: false, reason: 'the wallet address of the receiver has another account by now' }
+  }
   if (!isSameAsset(payee, assetOf(payment)))
     return { ok: false, reason: 'the wallet address of the receiver has changed its asset' }
   const remainder = remainderOf(payment)

@@ -122,9 +122,17 @@ export interface RailTransfer {
  * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever
  * happens. Else nothing was taken. `refused` is final for this transfer: that is written down, and kept until its `notAfter`
  * has passed at any clock that is less than a day wrong. So are the others, but for `rate_limited`: too many transfers of its
- * incoming payment were refused of late to write this one down, so it may be taken yet, and must not be told as final.
+ * incoming payment were refused of late to write this one down, so it may be taken yet, and must not be told as final. After
+ * `not_now` this one is refused too, and another may be taken later: the wallet has to mend something first.
  */
-export type TransferOutcome = 'received' | 'refused' | 'not_payable' | 'over_remainder' | 'over_limit' | 'rate_limited'
+export type TransferOutcome =
+  | 'received'
+  | 'refused'
+  | 'not_payable'
+  | 'not_now'
+  | 'over_remainder'
+  | 'over_limit'
+  | 'rate_limited'
 
 /** What an account of a rail has moved so far, in its asset. What is in flight counts as sent. */
 export interface RailBalance {

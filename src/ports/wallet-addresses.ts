@@ -2,7 +2,7 @@ import type { JsonWebKey } from '../protocol/json-web-key.ts'
 
 /** One of the wallet's accounts, as the world sees it. What is optional may be `null` too, as in a row of a database. */
 export interface WalletAddress {
-  /** The account in the wallet's ledger; handed to the `Ledger` port unchanged and shown to nobody. */
+  /** The account in the wallet's ledger, the same for as long as the address is known; handed to the `Ledger` port unchanged and shown to nobody. */
   readonly account: string
   readonly assetCode: string
   readonly assetScale: number
@@ -21,9 +21,10 @@ export interface WalletAddresses {
    * `walletAddressServer`. A host whose own routes stand beside these is asked for every path that it is asked for, so
    * this should be quick: it has `holdSeconds`. A rejection is a fault, not a "no"; `undefined` or `null` is one.
    *
-   * An address belongs to one account for ever. Grants and incoming payments that are out in the world name the address:
-   * were it given to somebody else, they would spend and receive with that person's account. When an account is closed,
-   * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`.
+   * An address belongs to one account for ever: others keep grants on it, and pay it years later. When an account is closed,
+   * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`. What
+   * was given or made for one account is refused once this names another, which is a fault.
+   * @spec RS-13 @spec INC-13
    */
   find(walletAddress: string): Promise<WalletAddress | null | undefined>
 }

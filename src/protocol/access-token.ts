@@ -22,6 +22,8 @@ export interface AccessToken {
   readonly clientKey?: PublicKey
   readonly keys: readonly PinnedKey[]
   readonly access: readonly Access[]
+  /** The account that its grant was given for. @spec RS-13 */
+  readonly account?: string
   readonly issuedAt: number
   readonly expiresAt: number
   readonly rotatedAt?: number

@@ -9,9 +9,11 @@ import {
 import type { TokenCaller } from '../http/credentials.ts'
 import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { checkLedgerAccount } from '../payments/ask-ledger.ts'
+import { isOtherAccount, type MadeForAccount, tellOtherAccount } from '../payments/other-account.ts'
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
+import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
 
 /** Step 5: refuses a token without any entry of this type and action. */
@@ -31,7 +33,22 @@ export function requireRightTo({ token }: TokenCaller, type: AccessType, action:
   if (!covering) throw insufficientGrant()
 }
 
-/** Finds the wallet address that a request names; it must be covered by the token, exist and be active. */
+/** Whether what a token's owner gave is about a wallet address: what needs no owner is not given for an account. */
+function isGivenOn({ access }: AccessToken, walletAddress: string): boolean {
+  return access.some((entry) => entry.type !== 'quote' && entry.identifier === walletAddress)
+}
+
+/**
+ * Refuses a token that was given for another account than the wallet address has now, as one that does not cover it: what
+ * one owner gave is not the next one's. @spec RS-13
+ */
+function requireSameAccount(context: Context, { token }: TokenCaller, { url, account }: LocalWalletAddress): void {
+  if (!isGivenOn(token, url) || !isOtherAccount(token, account.account)) return
+  tellOtherAccount(context, url, token, account.account)
+  throw insufficientGrant()
+}
+
+/** Finds the wallet address that a request names; it must be covered by the token, for its present account, exist and be active. */
 export async function walletAddressFor(
   context: Context,
   caller: TokenCaller,
@@ -43,12 +60,13 @@ export async function walletAddressFor(
   // A token for one wallet address learns nothing about another, not even that it does not exist.
   requireRightTo(caller, type, action, found?.url ?? text)
   if (found === undefined) throw unknownWalletAddress()
+  requireSameAccount(context, caller, found)
   if (found.account.isActive === false) throw inactiveWalletAddress()
   return found
 }
 
 /** A stored resource that somebody wants to see. */
-export interface Resource {
+export interface Resource extends MadeForAccount {
   readonly walletAddress: string
   readonly client: ClientId
 }
@@ -67,13 +85,19 @@ export function visibleClient(
   return covering.some((entry) => entry.actions.includes(`${action}-all`)) ? undefined : token.client
 }
 
+/** Whether a resource is of another account of its wallet address than its owner gave the token for. @spec RS-13 */
+export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
+  return account !== undefined && isGivenOn(token, walletAddress) && isOtherAccount(token, account)
+}
+
 /** Refuses a resource that the token may not see, exactly as one that does not exist. @spec RS-8 @spec T-38 */
 export function requireVisible<R extends Resource>(caller: TokenCaller, type: AccessType, resource: R | undefined): R {
   if (resource === undefined) throw unknownResource()
   const { walletAddress, client } = resource
   const covering = entries(caller.token.access, type, 'read').some((entry) => coversWalletAddress(entry, walletAddress))
   const visible = visibleClient(caller, type, 'read', walletAddress)
-  if (!covering || (visible !== undefined && visible !== client)) throw unknownResource()
+  if (!covering || isOfOtherAccount(caller.token, resource) || (visible !== undefined && visible !== client))
+    throw unknownResource()
   return resource
 }
 

@@ -25,7 +25,7 @@ import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
-import { requireLedgerAccount, requireVisible, walletAddressFor } from './authorize.ts'
+import { isOfOtherAccount, requireLedgerAccount, requireVisible, walletAddressFor } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -86,6 +86,7 @@ async function intendIncomingPayment(
   return {
     id,
     walletAddress: url,
+    account: account.account,
     client,
     state: 'pending',
     createdAt,
@@ -195,7 +196,7 @@ export async function completeIncomingPayment({
 
 /** Only the client that created a payment completes it: there is no `complete-all`. */
 function mayComplete({ token }: TokenCaller, payment: IncomingPayment): boolean {
-  if (payment.client !== token.client) return false
+  if (payment.client !== token.client || isOfOtherAccount(token, payment)) return false
   return token.access.some(
     (entry) =>
       entry.type === 'incoming-payment' &&

@@ -142,6 +142,7 @@ const FULL_GRANT: Required<RecordTypes['grant']> = {
     },
   ],
   walletAddress: WALLET_ADDRESS,
+  account: 'alice',
   subject: true,
   finish: { uri: 'https://client.example/done?x=1', nonce: 'n', hashMethod: 'sha-512' },
   interactRefHash: 'ab',
@@ -166,12 +167,14 @@ const FULL_ACCESS_TOKEN: Required<RecordTypes['access-token']> = {
   id: 'full',
   state: 'rotated',
   clientKey: KEY,
+  account: 'alice',
   rotatedAt: MOMENT + 1,
   successorId: 'least',
 }
 
 const FULL_INCOMING_PAYMENT: Required<RecordTypes['incoming-payment']> = {
   ...sampleIncomingPayment('full'),
+  account: 'bob',
   state: 'processing',
   expiresAt: MOMENT + 1,
   incomingAmount: sampleAmount(MAX_AMOUNT_VALUE),

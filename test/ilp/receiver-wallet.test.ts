@@ -167,6 +167,21 @@ describe('an incoming payment at a wallet with the rail', () => {
     expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('60') })
   })
 
+  it('INC-13 is paid nothing while its wallet address has another account, and the rest afterwards', async () => {
+    const { wallet, bring } = await payableWallet()
+    const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('100') })
+    const codes: unknown[] = []
+    for (const [index, account] of ['bob', 'alice', 'bob'].entries()) {
+      wallet.directory.set(BOB, { account, assetCode: 'USD', assetScale: 2 })
+      const reply = replyIn(await bring(await packetFor(detailsOf(payment), 50n, wallet.clock.now(), BigInt(index))))
+      codes.push(reply?.type === 'reject' ? reply.code : reply?.type)
+    }
+    // One that a sender tries again with another packet: it does not end the payment.
+    expect(codes).toEqual(['fulfill', 'T00', 'fulfill'])
+    expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('100'), completed: true })
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 100n })
+  })
+
   it('is taken up to the limit of the peer', async () => {
     const { wallet, bring } = await payableWallet({}, { limits: { receiving: 100n } })
     const { payment } = await incomingPayment(wallet)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { type DoubleEntryLedger, memoryLedger } from '../../adapters/ledger/memory.ts'
 import { sqlLedger } from '../../adapters/ledger/sql.ts'
+import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Counterparty } from '../../src/ports/ledger.ts'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
@@ -224,7 +225,7 @@ describe('sqlLedger', () => {
     const schemas = handle.prepare('SELECT name, version FROM op_meta ORDER BY name').all()
     expect(schemas).toMatchObject([
       { name: 'ledger', version: 1 },
-      { name: 'storage', version: 1 },
+      { name: 'storage', version: STORAGE_MIGRATIONS.length },
     ])
   })
 

@@ -231,10 +231,12 @@ describe('INC-7 money for a payment that takes none', () => {
       world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'EUR', assetScale: 4 }),
     'whose account in the ledger takes none': (world) =>
       world.ledger.setPermissions('bob', { canSend: true, canReceive: false }),
-    'whose account in the ledger is unknown': (world) =>
-      world.wallet.directory.set(BOB, { account: 'nobody', assetCode: 'USD', assetScale: 2 }),
-    'whose account in the ledger has another asset': (world) =>
-      world.wallet.directory.set(BOB, { account: 'carol', assetCode: 'USD', assetScale: 2 }),
+    'whose account in the ledger is unknown': ({ ledger }) => {
+      ledger.account = async () => undefined
+    },
+    'whose account in the ledger has another asset': ({ ledger }) => {
+      ledger.account = async () => ({ assetCode: 'EUR', assetScale: 4, canSend: true, canReceive: true })
+    },
   }
 
   it.each(Object.keys(causes))('%s is not taken, and not later either', async (name) => {
@@ -250,6 +252,28 @@ describe('INC-7 money for a payment that takes none', () => {
     expect(['refused', 'not_payable']).toContain(await world.receive(world.rail, transferOf(1, id, 5n)))
     await world.wallet.openPayments.drain()
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 0n })
+    await checkReceived(world)
+  })
+
+  it('INC-13 whose wallet address has another account is not taken now: its next transfer may be', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    expect(await world.receive(world.rail, transferOf(1, id, 2n))).toBe('received')
+    world.wallet.directory.set(BOB, { account: 'emil', assetCode: 'USD', assetScale: 2 })
+    expect(await world.receive(world.rail, transferOf(2, id, 3n))).toBe('not_now')
+    // What another account keeps says nothing about this payment.
+    world.wallet.directory.set(BOB, { account: 'emil', assetCode: 'EUR', assetScale: 4 })
+    expect(await world.receive(world.rail, transferOf(4, id, 3n))).toBe('not_now')
+    // What was taken before is answered as it was; and of what was refused the rail has told its peer.
+    expect(await world.receive(world.rail, transferOf(1, id, 2n))).toBe('received')
+    world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 2 })
+    expect(await world.receive(world.rail, transferOf(2, id, 3n))).toBe('refused')
+    expect(await world.receive(world.rail, transferOf(3, id, 3n))).toBe('received')
+    await world.wallet.openPayments.drain()
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 5n })
+    const faults = eventsOf(world, 'fault').map(({ message, cause }) => [message, String(cause)])
+    const cause = `Error: ${BOB}: account "bob" before, "emil" in the directory`
+    expect(faults).toEqual(Array(2).fill(['a wallet address has another account by now', cause]))
     await checkReceived(world)
   })
 

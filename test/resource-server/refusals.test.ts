@@ -79,9 +79,10 @@ describe('a wallet address that is named (section 1.3)', () => {
     await wallet.ledger.setPermissions('alice', permissions)
     await expectRefusal(wallet, notAllowed, act)
     await wallet.ledger.setPermissions('alice', { canSend: true, canReceive: true })
-    wallet.directory.set(ALICE, { account: 'nobody', assetCode: 'USD', assetScale: 2 })
+    const { account } = wallet.ledger
+    wallet.ledger.account = async () => undefined
     await expectRefusal(wallet, notAllowed, act)
-    wallet.directory.set(ALICE, { account: 'alice', assetCode: 'USD', assetScale: 2 })
+    wallet.ledger.account = account
     await succeeds(name, act())
   })
 

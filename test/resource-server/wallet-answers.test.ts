@@ -53,7 +53,7 @@ async function createBy(
 describe('a wallet that has changed an account since the quote', () => {
   it.each([
     ['another scale', { account: 'alice', assetCode: 'USD', assetScale: 4 }],
-    ['another asset', { account: 'carol', assetCode: 'EUR', assetScale: 4 }],
+    ['another asset', { account: 'alice', assetCode: 'EUR', assetScale: 4 }],
   ])('OUT-2 QUO-5 is not debited by a quote in the old unit: %s', async (_, changed) => {
     const { wallet, spending, incoming } = await shop()
     const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }))
@@ -118,8 +118,12 @@ describe('a wallet that has changed an account since the last payment of a grant
       askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount })
     await expectStatus(201, pay(usd('5')))
     const before = wallet.directory.get(ALICE)
-    wallet.directory.set(ALICE, { account: 'carol', assetCode: 'EUR', assetScale: 4 })
-    await expectRefusal(wallet, LIMIT_EXCEEDED, () => pay({ value: '500', assetCode: 'EUR', assetScale: 4 }))
+    const euros = { assetCode: 'EUR', assetScale: 4 }
+    const { account } = wallet.ledger
+    wallet.directory.set(ALICE, { account: 'alice', ...euros })
+    wallet.ledger.account = async () => ({ ...euros, canSend: true, canReceive: true })
+    await expectRefusal(wallet, LIMIT_EXCEEDED, () => pay({ value: '500', ...euros }))
+    wallet.ledger.account = account
     if (before) wallet.directory.set(ALICE, before)
     await expectStatus(201, pay(usd('6')))
     expect(await spentOf(wallet, spending)).toEqual(spent('11'))

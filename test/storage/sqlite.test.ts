@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
+import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from '../../adapters/storage/sql/schema.ts'
 import { migrate } from '../../adapters/storage/sqlite/migrate.ts'
 import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
@@ -24,6 +24,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
+const KNOWN = STORAGE_MIGRATIONS.length
 const KINDS = [...new Set(sampleInserts().map(({ kind }) => kind))]
 
 function insert(id: string): Change {
@@ -94,19 +95,24 @@ describe('the schema', () => {
     const before = await contentOf(storage)
     expect(await contentOf(sqliteStorage(first))).toEqual(before)
     expect(await contentOf(sqliteStorage(await open('twice.db')))).toEqual(before)
-    expect(first.prepare('SELECT name, version FROM op_meta').all()).toMatchObject([{ name: 'storage', version: 1 }])
+    expect(first.prepare('SELECT name, version FROM op_meta').all()).toMatchObject([
+      { name: 'storage', version: KNOWN },
+    ])
   })
 
   it('is brought up to date where it is of an earlier release, and loses nothing', async () => {
     for (let version = 0; version < STORAGE_MIGRATIONS.length; version++) {
       const handle = await open(':memory:')
-      migrate(handle, 'storage', STORAGE_MIGRATIONS.slice(0, version), version)
-      if (version > 0) handle.exec(`INSERT INTO op_replay_claim (id, expires_at, version) VALUES ('a', 5, 3)`)
+      migrate(handle, 'storage', STORAGE_MIGRATIONS.slice(0, version), Math.min(version, STORAGE_READABLE_FROM))
+      if (version > 0)
+        handle.exec(`INSERT INTO op_replay_claim (id, expires_at, schema_version, version) VALUES ('a', 5, 1, 3)`)
       const storage = sqliteStorage(handle)
       expect(await storage.commit(sampleInserts())).toBe('committed')
       const [kept] = await storage.get([{ kind: 'replay-claim', id: 'a' }])
       expect(kept).toEqual(
-        version > 0 ? { kind: 'replay-claim', version: 3, value: { id: 'a', expiresAt: 5 } } : undefined,
+        version > 0
+          ? { kind: 'replay-claim', version: 3, schemaVersion: 1, value: { id: 'a', expiresAt: 5 } }
+          : undefined,
       )
     }
   })
@@ -116,7 +122,7 @@ describe('the schema', () => {
     sqliteStorage(handle)
     handle.exec('UPDATE op_meta SET version = 99, readable_from = 99')
     expect(() => sqliteStorage(handle)).toThrow(
-      'the storage schema of this database is version 99; this release knows 1',
+      `the storage schema of this database is version 99; this release knows ${KNOWN}`,
     )
     expect(handle.prepare('SELECT version FROM op_meta').get()).toMatchObject({ version: 99 })
   })

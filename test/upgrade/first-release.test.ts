@@ -41,7 +41,9 @@ const databases = useDatabases()
 async function postgresTables(): Promise<string> {
   const scripts: string[] = []
   const pool = databases.openPool(await databases.newSchema())
-  await postgresStorage(watchStatements(pool, (text) => text.includes('CREATE TABLE') && scripts.push(`${text};\n`)))
+  await postgresStorage(
+    watchStatements(pool, (text) => /(CREATE|ALTER) TABLE/.test(text) && scripts.push(`${text};\n`)),
+  )
   return scripts.join('')
 }
 

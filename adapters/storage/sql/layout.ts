@@ -41,6 +41,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     keys: 'json',
     access: 'json',
     walletAddress: 'text?',
+    account: 'text?',
     subject: 'boolean',
     secretId: 'text',
     continuationHash: 'text',
@@ -75,6 +76,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     clientKey: 'json?',
     keys: 'json',
     access: 'json',
+    account: 'text?',
     issuedAt: 'integer',
     expiresAt: 'integer',
     rotatedAt: 'integer?',
@@ -83,6 +85,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
   'incoming-payment': {
     id: 'text',
     walletAddress: 'text',
+    account: 'text?',
     client: 'text',
     state: 'text',
     createdAt: 'integer',

@@ -281,6 +281,11 @@ const initial: Migration = [
   dueIndex('op_signed_request'),
 ]
 
+/** Whose account it was for, where only the wallet address was written down. */
+const accounts: Migration = ['op_grant', 'op_access_token', 'op_incoming_payment'].map(
+  (table) => `ALTER TABLE ${table} ADD COLUMN account TEXT`,
+)
+
 /**
  * The schema of the storage, step by step: one table per kind of record, amounts as decimal text because numeric
  * columns lose digits, moments in milliseconds. A step that was released never changes; a new one is appended.
@@ -288,7 +293,7 @@ const initial: Migration = [
  * A step only adds, so that a release can be rolled back: what earlier releases write and read stays valid, so a new
  * column may be null or has a default.
  */
-export const STORAGE_MIGRATIONS: readonly Migration[] = [initial]
+export const STORAGE_MIGRATIONS: readonly Migration[] = [initial, accounts]
 
 /** The number of the last step that did more than add to the schema: no release that does not know it can work with it. */
 export const STORAGE_READABLE_FROM = 1

@@ -11,6 +11,7 @@ import { type Decision, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
+import { isOtherAccount, tellOtherAccount } from '../other-account.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
 
@@ -24,7 +25,7 @@ import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
  * transfer that was refused for any reason is `refused` from then on, and never counted. Once it is too late for it at
  * every clock nothing can change that, and the refusal is forgotten. Of one payment so many are written down; what is above
  * is `rate_limited`, which is no refusal: nothing remembers it, and it is taken or refused when it is told again.
- * @spec INC-5 @spec INC-7 @spec INC-8
+ * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receiveByRail(
   context: Context,
@@ -36,10 +37,10 @@ export async function receiveByRail(
   const { account, incomingPayment } = transfer
   const name = { method, account }
   // The wallet is asked before anything is locked, and not at all for what is known already.
-  const payeeAccount = await findPayeeAccount(context, method, transfer)
+  const payee = await findPayeeAccount(context, method, transfer)
   const taken = await context.serialize(`incoming:${incomingPayment}`, () =>
     serializeRailAccount(context, name, () =>
-      decide<Taken>(context, () => takeTransfer(context, method, transfer, payeeAccount)),
+      decide<Taken>(context, () => takeTransfer(context, method, transfer, payee)),
     ),
   )
   if (typeof taken === 'string') return taken
@@ -80,16 +81,24 @@ async function readTransfer(context: Context, method: string, transfer: RailTran
   return { incoming, receipt, railAccount }
 }
 
-/** The payee's account in the ledger; `undefined` where it takes no money, or where nobody needs to know. */
-async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<string | undefined> {
+/** Who is credited, or why nobody is. */
+type Payee = { readonly account: string } | Extract<TransferOutcome, 'not_payable' | 'not_now'>
+
+/** The payee's account in the ledger; `not_payable` where it takes no money, or where nobody needs to know. */
+async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<Payee> {
   const { incoming, receipt } = await readTransfer(context, method, transfer)
-  if (incoming === undefined || receipt !== undefined || isTooLate(context, transfer)) return undefined
-  if (!isActive(incoming.value, context.clock.now())) return undefined
+  if (incoming === undefined || receipt !== undefined || isTooLate(context, transfer)) return 'not_payable'
+  if (!isActive(incoming.value, context.clock.now())) return 'not_payable'
   const payee = await findPayee(context, incoming.value)
-  if (payee === undefined) return undefined
+  if (payee === undefined) return 'not_payable'
+  const { account } = payee
+  if (isOtherAccount(incoming.value, account)) {
+    tellOtherAccount(context, incoming.value.walletAddress, incoming.value, account)
+    return 'not_now'
+  }
   // The directory still has the asset of the payment, by what `findPayee` says.
   const checked = await checkLedgerAccount(context, payee, 'canReceive')
-  return checked === 'allowed' ? payee.account : undefined
+  return checked === 'allowed' ? { account } : 'not_payable'
 }
 
 /** Whether it is not taken as new, and never will be. */
@@ -97,18 +106,19 @@ function isTooLate({ clock }: Context, { notAfter, isRefused }: RailTransfer): b
   return isRefused === true || clock.now() > notAfter
 }
 
-/** The wallet address of an incoming payment; `undefined` where it is not active, or has changed its asset. */
+/** The wallet address of an incoming payment, maybe with another account; `undefined` where it is not active, or has changed its asset. */
 export async function findPayee(context: Context, payment: IncomingPayment): Promise<WalletAddress | undefined> {
   const payee = await context.walletAddresses.find(payment.walletAddress)
-  const isPayable = payee !== undefined && payee.isActive !== false && isSameAsset(payee, assetOf(payment))
-  return isPayable ? payee : undefined
+  if (payee === undefined || payee.isActive === false) return undefined
+  // The asset of another account says nothing about this payment's own.
+  return isOtherAccount(payment, payee.account) || isSameAsset(payee, assetOf(payment)) ? payee : undefined
 }
 
 async function takeTransfer(
   context: Context,
   method: string,
   transfer: RailTransfer,
-  payeeAccount: string | undefined,
+  payee: Payee,
 ): Promise<Decision<Taken>> {
   const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
   if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
@@ -135,7 +145,8 @@ async function takeTransfer(
   if (isLate) return refuse('refused')
   if (!isSameAsset(transfer.amount, assetOf(incoming.value)))
     throw new TypeError('a transfer is in another asset than its incoming payment')
-  if (payeeAccount === undefined || !isActive(incoming.value, now)) return refuse('not_payable')
+  if (!isActive(incoming.value, now)) return refuse('not_payable')
+  if (typeof payee === 'string') return refuse(payee)
   const accepted = acceptedOf(context, incoming.value, transfer)
   if (accepted === undefined) return refuse('over_remainder')
   const { account, accountAmount, most } = transfer
@@ -148,7 +159,7 @@ async function takeTransfer(
     state: 'reserved',
     amount: amountOf(transfer.amount, accepted),
     ...(excess > 0n && { excess }),
-    payeeAccount,
+    payeeAccount: payee.account,
     railAmount: received,
   }
   const dueAt = now + context.limits.leaseSeconds * 1000

@@ -1,0 +1,218 @@
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { describe, expect, it } from 'vitest'
+import { recordsOfKind } from '../../src/records/read-record.ts'
+import {
+  ALICE,
+  type Answer,
+  BASE,
+  BOB,
+  decideAs,
+  OWNER,
+  referenceOf,
+  requestConsent,
+  usd,
+  usdAmount,
+} from '../support/test-wallet.ts'
+import {
+  askPayment,
+  askQuote,
+  createIncoming,
+  expectRefusal,
+  expectStatus,
+  grantFor,
+  INSUFFICIENT_GRANT,
+  INVALID_RECEIVER,
+  idOf,
+  NOT_FOUND,
+  NOTHING_SPENT,
+  type ObservedWallet,
+  observedWallet,
+  shop,
+  spentOf,
+  tokenFor,
+} from './observed-wallet.ts'
+
+// A wallet address that was given to somebody else, against all advice, or a directory that is wrong for a while.
+
+const DORA = { account: 'dora', assetCode: 'USD', assetScale: 2 } as const
+
+async function giveTo(wallet: ObservedWallet, walletAddress: string, account: string): Promise<void> {
+  if ((await wallet.ledger.balance(account)) === undefined)
+    await wallet.ledger.createAccount({ ...DORA, account, balance: 1000n })
+  wallet.directory.set(walletAddress, { ...DORA, account })
+}
+
+const faultsOf = ({ events }: ObservedWallet): readonly unknown[] =>
+  events.flatMap((event) => (event.type === 'fault' ? [[event.message, String(event.cause)]] : []))
+
+const FAULT = 'a wallet address has another account by now'
+
+const list = (wallet: ObservedWallet, token: string, walletAddress = ALICE): Promise<Answer> =>
+  wallet.send('GET', `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(walletAddress)}`, { token })
+
+describe('a token, once its wallet address has another account', () => {
+  it('RS-13 spends nothing and shows nothing there, and goes on once the directory is right again', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('5') }))
+    await giveTo(wallet, ALICE, 'dora')
+    const direct = { incomingPayment: incoming.id, debitAmount: usd('5') }
+    const requests = [
+      () => askPayment(wallet, spending, direct),
+      () => askPayment(wallet, spending, { quoteId: quote.body.id }),
+      () => askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('5') }),
+      () => list(wallet, spending),
+    ]
+    for (const request of requests) await expectRefusal(wallet, INSUFFICIENT_GRANT, request)
+    const cause = `Error: ${ALICE}: account "alice" before, "dora" in the directory`
+    expect(faultsOf(wallet)).toEqual(requests.map(() => [FAULT, cause]))
+    expect(await spentOf(wallet, spending)).toEqual(NOTHING_SPENT)
+    expect(await wallet.ledger.balance('dora')).toMatchObject({ total: 1000n })
+
+    await giveTo(wallet, ALICE, 'alice')
+    await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 5n })
+  })
+
+  it('RS-13 is refused whatever it is rotated to', async () => {
+    const wallet = await observedWallet()
+    const granted = await grantFor(wallet, [{ type: 'outgoing-payment', actions: ['list'], identifier: ALICE }])
+    const { value: token, manage } = granted.body.access_token
+    await giveTo(wallet, ALICE, 'dora')
+    const rotated = await expectStatus(200, wallet.send('POST', manage, { token }))
+    await expectRefusal(wallet, INSUFFICIENT_GRANT, () => list(wallet, rotated.body.access_token.value))
+  })
+
+  it('RS-13 sees what was made for its account, and nothing of the next one', async () => {
+    const { wallet, receiving } = await shop()
+    const access = [{ type: 'outgoing-payment', actions: ['create', 'read-all', 'list-all'], identifier: ALICE }]
+    const pay = async (token: string): Promise<string> => {
+      const incoming = await createIncoming(wallet, receiving)
+      const json = { incomingPayment: incoming.id, debitAmount: usd('5') }
+      return (await expectStatus(201, askPayment(wallet, token, json))).body.id
+    }
+    const tokenOfAlice = await tokenFor(wallet, access)
+    const paymentOfAlice = await pay(tokenOfAlice)
+    await giveTo(wallet, ALICE, 'dora')
+    const tokenOfDora = await tokenFor(wallet, access)
+    const paymentOfDora = await pay(tokenOfDora)
+    const read = (url: string, token: string): Promise<Answer> => wallet.send('GET', url, { token })
+    await expectStatus(200, read(paymentOfAlice, tokenOfAlice))
+    await expectStatus(200, read(paymentOfDora, tokenOfDora))
+    await expectRefusal(wallet, NOT_FOUND, () => read(paymentOfDora, tokenOfAlice))
+    await expectRefusal(wallet, NOT_FOUND, () => read(paymentOfAlice, tokenOfDora))
+  })
+
+  it('RS-13 completes no incoming payment of the next one, and goes on at other wallet addresses', async () => {
+    const { wallet, receiving } = await shop()
+    const actions = ['create', 'complete', 'read']
+    const token = await tokenFor(wallet, [
+      { type: 'outgoing-payment', actions: ['list'], identifier: ALICE },
+      { type: 'incoming-payment', actions },
+    ])
+    const create = (walletAddress: string, by = token): Promise<Answer> =>
+      wallet.send('POST', `${BASE}/incoming-payments`, { token: by, json: { walletAddress } })
+    await giveTo(wallet, ALICE, 'dora')
+    await expectRefusal(wallet, INSUFFICIENT_GRANT, () => create(ALICE))
+    // What needs nobody's consent is given for no account.
+    const ofDora = await expectStatus(201, create(ALICE, receiving))
+    await expectRefusal(wallet, NOT_FOUND, () => wallet.send('POST', `${ofDora.body.id}/complete`, { token }))
+    await expectStatus(200, wallet.send('POST', `${ofDora.body.id}/complete`, { token: receiving }))
+    const ofBob = await expectStatus(201, create(BOB))
+    await expectStatus(200, wallet.send('POST', `${ofBob.body.id}/complete`, { token }))
+  })
+
+  it('RS-13 that an older release has issued says nothing of an account, and goes on', async () => {
+    const storage = memoryStorage()
+    const { wallet, spending } = await shop({ overrides: { storage } })
+    const [grant] = recordsOfKind(
+      await storage.list({ kind: 'grant', walletAddress: ALICE, direction: 'older', limit: 1 }),
+      'grant',
+    )
+    const id = grant?.value.tokenId ?? ''
+    const [before] = recordsOfKind(await storage.get([{ kind: 'access-token', id }]), 'access-token')
+    if (before === undefined) throw new Error('there is no token')
+    const { account, ...value } = before.value
+    expect(account).toBe('alice')
+    expect(await storage.commit([{ ...before, action: 'replace', value }])).toBe('committed')
+    await giveTo(wallet, ALICE, 'dora')
+    await expectStatus(200, list(wallet, spending))
+  })
+})
+
+describe('a grant', () => {
+  it('RS-13 is not given while the directory knows no account that it would be for', async () => {
+    const wallet = await observedWallet()
+    const access = [{ type: 'outgoing-payment', actions: ['list'], identifier: ALICE }]
+    const pending = await requestConsent(wallet, access)
+    const opened = await wallet.openPayments.interactions.find(referenceOf(pending), OWNER)
+    const csrf = opened.ok ? opened.csrf : ''
+    const known = wallet.directory.get(ALICE) ?? DORA
+    wallet.directory.delete(ALICE)
+    const approver = { ...OWNER, csrf, access: 'all' } as const
+    const refused = await wallet.openPayments.interactions.approve(referenceOf(pending), approver)
+    expect(refused).toEqual({ ok: false, reason: 'wider_access' })
+    wallet.directory.set(ALICE, known)
+    expect(await decideAs(wallet, pending)).toBeInstanceOf(URL)
+  })
+})
+
+describe('an incoming payment, once its wallet address has another account', () => {
+  it('INC-13 is not paid, with a quote or without, until the directory is right again', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('5') }))
+    await giveTo(wallet, BOB, 'emil')
+    const amounts = { debitAmount: usd('5') }
+    for (const request of [
+      () => askPayment(wallet, spending, { incomingPayment: incoming.id, ...amounts }),
+      () => askPayment(wallet, spending, { quoteId: quote.body.id }),
+      () => askQuote(wallet, spending, { receiver: incoming.id, ...amounts }),
+    ])
+      await expectRefusal(wallet, INVALID_RECEIVER, request)
+    const cause = `Error: ${BOB}: account "bob" before, "emil" in the directory`
+    expect(faultsOf(wallet)).toEqual(Array(3).fill([FAULT, cause]))
+
+    await giveTo(wallet, BOB, 'bob')
+    await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 5n })
+  })
+
+  it('INC-13 counts no money of a rail of the wallet, and the same transfer once it has its own account again', async () => {
+    const { wallet, incoming } = await shop()
+    const { received } = wallet.openPayments.incomingPayments
+    const counted = { ok: true, accepted: 3n, excess: 0n }
+    expect(await received(idOf(incoming), usdAmount(3n), 'earlier')).toEqual(counted)
+    await giveTo(wallet, BOB, 'emil')
+    const refused = { ok: false, reason: 'other_account' }
+    expect(await received(idOf(incoming), usdAmount(3n), 'later')).toEqual(refused)
+    expect(await received(idOf(incoming), usdAmount(3n), 'earlier')).toEqual(counted)
+    expect(faultsOf(wallet)).toHaveLength(1)
+    await giveTo(wallet, BOB, 'bob')
+    expect(await received(idOf(incoming), usdAmount(3n), 'later')).toEqual(counted)
+  })
+
+  it('INC-13 is counted for nobody while nobody can say whose it is, and not asked about where it is known', async () => {
+    const { wallet, receiving } = await shop()
+    const { received } = wallet.openPayments.incomingPayments
+    const find = wallet.directory.get
+    const incoming = await createIncoming(wallet, receiving)
+    await received(idOf(incoming), usdAmount(3n), 'earlier')
+    wallet.directory.get = () => {
+      throw new Error('the directory is away')
+    }
+    await expect(received(idOf(incoming), usdAmount(3n), 'later')).rejects.toThrow()
+    expect(await received(idOf(incoming), usdAmount(3n), 'earlier')).toMatchObject({ ok: true })
+    wallet.directory.get = find
+    expect(await received(idOf(incoming), usdAmount(3n), 'later')).toMatchObject({ ok: true })
+  })
+
+  it('INC-13 credits the account that it was paid for', async () => {
+    const { wallet, spending, incoming } = await shop()
+    await expectStatus(201, askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('5') }))
+    await giveTo(wallet, BOB, 'emil')
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 5n })
+    expect(await wallet.ledger.balance('emil')).toMatchObject({ total: 1000n })
+  })
+})
