@@ -115,7 +115,7 @@ describe('the commands of the README', () => {
 describe('the tables of the README', () => {
   it('have every operation with its methods and paths', async () => {
     const { openPayments } = await testWallet()
-    const consent = consentPage({ walletName: '', authenticate: async () => undefined })
+    const consent = consentPage({ walletName: 'Wallet', authenticate: async () => undefined })
     const routes = [
       ...authServerRoutes(consent, openPayments.interactions),
       ...resourceServerRoutes(),
