@@ -21,7 +21,6 @@ import { type Decision, decide } from '../records/decide.ts'
 import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import {
-  continuationToken,
   continuationToWire,
   type IssuedToken,
   insertToken,
@@ -33,6 +32,7 @@ import {
 /** The holder of a continuation token, proved by its client's signature. */
 export interface ContinuationCaller {
   readonly grantId: string
+  readonly continuationToken: string
   readonly proof: Proof
 }
 
@@ -57,7 +57,7 @@ async function identifyByGrant(exchange: Exchange, unknown: () => OpenPaymentsEr
   if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash)) throw wrongContinuationToken()
   const { proof, key } = await proveSignature(exchange, candidates, record.value)
   if (key.isNew) await pinKey(context, id, proof)
-  return { grantId: id, proof }
+  return { grantId: id, continuationToken: token, proof }
 }
 
 /** What a continuation came to. */
@@ -86,15 +86,17 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
       ? requestDenied('the resource owner has not decided')
       : invalidContinuation()
   }
-  return { status: 200, body: await continuationBody(context, outcome) }
+  return { status: 200, body: continuationBody(context, caller, outcome) }
 }
 
-async function continuationBody(
+/** Made of what is there: nothing may fail once the grant has issued its token. */
+function continuationBody(
   context: Context,
+  { continuationToken }: ContinuationCaller,
   outcome: Exclude<Continuation, { readonly kind: 'wrong reference' }>,
-): Promise<unknown> {
+): unknown {
   const { grant } = outcome
-  const continuation = { continue: continuationToWire(context, grant, await continuationToken(context, grant)) }
+  const continuation = { continue: continuationToWire(context, grant, continuationToken) }
   if (outcome.kind !== 'issued') return continuation
   return {
     ...(outcome.issued && { access_token: tokenToWire(context, outcome.issued) }),

@@ -1,7 +1,8 @@
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
-import { type Answer, AUTH, addClient, decideAs, referenceOf } from '../support/test-wallet.ts'
+import { type Answer, AUTH, addClient, CLIENT, decideAs, referenceOf } from '../support/test-wallet.ts'
 import {
   approvedGrant,
   authWallet,
@@ -28,6 +29,22 @@ describe('continuing a grant', () => {
       uri: pending.body.continue.uri,
     })
     expect(pending.body.continue).toMatchObject({ wait: 5 })
+  })
+
+  it('1.2 needs nothing once the token is issued that a process with other secrets does not have', async () => {
+    const storage = memoryStorage()
+    const wallet = await authWallet({ storage })
+    const { pending, interactRef } = await approvedGrant(wallet)
+    const other = await authWallet({
+      storage,
+      clock: wallet.clock,
+      secrets: ['another secret of the tests, long enough'],
+    })
+    const shop = wallet.directory.get(CLIENT)
+    if (shop !== undefined) other.directory.set(CLIENT, shop)
+    const issued = await resume(other, pending, { interact_ref: interactRef }, { as: wallet.client })
+    expect(issued.status).toBe(200)
+    expect(issued.body.continue.access_token).toEqual(pending.body.continue.access_token)
   })
 
   it('D14 an unknown id is 404 invalid_continuation', async () => {

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { ALICE, AUTH, BASE, CLIENT, cryptography, decideAs, directedClient, OWNER, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  AUTH,
+  BASE,
+  CLIENT,
+  cryptography,
+  decideAs,
+  directedClient,
+  OWNER,
+  usd,
+} from '../support/test-wallet.ts'
 import {
   approvedGrant,
   authWallet,

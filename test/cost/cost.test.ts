@@ -17,7 +17,7 @@ get-wallet-address-keys             0      0      0      0    0      0      1   
 get-incoming-payment, public        1      0      0      0    0      0      0    0   0    1   0
 post-request                        0      1      2      0    1      1      4    2   1    4   1
 post-request, interactive           0      1      2      0    2      1      4    2   1    4   3
-post-continue                       2      1      2      0    1      1      5    2   0    2   1
+post-continue                       2      1      2      0    1      1      5    1   0    2   1
 post-token                          2      1      3      0    1      1      3    1   0    1   1
 delete-token                        1      1      1      0    1      1      2    0   0    0   1
 create-incoming-payment             1      2      3      1    1      1      4    2   0    2   4
