@@ -1,13 +1,29 @@
 import type { Clock } from '../ports/clock.ts'
 
+/** So many steps of a promise an answer takes at most that is there at once: it may come through functions that hand it on. */
+const STEPS_AT_ONCE = 8
+
 /** What a call answers, or `late` where that takes longer. Rejects where the call does. */
 export async function answerBefore<T>(clock: Clock, milliseconds: number, call: () => Promise<T>): Promise<T | 'late'> {
+  const answer = call()
+  if (await isThereAtOnce(answer)) return answer
   const timer = new AbortController()
   const late = clock.sleep(milliseconds, timer.signal).then(() => 'late' as const)
   try {
-    return await Promise.race([call(), late])
+    return await Promise.race([answer, late])
   } finally {
     // With no reason given, each abort would make an error and its stack: half of what a deadline costs.
     timer.abort(null)
   }
+}
+
+/** Whether a call was answered without waiting for anything, as from memory: then no timer need be started and stopped. */
+async function isThereAtOnce(answer: Promise<unknown>): Promise<boolean> {
+  let isThere = false
+  const settle = (): void => {
+    isThere = true
+  }
+  answer.then(settle, settle)
+  for (let step = 0; step < STEPS_AT_ONCE && !isThere; step++) await undefined
+  return isThere
 }

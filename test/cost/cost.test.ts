@@ -12,23 +12,23 @@ import type { Counts } from './counter.ts'
 // Response or an AbortController.
 const COSTS = `
 operation                        read commit change ledger keys verify digest hmac url json web
-get-wallet-address                  0      0      0      0    0      0      1    0   0    1   1
-get-wallet-address-keys             0      0      0      0    0      0      1    0   0    1   1
+get-wallet-address                  0      0      0      0    0      0      1    0   0    1   0
+get-wallet-address-keys             0      0      0      0    0      0      1    0   0    1   0
 get-incoming-payment, public        1      0      0      0    0      0      0    0   0    1   0
-post-request                        0      1      2      0    1      1      4    2   1    4   1
-post-request, interactive           0      1      2      0    2      1      4    2   1    4   3
-post-continue                       2      1      2      0    1      1      5    1   0    2   1
-post-token                          2      1      3      0    1      1      3    1   0    1   1
-delete-token                        1      1      1      0    1      1      2    0   0    0   1
-create-incoming-payment             1      2      3      1    1      1      4    2   0    2   4
+post-request                        0      1      2      0    1      1      4    2   1    4   0
+post-request, interactive           0      1      2      0    2      1      4    2   1    4   0
+post-continue                       2      1      2      0    1      1      5    1   0    2   0
+post-token                          2      1      3      0    1      1      3    1   0    1   0
+delete-token                        1      1      1      0    1      1      2    0   0    0   0
+create-incoming-payment             1      2      3      1    1      1      4    2   0    2   0
 get-incoming-payment                1      0      0      0    1      1      3    2   0    1   0
-list-incoming-payments              2      0      0      0    1      1      2    0   1    1   1
-complete-incoming-payment           2      2      3      0    1      1      2    0   0    1   2
-create-quote                        2      1      1      1    1      1      3    0   2    2   5
+list-incoming-payments              2      0      0      0    1      1      2    0   1    1   0
+complete-incoming-payment           2      2      3      0    1      1      2    0   0    1   0
+create-quote                        2      1      1      1    1      1      3    0   2    2   0
 get-quote                           1      0      0      0    1      1      2    0   0    1   0
-create-outgoing-payment             6      5     15      4    1      1      5    0   2    5  10
-create-outgoing-payment, limited    6      5     15      4    1      1      5    0   2    5  10
-create-outgoing-payment, quoted     8      6     19      3    1      1      5    0   3    4   9
+create-outgoing-payment             6      5     15      4    1      1      5    0   2    5   0
+create-outgoing-payment, limited    6      5     15      4    1      1      5    0   2    5   0
+create-outgoing-payment, quoted     8      6     19      3    1      1      5    0   3    4   0
 get-outgoing-payment-grant          2      0      0      0    1      1      2    0   0    1   0
 `
 
