@@ -79,8 +79,9 @@ export interface OpenPayments {
     undecided(): Promise<readonly UndecidedPayment[]>
   }
   /**
-   * The outgoing payments of a wallet address (its canonical URL), newest first, each with the client's signed request,
-   * the grant and the ids in the ledger: what proves who ordered it. Plain JSON; rejects where the storage fails.
+   * The outgoing payments of a wallet address by any spelling of its URL, newest first, each with the client's signed
+   * request, the grant and the ids in the ledger: what proves who ordered it. Plain JSON. Rejects with `TypeError` where
+   * the text is no wallet address, and where the storage fails.
    * @spec T-42
    */
   audit(walletAddress: string): AsyncIterable<AuditedPayment>

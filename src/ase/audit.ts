@@ -15,8 +15,8 @@ import {
   type StateEntry,
 } from '../protocol/outgoing-payment.ts'
 import { lineOf, type SignedRequest, showToken } from '../protocol/signed-request.ts'
-import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import { requireWalletAddress } from './require-wallet-address.ts'
 
 /** The grant that a payment was made under. Moments are in milliseconds. */
 export interface AuditedGrant {
@@ -104,11 +104,9 @@ export interface AuditedDelivery {
 
 const PAGE = 100
 
-/** The outgoing payments of a wallet address by any spelling of its URL, newest first, each with its proof. Throws where it is none. @spec T-42 */
+/** The outgoing payments of a wallet address by any spelling of its URL, newest first, each with its proof. Rejects where it is none. @spec T-42 */
 export async function* auditPayments(context: Context, text: string): AsyncIterable<AuditedPayment> {
-  // Under another spelling there is no payment, which would look like a proof that there was none.
-  const walletAddress = canonicalWalletAddress(text, { loopbackHttp: context.policies.loopbackHttp })
-  if (walletAddress === undefined) throw new TypeError('audit: this is no wallet address')
+  const walletAddress = requireWalletAddress(context, text)
   let after: ListPosition | undefined
   do {
     const query = { kind: 'outgoing-payment', walletAddress, direction: 'older', limit: PAGE } as const

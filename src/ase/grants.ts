@@ -1,9 +1,9 @@
 import type { Context } from '../ports/context.ts'
 import type { Access } from '../protocol/access.ts'
-import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { requireWalletAddress } from './require-wallet-address.ts'
 
 /** A grant that the owner of a wallet address has given and that is still live. */
 export interface LiveGrant {
@@ -35,16 +35,10 @@ export interface Grants {
 export function createGrants(context: Context): Grants {
   return {
     list: async (walletAddress, page = {}) =>
-      listGrants(context, canonical(context, walletAddress), page.limit ?? 50, page.after),
-    revoke: async (walletAddress, grantId) => revokeGrant(context, canonical(context, walletAddress), grantId),
+      listGrants(context, requireWalletAddress(context, walletAddress), page.limit ?? 50, page.after),
+    revoke: async (walletAddress, grantId) =>
+      revokeGrant(context, requireWalletAddress(context, walletAddress), grantId),
   }
-}
-
-/** Else somebody who wants to take a grant back would see none for another way to write the address. */
-function canonical({ policies }: Context, text: string): string {
-  const walletAddress = canonicalWalletAddress(text, policies)
-  if (walletAddress === undefined) throw new TypeError(`${text} is not a wallet address`)
-  return walletAddress
 }
 
 async function listGrants(

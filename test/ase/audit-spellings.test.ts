@@ -15,5 +15,5 @@ it('T-42 an audit has the payments of a wallet address by any spelling, and refu
   const ids = await idsOf(ALICE)
   expect(ids).toHaveLength(1)
   expect(await idsOf(`${ALICE}/`)).toEqual(ids)
-  await expect(idsOf('alice')).rejects.toThrow('audit: this is no wallet address')
+  await expect(idsOf('alice')).rejects.toThrow(new TypeError('alice is not a wallet address'))
 })
