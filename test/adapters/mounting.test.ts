@@ -16,7 +16,7 @@ it.each(Object.entries(MOUNTS))('%s refuses at once what is no server', (_, moun
     expect(() => Reflect.apply(mount, undefined, [given])).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
-        message: expect.stringContaining('openPayments is required'),
+        message: 'openPayments is missing, or a promise: await it',
       }),
     )
 })

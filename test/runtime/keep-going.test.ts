@@ -103,3 +103,8 @@ it.each(NO_SERVERS)('refuses %o at once, and says what it takes', (given) => {
   const message = 'keepGoing takes what createOpenPayments returns: it has no recover()'
   expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)
 })
+
+it.each([{ recover: () => 0 }, { recover: () => 0, sweep: 5 }])('refuses %o for what it lacks', (given) => {
+  const message = 'keepGoing takes what createOpenPayments returns: it has no sweep()'
+  expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)
+})
