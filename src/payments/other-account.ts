@@ -5,7 +5,7 @@ export interface MadeForAccount {
   readonly account?: string
 }
 
-/** Whether an account is another one than something was made for. @spec RS-13 @spec INC-13 */
+/** Whether an account is another one than something was made for. @spec RS-13 @spec INC-13 @spec T-52 */
 export function isOtherAccount(made: MadeForAccount, account: string): boolean {
   return made.account !== undefined && made.account !== account
 }

@@ -21,7 +21,7 @@ const FAMILIES = {
   AMT: 6,
   WAS: 10,
   EMB: 7,
-  T: 51,
+  T: 52,
 }
 
 const rows = readSpecMap()
