@@ -84,6 +84,7 @@ const HOUR_MILLISECONDS = 3_600_000
 /** How many clients and sources are remembered, in a few megabytes at most. */
 const METERED = 10_000
 
+/** Refused transfers of one incoming payment that are written down: a row each, kept a day. @spec T-37 */
 const REFUSALS = { capacity: 20, refillMilliseconds: HOUR_MILLISECONDS, maximumKeys: 100_000 }
 
 /** @spec T-37 */

@@ -120,10 +120,10 @@ export interface RailTransfer {
 
 /**
  * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever
- * happens. Else nothing was taken. `refused` is final for this transfer: that is written down, and kept until its `notAfter`
- * has passed at any clock that is less than a day wrong. So are the others, but for `rate_limited`: too many transfers of its
- * incoming payment were refused of late to write this one down, so it may be taken yet, and must not be told as final. After
- * `not_now` this one is refused too, and another may be taken later: the wallet has to mend something first.
+ * happens. Else nothing was taken. Every outcome but `received` and `rate_limited` is final for this transfer and, where
+ * anything could change it, written down until its `notAfter` has passed at any clock that is less than a day wrong.
+ * `rate_limited`: too many of its incoming payment were refused of late; nothing is written, so it may be taken yet, and must
+ * not be told as final. `not_now`: another transfer may be taken once the wallet has mended something.
  */
 export type TransferOutcome =
   | 'received'

@@ -24,10 +24,10 @@ export interface RequestLimits {
   readonly bodySeconds: number
   /**
    * How long a request waits for a hold before it answers without its outcome. It is also the deadline of what has to
-   * be known before there is an answer, and ends in 503 there: `walletAddresses.find`, `pricing.price`, `createDetails`
-   * of a payment method, and reading an account of the ledger. For a receiver on another server these and that server share it, and the hold
-   * then has what is left of it and half as much again: all together half as long again, beside what the storage takes.
-   * Default 3.
+   * be known before there is an answer, and ends in 503 there: `pricing.price`, `createDetails` of a payment method, and
+   * reading an account of the ledger. For a receiver on another server all of these and that server share it; the hold may
+   * take half as long again. So such an answer takes at most 1.5 × `holdSeconds`, plus the storage and the directory:
+   * `walletAddresses.find` has `holdSeconds` for itself, each time it is asked. Default 3.
    */
   readonly holdSeconds: number
   /** How long a commit is tried against concurrent writers. Default 3. */

@@ -100,7 +100,7 @@ async function putOff(
     : { progress: 'later', record, reason }
 }
 
-/** Those that the first of it left with, and of now where nothing has left; none where they are none. Rejects where their secret is not configured. */
+/** Those that the first of it left with, and of now where nothing has left; `undefined` where there are none that can be read. Rejects where their secret is not configured. */
 async function detailsFor(
   context: Context,
   { delivery }: RailPayment,
