@@ -61,7 +61,8 @@ export interface OpenPayments {
     /**
      * Counts a transfer, once per `transferId`: the same call gets the same answer, a refusal too, for ever. `id` is the last segment
      * of the incoming payment's URL. Rejects with `TypeError` or `RangeError` where an argument is none; otherwise
-     * where the storage or the directory fails, and then the same call finds out.
+     * where the storage or the directory fails, or that names another account than the payment was made for: then
+     * nothing is known or counted, and the same call finds out.
      */
     received(id: string, amount: Amount, transferId: string): Promise<ReceivedPayment>
   }

@@ -43,6 +43,7 @@ export async function newAccessToken(context: Context, grant: Grant): Promise<Is
     ...(grant.clientKey && { clientKey: grant.clientKey }),
     keys: grant.keys,
     access: grant.access,
+    ...(grant.walletAddress !== undefined && { walletAddress: grant.walletAddress }),
     ...(grant.account !== undefined && { account: grant.account }),
     issuedAt,
     expiresAt: issuedAt + lifetimes.accessTokenSeconds * 1000,

@@ -85,7 +85,7 @@ export async function checkLedgerAccount(
 ): Promise<'allowed' | 'not_allowed' | 'wrong_asset'> {
   const told: LedgerCall = { call: 'account', callId: account }
   const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), told)
-  if (kept === undefined || !kept[right]) return 'not_allowed'
+  if (kept === undefined || kept === null || !kept[right]) return 'not_allowed'
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
   const cause = new Error(`account "${account}": ${sides} in the ledger`)

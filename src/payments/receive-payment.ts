@@ -1,10 +1,10 @@
+import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import { assetOf, type IncomingPayment, isActive, roomOf, stateAfterReceipt } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
-import { readRecord } from '../records/read-record.ts'
-import { answerInTime } from './in-time.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { deliverEvents } from './notify.ts'
 import { isOtherAccount, tellOtherAccount } from './other-account.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
@@ -18,8 +18,8 @@ export type ReceivedPayment =
   | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
   | { readonly ok: false; readonly reason: ReceiptRefusal | 'conflict' }
 
-/** Why reported money is not counted: it is not the payment's, which is not there, of another asset or account, over or full. */
-export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'other_account' | 'completed' | 'expired' | 'over_remainder'
+/** Why reported money is not counted: it is not the payment's, which is not there, of another asset, over or full. */
+export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'completed' | 'expired' | 'over_remainder'
 
 // Databases refuse a NUL, and store each half of a surrogate pair as the same replacement: two transfers would be one.
 const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
@@ -28,7 +28,8 @@ const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
  * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
  * `transferId` is unique on this server and is counted once: the same call gets the same answer again, also a refusal, so
  * that money which was sent back is never counted later. With other arguments it gets `conflict`; only what was
- * `unknown`, `wrong_asset`, `other_account` or `completed` may be told with others. What exceeds the remainder is treated by the policy `excessReceipt`.
+ * `unknown`, `wrong_asset` or `completed` may be told with others. What exceeds the remainder is treated by the policy
+ * `excessReceipt`. Rejects where the directory fails or names another account than the payment was made for.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receivePayment(
@@ -44,6 +45,8 @@ export async function receivePayment(
   if (amount.value <= 0n || amount.value > MAX_AMOUNT_VALUE)
     throw new RangeError('the value of a received amount is a positive unsigned 64-bit integer')
   if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
+  // Before anything waits its turn: the wallet's directory may take its time.
+  await requireSameAccount(context, id, `rail:${transferId}`)
   const result = await context.serialize(`incoming:${id}`, () =>
     decide<ReceivedPayment>(context, async () => {
       // Read before the receipt: where this very transfer has just completed the payment, that is found, and no refusal.
@@ -52,7 +55,6 @@ export async function receivePayment(
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
-      if (await belongsToAnother(context, record.value)) return { answer: { ok: false, reason: 'other_account' } }
       const outcome = acceptedOf(context, record.value, amount.value)
       if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
       const isRefused = typeof outcome !== 'bigint'
@@ -85,16 +87,23 @@ export async function receivePayment(
   return result
 }
 
-/** Whether the wallet address of an incoming payment that takes money has another account by now. @spec INC-13 */
-async function belongsToAnother(context: Context, payment: IncomingPayment): Promise<boolean> {
-  if (!isActive(payment, context.clock.now())) return false
-  const { walletAddress } = payment
-  const payee = await answerInTime(context, 'the directory of wallet addresses', () =>
-    context.walletAddresses.find(walletAddress),
-  )
-  if (payee === undefined || !isOtherAccount(payment, payee.account)) return false
-  tellOtherAccount(context, walletAddress, payment, payee.account)
-  return true
+/**
+ * Throws "unavailable" where a transfer is new and the wallet address of its incoming payment, which takes money, has
+ * another account by now: an answer would be final, and the directory may be wrong for a while. @spec INC-13
+ */
+async function requireSameAccount(context: Context, id: string, receiptId: string): Promise<void> {
+  const found = await context.storage.get([
+    { kind: 'incoming-payment', id },
+    { kind: 'receipt', id: receiptId },
+  ])
+  const [incoming] = recordsOfKind(found, 'incoming-payment')
+  const isNew = recordsOfKind(found, 'receipt').length === 0
+  if (incoming === undefined || !isNew || !isActive(incoming.value, context.clock.now())) return
+  const { walletAddress } = incoming.value
+  const payee = await context.walletAddresses.find(walletAddress)
+  if (payee === undefined || !isOtherAccount(incoming.value, payee.account)) return
+  tellOtherAccount(context, walletAddress, incoming.value, payee.account)
+  throw unavailable('a wallet address has another account by now')
 }
 
 function answerAgain(

@@ -85,10 +85,10 @@ export interface Context {
    */
   chargeCreation(client: ClientId, source: string | undefined): number
   /**
-   * Charges one more refusal to an incoming payment: it is written down, and whoever knows the payment can cause it for
-   * nothing. Answers 0; where too many were charged, another number, and this one was not. @spec T-37
+   * Charges one more refusal of an incoming payment: it is written down, and whoever knows the payment can cause it for
+   * nothing. `refusals` says of which payment, and of which kind. Answers 0; where too many were charged, another number, and this one was not. @spec T-37
    */
-  chargeRefusal(incomingPayment: string): number
+  chargeRefusal(refusals: string): number
   /** Tells the host, best effort; never throws. A money event only where none is recorded. */
   emit(event: OpenPaymentsEvent): void
   /** Where the host listens: delivers a money event, and rejects where the host did. Absent: nobody listens, nothing is recorded. */

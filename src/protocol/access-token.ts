@@ -22,7 +22,8 @@ export interface AccessToken {
   readonly clientKey?: PublicKey
   readonly keys: readonly PinnedKey[]
   readonly access: readonly Access[]
-  /** The account that its grant was given for. @spec RS-13 */
+  /** The wallet address whose owner gave its grant, and the account that it was given for. @spec RS-13 */
+  readonly walletAddress?: string
   readonly account?: string
   readonly issuedAt: number
   readonly expiresAt: number

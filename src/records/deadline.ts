@@ -5,10 +5,12 @@ const STEPS_AT_ONCE = 8
 
 /** What a call answers, or `late` where that takes longer. Rejects where the call does. */
 export async function answerBefore<T>(clock: Clock, milliseconds: number, call: () => Promise<T>): Promise<T | 'late'> {
-  const answer = call()
+  // In JavaScript what a wallet brings may answer with a plain value, or with what is asked anew by each `then`.
+  const endsAt = clock.now() + milliseconds
+  const answer = Promise.resolve(call())
   if (await isThereAtOnce(answer)) return answer
   const timer = new AbortController()
-  const late = clock.sleep(milliseconds, timer.signal).then(() => 'late' as const)
+  const late = clock.sleep(Math.max(endsAt - clock.now(), 0), timer.signal).then(() => 'late' as const)
   try {
     return await Promise.race([answer, late])
   } finally {

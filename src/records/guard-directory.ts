@@ -20,7 +20,7 @@ export function guardDirectory(
   }
   const ask = async (walletAddress: string): Promise<WalletAddress | null | undefined> => {
     try {
-      const found = await answerBefore(clock, seconds * 1000, async () => directory.find(walletAddress))
+      const found = await answerBefore(clock, seconds * 1000, () => directory.find(walletAddress))
       if (found !== 'late') return found
     } catch (cause) {
       throw unavailable(tell('the directory of wallet addresses failed', cause))

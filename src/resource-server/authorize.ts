@@ -33,17 +33,12 @@ export function requireRightTo({ token }: TokenCaller, type: AccessType, action:
   if (!covering) throw insufficientGrant()
 }
 
-/** Whether what a token's owner gave is about a wallet address: what needs no owner is not given for an account. */
-function isGivenOn({ access }: AccessToken, walletAddress: string): boolean {
-  return access.some((entry) => entry.type !== 'quote' && entry.identifier === walletAddress)
-}
-
 /**
  * Refuses a token that was given for another account than the wallet address has now, as one that does not cover it: what
  * one owner gave is not the next one's. @spec RS-13
  */
 function requireSameAccount(context: Context, { token }: TokenCaller, { url, account }: LocalWalletAddress): void {
-  if (!isGivenOn(token, url) || !isOtherAccount(token, account.account)) return
+  if (token.walletAddress !== url || !isOtherAccount(token, account.account)) return
   tellOtherAccount(context, url, token, account.account)
   throw insufficientGrant()
 }
@@ -87,7 +82,7 @@ export function visibleClient(
 
 /** Whether a resource is of another account of its wallet address than its owner gave the token for. @spec RS-13 */
 export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
-  return account !== undefined && isGivenOn(token, walletAddress) && isOtherAccount(token, account)
+  return account !== undefined && token.walletAddress === walletAddress && isOtherAccount(token, account)
 }
 
 /** Refuses a resource that the token may not see, exactly as one that does not exist. @spec RS-8 @spec T-38 */

@@ -167,6 +167,7 @@ const FULL_ACCESS_TOKEN: Required<RecordTypes['access-token']> = {
   id: 'full',
   state: 'rotated',
   clientKey: KEY,
+  walletAddress: WALLET_ADDRESS,
   account: 'alice',
   rotatedAt: MOMENT + 1,
   successorId: 'least',

@@ -100,6 +100,9 @@ describe('a server with ports of its own', () => {
     const running = new Set<AbortSignal>()
     const clock = fakeClock()
     const wallet = await testWallet({
+      walletAddresses: {
+        find: (url) => new Promise((resolve) => setImmediate(() => resolve(wallet.directory.get(url)))),
+      },
       clock: {
         ...clock,
         sleep: (milliseconds, signal) => {

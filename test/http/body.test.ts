@@ -185,8 +185,13 @@ describe('the body of a request', () => {
       },
     }
     const timed = await authWallet({ clock })
-    expect((await timed.ask(PLAIN_REQUEST)).status).toBe(200)
-    await timed.sendRaw({ method: 'POST', target: '/', headerLines: () => [], bytes: async () => undefined })
+    const later = <T>(value: T): Promise<T> => new Promise((resolve) => setImmediate(() => resolve(value)))
+    const ask = { alter: (request: InMemoryRequest) => ({ ...request, bytes: () => later(request.body) }) }
+    expect((await timed.ask(PLAIN_REQUEST, ask)).status).toBe(200)
+    await timed.sendRaw({ method: 'POST', target: '/', headerLines: () => [], bytes: () => later(undefined) })
     expect(slept.map(({ aborted }) => aborted)).toEqual([true, true])
+    // A body that is there at once needs none.
+    expect((await timed.ask(PLAIN_REQUEST)).status).toBe(200)
+    expect(slept).toHaveLength(2)
   })
 })

@@ -37,10 +37,19 @@ describe('refusals of one incoming payment', () => {
     await refuse(world, id, 1, 20)
     expect(await world.rail.receive(transferOf(21, id, 11n))).toBe('rate_limited')
     expect(await world.rail.receive(transferOf(22, id, 1n, { most: 0n }))).toBe('rate_limited')
-    expect(await world.rail.receive(transferOf(23, id, 1n, { notAfter: world.wallet.clock.now() - 1 }))).toBe(
-      'rate_limited',
-    )
     expect(await receiptCount(world)).toBe(20)
+  })
+
+  it('T-37 T-49 of those that have expired are counted apart, so that a stranger keeps no sender from its answer', async () => {
+    const world = await railWorld()
+    const id = await world.incoming()
+    await refuse(world, id, 1, 21)
+    const notAfter = world.wallet.clock.now() - 1
+    const ask = (number: number): Promise<string> =>
+      world.rail.receive(transferOf(number, id, 1n, { notAfter, isRefused: true }))
+    for (let number = 31; number <= 50; number++) expect(await ask(number)).toBe('refused')
+    expect(await ask(51)).toBe('rate_limited')
+    expect(await receiptCount(world)).toBe(40)
   })
 
   it('T-37 T-49 say what became of those that are known, and keep no money out', async () => {

@@ -2,7 +2,7 @@ import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { BASE, BOB, CLIENT, type Sending, usd } from '../support/test-wallet.ts'
+import { type Answer, BASE, BOB, CLIENT, type Sending, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -205,6 +205,21 @@ describe('when the wallet itself fails', () => {
         message: 'Pricing.price gave a rate that is no positive decimal',
       }),
     )
+  })
+
+  it('may answer with plain values, and with null for an account that is not there', async () => {
+    const { ledger } = (await shop()).wallet
+    let isThere = true
+    // What plain JavaScript may bring.
+    const account = (): unknown => (isThere ? { ...usdAmount(0n), canSend: true, canReceive: true } : null)
+    const pricing = Object.assign({ price: async () => undefined }, { price: (): unknown => ({ rate: '1' }) })
+    const overrides = { pricing, ledger: Object.assign({ ...ledger }, { account }) }
+    const { wallet, spending, incoming } = await shop({ overrides })
+    const ask = (): Promise<Answer> => askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
+    await expectStatus(201, ask())
+    isThere = false
+    expect((await ask()).status).toBe(403)
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
   })
 
   it('tells every answer to the host as one event, with the condition of a refusal', async () => {

@@ -31,7 +31,7 @@ export function fakeClock(start: number = Date.parse('2026-03-01T12:00:00Z')): F
           resolve()
         }
         const deadline = { at: now + milliseconds, fire: end }
-        if (signal.aborted) return resolve()
+        if (signal.aborted || milliseconds <= 0) return resolve()
         deadlines.add(deadline)
         signal.addEventListener('abort', end, { once: true })
       })

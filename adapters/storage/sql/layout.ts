@@ -76,6 +76,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     clientKey: 'json?',
     keys: 'json',
     access: 'json',
+    walletAddress: 'text?',
     account: 'text?',
     issuedAt: 'integer',
     expiresAt: 'integer',

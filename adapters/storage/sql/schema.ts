@@ -282,9 +282,12 @@ const initial: Migration = [
 ]
 
 /** Whose account it was for, where only the wallet address was written down. */
-const accounts: Migration = ['op_grant', 'op_access_token', 'op_incoming_payment'].map(
-  (table) => `ALTER TABLE ${table} ADD COLUMN account TEXT`,
-)
+const accounts: Migration = [
+  'ALTER TABLE op_grant ADD COLUMN account TEXT',
+  'ALTER TABLE op_access_token ADD COLUMN account TEXT',
+  'ALTER TABLE op_access_token ADD COLUMN wallet_address TEXT',
+  'ALTER TABLE op_incoming_payment ADD COLUMN account TEXT',
+]
 
 /**
  * The schema of the storage, step by step: one table per kind of record, amounts as decimal text because numeric

@@ -139,7 +139,9 @@ async function takeTransfer(
   const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
   const refuse = (answer: TransferOutcome): Decision<Taken> => {
     if (forgetAt <= now) return { answer }
-    if (context.chargeRefusal(transfer.incomingPayment) > 0) return { answer: 'rate_limited' }
+    // Of those that expired apart: else a stranger's refusals could keep a sender from learning what became of its own.
+    const refusals = `${now > transfer.notAfter ? 'expired' : 'refused'} ${transfer.incomingPayment}`
+    if (context.chargeRefusal(refusals) > 0) return { answer: 'rate_limited' }
     return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
   }
   if (isLate) return refuse('refused')
