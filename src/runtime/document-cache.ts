@@ -4,7 +4,7 @@ import type { Clock } from '../ports/clock.ts'
 export interface Loaded<T> {
   readonly isGood: boolean
   readonly value: T
-  /** That it is not good says nothing about the other side, which was not asked. */
+  /** That it is not good says nothing about the other side, which was not asked: it is not held. */
   readonly isUnasked?: boolean
 }
 
@@ -16,7 +16,7 @@ export type Standing = 'stranger' | 'known' | 'proven'
 
 interface Held<T> extends Loaded<T> {
   readonly host: string
-  /** Whether the last load that reached the other side was good: one that failed since ends it, though the good answer is held on. */
+  /** Whether the last load was good: one that failed since ends it, though the good answer is held on. */
   readonly isProven: boolean
   /** When its load began: what the other side changed since then is not in it. */
   readonly loadedAt: number
@@ -49,7 +49,7 @@ export interface Ask<T> {
 /**
  * Holds what `load` answers, by key, which is a URL, for 60 seconds, or 10 where it is not good. Concurrent calls for one key share
  * one load. `isEnough` may find a held good answer wanting; then it is loaded again if the last load is 10 seconds ago.
- * A load that fails meanwhile does not displace a good answer. `load` is told whom it is for.
+ * A load that fails meanwhile does not displace a good answer, and one that did not ask is not held. `load` is told whom it is for.
  * @spec KEY-12 @spec T-4 @spec T-5
  */
 export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: Standing) => Promise<Loaded<T>>) {
@@ -75,9 +75,9 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
     const before = known.get(key)
     const isBeforeGood = before?.isGood === true && clock.now() - before.loadedAt < GOOD_MILLISECONDS
     const kept = loaded.isGood || !isBeforeGood ? { ...loaded, loadedAt: startedAt } : before
-    const isProven = loaded.isGood || (loaded.isUnasked === true && before?.isProven === true)
+    if (loaded.isUnasked === true) return kept.value
     const { host } = new URL(key)
-    hold(key, { ...kept, host, isProven, triedAt: startedAt }, loaded.isGood || standing !== 'stranger')
+    hold(key, { ...kept, host, isProven: loaded.isGood, triedAt: startedAt }, loaded.isGood || standing !== 'stranger')
     return kept.value
   }
 

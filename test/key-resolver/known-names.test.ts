@@ -104,6 +104,13 @@ describe('clients of one wallet that are known', () => {
     expect(await askAll(network, names, 'another')).toBe(200)
   })
 
+  it('T-5 are asked for 100 at a time, and the others as soon as these are answered', async () => {
+    const network = scene()
+    const askAtOnce = () => Promise.all(names.map((name) => network.resolver.keySet(name, undefined, HOLDER)))
+    expect((await askAtOnce()).filter(({ ok }) => ok)).toHaveLength(100)
+    expect((await askAtOnce()).filter(({ ok }) => ok)).toHaveLength(200)
+  })
+
   it('T-5 are asked for 10 seconds after its outage, whatever strangers ask of it', async () => {
     const network = scene()
     await askAll(network, names, undefined, HOLDER)
