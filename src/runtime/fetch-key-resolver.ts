@@ -50,8 +50,10 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver 
     if (standing === 'proven') return readKeySet(await fetchDocument({ ...requests, budget: UNLIMITED }, url))
     const budget = budgetOfKnown()
     const loaded = readKeySet(await fetchDocument({ ...requests, budget }, url))
-    if (loaded.isGood) budget.giveBack()
-    return { ...loaded, isUnasked: budget.isSpent() }
+    const isUnasked = budget.isSpent()
+    // Where its address has had its share of failures, its host has not failed once more.
+    if (loaded.isGood || isUnasked) budget.giveBack()
+    return { ...loaded, isUnasked }
   })
   const names = cacheDocuments(clock, async (walletAddress) =>
     readName(await fetchDocument(requests, walletAddress), walletAddress),

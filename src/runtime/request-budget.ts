@@ -34,11 +34,11 @@ export function strangersBudget(clock: Clock): RequestBudget {
   }
 }
 
-/** The budget of one request, which costs nothing where it was answered well. */
+/** The budget of one request, which costs nothing where it was answered well, or did not go out for want of it. */
 export interface FailureBudget extends RequestBudget {
   /** Whether the request did not go out for want of it. */
   isSpent(): boolean
-  /** It was answered well: what it took is there for the next. */
+  /** It did not fail: what it took is there for the next. */
   giveBack(): void
 }
 

@@ -137,6 +137,15 @@ describe('clients of one wallet that are known', () => {
     expect(await network.resolver.keySet(SHOP)).toMatchObject({ ok: true })
   })
 
+  it('T-5 keep the budget of their host for when it is elsewhere, where names fail at its address', async () => {
+    const network = scene()
+    pointAtVictim(network)
+    await askAll(network, namesOf(100), undefined, HOLDER)
+    expect(await askAll(network, names, undefined, HOLDER)).toBe(0)
+    network.addresses = ['93.184.216.34']
+    expect(await askAll(network, names, undefined, HOLDER)).toBe(100)
+  })
+
   it('T-5 stay so where a new key could not be asked for, since names fail at its address', async () => {
     const network = scene()
     await network.resolver.keySet(SHOP)
