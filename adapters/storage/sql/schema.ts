@@ -263,9 +263,7 @@ const initial: Migration = [
     schema_version INTEGER NOT NULL,
     version BIGINT NOT NULL
   )`,
-  ...listIndexes('op_grant'),
-  ...listIndexes('op_incoming_payment'),
-  ...listIndexes('op_outgoing_payment'),
+  ...['op_grant', 'op_incoming_payment', 'op_outgoing_payment'].flatMap(listIndexes),
   dueIndex('op_grant'),
   dueIndex('op_interaction'),
   dueIndex('op_access_token'),
@@ -283,10 +281,10 @@ const initial: Migration = [
 
 /** Whose account it was for, where only the wallet address was written down. */
 const accounts: Migration = [
-  'ALTER TABLE op_grant ADD COLUMN account TEXT',
-  'ALTER TABLE op_access_token ADD COLUMN account TEXT',
+  ...['op_grant', 'op_access_token', 'op_incoming_payment'].map(
+    (table) => `ALTER TABLE ${table} ADD COLUMN account TEXT`,
+  ),
   'ALTER TABLE op_access_token ADD COLUMN wallet_address TEXT',
-  'ALTER TABLE op_incoming_payment ADD COLUMN account TEXT',
 ]
 
 /**
