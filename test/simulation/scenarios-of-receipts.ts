@@ -101,7 +101,12 @@ export const OF_RECEIPTS: readonly Scenario[] = [
     async play(stage) {
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming({ incomingAmount: usd(30) })
-      const reads = stage.keepBack(other, 'effect', readsKind('incoming-payment'))
+      // Not the look at whose it is, which reads the receipt with it.
+      const reads = stage.keepBack(
+        other,
+        'effect',
+        (call) => readsKind('incoming-payment')(call) && !readsKind('receipt')(call),
+      )
       const second = report(other, receiver, 30n, 'transfer')
       await stage.untilKept(reads)
       await expectTold(stage, report(one, receiver, 30n, 'transfer'), '30 and 0')

@@ -144,7 +144,8 @@ export const OF_WORKERS: readonly Scenario[] = [
       const receiver = await stage.incoming({})
       const order = stage.order({ receiver, key: 'key' })
       // Somebody else is at the receiver in both processes: so the money is held, and no room reserved yet.
-      const turns = [one, other].map((via) => stage.keepBack(via, 'reply', readsKind('receipt')))
+      const isInTurn = (call: Call): boolean => readsKind('receipt')(call) && !readsKind('incoming-payment')(call)
+      const turns = [one, other].map((via) => stage.keepBack(via, 'reply', isInTurn))
       const euros = { value: 1n, assetCode: 'EUR', assetScale: 2 }
       for (const { openPayments } of [one, other]) openPayments.incomingPayments.received(idOf(receiver), euros, 'wire')
       for (const turn of turns) await stage.untilKept(turn)
