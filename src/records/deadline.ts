@@ -5,8 +5,8 @@ const STEPS_AT_ONCE = 8
 
 /** What a call answers, or `late` where that takes longer. Rejects where the call does. */
 export async function answerBefore<T>(clock: Clock, milliseconds: number, call: () => Promise<T>): Promise<T | 'late'> {
-  // In JavaScript what a wallet brings may answer with a plain value, or with what is asked anew by each `then`.
   const endsAt = clock.now() + milliseconds
+  // In JavaScript what a wallet brings may answer with a plain value, or with what is asked anew by each `then`.
   const answer = Promise.resolve(call())
   if (await isThereAtOnce(answer)) return answer
   const timer = new AbortController()
