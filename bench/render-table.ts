@@ -64,7 +64,8 @@ export function renderExpress(figures: readonly ExpressFigure[]): string {
 
 /** The reference server beside the library, as lines of a table. */
 export function renderReference(figures: readonly ReferenceFigure[]): string {
-  const head = 'beside the reference server, which was measured on another day on a machine like this: CPU µs'
+  const head =
+    'beside the reference server, which was measured on another day: CPU µs, of ours as on a machine where a verification takes as long'
   const lines = figures.map(({ runtime, storage, operation, oursMicroseconds, theirsMicroseconds, ratio }) => {
     const numbers = [oursMicroseconds.toFixed(0), theirsMicroseconds.toFixed(0), `1/${(1 / ratio).toFixed(1)}`]
     const cells = numbers.map((number) => number.padStart(8))

@@ -82,7 +82,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 const express = results.flatMap(compareHosts)
-const reference = results.flatMap(compareWithReference)
+const reference = results.flatMap((result) => compareWithReference(result, before))
 if (express.length > 0) say(`\n${renderExpress(express)}`)
 if (reference.length > 0) say(`\n${renderReference(reference)}`)
 if (values.out !== '') {
