@@ -12,7 +12,14 @@ export interface LocalWalletAddress {
 
 /** Finds a wallet address of this server by any spelling of its URL; `undefined` where there is none. @spec T-40 */
 export async function findLocalWalletAddress(context: Context, text: string): Promise<LocalWalletAddress | undefined> {
-  const url = canonicalWalletAddress(text, { loopbackHttp: context.policies.loopbackHttp })
+  return findCanonicalWalletAddress(context, canonicalWalletAddress(text, context.policies))
+}
+
+/** The same where the URL is known in its canonical form; none is `undefined`. */
+export async function findCanonicalWalletAddress(
+  context: Context,
+  url: string | undefined,
+): Promise<LocalWalletAddress | undefined> {
   if (url === undefined || !isLocalWalletAddress(context, url)) return undefined
   const account = await context.walletAddresses.find(url)
   return account && { url, account }

@@ -20,7 +20,7 @@ import type { SignedRequest } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { answerBefore } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
-import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse } from '../records/decide-once.ts'
+import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse, unlessRepeated } from '../records/decide-once.ts'
 import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { chargeGrant } from './charge-grant.ts'
@@ -135,15 +135,9 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
 }
 
-/** An order whose key is used asks nobody anything: it has its answer, whatever became of its receiver since. @spec OUT-12 */
+/** An order whose key is used asks no other server anything. The very request that it repeats may use it meanwhile. @spec OUT-12 */
 async function prepareOrder(context: Context, { key, prepare }: PaymentOrder): Promise<void> {
-  if (prepare === undefined || (await isUsedKey(context, key))) return
-  try {
-    await prepare()
-  } catch (refusal) {
-    // The very request that this repeats may have completed the receiver meanwhile.
-    if (!(await isUsedKey(context, key))) throw refusal
-  }
+  if (prepare !== undefined && !(await isUsedKey(context, key))) await unlessRepeated(context, key, prepare())
 }
 
 /** A claim that may be swept by now keeps nobody out: the request may have been sent again meanwhile, and carried out. @spec SIG-26 */

@@ -89,6 +89,23 @@ function underKey<T>(
   return { changes: [...changes, ...kept], answer: { isRepeat: false, response, made } }
 }
 
+/**
+ * Waits for what a request needs, and throws where that is refused. A repeat needs nothing: it has its answer, whatever
+ * became since of what it rests on.
+ * @spec OUT-12
+ */
+export async function unlessRepeated(
+  context: Context,
+  key: KeyedRequest | undefined,
+  needed: Promise<unknown>,
+): Promise<void> {
+  try {
+    await needed
+  } catch (refusal) {
+    if (!(await isUsedKey(context, key))) throw refusal
+  }
+}
+
 /** Whether something was made under a key, or nothing can be: its request is answered with that. */
 export async function isUsedKey(context: Context, key: KeyedRequest | undefined): Promise<boolean> {
   const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))

@@ -7,7 +7,7 @@ import {
   unknownWalletAddress,
 } from '../errors/conditions.ts'
 import type { TokenCaller } from '../http/credentials.ts'
-import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
+import { findCanonicalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { checkLedgerAccount } from '../payments/ask-ledger.ts'
 import { isOtherAccount, type MadeForAccount, tellOtherAccount } from '../payments/other-account.ts'
 import type { Context } from '../ports/context.ts'
@@ -15,6 +15,7 @@ import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
+import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /** Step 5: refuses a token without any entry of this type and action. */
 export function requireRight(type: AccessType, action: Action): (caller: TokenCaller) => void {
@@ -27,10 +28,23 @@ function entries(access: readonly Access[], type: AccessType, action: Action): r
   return access.filter((entry) => entry.type === type && allowsAction(entry, action))
 }
 
-/** Refuses where no entry of this type and action covers the wallet address. @spec RS-4 @spec RS-5 */
-export function requireRightTo({ token }: TokenCaller, type: AccessType, action: Action, walletAddress: string): void {
-  const covering = entries(token.access, type, action).some((entry) => coversWalletAddress(entry, walletAddress))
+/**
+ * Refuses where no entry of this type and action covers the wallet address that a request names; answers its canonical URL,
+ * where it has one. The directory is not asked: a token for one wallet address learns nothing about another, not even
+ * that it does not exist.
+ * @spec RS-4 @spec RS-5
+ */
+export function requireRightTo(
+  { policies }: Context,
+  { token }: TokenCaller,
+  type: AccessType,
+  action: Action,
+  text: string,
+): string | undefined {
+  const url = canonicalWalletAddress(text, policies)
+  const covering = entries(token.access, type, action).some((entry) => coversWalletAddress(entry, url ?? text))
   if (!covering) throw insufficientGrant()
+  return url
 }
 
 /**
@@ -43,17 +57,13 @@ function requireSameAccount(context: Context, { token }: TokenCaller, { url, acc
   throw insufficientGrant()
 }
 
-/** Finds the wallet address that a request names; it must be covered by the token, for its present account, exist and be active. */
-export async function walletAddressFor(
+/** Finds the wallet address that a request has the right to; it must exist, for the account that the token was given for, and be active. */
+export async function activeWalletAddress(
   context: Context,
   caller: TokenCaller,
-  type: AccessType,
-  action: Action,
-  text: string,
+  url: string | undefined,
 ): Promise<LocalWalletAddress> {
-  const found = await findLocalWalletAddress(context, text)
-  // A token for one wallet address learns nothing about another, not even that it does not exist.
-  requireRightTo(caller, type, action, found?.url ?? text)
+  const found = await findCanonicalWalletAddress(context, url)
   if (found === undefined) throw unknownWalletAddress()
   requireSameAccount(context, caller, found)
   if (found.account.isActive === false) throw inactiveWalletAddress()

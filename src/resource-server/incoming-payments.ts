@@ -25,7 +25,13 @@ import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
-import { isOfOtherAccount, requireLedgerAccount, requireVisible, walletAddressFor } from './authorize.ts'
+import {
+  activeWalletAddress,
+  isOfOtherAccount,
+  requireLedgerAccount,
+  requireRightTo,
+  requireVisible,
+} from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -38,9 +44,10 @@ export async function createIncomingPayment({
 }: Input<TokenCaller, CreateIncomingPayment>): Promise<Result> {
   const { context } = exchange
   const use = await singleUseOf(exchange, caller)
-  const walletAddress = await walletAddressFor(context, caller, 'incoming-payment', 'create', body.walletAddress)
+  const payee = requireRightTo(context, caller, 'incoming-payment', 'create', body.walletAddress)
   const id = context.secrets.randomId()
   const once = await decideOnce(context, use, async () => {
+    const walletAddress = await activeWalletAddress(context, caller, payee)
     const payment = await intendIncomingPayment(context, id, caller.token.client, walletAddress, body)
     const events = recordEvents(context, [incomingPaymentEvent(context, payment, 'created')])
     return {

@@ -23,8 +23,9 @@ import {
 import { localResourceId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
+import { unlessRepeated } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
-import { requireVisible, walletAddressFor } from './authorize.ts'
+import { activeWalletAddress, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { priceRequest } from './quotes.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
@@ -37,16 +38,17 @@ export async function createOutgoingPayment({
   body,
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const use = await singleUseOf(exchange, caller)
-  const address = body.walletAddress
-  const walletAddress = await walletAddressFor(exchange.context, caller, 'outgoing-payment', 'create', address)
+  const right = requireRightTo(exchange.context, caller, 'outgoing-payment', 'create', body.walletAddress)
+  const payer = activeWalletAddress(exchange.context, caller, right)
+  await unlessRepeated(exchange.context, use.key, payer)
   const isRemote = await isPaidRemotely(exchange.context, body)
   const context = isRemote ? withPatience(exchange.context) : exchange.context
   const receivers = lookUpReceiver(context)
   const readTerms = async (): Promise<PaymentTerms> => {
     const terms =
       'quoteId' in body
-        ? await termsOfQuote(context, walletAddress, body.quoteId, caller.token.client, receivers)
-        : await termsOfIncomingPayment(context, walletAddress, body, receivers)
+        ? await termsOfQuote(context, await payer, body.quoteId, caller.token.client, receivers)
+        : await termsOfIncomingPayment(context, await payer, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
   const { record, answer, isOurs, created } = await createPayment(context, {

@@ -8,7 +8,7 @@ import type { ListableKind, ListPosition, RecordTypes } from '../ports/storage.t
 import type { ClientId } from '../protocol/client.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
-import { visibleClient, walletAddressFor } from './authorize.ts'
+import { activeWalletAddress, requireRightTo, visibleClient } from './authorize.ts'
 
 /** The page that a list request asks for. */
 interface PageRequest {
@@ -37,7 +37,8 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const page = parsePage(query)
   const named = single(query, 'wallet-address')
   if (named === undefined) throw invalidRequest('wallet-address is required')
-  const { url } = await walletAddressFor(context, caller, kind, 'list', named)
+  const right = requireRightTo(context, caller, kind, 'list', named)
+  const { url } = await activeWalletAddress(context, caller, right)
   await claimSignature(exchange, caller.proof)
   const scope = { walletAddress: url, client: visibleClient(caller, kind, 'list', url) }
   const { items, pagination } = await listPage(context, kind, scope, page)

@@ -14,7 +14,7 @@ import type { ClientId } from '../protocol/client.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
-import { requireLedgerAccount, requireVisible, walletAddressFor } from './authorize.ts'
+import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
@@ -29,9 +29,10 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const isRemote = isRemoteReceiver(exchange.context, body.receiver)
   const context = isRemote ? withPatience(exchange.context) : exchange.context
   const use = await singleUseOf(exchange, caller)
-  const walletAddress = await walletAddressFor(context, caller, 'quote', 'create', body.walletAddress)
+  const payer = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
   const receivers = lookUpReceiver(context)
   const { response } = await decideOnce(context, use, async () => {
+    const walletAddress = await activeWalletAddress(context, caller, payer)
     const quote = await intendQuote(context, caller.token.client, walletAddress, body, receivers)
     const dueAt = quote.expiresAt + EXPIRED_KEPT_MILLISECONDS
     return {

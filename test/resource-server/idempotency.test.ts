@@ -125,6 +125,40 @@ describe('a repeat under an Idempotency-Key', () => {
     },
   )
 
+  it.each(
+    CREATIONS.flatMap((creation) =>
+      (['unknown', 'inactive', 'not to be asked'] as const).map((what) => ({ creation, what })),
+    ),
+  )('OUT-12 is answered where its wallet address is $what by now: $creation.name', async ({ creation, what }) => {
+    const rig = await shop()
+    const { directory } = rig.wallet
+    const first = await expectStatus(201, create(rig, creation, 'k'))
+    await rig.wallet.openPayments.drain()
+    const address = String(creation.body(rig)['walletAddress'])
+    const known = directory.get(address)
+    if (what === 'inactive' && known) directory.set(address, { ...known, isActive: false })
+    if (what === 'unknown') directory.delete(address)
+    if (what === 'not to be asked') {
+      const { get } = Map.prototype
+      directory.get = (url) => {
+        if (url === address) throw new Error('the directory is gone')
+        return get.call(directory, url)
+      }
+    }
+    const again = await expectStatus(201, create(rig, creation, 'k'))
+    expect(again.text).toBe(first.text)
+    const other = await create(rig, creation, 'another')
+    expect(other.status).toBe({ unknown: 404, inactive: 400, 'not to be asked': 503 }[what])
+    expect(made(rig, creation)).toBe(1)
+  })
+
+  it('OUT-12 RS-4 is refused under a token that has no right to its wallet address', async () => {
+    const rig = await shop()
+    await expectStatus(201, create(rig, OUTGOING, 'k'))
+    const token = await tokenFor(rig.wallet, [{ type: 'outgoing-payment', actions: ['create'], identifier: BOB }])
+    await expectRefusal(rig.wallet, INSUFFICIENT_GRANT, () => create(rig, OUTGOING, 'k', { token }))
+  })
+
   it('OUT-12 T-32 tells what the grant had spent then, and finds the same payment after another one', async () => {
     const rig = await shop({ limits: { debitAmount: usd('14') } })
     const first = await expectStatus(201, create(rig, OUTGOING, 'k'))
