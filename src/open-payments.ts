@@ -129,6 +129,14 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     keep(work)
     return work
   }
+  // A host that cannot be told must not make a failure of what was done: its client would order it again.
+  const tellHost = (waitUntil: HandleOptions['waitUntil'], work: Promise<unknown>): void => {
+    try {
+      waitUntil?.(work)
+    } catch (cause) {
+      context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message: 'waitUntil failed', cause })
+    }
+  }
   const credits = new Set<Promise<unknown>>()
   const keepCredit = (work: Promise<unknown>): void => {
     const kept: Promise<unknown> = keep(work).finally(() => credits.delete(kept))
@@ -141,13 +149,10 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     if (rail !== undefined) {
       const response = await answerByRail(context, rail, request)
       // What the rail has taken is credited after the answer.
-      waitUntil?.(Promise.all(credits))
+      tellHost(waitUntil, Promise.all(credits))
       return response
     }
-    return answer(request, (work) => {
-      const kept = keep(work)
-      waitUntil?.(kept)
-    })
+    return answer(request, (work) => tellHost(waitUntil, keep(work)))
   }
   return {
     handle,

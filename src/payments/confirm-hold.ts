@@ -8,7 +8,7 @@ import {
   type LocalPayment,
   type OutgoingPayment,
 } from '../protocol/outgoing-payment.ts'
-import { decide } from '../records/decide.ts'
+import { type Decision, decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
@@ -89,7 +89,7 @@ export async function writeHold(
 ): Promise<HeldPayment> {
   if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }
   if (held.outcome === 'done') return startSending(context, record, quote)
-  return refusePayment(context, record.value.id, held.reason, whenRefused)
+  return refusePayment(context, record.value, held.reason, whenRefused)
 }
 
 /**
@@ -171,11 +171,11 @@ function useQuote(payment: OutgoingPayment, quote: StoredRecord<'quote'> | undef
 
 async function refusePayment(
   context: Context,
-  id: string,
+  { id, grantId }: OutgoingPayment,
   reason: 'insufficient_funds' | 'account_closed' | 'not_allowed',
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
-  return decide<HeldPayment>(context, async () => {
+  const attempt = async (): Promise<Decision<HeldPayment>> => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
@@ -199,7 +199,9 @@ async function refusePayment(
       changes: [end, ...undone, ...events],
       answer: isShown ? { outcome: 'failed', record: failed } : { outcome: 'refused', reason },
     }
-  })
+  }
+  // It gives back what its grant has spent, as others take it: each waits its turn, and none is in another one's way.
+  return context.serialize(`grant:${grantId}`, () => decide(context, attempt))
 }
 
 /** Makes room for the order to be given again: its quote and its key are free, and nothing is kept of its request. */

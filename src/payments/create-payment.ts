@@ -117,16 +117,25 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     return { changes, resourceId: id, response: answerOf(payment, spent), made }
   }
   await prepareOrder(context, order)
+  // What is late for the joint commit is not asked for once more: everybody behind it in the line would wait for that too.
+  let late: Promise<PaymentTerms> | undefined
+  const readOnce = async (): Promise<PaymentTerms> => {
+    const reading = late ?? readTerms()
+    late = undefined
+    return reading
+  }
   const once = await decideTogether(
     context,
     `grant:${token.grantId}`,
     (before) =>
       planOnce(context, order, async () => {
-        const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, readTerms)
-        if (terms === 'late') throw unavailable('an order was not priced in time to share a commit')
-        return attempt(terms, await before)
+        const reading = readTerms()
+        const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
+        if (terms !== 'late') return attempt(terms, await before)
+        late = reading
+        throw unavailable('an order was not priced in time to share a commit')
       }),
-    () => decideOnce(context, order, async () => attempt(await readTerms(), [])),
+    () => decideOnce(context, order, async () => attempt(await readOnce(), [])),
   )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent, quote } = once.made

@@ -65,14 +65,23 @@ export async function decide<T>(
 
 /** Commits; answers the changes that met a conflict, none where it happened. Throws "unavailable" where that stays unknown. */
 export async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
-  let outcome: CommitResult
   try {
-    outcome = await context.storage.commit(changes)
+    const outcome = await context.storage.commit(changes)
+    return outcome === 'committed' ? [] : conflictsOf(outcome, changes)
   } catch (cause) {
     if (await hasHappened(context, changes, cause)) return []
     throw unavailable('the outcome of a commit is unknown')
   }
-  return outcome === 'committed' ? [] : outcome.conflicts.flatMap((index) => changes[index] ?? [])
+}
+
+/** Throws where a store in JavaScript answers something else: it may have committed, and says neither. */
+function conflictsOf(
+  { conflicts }: Exclude<CommitResult, 'committed'>,
+  changes: readonly Change[],
+): readonly Change[] {
+  const found = conflicts.flatMap((index) => changes[index] ?? [])
+  if (found.length === 0) throw new TypeError('the storage answered a commit with no conflict')
+  return found
 }
 
 /** The id of the record that a change is about. */

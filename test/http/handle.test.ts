@@ -1,6 +1,7 @@
 import type { HttpRequest } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { testWallet } from '../support/test-wallet.ts'
+import { grantTokens, moneyWorld, preparePayment, signedBy } from '../payments/money-world.ts'
+import { BASE, testWallet } from '../support/test-wallet.ts'
 
 describe('handle', () => {
   // A host in JavaScript may hand over whatever it likes, and waits for a promise.
@@ -15,5 +16,20 @@ describe('handle', () => {
       (cause: unknown) => cause instanceof TypeError && 500,
     )
     expect(status).toBe(500)
+  })
+
+  it('answers as ever where the host cannot be told of the work that goes on', async () => {
+    const world = await moneyWorld()
+    const { token, body } = await preparePayment(world, await grantTokens(world))
+    const { openPayments } = world.start()
+    const cause = new TypeError('Illegal invocation')
+    const waitUntil = (): never => {
+      throw cause
+    }
+    const request = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body)
+    expect(await openPayments.handle(request, { waitUntil })).toMatchObject({ status: 201 })
+    expect(world.wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', cause }))
+    await openPayments.drain()
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
   })
 })

@@ -1,7 +1,8 @@
+import type { Change } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
-import type { Fault } from './faulty-ports.ts'
+import type { Call, Fault } from './faulty-ports.ts'
 import {
   amountOf,
   changesOf,
@@ -19,6 +20,12 @@ import {
   statuses,
 } from './joint-world.ts'
 import { ask, keyed, signedBy } from './money-world.ts'
+
+function isRefusalWritten(call: Call): boolean {
+  const isTombstone = (change: Change): boolean =>
+    change.action === 'replace' && change.kind === 'outgoing-payment' && change.value.state === 'refused'
+  return isCommit(call) && changesOf(call).some(isTombstone)
+}
 
 describe('orders of one grant that wait for each other', () => {
   it('OUT-5 LIM-8 share one commit, which exhausts the limit exactly', async () => {
@@ -211,6 +218,19 @@ describe('orders of one grant that wait for each other', () => {
     expect(intents(process)).toEqual([1, 3])
     expect(await spentBy(world)).toBe(41n)
     expect((await world.storage.all('spending'))[0]?.value.payments).toBe(3)
+    await end(world)
+  })
+
+  it('OUT-6 the holds of many are refused, each of which gives its part back in its turn', async () => {
+    const { world, process, order } = await scene()
+    const others = await Promise.all(['2', '3', '4', '5', '6', '7'].map((amount) => order(amount)))
+    const answers = await giveTogether(process, await order('1'), others, ({ name }) =>
+      name === 'hold' ? { answer: { ok: false, reason: 'not_allowed' } } : undefined,
+    )
+    expect(statuses(answers)).toEqual([403, 403, 403, 403, 403, 403, 403])
+    // Each in one commit: none had to be made again because another one was faster.
+    expect(process.ports.calls.filter(isRefusalWritten)).toHaveLength(7)
+    expect(await spentBy(world)).toBe(0n)
     await end(world)
   })
 

@@ -91,6 +91,20 @@ describe('decide', () => {
     expect(await decide(context, async () => ({ answer: 7 }))).toBe(7)
   })
 
+  it.each([undefined, null, true, { conflicts: 0 }])(
+    'asks the store whether a commit happened that was answered %j, which is no answer',
+    async (answer) => {
+      const silent = (isDone: boolean) => (base: Storage) => ({
+        commit: async (changes: readonly Change[]) => {
+          if (isDone) await base.commit(changes)
+          return answer as never
+        },
+      })
+      expect(await decide(bench(silent(true)).context, insertQuote('1'))).toBe('1')
+      expect(await refusalOf(decide(bench(silent(false)).context, insertQuote('1')))).toMatchObject({ status: 503 })
+    },
+  )
+
   it('reads and decides again after a conflict', async () => {
     const { context, storage } = bench()
     await storage.commit([{ action: 'insert', kind: 'quote', value: quote('1') }])
