@@ -45,11 +45,16 @@ export function outgoingPaymentEvent(
   return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
 
+/** What `credit_refused` is told about: a rail may give its transfer the id of the very payment that it is for. */
+export function refusalSubject(receiptId: string): string {
+  return `receipt-${receiptId}`
+}
+
 /** The event of a credit that the ledger has refused: the only one of its receipt, which no other waits for. */
 export function creditRefusedEvent(context: Context, receipt: Receipt, reason: string): MoneyEvent {
   return {
     type: 'credit_refused',
-    id: `${receipt.id}:1`,
+    id: `${refusalSubject(receipt.id)}:1`,
     at: context.clock.now(),
     incomingPayment: receipt.incomingPaymentId,
     receipt: receipt.id,
@@ -72,17 +77,17 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 }
 
 /**
- * Delivers the events of one payment, or of one receipt, oldest first, and forgets each once the host has acknowledged it. What the host
+ * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged it. What the host
  * rejected is due again after a lease. `first` is the payment's first event, from whoever has just committed it: nothing
  * comes before it, so nothing need be read. Never rejects: `failed` says that they are due as they were, told or not.
  */
-export async function deliverEvents(context: Context, paymentId: string, first?: RecordedEvent): Promise<TakenUp> {
+export async function deliverEvents(context: Context, subject: string, first?: RecordedEvent): Promise<TakenUp> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return 'lost'
-  return context.serialize<TakenUp>(`events:${paymentId}`, async () => {
+  return context.serialize<TakenUp>(`events:${subject}`, async () => {
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
-      waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, paymentId)
+      waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
       const isLost = waiting.length === 0
       for (const record of waiting) {
         await deliverEvent(record.value.event)
@@ -108,8 +113,8 @@ function asCommitted({ action: _, ...record }: RecordedEvent): StoredRecord<'eve
   return { ...record, version: 1 }
 }
 
-async function readEvents(context: Context, paymentId: string): Promise<readonly StoredRecord<'event'>[]> {
-  const ids = [`${paymentId}:1`, `${paymentId}:2`]
+async function readEvents(context: Context, subject: string): Promise<readonly StoredRecord<'event'>[]> {
+  const ids = [`${subject}:1`, `${subject}:2`]
   return recordsOfKind(await context.storage.get(ids.map((id) => ({ kind: 'event', id }))), 'event')
 }
 

@@ -6,7 +6,7 @@ import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { advancePayment } from './advance-payment.ts'
-import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
+import { deliverEvents, incomingPaymentEvent, recordEvents, refusalSubject } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 import type { TakenUp } from './step.ts'
@@ -31,17 +31,23 @@ const MOST_DELIVERIES = 256
  */
 export async function recoverPayments(context: Context, keep: (work: Promise<unknown>) => void): Promise<number> {
   const now = context.clock.now()
-  const [payments, { receipts, refusals }] = await Promise.all([
-    recoverDue(context, now, keep),
-    recoverMoney(context, now),
-  ])
+  // What cannot be read keeps nothing else waiting, and nothing goes on once this has rejected.
+  const [duePayments, dueMoney] = await Promise.allSettled([recoverDue(context, now, keep), recoverMoney(context, now)])
   const events = await recoverEvents(context, now)
+  const payments = resultOf(duePayments)
+  const { receipts, refusals } = resultOf(dueMoney)
   const counts = { payments: countTaken(payments), receipts: countTaken(receipts), events: countTaken(events) }
   const taken = counts.payments + counts.receipts + counts.events
   const lost = [...payments, ...receipts, ...events].filter((outcome) => outcome === 'lost').length
   const count = taken + refusals > 0 ? taken + refusals + lost : 0
   if (taken > 0) context.emit({ type: 'recovered', at: context.clock.now(), ...counts, isFull: count >= BATCH })
   return count
+}
+
+/** What a part came to; throws what it was rejected with. */
+function resultOf<T>(part: PromiseSettledResult<T>): T {
+  if (part.status === 'rejected') throw part.reason
+  return part.value
 }
 
 function countTaken(outcomes: readonly TakenUp[]): number {
@@ -114,7 +120,7 @@ async function recoverEvents(context: Context, now: number): Promise<readonly Ta
 }
 
 function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
-  if (event.type === 'credit_refused') return event.receipt
+  if (event.type === 'credit_refused') return refusalSubject(event.receipt)
   return 'outgoingPayment' in event ? event.outgoingPayment : event.incomingPayment
 }
 
@@ -156,18 +162,31 @@ const SWEPT: readonly RecordKind[] = [
 export async function sweepRecords(context: Context): Promise<number> {
   const now = context.clock.now()
   const records: Record<string, number> = {}
+  const failures: unknown[] = []
   for (const kind of SWEPT) {
-    const due = await context.storage.due(kind, now, BATCH)
-    const forgotten = due.filter((record) => !isEndedFirst(record) && !isMoney(record))
-    let swept = await forgetRecords(context, forgotten)
-    for (const record of due) {
-      if (isEndedFirst(record) && (await endRecord(context, record))) swept++
+    try {
+      const swept = await sweepKind(context, kind, now)
+      if (swept > 0) records[kind] = swept
+    } catch (failure) {
+      failures.push(failure)
     }
-    if (swept > 0) records[kind] = swept
   }
   const count = Object.values(records).reduce((sum, swept) => sum + swept, 0)
   if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull: count >= BATCH })
+  for (const failure of failures) throw failure
   return count
+}
+
+async function sweepKind(context: Context, kind: RecordKind, now: number): Promise<number> {
+  const due = await context.storage.due(kind, now, BATCH)
+  let swept = await forgetRecords(
+    context,
+    due.filter((record) => !isEndedFirst(record) && !isMoney(record)),
+  )
+  for (const record of due) {
+    if (isEndedFirst(record) && (await endRecord(context, record))) swept++
+  }
+  return swept
 }
 
 /** A receipt is deleted only where its transfer was refused. */

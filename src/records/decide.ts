@@ -75,10 +75,7 @@ export async function commitKnown(context: Context, changes: readonly Change[]):
 }
 
 /** Throws where a store in JavaScript answers something else: it may have committed, and says neither. */
-function conflictsOf(
-  { conflicts }: Exclude<CommitResult, 'committed'>,
-  changes: readonly Change[],
-): readonly Change[] {
+function conflictsOf({ conflicts }: Exclude<CommitResult, 'committed'>, changes: readonly Change[]): readonly Change[] {
   const found = conflicts.flatMap((index) => changes[index] ?? [])
   if (found.length === 0) throw new TypeError('the storage answered a commit with no conflict')
   return found

@@ -43,7 +43,13 @@ describe('credit_refused', () => {
     await process.openPayments.recover()
     isAway = false
     await recoverReceiptsUntilQuiet(world, process.openPayments)
-    const told = { type: 'credit_refused', id: `${RECEIPT}:1`, incomingPayment, receipt: RECEIPT, amount: usd('5') }
+    const told = {
+      type: 'credit_refused',
+      id: `receipt-${RECEIPT}:1`,
+      incomingPayment,
+      receipt: RECEIPT,
+      amount: usd('5'),
+    }
     expect(heard).toMatchObject([told, told, { ...told, reason: 'account_closed' }])
     expect(new Set(heard.map(({ at }) => at)).size).toBe(1)
     await checkReceived(world)
@@ -60,6 +66,19 @@ describe('credit_refused', () => {
     expect(world.told().map(({ type }) => type)).not.toContain('credit_refused')
     await recoverReceiptsUntilQuiet(world)
     expect(world.told().filter(({ type }) => type === 'credit_refused')).toMatchObject([{ receipt: RECEIPT }])
+    await checkReceived(world)
+  })
+
+  it('is told beside the creation of its incoming payment where a rail gives its transfer the id of that', async () => {
+    const world = await railWorld()
+    const process = world.startRail()
+    const id = await world.incoming()
+    process.ports.plan = (call) => (call.name === 'credit' ? { refuse: 'account_closed' } : undefined)
+    await tell(world, process, { ...transferOf(1, id, 5n), id })
+    await recoverReceiptsUntilQuiet(world, process.openPayments)
+    const ids = world.told().map((event) => [event.type, event.id])
+    expect(ids).toContainEqual(['incoming_payment.created', `${id}:1`])
+    expect(ids).toContainEqual(['credit_refused', `receipt-${id}:1`])
     await checkReceived(world)
   })
 

@@ -188,6 +188,30 @@ function isAbout(changes: unknown, id: string): boolean {
 }
 
 describe('recover()', () => {
+  it.each(['outgoing-payment', 'receipt'] as const)(
+    'has done what else is due, and all of it, by the time that it rejects because no %s can be read',
+    async (kind) => {
+      const { openPayments, ports, events, storage, clock } = await dueWorld('payments', 1)
+      const given = ['receipts', 'events'].flatMap((what) => RECORDS[what]?.(1, clock.now()) ?? [])
+      await storage.commit(given)
+      ports.plan = (call) => (call.name === 'due' && call.arguments[0] === kind ? 'throws' : undefined)
+      await expect(openPayments.recover()).rejects.toThrow()
+      const asked = ports.calls.length
+      await turns(100)
+      expect(ports.calls.length).toBe(asked)
+      const other = kind === 'receipt' ? 'outgoing-payment' : 'receipt'
+      expect(ports.calls.some(({ name, arguments: [read] }) => name === 'due' && read === other)).toBe(true)
+      expect(events.filter(({ type }) => type === 'incoming_payment.created')).toHaveLength(1)
+    },
+  )
+
+  it('sweep() deletes what is over although a kind before it cannot be read', async () => {
+    const { openPayments, ports, storage, clock } = await dueWorld('refused transfers', 1)
+    ports.plan = (call) => (call.name === 'due' && call.arguments[0] === 'quote' ? 'throws' : undefined)
+    await expect(openPayments.sweep()).rejects.toThrow()
+    expect(await storage.due('receipt', clock.now(), 1)).toEqual([])
+  })
+
   it('reads no events where nobody listens to them', async () => {
     const { openPayments, callsOf, storage, clock } = await dueWorld('events', 100, { isHeard: false })
     expect(await openPayments.recover()).toBe(0)

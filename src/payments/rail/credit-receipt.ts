@@ -6,7 +6,7 @@ import type { Receipt } from '../../protocol/receipt.ts'
 import { backOffMilliseconds, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
-import { creditRefusedEvent, deliverEvents, recordEvents } from '../notify.ts'
+import { creditRefusedEvent, deliverEvents, recordEvents, refusalSubject } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
 import type { TakenUp } from '../step.ts'
 
@@ -23,7 +23,10 @@ export async function creditPayee(context: Context, receipt: Receipt): Promise<v
       const credited = await askCredit(context, receipt)
       if (credited.outcome !== 'unknown') {
         await endReceipt(context, receipt, credited)
-        await deliverEvents(context, credited.outcome === 'done' ? receipt.incomingPaymentId : receipt.id)
+        await deliverEvents(
+          context,
+          credited.outcome === 'done' ? receipt.incomingPaymentId : refusalSubject(receipt.id),
+        )
         return
       }
       if (tries < TRIES_AT_ONCE) await context.clock.sleep(backOffMilliseconds(context, tries + 4))
