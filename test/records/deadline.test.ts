@@ -1,0 +1,35 @@
+import { systemClock } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { answerBefore } from '../../src/records/deadline.ts'
+
+/** Holds the event loop up, as a database does that is waited for without giving control back. */
+function holdUp(milliseconds: number): void {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+
+describe('a deadline', () => {
+  it('is kept by what has arrived while nothing could be heard', async () => {
+    // From a callback of this kind the next turn begins with timers, and only then looks for what has arrived.
+    await new Promise((resolve) => setImmediate(resolve))
+    const answer = answerBefore(systemClock(), 5, () => new Promise((resolve) => setImmediate(resolve, 'here')))
+    for (let step = 0; step < 20; step++) await undefined
+    holdUp(20)
+    expect(await answer).toBe('here')
+  })
+
+  it('is as long as it was meant where the clock is put back while it begins', async () => {
+    const { sleep } = systemClock()
+    const slept: number[] = []
+    const times = [10_000, 1000]
+    const clock = {
+      now: () => times.shift() ?? 1000,
+      sleep: (milliseconds: number, signal?: AbortSignal) => {
+        slept.push(milliseconds)
+        return sleep(0, signal)
+      },
+    }
+    expect(await answerBefore(clock, 200, () => new Promise(() => undefined))).toBe('late')
+    expect(slept[0]).toBe(200)
+  })
+})
