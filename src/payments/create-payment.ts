@@ -131,7 +131,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
       planOnce(context, order, async () => {
         const reading = readTerms()
         const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
-        if (terms !== 'late') return attempt(terms, await before)
+        if (terms !== 'late') return attempt(terms, [...(await before).values()])
         late = reading
         throw unavailable('an order was not priced in time to share a commit')
       }),

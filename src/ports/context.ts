@@ -31,13 +31,16 @@ export interface Deliveries {
   follow(outgoingPayment: string, work: Promise<unknown>): void
 }
 
+/** The changes of a joint commit, by the record that each is about. */
+export type JointChanges = Map<string, Change>
+
 /** What waits for a turn to commit changes, and may have them committed in the turn of one that waits before it. */
 export interface Companion {
   /**
-   * Adds its changes to those that the companions before it would make; leaves them as they are where it must have a turn of
-   * its own. Never rejects.
+   * Adds its changes to those of the companions before it, and hands all of them on; leaves them as they are where it must
+   * have a turn of its own. Never rejects.
    */
-  join(before: Promise<readonly Change[]>): Promise<readonly Change[]>
+  join(before: Promise<JointChanges>): Promise<JointChanges>
   /** Tells it that the joint commit is over: that it has happened, or failed with a cause so that nobody knows whether. */
   settle(end: 'committed' | { readonly cause: unknown }): void
 }

@@ -1,4 +1,4 @@
-import type { Companion, Context } from '../ports/context.ts'
+import type { Companion, Context, JointChanges } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { commitKnown, idOf } from './decide.ts'
 
@@ -22,7 +22,7 @@ const MOST_CHANGES = 100
 export function decideTogether<T>(
   context: Context,
   key: string,
-  plan: (before: Promise<readonly Change[]>) => Promise<Plan<T> | undefined>,
+  plan: (before: Promise<ReadonlyMap<string, Change>>) => Promise<Plan<T> | undefined>,
   alone: () => Promise<T>,
 ): Promise<T> {
   let joined: Plan<T> | undefined
@@ -34,10 +34,9 @@ export function decideTogether<T>(
   const own: Companion = {
     join: async (before) => {
       const planned = await plan(before).catch(() => undefined)
-      const changes = planned && joinChanges(await before, planned.changes)
-      if (changes === undefined) return before
-      joined = planned
-      return changes
+      const joint = await before
+      if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
+      return joint
     },
     settle: (end) => {
       if (joined === undefined) return
@@ -55,11 +54,11 @@ export function decideTogether<T>(
 
 /** They read at the same time, and wait for each other only to know what those before them change. */
 async function commitTogether(context: Context, companions: readonly Companion[]): Promise<void> {
-  const nothing: Promise<readonly Change[]> = Promise.resolve([])
+  const nothing: Promise<JointChanges> = Promise.resolve(new Map())
   const changes = await companions.reduce((before, companion) => companion.join(before), nothing)
-  if (changes.length === 0) return
+  if (changes.size === 0) return
   try {
-    const conflicts = await commitKnown(context, changes)
+    const conflicts = await commitKnown(context, [...changes.values()])
     if (conflicts.length === 0) for (const companion of companions) companion.settle('committed')
   } catch (cause) {
     for (const companion of companions) companion.settle({ cause })
@@ -67,18 +66,21 @@ async function commitTogether(context: Context, companions: readonly Companion[]
 }
 
 /**
- * The changes of several tasks as those of one commit, which names each record once; `undefined` where that cannot be. What
- * a grant has spent is decided on what those before leave, so its last value has all of them in it. One and the same check
- * is made once. Whatever else occurs twice belongs to two that exclude each other: one signature, one key, one quote.
+ * Adds the changes of a task to those of a commit, which names each record once; answers whether it could, and adds none where
+ * not. What a grant has spent is decided on what those before leave, so its last value has all of them in it. One and the
+ * same check is made once. Whatever else occurs twice belongs to two that exclude each other: one signature, one key, one
+ * quote.
  */
-function joinChanges(before: readonly Change[], own: readonly Change[]): readonly Change[] | undefined {
-  const joined = new Map(before.map((change) => [nameOf(change), change]))
-  for (const change of own) {
-    const other = joined.get(nameOf(change))
-    if (other !== undefined && !isSpending(change) && !isSameCheck(change, other)) return undefined
-    joined.set(nameOf(change), change)
+function joinChanges(joint: JointChanges, own: readonly Change[]): boolean {
+  const named = own.map((change) => [nameOf(change), change] as const)
+  const added = named.filter(([name]) => !joint.has(name))
+  if (joint.size + added.length > MOST_CHANGES) return false
+  for (const [name, change] of named) {
+    const other = joint.get(name)
+    if (other !== undefined && !isSpending(change) && !isSameCheck(change, other)) return false
   }
-  return joined.size > MOST_CHANGES ? undefined : [...joined.values()]
+  for (const [name, change] of named) joint.set(name, change)
+  return true
 }
 
 function nameOf(change: Change): string {

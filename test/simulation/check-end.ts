@@ -179,6 +179,7 @@ function checkEvents({ storage, host, violate }: World): void {
   for (const { value } of storage.all('receipt')) {
     const { id, state, payeeAccount } = value
     const isRefused = state === 'dropped' && payeeAccount !== undefined
-    if (host.heardOf(id).length !== (isRefused ? 1 : 0)) violate(`events: of ${id} was told ${host.heardOf(id).length}`)
+    const heard = host.heardOf(`receipt-${id}`).length
+    if (heard !== (isRefused ? 1 : 0)) violate(`events: of receipt ${id} was told ${heard}`)
   }
 }
