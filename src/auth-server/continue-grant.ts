@@ -17,7 +17,7 @@ import type { StoredRecord } from '../ports/storage.ts'
 import { ContinuationRequest } from '../protocol/continuation.ts'
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
-import { type Decision, decide } from '../records/decide.ts'
+import { type Attempt, decide } from '../records/decide.ts'
 import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import {
@@ -110,7 +110,7 @@ async function decideContinuation(
   context: Context,
   id: string,
   referenceHash: string | undefined,
-): Promise<Decision<Continuation>> {
+): Promise<Attempt<Continuation>> {
   const record = await readRecord(context.storage, 'grant', id)
   if (record === undefined) throw unknownContinuation()
   const grant = record.value
@@ -129,7 +129,7 @@ async function useReference(
   context: Context,
   record: StoredRecord<'grant'>,
   referenceHash: string,
-): Promise<Decision<Continuation>> {
+): Promise<Attempt<Continuation>> {
   const grant = record.value
   const isRight = grant.state === 'approved' && isReferenceOf(grant, referenceHash)
   return isRight ? issue(context, record) : countWrongReference(context, record)
@@ -143,7 +143,7 @@ function isReferenceOf({ interactRefHash }: Grant, referenceHash: string): boole
 const WRONG_REFERENCES_ALLOWED = 5
 
 /** @spec INT-14 */
-function countWrongReference(context: Context, record: StoredRecord<'grant'>): Decision<Continuation> {
+function countWrongReference(context: Context, record: StoredRecord<'grant'>): Attempt<Continuation> {
   const counted: Grant = { ...record.value, wrongReferences: record.value.wrongReferences + 1 }
   if (counted.wrongReferences <= WRONG_REFERENCES_ALLOWED) {
     const changes = [{ ...record, action: 'replace', value: counted }] as const
@@ -154,7 +154,7 @@ function countWrongReference(context: Context, record: StoredRecord<'grant'>): D
 }
 
 /** The token is stored in the commit that takes the grant from approved to issued, so there is never a second one. @spec CON-4 */
-async function issue(context: Context, record: StoredRecord<'grant'>): Promise<Decision<Continuation>> {
+async function issue(context: Context, record: StoredRecord<'grant'>): Promise<Attempt<Continuation>> {
   const { kind, version, value: approved } = record
   if (approved.access.length === 0) {
     const value: Grant = { ...approved, state: 'issued', issuedAt: context.clock.now() }
@@ -170,7 +170,7 @@ async function issue(context: Context, record: StoredRecord<'grant'>): Promise<D
   }
 }
 
-function keepWaiting(context: Context, record: StoredRecord<'grant'>, now: number): Decision<Continuation> {
+function keepWaiting(context: Context, record: StoredRecord<'grant'>, now: number): Attempt<Continuation> {
   const grant: Grant = { ...record.value, continueAfter: now + context.lifetimes.continuationWaitSeconds * 1000 }
   return { changes: [{ ...record, action: 'replace', value: grant }], answer: { kind: 'waiting', grant } }
 }
@@ -184,7 +184,7 @@ async function repeatIssue(
   grant: Grant,
   referenceHash: string | undefined,
   now: number,
-): Promise<Decision<Continuation>> {
+): Promise<Attempt<Continuation>> {
   const isSameCall = referenceHash === undefined ? grant.finish === undefined : isReferenceOf(grant, referenceHash)
   const isInTime =
     grant.decidedAt !== undefined && grant.issuedAt !== undefined && now < grant.issuedAt + REPEAT_MILLISECONDS

@@ -8,7 +8,7 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { type Decision, decide } from '../records/decide.ts'
+import { type Attempt, decide } from '../records/decide.ts'
 import { revokeTokenChange } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
@@ -76,7 +76,7 @@ function refuseKeyRotation(body: Uint8Array): void {
 async function decideRotation(
   context: Context,
   record: StoredRecord<'access-token'> | undefined,
-): Promise<Decision<IssuedToken>> {
+): Promise<Attempt<IssuedToken>> {
   if (record === undefined || record.value.state === 'revoked') throw unknownManagedToken()
   if (record.value.state === 'rotated') return { answer: await repeatRotation(context, record) }
   const grant = await readRecord(context.storage, 'grant', record.value.grantId)

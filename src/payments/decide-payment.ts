@@ -3,8 +3,8 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type Decision, enterState, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Moved } from './step.ts'
 
-/** The commit that decides a payment, with what else changes by that. */
-export function decided(
+/** What is committed to decide a payment, with what else changes by that. */
+export function changesOfDecision(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   decision: Decision,

@@ -1,11 +1,11 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { creditReceipt, dropReceipt } from '../protocol/incoming-payment.ts'
-import { isLocalPayment, type LocalPayment, type Decision as PaymentDecision } from '../protocol/outgoing-payment.ts'
-import { type Decision, decide } from '../records/decide.ts'
+import { type Decision, isLocalPayment, type LocalPayment } from '../protocol/outgoing-payment.ts'
+import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
-import { decided } from './decide-payment.ts'
-import { askEnd, ended } from './finish-payment.ts'
+import { changesOfDecision } from './decide-payment.ts'
+import { askEnd, changesOfDecisionAndEnd } from './finish-payment.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 import { creditIdOf, readReceiver, takeRoom, turnAtReceiver } from './reserve-room.ts'
 import type { Step } from './step.ts'
@@ -39,11 +39,14 @@ export async function deliverLocally(
     }),
   )
   if (credited.outcome === 'unknown') return { progress: 'stalled', reason: credited.reason }
-  if (credited.outcome === 'refused')
-    return writeOutcome(context, record, payment, creditId, { action: 'release', reason: credited.reason }, decided)
-  const settle: PaymentDecision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
+  if (credited.outcome === 'refused') {
+    const release: Decision = { action: 'release', reason: credited.reason }
+    return writeOutcome(context, record, payment, creditId, release, changesOfDecision)
+  }
+  const settle: Decision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
   const settled = await askEnd(context, payment, settle)
-  return writeOutcome(context, record, payment, creditId, settle, settled.outcome === 'done' ? ended : decided)
+  const changesOf = settled.outcome === 'done' ? changesOfDecisionAndEnd : changesOfDecision
+  return writeOutcome(context, record, payment, creditId, settle, changesOf)
 }
 
 /** Reserves room for the payment, or decides to release it where the incoming payment takes no more. */
@@ -57,7 +60,7 @@ async function reserveRoom(
     const { incoming, receipt } = await readReceiver(context, payment, creditId)
     if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { progress: 'lost' } }
     const room = takeRoom(incoming, payment, creditId, context.clock.now())
-    if (!room.ok) return decided(context, record, { action: 'release', reason: room.reason }, room.changes)
+    if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
     const { kind, version } = record
     return { changes: [{ action: 'check', kind, id: payment.id, version }, ...room.changes], answer: 'reserved' }
   })
@@ -69,8 +72,8 @@ async function writeOutcome(
   record: StoredRecord<'outgoing-payment'>,
   payment: LocalPayment,
   creditId: string,
-  decision: PaymentDecision,
-  write: typeof decided | typeof ended,
+  decision: Decision,
+  write: typeof changesOfDecision | typeof changesOfDecisionAndEnd,
 ): Promise<Step> {
   const isCredited = decision.action === 'settle'
   return decideAtReceiver<Step>(context, payment, async () => {
@@ -97,7 +100,7 @@ async function writeOutcome(
 async function decideAtReceiver<T>(
   context: Context,
   payment: LocalPayment,
-  attempt: () => Promise<Decision<T | Step>>,
+  attempt: () => Promise<Attempt<T | Step>>,
 ): Promise<T | Step> {
   const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
   return context.serialize(turnAtReceiver(payment), () => decide(context, attempt, [], { lost }))

@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { type Decision, enterState, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { decide, type Decision as WriteDecision } from '../records/decide.ts'
+import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
@@ -49,7 +49,7 @@ function endOf(context: Context, payment: OutgoingPayment, decision: Decision): 
   return { ...enterState(payment, state, context.clock.now()), decision, sentAmount }
 }
 
-function writeEnd(
+function changesOfEnd(
   context: Context,
   { kind, version }: StoredRecord<'outgoing-payment'>,
   end: OutgoingPayment,
@@ -61,17 +61,17 @@ function writeEnd(
 }
 
 /**
- * The commit that decides and ends a payment of which the ledger has taken the whole already, with what else changes by
- * that.
+ * What is committed to decide and end a payment of which the ledger has taken the whole already, with what else changes
+ * by that.
  */
-export function ended(
+export function changesOfDecisionAndEnd(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   decision: Decision,
   others: readonly Change[],
 ): { readonly changes: readonly Change[]; readonly answer: Ended } {
   const payment = enterState(record.value, 'decided', context.clock.now())
-  return writeEnd(context, record, endOf(context, payment, decision), others)
+  return changesOfEnd(context, record, endOf(context, payment, decision), others)
 }
 
 /**
@@ -84,8 +84,8 @@ async function commitEnd(
   end: OutgoingPayment,
 ): Promise<Step> {
   const isFailed = end.state === 'failed'
-  const attempt = async (): Promise<WriteDecision<Step>> =>
-    writeEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])
+  const attempt = async (): Promise<Attempt<Step>> =>
+    changesOfEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])
   const lost = { payment: end.id, answer: { progress: 'lost' } } as const
   const commit = (): Promise<Step> => decide(context, attempt, [], { lost })
   return isFailed ? context.serialize(`grant:${end.grantId}`, commit) : commit()

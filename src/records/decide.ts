@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
 
 /** What one attempt came to: a commit and its answer, or an answer that needs none. */
-export type Decision<T> = { readonly changes: readonly Change[]; readonly answer: T } | { readonly answer: T }
+export type Attempt<T> = { readonly changes: readonly Change[]; readonly answer: T } | { readonly answer: T }
 
 // Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
 const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
@@ -26,7 +26,7 @@ const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment
  */
 export async function decide<T>(
   context: Context,
-  attempt: () => Promise<Decision<T>>,
+  attempt: () => Promise<Attempt<T>>,
   claims: readonly Change[] = [],
   {
     earlier,
@@ -40,7 +40,7 @@ export async function decide<T>(
   for (let round = 0; ; round++) {
     const before = await earlier?.()
     if (before !== undefined) return before
-    let decision: Decision<T>
+    let decision: Attempt<T>
     try {
       decision = await attempt()
     } catch (refusal) {

@@ -136,10 +136,10 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: FINISH,
-        from: 'writeEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])',
+        from: 'changesOfEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])',
         to: `{
     if (isFailed) await context.storage.commit(await releaseSpending(context, end))
-    return writeEnd(context, record, end, [])
+    return changesOfEnd(context, record, end, [])
   }`,
       },
     ],

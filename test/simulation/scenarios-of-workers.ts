@@ -44,8 +44,8 @@ export const OF_WORKERS: readonly Scenario[] = [
         edits: [
           {
             file: FINISH,
-            find: 'writeEnd(context, record, end, isFailed',
-            put: `writeEnd(context, { ...record, version: (await context.storage.get([{ kind: record.kind, id: end.id }]))[0]?.version ?? 0 }, end, isFailed`,
+            find: 'changesOfEnd(context, record, end, isFailed',
+            put: `changesOfEnd(context, { ...record, version: (await context.storage.get([{ kind: record.kind, id: end.id }]))[0]?.version ?? 0 }, end, isFailed`,
           },
           { file: FINISH, find: 'decide(context, attempt, [], { lost })', put: 'decide(context, attempt)' },
         ],
@@ -212,8 +212,8 @@ export const OF_WORKERS: readonly Scenario[] = [
         edits: [
           {
             file: DELIVER,
-            find: "if (credited.outcome === 'refused')\n",
-            put: "if (credited.outcome === 'refused') await context.ledger.release({ id: payment.id })\n  if (credited.outcome === 'refused')\n",
+            find: "if (credited.outcome === 'refused') {\n",
+            put: "if (credited.outcome === 'refused') await context.ledger.release({ id: payment.id })\n  if (credited.outcome === 'refused') {\n",
           },
         ],
         finds: /not what is committed/,

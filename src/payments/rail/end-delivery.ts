@@ -2,10 +2,10 @@ import type { Context } from '../../ports/context.ts'
 import type { DeliveryProgress } from '../../ports/payment-method.ts'
 import type { Change, StoredRecord } from '../../ports/storage.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
-import type { Decision as PaymentDecision, RailPayment } from '../../protocol/outgoing-payment.ts'
+import type { Decision, RailPayment } from '../../protocol/outgoing-payment.ts'
 import { priceOfPart } from '../../protocol/price.ts'
-import { type Decision, decide } from '../../records/decide.ts'
-import { decided } from '../decide-payment.ts'
+import { type Attempt, decide } from '../../records/decide.ts'
+import { changesOfDecision } from '../decide-payment.ts'
 import { reasonText, type Step } from '../step.ts'
 import { isComplete, progressOf, storeProgress, toldDelivery } from './delivery-progress.ts'
 import { accountChanges } from './follow-delivery.ts'
@@ -44,7 +44,7 @@ export async function endDelivery(
   }
   const ended = { ...record, value: { ...record.value, delivery } }
   return commitWithAccount(context, record, payment, end.progress, (changes) =>
-    decided(context, ended, decisionOf(payment, end), changes),
+    changesOfDecision(context, ended, decisionOf(payment, end), changes),
   )
 }
 
@@ -52,7 +52,7 @@ export async function endDelivery(
  * The price is frozen: what an exchange on the way left over is the wallet's, and so is what stayed of a delivery because
  * nothing would have arrived for it.
  */
-function decisionOf(payment: RailPayment, end: DeliveryEnd): PaymentDecision {
+function decisionOf(payment: RailPayment, end: DeliveryEnd): Decision {
   const { debitAmount, fee, rail } = payment
   const { outcome, progress } = end
   if (outcome === 'delivered' || isComplete(payment, progress))
@@ -102,10 +102,10 @@ async function commitWithAccount(
   record: PaymentRecord,
   payment: RailPayment,
   after: DeliveryProgress,
-  write: (changes: readonly Change[]) => Decision<Step>,
+  write: (changes: readonly Change[]) => Attempt<Step>,
 ): Promise<Step> {
   const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
-  const attempt = async (): Promise<Decision<Step>> => {
+  const attempt = async (): Promise<Attempt<Step>> => {
     const moved = await accountChanges(context, record, payment, after)
     if (moved === 'lost') return { answer: lost.answer }
     if (moved === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')

@@ -5,7 +5,7 @@ import type { StoredDelivery } from '../../protocol/delivery.ts'
 import type { OutgoingPayment, RailPayment } from '../../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
-import { backOffMilliseconds, type Decision, decide } from '../../records/decide.ts'
+import { type Attempt, backOffMilliseconds, decide } from '../../records/decide.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { checkProgress, progressOf, storeProgress } from './delivery-progress.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
@@ -107,7 +107,7 @@ async function commitProgress(
   const value: OutgoingPayment = { ...record.value, delivery, attempts }
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   const written = { ...record, version: record.version + 1, value, dueAt }
-  const attempt = async (): Promise<Decision<Written>> => {
+  const attempt = async (): Promise<Attempt<Written>> => {
     const moved = await accountChanges(context, record, payment, after, most)
     if (moved === 'over_limit' || moved === 'lost') return { answer: moved }
     return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer: written }

@@ -7,7 +7,7 @@ import { isIdentifier } from '../../protocol/identifiers.ts'
 import { assetOf, type IncomingPayment, isActive, roomOf } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
-import { type Decision, decide } from '../../records/decide.ts'
+import { type Attempt, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
@@ -119,7 +119,7 @@ async function takeTransfer(
   method: string,
   transfer: RailTransfer,
   payee: Payee,
-): Promise<Decision<Taken>> {
+): Promise<Attempt<Taken>> {
   const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
   if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
   // Never to be paid: there is none, or its state is one that it never leaves.
@@ -137,7 +137,7 @@ async function takeTransfer(
     railAccount: railAccountId(method, transfer.account),
   }
   const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
-  const refuse = (answer: TransferOutcome): Decision<Taken> => {
+  const refuse = (answer: TransferOutcome): Attempt<Taken> => {
     if (forgetAt <= now) return { answer }
     // Of those that expired apart: else a stranger's refusals could keep a sender from learning what became of its own.
     const refusals = `${now > transfer.notAfter ? 'expired' : 'refused'} ${transfer.incomingPayment}`
