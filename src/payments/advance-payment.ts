@@ -14,20 +14,20 @@ const TRIES_AT_ONCE = 3
 /**
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
- * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `created` is what this worker has
- * just committed with the payment's first step. Never rejects.
+ * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `firstStep` is what this worker has
+ * just committed where it confirmed the hold itself. Never rejects.
  */
 export async function advancePayment(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
-  created?: FirstStep,
+  firstStep?: FirstStep,
 ): Promise<void> {
   let record = start
-  let receiptId = created?.receiptId
+  let receiptId = firstStep?.receiptId
   let tries = 0
   let completesReceiver = false
   // The host hears of the payment meanwhile: how long it takes over an event holds up neither answer nor money.
-  const told = deliverEvents(context, start.value.id, created?.event)
+  const told = deliverEvents(context, start.value.id, firstStep?.event)
   try {
     for (;;) {
       const step = await takeStep(context, record, receiptId).catch((cause) => stallOn(context, cause))
@@ -68,7 +68,8 @@ async function takeStep(
   switch (record.value.state) {
     case 'created': {
       const held = await confirmHold(context, record, 'fail')
-      if (held.outcome === 'held') return { progress: 'moved', record: held.record, receiptId: held.created.receiptId }
+      if (held.outcome === 'held')
+        return { progress: 'moved', record: held.record, receiptId: held.firstStep.receiptId }
       if (held.outcome === 'unknown') return { progress: 'stalled', reason: held.reason }
       return { progress: held.outcome === 'lost' ? 'lost' : 'ended' }
     }

@@ -30,7 +30,7 @@ export type HeldPayment =
   | {
       readonly outcome: 'held'
       readonly record: StoredRecord<'outgoing-payment'>
-      readonly created: FirstStep
+      readonly firstStep: FirstStep
     }
   /** `reason` is for the operator. */
   | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
@@ -154,7 +154,7 @@ async function writeSending(
       answer: {
         outcome: 'held',
         record: { ...record, version: record.version + 1, value: payment, dueAt, isListed: true },
-        created: { event: events[0], receiptId: room?.receiptId },
+        firstStep: { event: events[0], receiptId: room?.receiptId },
       },
     }
   })

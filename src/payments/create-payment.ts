@@ -186,7 +186,7 @@ async function beginPayment(
 ): Promise<Omit<CreatedPayment, 'answer'>> {
   const held = await holdMoney(context, record, quote)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
-  if (held.outcome === 'held') return { record: held.record, isOurs: true, created: held.created }
+  if (held.outcome === 'held') return { record: held.record, isOurs: true, created: held.firstStep }
   return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 
