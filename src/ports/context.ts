@@ -57,7 +57,11 @@ export interface Serializer {
   isBusy(key: string): boolean
 }
 
-/** The parts and settings of one server, put together once by `createOpenPayments` and handed to every endpoint. */
+/**
+ * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
+ * where the host names its source, with a `keyResolver` that asks in the name of that source; where it asks another
+ * server, with `waitsUntil`.
+ */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
   readonly authServer: string
