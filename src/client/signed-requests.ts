@@ -5,6 +5,7 @@ import type { Cryptography } from '../ports/cryptography.ts'
 import type { OutboundAnswer, OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { toUtf8 } from '../protocol/identifiers.ts'
+import { parseUrl } from '../protocol/url.ts'
 
 /** What it takes to send requests that this server signs. */
 export interface SignedRequestsOptions {
@@ -41,9 +42,9 @@ export function signedRequests({ clock, cryptography, secrets, send }: SignedReq
   return {
     key,
     async send({ method, url, token, json }, options) {
-      if (!URL.canParse(url)) return { ok: false, reason: 'invalid' }
       // As it will be requested: a base without a path has one in the request.
-      const { href } = new URL(url)
+      const href = parseUrl(url)?.href
+      if (href === undefined) return { ok: false, reason: 'invalid' }
       const body = json === undefined ? undefined : toUtf8(JSON.stringify(json))
       const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
       const headers = await signRequest(

@@ -1,3 +1,5 @@
+import { parseUrl } from '../protocol/url.ts'
+
 /** The first 96 bits of the addresses that stand for an IPv4 address: as a socket maps one into IPv6, and of NAT64. */
 const IPV4_NETWORKS: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
 
@@ -7,9 +9,10 @@ const IPV4_NETWORKS: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0
  */
 export function sourceNetwork(source: string): string {
   const address = source.split('%', 1)[0] ?? ''
-  if (!/^[\da-f]*:[\da-f:.]*$/i.test(address) || !URL.canParse(`http://[${address}]`)) return source
   // The URL parser knows every way to write an address and answers with one of them, in hexadecimal groups.
-  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const url = /^[\da-f]*:[\da-f:.]*$/i.test(address) ? parseUrl(`http://[${address}]`) : undefined
+  if (url === undefined) return source
+  const [head = '', tail] = url.hostname.slice(1, -1).split('::')
   const before = head.split(':').filter((group) => group !== '')
   const after = (tail ?? '').split(':').filter((group) => group !== '')
   const groups = [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after]

@@ -1,4 +1,5 @@
 import { toBase64, toBase64url } from './identifiers.ts'
+import { parseUrl } from './url.ts'
 import { isLoopbackHost } from './wallet-address.ts'
 
 /**
@@ -46,9 +47,8 @@ export function parseFinishUri(
   uri: string,
   options: { readonly loopbackHttp: boolean; readonly schemes: readonly string[] },
 ): URL | undefined {
-  if (uri.length > MAX_LENGTH || !FINISH_URI.test(uri) || !URL.canParse(uri)) return undefined
-  const url = new URL(uri)
-  if (url.username !== '' || url.password !== '') return undefined
+  const url = uri.length > MAX_LENGTH || !FINISH_URI.test(uri) ? undefined : parseUrl(uri)
+  if (url?.username !== '' || url.password !== '') return undefined
   if (url.protocol === 'https:') return WITH_HOST.test(uri) ? url : undefined
   if (url.protocol === 'http:')
     return WITH_HOST.test(uri) && options.loopbackHttp && isLoopbackHost(url.hostname) ? url : undefined

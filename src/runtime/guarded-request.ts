@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { OutboundAnswer, OutboundRequest } from '../ports/outbound-requests.ts'
+import { parseUrl } from '../protocol/url.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { RequestBudget } from './request-budget.ts'
 
@@ -68,9 +69,8 @@ const DOMAIN_NAME = /^(?:[a-z0-9_-]+\.)+[a-z][a-z0-9-]+$/
  * @spec T-1
  */
 export function parseOutboundUrl(text: string, loopbackHttp: boolean): URL | undefined {
-  if (text.length > 2048 || !URL.canParse(text)) return undefined
-  const url = new URL(text)
-  if (url.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined
+  const url = text.length > 2048 ? undefined : parseUrl(text)
+  if (url?.username !== '' || url.password !== '' || url.search !== '' || url.hash !== '') return undefined
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:'
   if (loopbackHttp && LOOPBACK.has(url.hostname)) return isWeb ? url : undefined
   const isName = url.hostname.length <= 253 && DOMAIN_NAME.test(url.hostname)

@@ -1,3 +1,5 @@
+import { parseUrl } from '../protocol/url.ts'
+
 /** Blocks of IPv4 that are not the public internet, and one address that a cloud answers its guests on. @spec T-1 */
 const REFUSED_IPV4: readonly (readonly [address: string, prefix: number])[] = [
   ['0.0.0.0', 8],
@@ -58,8 +60,9 @@ function parseIpv4(text: string): bigint | undefined {
 
 /** The URL parser knows every way to write an IPv6 address and answers with one of them, in hexadecimal groups. */
 function parseIpv6(text: string): bigint | undefined {
-  if (!/^[0-9a-f:.]+$/i.test(text) || !URL.canParse(`http://[${text}]/`)) return undefined
-  const [head = '', tail] = new URL(`http://[${text}]/`).hostname.slice(1, -1).split('::')
+  const url = /^[0-9a-f:.]+$/i.test(text) ? parseUrl(`http://[${text}]/`) : undefined
+  if (url === undefined) return undefined
+  const [head = '', tail] = url.hostname.slice(1, -1).split('::')
   const before = groupsOf(head)
   const after = tail === undefined ? [] : groupsOf(tail)
   const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
