@@ -84,7 +84,7 @@ function refusalOf({
 export function isRemoteReceiver(context: Context, url: string): boolean {
   if (context.remoteReceivers === undefined) return false
   const parsed = parseReceiver(url)
-  return parsed !== undefined && !isLocalReceiver(parsed.url, context.resourceServer)
+  return parsed !== undefined && !isLocalReceiver(parsed, context.resourceServer)
 }
 
 /**
@@ -95,7 +95,7 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
 export async function resolveReceiver(context: Context, url: string): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
-  if (!isLocalReceiver(parsed.url, context.resourceServer)) {
+  if (!isLocalReceiver(parsed, context.resourceServer)) {
     if (context.remoteReceivers === undefined)
       return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
     const found = await findRemoteReceiver(context, parsed.url)

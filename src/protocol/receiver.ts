@@ -51,7 +51,7 @@ export function localResourceId(
   return id === '' || id.includes('/') ? undefined : id
 }
 
-/** Whether a receiver is an incoming payment of this server. */
-export function isLocalReceiver(url: string, resourceServer: string): boolean {
-  return localResourceId(url, resourceServer, 'incoming-payments') !== undefined
+/** Whether a receiver is an incoming payment of this server, by the same published base URL. @spec RS-10 @spec T-41 */
+export function isLocalReceiver({ collection }: Receiver, resourceServer: string): boolean {
+  return collection === `${resourceServer}/incoming-payments`
 }

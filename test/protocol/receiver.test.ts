@@ -152,8 +152,17 @@ describe('resources of this server', () => {
     `${server}//quotes/${id}`,
   ])('RS-10 T-41 do not include %s', (url) => expect(localResourceId(url, server, 'quotes')).toBeUndefined())
 
-  it('RS-10 tell a local receiver from one elsewhere', () => {
-    expect(isLocalReceiver(`${server}/incoming-payments/${id}`, server)).toBe(true)
-    expect(isLocalReceiver(`https://other.example/incoming-payments/${id}`, server)).toBe(false)
+  it.each([
+    [`${server}/incoming-payments/${id}`, true],
+    [`https://WALLET.example:443/x/../op/incoming-payments/${id}`, true],
+    [`https://other.example/incoming-payments/${id}`, false],
+    [`http://wallet.example/op/incoming-payments/${id}`, false],
+    [`https://wallet.example:8443/op/incoming-payments/${id}`, false],
+    [`https://wallet.example/incoming-payments/${id}`, false],
+    [`${server}/x/incoming-payments/${id}`, false],
+    [`${server}//incoming-payments/${id}`, false],
+  ])('RS-10 tell a local receiver from one elsewhere: %s', (url, isLocal) => {
+    const receiver = parseReceiver(url)
+    expect(receiver && isLocalReceiver(receiver, server)).toBe(isLocal)
   })
 })
