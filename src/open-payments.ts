@@ -22,6 +22,7 @@ import { tellFailure } from './payments/tell-failure.ts'
 import type { Interactions } from './ports/consent.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Amount } from './protocol/amount.ts'
+import { walletAddressPath } from './protocol/wallet-address.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
@@ -164,7 +165,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
       if (found.row.role !== 'wallet-address-server') return true
-      const path = found.path.replace(/\/jwks\.json\/?$/, '')
+      const path = walletAddressPath(found.path)
       return (await findLocalWalletAddress(context, `${context.walletAddressServer}${path}`)) !== undefined
     },
     interactions,

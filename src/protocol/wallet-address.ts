@@ -66,6 +66,14 @@ function isWrittenByParser(text: string, href: string, options: { readonly loopb
   return allowsAny || (url.protocol === 'https:' && url.port === '')
 }
 
+/**
+ * The path of the wallet address that is meant by a path at its server: that itself, or its keys with `/jwks.json` behind
+ * it. As everywhere, slashes at the end say nothing.
+ */
+export function walletAddressPath(path: string): string {
+  return path.replace(/\/jwks\.json\/*$/, '')
+}
+
 /** A wallet address document as it travels in JSON. */
 export interface WireWalletAddress extends Asset {
   readonly id: string

@@ -5,7 +5,7 @@ import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '.
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
 import { type JsonWebKey, parsePublicKey, publishedKey } from '../protocol/json-web-key.ts'
-import { type WireWalletAddress, walletAddressToWire } from '../protocol/wallet-address.ts'
+import { type WireWalletAddress, walletAddressPath, walletAddressToWire } from '../protocol/wallet-address.ts'
 import { createPublisher } from './public-document.ts'
 
 // The address changes rarely, keys must be gone soon after they are removed. @spec WAS-5
@@ -41,7 +41,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
         role: 'wallet-address-server',
         path,
         run: async ({ exchange }) =>
-          publish(exchange, await keySet(exchange.context, await namedByPath(exchange, KEYS_SUFFIX)), KEYS_SECONDS),
+          publish(exchange, await keySet(exchange.context, await namedByPath(exchange)), KEYS_SECONDS),
       }),
     ),
     defineEndpoint({
@@ -50,16 +50,14 @@ export function walletAddressServerRoutes(): readonly Route[] {
       role: 'wallet-address-server',
       path: ANY_PATH,
       run: async ({ exchange }) =>
-        publish(exchange, addressDocument(exchange.context, await namedByPath(exchange, '')), ADDRESS_SECONDS),
+        publish(exchange, addressDocument(exchange.context, await namedByPath(exchange)), ADDRESS_SECONDS),
     }),
   ]
 }
 
-const KEYS_SUFFIX = '/jwks.json'
-
-/** The wallet address whose own URL, with `suffix` behind it, is asked for. The query is ignored. @spec T-35 */
-function namedByPath({ context, path }: Exchange, suffix: string): Promise<LocalWalletAddress> {
-  return activeAddress(context, `${context.walletAddressServer}${path.slice(0, path.lastIndexOf(suffix))}`)
+/** The wallet address whose own URL, or that of its keys, is asked for. The query is ignored. @spec T-35 */
+function namedByPath({ context, path }: Exchange): Promise<LocalWalletAddress> {
+  return activeAddress(context, `${context.walletAddressServer}${walletAddressPath(path)}`)
 }
 
 async function namedByQuery({ context, request }: Exchange): Promise<LocalWalletAddress> {

@@ -252,12 +252,13 @@ describe('get-wallet-address-keys', () => {
     expect((await get(await testWallet(), `${ALICE}/jwks.json`)).body).toEqual({ keys: [] })
   })
 
-  it.each(['//jwks.json', '/jwks.json/', '/jwks.json?x=1'])(
+  it.each(['//jwks.json', '/jwks.json/', '/jwks.json//', '/jwks.json?x=1'])(
     'is found at the address and %s as well',
     async (suffix) => {
       const wallet = await testWallet()
       const answer = await get(wallet, `${BASE}/client${suffix}`)
       expect(answer.body.keys).toEqual([wallet.client.key.jwk])
+      expect(await wallet.openPayments.owns('GET', `/client${suffix}`)).toBe(true)
     },
   )
 
