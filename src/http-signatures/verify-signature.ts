@@ -16,8 +16,6 @@ export type { SignedMessage } from './signed-message.ts'
 const SINGLE_FIELDS = ['authorization', 'content-type', 'content-length', 'host'] as const
 /** The longest Signature-Input and the longest Signature that are parsed, in characters. @spec SIG-35 */
 const MAXIMUM_FIELD_LENGTH = 8192
-/** @spec SIG-5 */
-const MAXIMUM_CANDIDATES = 4
 
 /**
  * Everything that needs no key and no network: sizes, syntax, coverage, time, digest. Answers the signatures that
@@ -84,7 +82,7 @@ export async function verifySignature(
   cryptography: Cryptography,
 ): Promise<{ readonly ok: true; readonly candidate: SignatureCandidate; readonly base: string } | Refusal> {
   let reason = 'keyid names no key of the client'
-  for (const candidate of candidates.slice(0, MAXIMUM_CANDIDATES)) {
+  for (const candidate of candidates) {
     const key = await findKey(candidate.keyId)
     if (key?.kid !== candidate.keyId) continue
     const base = await findSignedBase(candidate, publicKeyBytes(key), cryptography)

@@ -123,7 +123,7 @@ describe('labels', () => {
     expect(await judge(signByHand({ wire }))).toBe('Signature-Input must be a list of components')
   })
 
-  it('SIG-5 tries at most 4 candidates', async () => {
+  it('SIG-5 tries one candidate after the other', async () => {
     const [candidate] = await candidatesOf(signByHand())
     if (!candidate) throw new Error('no candidate')
     const wrong = { ...candidate, signature: new Uint8Array(64) }
@@ -132,13 +132,15 @@ describe('labels', () => {
       asked.push(keyId)
       return KEY
     }
-    const third = [wrong, wrong, wrong, candidate]
-    expect(await verifySignature(third, findKey, webCryptography())).toMatchObject({ ok: true })
-    expect(await verifySignature([...third.slice(0, 3), wrong, candidate], findKey, webCryptography())).toEqual({
+    expect(await verifySignature([wrong, wrong, candidate, wrong], findKey, webCryptography())).toMatchObject({
+      candidate,
+    })
+    expect(asked).toHaveLength(3)
+    expect(await verifySignature([wrong, wrong, wrong, wrong], findKey, webCryptography())).toEqual({
       ok: false,
       reason: 'signature does not verify',
     })
-    expect(asked).toHaveLength(8)
+    expect(asked).toHaveLength(7)
   })
 
   it.each([4, 5])('SIG-35 reads 4 labels and refuses 5 (%i)', async (count) => {
