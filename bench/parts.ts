@@ -89,7 +89,7 @@ const PARTS: readonly (readonly [name: string, call: () => unknown, atOnce?: num
   ['route', () => match('POST', '/incoming-payments')],
   ['structured fields: Signature-Input', () => parseStrictDictionary(request.headerLines('signature-input')[0] ?? '')],
   ['signature headers, digest and signature base', () => readSignatures(message, rules, cryptography)],
-  ['signature, Ed25519', () => verifySignature(candidates, async () => key.jwk, cryptography)],
+  ['signature, Ed25519', () => verifySignature(candidates, async () => ({ key: key.jwk }), cryptography)],
   ['key set', () => parseKeySet({ keys: [key.jwk] })],
   ['digest of a token', () => secrets.digest(token)],
   ['JSON in', () => parseJson(request.body)],

@@ -71,22 +71,30 @@ function readSignatureHeaders(
   return input ? { ok: true, inputs: [{ ok: true, input }] } : refuse('signature headers are malformed')
 }
 
+/** A signature that verifies, the base that was signed, and what was found of its key. */
+export interface VerifiedSignature<Found> {
+  readonly ok: true
+  readonly candidate: SignatureCandidate
+  readonly base: string
+  readonly found: Found
+}
+
 /**
  * Tries the candidates with the keys that `findKey` gives (`undefined`: no key of this client) and answers the first
- * that verifies, with the base that was signed.
+ * that verifies.
  * @spec SIG-5 @spec SIG-20 @spec SIG-28
  */
-export async function verifySignature(
+export async function verifySignature<Found extends { readonly key: PublicKey }>(
   candidates: readonly SignatureCandidate[],
-  findKey: (keyId: string) => Promise<PublicKey | undefined>,
+  findKey: (keyId: string) => Promise<Found | undefined>,
   cryptography: Cryptography,
-): Promise<{ readonly ok: true; readonly candidate: SignatureCandidate; readonly base: string } | Refusal> {
+): Promise<VerifiedSignature<Found> | Refusal> {
   let reason = 'keyid names no key of the client'
   for (const candidate of candidates) {
-    const key = await findKey(candidate.keyId)
-    if (key?.kid !== candidate.keyId) continue
-    const base = await findSignedBase(candidate, publicKeyBytes(key), cryptography)
-    if (base !== undefined) return { ok: true, candidate, base }
+    const found = await findKey(candidate.keyId)
+    if (found?.key.kid !== candidate.keyId) continue
+    const base = await findSignedBase(candidate, publicKeyBytes(found.key), cryptography)
+    if (base !== undefined) return { ok: true, candidate, base, found }
     reason = 'signature does not verify'
   }
   return refuse(reason)

@@ -1,10 +1,14 @@
 import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
-import { readSignatures, type SignatureCandidate, verifySignature } from '../http-signatures/verify-signature.ts'
+import {
+  readSignatures,
+  type SignatureCandidate,
+  type VerifiedSignature,
+  verifySignature,
+} from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { isIdentifier, toHex, toUtf8 } from '../protocol/identifiers.ts'
-import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
@@ -100,27 +104,20 @@ export async function proveSignature(
   holder: KeyHolder,
 ): Promise<{ readonly proof: Proof; readonly key: ClientKey }> {
   const { context } = exchange
-  const keys = new Map<string, ClientKey>()
-  const findKey = async (keyId: string): Promise<PublicKey | undefined> => {
-    const found = keys.get(keyId) ?? (await findClientKey(context, holder, keyId))
-    if (found !== undefined) keys.set(keyId, found)
-    return found?.key
-  }
+  const findKey = findEachOnce((keyId) => findClientKey(context, holder, keyId))
   const verified = await verifySignature(candidates, findKey, context.cryptography)
-  const key = verified.ok ? keys.get(verified.candidate.keyId) : undefined
-  if (!verified.ok || key === undefined) throw invalidSignature(verified.ok ? 'unknown key' : verified.reason)
+  if (!verified.ok) throw invalidSignature(verified.reason)
   exchange.provedBy(holder.client)
-  const { candidate } = verified
+  const { candidate, base, found: key } = verified
   if (candidate.legacySyntax !== undefined) {
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
-  const claims = [...(await claimsOf(exchange, candidate, key, verified.base))]
+  const claims = [...(await claimsOf(exchange, verified))]
   // A request that is signed twice is used up twice: else it could be sent again with its other signature alone.
   for (const other of candidates.filter((one) => one !== candidate)) {
     const also = await verifySignature([other], findKey, context.cryptography)
-    const otherKey = keys.get(other.keyId)
-    if (also.ok && otherKey) claims.push(...(await claimsOf(exchange, other, otherKey, also.base)))
+    if (also.ok) claims.push(...(await claimsOf(exchange, also)))
   }
   // Two signatures may use the same nonce up; a commit names each record once.
   const distinct = [...new Map(claims.map((claim) => [claim.id, claim])).values()]
@@ -128,12 +125,22 @@ export async function proveSignature(
     keyId: candidate.keyId,
     thumbprint: key.thumbprint,
     key: key.key,
-    base: verified.base,
+    base,
     signature: candidate.signature,
     claims: distinct.map(({ change }) => change),
     nonceClaims: distinct.filter(({ what }) => what === 'nonce').map(({ change }) => change),
   }
   return { proof, key }
+}
+
+/** Finds a key once, under which several signatures of a request may be. */
+function findEachOnce(find: (keyId: string) => Promise<ClientKey | undefined>): typeof find {
+  const known = new Map<string, ClientKey>()
+  return async (keyId) => {
+    const found = known.get(keyId) ?? (await find(keyId))
+    if (found !== undefined) known.set(keyId, found)
+    return found
+  }
 }
 
 /** One thing that a signature uses up, and the change that says so. */
@@ -145,9 +152,7 @@ interface Claim {
 
 async function claimsOf(
   exchange: Exchange,
-  candidate: SignatureCandidate,
-  key: ClientKey,
-  base: string,
+  { candidate, base, found: key }: VerifiedSignature<ClientKey>,
 ): Promise<readonly Claim[]> {
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000

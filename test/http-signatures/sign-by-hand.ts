@@ -114,7 +114,7 @@ export async function judge(
 ): Promise<string> {
   const read = await readSignatures(message, { ...RULES, ...rules }, cryptography)
   if (!read.ok) return read.reason
-  const verified = await verifySignature(read.candidates, async () => key, cryptography)
+  const verified = await verifySignature(read.candidates, async () => ({ key }), cryptography)
   return verified.ok ? 'accepted' : verified.reason
 }
 

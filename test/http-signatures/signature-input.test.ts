@@ -130,7 +130,7 @@ describe('labels', () => {
     const asked: string[] = []
     const findKey = async (keyId: string) => {
       asked.push(keyId)
-      return KEY
+      return { key: KEY }
     }
     expect(await verifySignature([wrong, wrong, candidate, wrong], findKey, webCryptography())).toMatchObject({
       candidate,

@@ -152,7 +152,7 @@ describe('what the deployed clients send', () => {
 
   it.each(shapes.shapes)('D2 verifies $sdk over the base that it signed', async ({ headers, base }) => {
     const candidates = await candidatesOf(messageIn(headers), rules)
-    expect(await verifySignature(candidates, async () => key, cryptography)).toMatchObject({ ok: true, base })
+    expect(await verifySignature(candidates, async () => ({ key }), cryptography)).toMatchObject({ ok: true, base })
   })
 
   it.each(shapes.shapes)(

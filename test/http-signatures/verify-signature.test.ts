@@ -30,7 +30,7 @@ describe('readSignatures and verifySignature', () => {
 
   it('answer the candidate and the base that was signed', async () => {
     const candidates = await candidatesOf(signByHand(withParameters(';nonce="n-1"')))
-    const verified = await verifySignature(candidates, async () => KEY, webCryptography())
+    const verified = await verifySignature(candidates, async () => ({ key: KEY }), webCryptography())
     if (!verified.ok) throw new Error(verified.reason)
     expect(verified.candidate).toMatchObject({ keyId: 'key-1', created: CREATED, nonce: 'n-1' })
     expect(verified.candidate).not.toHaveProperty('legacySyntax')
@@ -136,7 +136,11 @@ describe('the message', () => {
     for (let bit = 0; bit < 512; bit += 37) {
       const signature = candidate.signature.slice()
       signature[bit >> 3] = (signature[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      const verified = await verifySignature([{ ...candidate, signature }], async () => KEY, webCryptography())
+      const verified = await verifySignature(
+        [{ ...candidate, signature }],
+        async () => ({ key: KEY }),
+        webCryptography(),
+      )
       expect(verified).toEqual({ ok: false, reason: 'signature does not verify' })
     }
   })
