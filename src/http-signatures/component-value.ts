@@ -24,7 +24,7 @@ export interface Component {
 export type ComponentValue = { readonly ok: true; readonly value: string } | Refusal
 
 /** The fields that `sf` and `key` may name: those known to be dictionaries. @spec SIG-12 */
-export const DICTIONARY_FIELDS: ReadonlySet<string> = new Set([
+const DICTIONARY_FIELDS: ReadonlySet<string> = new Set([
   'accept-signature',
   'content-digest',
   'priority',
@@ -40,13 +40,8 @@ const TARGET_URI = /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?$/
  * The value of a component of a message with that `@target-uri`.
  * @spec SIG-11 @spec SIG-12 @spec SIG-13 @spec SIG-14 @spec SIG-15 @spec SIG-16
  */
-export function componentValue(
-  component: Component,
-  message: SignedMessage,
-  targetUri: string,
-  dictionaryFields: ReadonlySet<string> = DICTIONARY_FIELDS,
-): ComponentValue {
-  if (!component.name.startsWith('@')) return fieldValue(component, message, dictionaryFields)
+export function componentValue(component: Component, message: SignedMessage, targetUri: string): ComponentValue {
+  if (!component.name.startsWith('@')) return fieldValue(component, message)
   const result = derivedValue(component, message, targetUri)
   return !result.ok || isPrintableAscii(result.value) ? result : refuse(`${spoken(component.identifier)} is not ASCII`)
 }
@@ -99,11 +94,7 @@ function encodeForm(text: string): string {
   return encodeURIComponent(text).replace(/[!'()~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-function fieldValue(
-  component: Component,
-  message: SignedMessage,
-  dictionaryFields: ReadonlySet<string>,
-): ComponentValue {
+function fieldValue(component: Component, message: SignedMessage): ComponentValue {
   const { name, parameters, identifier } = component
   if (!FIELD_NAME.test(name)) return refuse('a component name is no field name in lower case')
   for (const [parameter, value] of parameters) {
@@ -121,7 +112,7 @@ function fieldValue(
   if (parameters.has('bs')) return byteSequenceValue(lines, identifier)
   const value = combineFieldLines(lines)
   if (value === undefined) return refuse(`${spoken(identifier)} is not ASCII`)
-  if (parameters.size > 0) return dictionaryValue(component, value, dictionaryFields)
+  if (parameters.size > 0) return dictionaryValue(component, value)
   // A length that the signer states and the body does not have is refused. @spec SIG-33
   return name === 'content-length' && value !== String(message.body.length)
     ? refuse('"content-length" is not the length of the body')
@@ -143,9 +134,9 @@ function byteSequenceValue(lines: readonly string[], identifier: string): Compon
   return { ok: true, value: sequences.join(', ') }
 }
 
-function dictionaryValue(component: Component, value: string, dictionaryFields: ReadonlySet<string>): ComponentValue {
+function dictionaryValue(component: Component, value: string): ComponentValue {
   const { name, parameters, identifier } = component
-  const dictionary = dictionaryFields.has(name) ? parseStrictDictionary(value) : undefined
+  const dictionary = DICTIONARY_FIELDS.has(name) ? parseStrictDictionary(value) : undefined
   if (dictionary === undefined) return refuse(`${spoken(identifier)} is not known to be a dictionary`)
   const key = parameters.get('key')
   if (typeof key !== 'string') return { ok: true, value: serializeDictionary(dictionary) }
