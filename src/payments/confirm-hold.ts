@@ -8,7 +8,7 @@ import {
   type LocalPayment,
   type OutgoingPayment,
 } from '../protocol/outgoing-payment.ts'
-import { type Decision, decide } from '../records/decide.ts'
+import { type Attempt, decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
@@ -175,7 +175,7 @@ async function refusePayment(
   reason: 'insufficient_funds' | 'account_closed' | 'not_allowed',
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
-  const attempt = async (): Promise<Decision<HeldPayment>> => {
+  const attempt = async (): Promise<Attempt<HeldPayment>> => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
