@@ -64,7 +64,7 @@ export interface CreatedPayment {
   /** Whether it is for the caller to move it on; else another worker does, or recovery will. */
   readonly isOurs: boolean
   /** What this has just committed with its first step. */
-  readonly created?: FirstStep
+  readonly firstStep?: FirstStep
 }
 
 /** A payment that is durable, its quote as it is by that, and what its grant has spent with it. */
@@ -186,7 +186,7 @@ async function beginPayment(
 ): Promise<Omit<CreatedPayment, 'answer'>> {
   const held = await holdMoney(context, record, quote)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
-  if (held.outcome === 'held') return { record: held.record, isOurs: true, created: held.firstStep }
+  if (held.outcome === 'held') return { record: held.record, isOurs: true, firstStep: held.firstStep }
   return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 

@@ -51,7 +51,7 @@ export async function createOutgoingPayment({
         : await termsOfIncomingPayment(context, await payer, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
-  const { record, answer, isOurs, created } = await createPayment(context, {
+  const { record, answer, isOurs, firstStep } = await createPayment(context, {
     ...use,
     presented: caller.presented,
     signedRequest: signedRequestOf(exchange, caller),
@@ -60,7 +60,7 @@ export async function createOutgoingPayment({
     ...(isRemote && { prepare: async () => void (await readTerms()) }),
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  if (isOurs) exchange.waitUntil(advancePayment(exchange.context, record, created))
+  if (isOurs) exchange.waitUntil(advancePayment(exchange.context, record, firstStep))
   return { status: 201, body: answer }
 }
 
