@@ -116,16 +116,25 @@ function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
 
+/** Requests of which every byte has come, though Node has not said so yet. */
+const whole = new WeakSet<IncomingMessage>()
+
 function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   return new Promise((resolve) => {
+    const announced = Number(request.headers['content-length'])
     const chunks: Uint8Array[] = []
     let length = 0
     request.on('data', (chunk: Uint8Array) => {
       length += chunk.length
       chunks.push(chunk)
-      if (length <= limit) return
-      request.pause()
-      resolve(undefined)
+      if (length > limit) {
+        request.pause()
+        resolve(undefined)
+      } else if (length === announced) {
+        // Most bodies come together with their head: what does not wait for `end` needs no deadline.
+        whole.add(request)
+        resolve(Buffer.concat(chunks))
+      }
     })
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', () => resolve(undefined))
@@ -142,7 +151,7 @@ function sendAnswer(request: IncomingMessage, response: ServerResponse, { status
   // The host may have set one of its own for its session.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
   if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
-  const isUnread = !request.complete && !request.readableEnded && hasBody(request)
+  const isUnread = !request.complete && !request.readableEnded && !whole.has(request) && hasBody(request)
   // The rest of a body that nobody reads would have to be waited for before the next request.
   if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
   response.writeHead(status, sent)

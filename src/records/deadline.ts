@@ -10,12 +10,15 @@ export async function answerBefore<T>(clock: Clock, milliseconds: number, call: 
   const answer = Promise.resolve(call())
   if (await isThereAtOnce(answer)) return answer
   const timer = new AbortController()
-  const left = Math.min(Math.max(endsAt - clock.now(), 0), milliseconds)
-  // A host that was held up hears of the time before it hears of what has arrived meanwhile: that gets one more turn.
-  const end = clock.sleep(left, timer.signal).then(() => clock.sleep(0, timer.signal))
-  const late = end.then(() => 'late' as const)
+  const { signal } = timer
+  const late = async (): Promise<'late'> => {
+    await clock.sleep(Math.min(Math.max(endsAt - clock.now(), 0), milliseconds), signal)
+    // A host that was held up hears of the time before it hears of what has arrived meanwhile: that gets one more turn.
+    if (!signal.aborted) await clock.sleep(0, signal)
+    return 'late'
+  }
   try {
-    return await Promise.race([answer, late])
+    return await Promise.race([answer, late()])
   } finally {
     // With no reason given, each abort would make an error and its stack: half of what a deadline costs.
     timer.abort(null)

@@ -3,6 +3,8 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import { isConfigurationError } from '../../src/index.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { BASE, testWallet } from '../support/test-wallet.ts'
 import { ask, createEcho, ECHO_LIMIT, receive, send, testServers } from './echo.ts'
 
 const { listen } = testServers()
@@ -18,6 +20,31 @@ function behind(first: (request: IncomingMessage, next: () => void) => void) {
     port: listen((request, response) => first(request, () => listener(request, response))),
   }
 }
+
+describe('a body that comes', () => {
+  it.each([
+    ['together with its head', (text: string) => [text], 0],
+    ['later', (text: string) => [text.slice(0, -1), text.slice(-1)], 1],
+  ])('%s has as many deadlines as it needs', async (_, cut, expected) => {
+    const clock = fakeClock()
+    let deadlines = 0
+    const sleep: typeof clock.sleep = (milliseconds, signal) => {
+      deadlines++
+      return clock.sleep(milliseconds, signal)
+    }
+    const { openPayments } = await testWallet({ clock: { ...clock, sleep } })
+    const port = await listen(toNodeListener(openPayments))
+    const head = `POST /incoming-payments HTTP/1.1\r\nHost: ${new URL(BASE).host}\r\nConnection: close\r\n`
+    const [first = '', rest] = cut(`${head}Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}`)
+    const socket = send(port, first)
+    if (rest !== undefined) {
+      await expect.poll(() => deadlines, { interval: 1 }).toBe(expected)
+      socket.write(rest)
+    }
+    expect(await receive(socket)).toMatch(/^HTTP\/1\.1 401 /)
+    expect(deadlines).toBe(expected)
+  })
+})
 
 describe('a body that something in front has touched', () => {
   it('DIG-7 is refused loudly, and ends no process, where it comes as text', async () => {
