@@ -35,6 +35,9 @@ function begin(name: string): readonly string[] {
   return [META_TABLE, `INSERT INTO op_meta VALUES ('${name}', 0, 0) ON CONFLICT (name) DO NOTHING`]
 }
 
+/** Less than the second after which PostgreSQL looks for a deadlock: it is the step that gives way, and no commit. */
+const LOCK_MILLISECONDS = 500
+
 /** Takes a step, in one transaction that holds the row of the schema from its first statement on. */
 function takeStep(name: string, version: number, step: Migration, readableFrom: number): readonly string[] {
   const at = `WHERE name = '${name}' AND version = ${version}`
@@ -42,6 +45,8 @@ function takeStep(name: string, version: number, step: Migration, readableFrom: 
     // Where another process has taken the step it ends here, in a cast of what is no integer.
     `WITH held AS (UPDATE op_meta SET version = version ${at} RETURNING 1)
       SELECT CAST(CAST(NULLIF(count(*), 1) AS VARCHAR) || ' rows: op_meta has moved on' AS INTEGER) FROM held`,
+    // Whoever reads a table queues behind a step that waits for it. Only here: the row above is waited for by steps alone.
+    `SET LOCAL lock_timeout = '${LOCK_MILLISECONDS}ms'`,
     ...step,
     `UPDATE op_meta SET version = ${version + 1}, readable_from = ${readableFrom} ${at}`,
   ]
@@ -53,11 +58,24 @@ const RACED: ReadonlySet<string | undefined> = new Set(['23505', '42P07', '42710
 
 const MOST_RACES = 20
 
+/** A step has waited for a table for too long. */
+const HELD_UP = '55P03'
+
+/** With pauses of up to eight seconds between them, a minute or so. */
+const MOST_TRIES = 12
+
+/** Lets whoever has queued behind a step go first; rejects once it was held up too often. */
+async function standBack(tries: number, name: string, version: number, cause: unknown): Promise<void> {
+  if (tries < MOST_TRIES) return backOff(tries, 250)
+  const message = `the ${name} schema of this database cannot be brought to version ${version}: another transaction, such as a backup, has held one of its tables for a minute; start again after it (pg_locks and pg_blocking_pids name it)`
+  throw new Error(message, { cause })
+}
+
 /**
  * Brings the schema `name` to the newest of `migrations`, step by step, once, however many processes start at the same
  * time. `readableFrom` is the number of the last step that did more than add. Where nothing is to be done it only
  * reads. Where a newer release has taken the schema further it stays as it is, or it rejects where this one cannot
- * work with that.
+ * work with that, or where a transaction of somebody else does not let go of a table that changes.
  */
 export async function migrate(
   connections: Connections,
@@ -65,7 +83,9 @@ export async function migrate(
   migrations: readonly Migration[],
   readableFrom: number,
 ): Promise<void> {
-  for (let races = 0; ; ) {
+  let races = 0
+  let tries = 0
+  for (;;) {
     const state = await readState(connections, name)
     if (state !== undefined && isComplete(name, state, migrations.length)) return
     const text = await bytewiseText(connections)
@@ -74,6 +94,11 @@ export async function migrate(
     try {
       await connections.script(statements.map((sql) => toDialect(sql, text)).join(';\n'))
     } catch (error) {
+      if (sqlState(error) === HELD_UP && state !== undefined) {
+        tries += 1
+        await standBack(tries, name, state.version + 1, error)
+        continue
+      }
       races += 1
       if (!RACED.has(sqlState(error)) || races === MOST_RACES) throw error
       await backOff(races)

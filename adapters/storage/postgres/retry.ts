@@ -4,9 +4,9 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined
 }
 
-/** Waits a random time that grows with the round, from 5 ms to 160 ms: those who collide drift apart. */
-export function backOff(round: number): Promise<void> {
-  const ceiling = 5 * 2 ** Math.min(round, 5)
+/** Waits a random time that doubles with the round, from 5 ms to 160 ms unless told otherwise: those who collide drift apart. */
+export function backOff(round: number, milliseconds = 5): Promise<void> {
+  const ceiling = milliseconds * 2 ** Math.min(round, 5)
   return new Promise((resolve) => setTimeout(resolve, ceiling / 2 + (ceiling / 2) * Math.random()))
 }
 

@@ -1,0 +1,82 @@
+import { expect, it, vi } from 'vitest'
+import { connectionsOf } from '../../adapters/storage/postgres/database.ts'
+import { migrate } from '../../adapters/storage/postgres/migrate.ts'
+import { type PgPool, type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
+import { sampleInserts } from '../../src/testing/sample-records.ts'
+import { mustCommit } from '../../src/testing/storage-case.ts'
+import { useDatabases } from './postgres-databases.ts'
+
+// A process of a newer release that starts while a long transaction, such as a backup, has read a table that it changes.
+
+const { newSchema, openPool, openSql, run, whileLocked } = useDatabases()
+
+it.each<[string, (schema: string) => PostgresDatabase]>([
+  ['pg', (schema) => openPool(schema)],
+  ['postgres', (schema) => openSql(schema)],
+])('holds up no other process for long, and takes its step once it can, through %s', async (_name, open) => {
+  const schema = await newSchema()
+  await migrate(connectionsOf(openPool(schema), {}), 'storage', STORAGE_MIGRATIONS.slice(0, 1), 1)
+  // What waits for as long as the transaction is open is an error of the read.
+  const reader = openPool(schema, { statement_timeout: '4s' })
+  const opened = whileLocked(
+    schema,
+    'LOCK TABLE op_grant IN ACCESS SHARE MODE',
+    () => postgresStorage(open(schema)),
+    () => reader.query('SELECT id FROM op_grant'),
+  )
+  await mustCommit(await opened, ...sampleInserts())
+  expect(await run(schema, 'SELECT version FROM op_meta')).toEqual([{ version: STORAGE_MIGRATIONS.length }])
+})
+
+it('waits for another process that takes the step, however long that takes', async () => {
+  const schema = await newSchema()
+  await migrate(connectionsOf(openPool(schema), {}), 'storage', STORAGE_MIGRATIONS.slice(0, 1), 1)
+  const watcher = openPool(schema, {}, { application_name: 'watcher' })
+  const isWaiting = async (): Promise<boolean> => {
+    const text = `SELECT now() - query_start > '700ms' AS long FROM pg_stat_activity
+      WHERE application_name = '${schema}' AND wait_event_type = 'Lock'`
+    return (await watcher.query(text)).rows[0]?.long === true
+  }
+  const storage = await whileLocked(
+    schema,
+    `UPDATE op_meta SET version = version WHERE name = 'storage'`,
+    () => postgresStorage(openPool(schema)),
+    () => expect.poll(isWaiting, { interval: 20, timeout: 10_000 }).toBe(true),
+  )
+  await mustCommit(storage, ...sampleInserts())
+})
+
+it('gives up after a minute or so, and says what it has waited for', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: 0 })
+  try {
+    const locked = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' })
+    const opened = postgresStorage(answering((text) => (text.includes('lock_timeout') ? locked : ['1', '1'])))
+    const refused = expect(opened).rejects.toMatchObject({
+      message: expect.stringMatching(/^the storage schema .* version 2: another transaction, .* pg_blocking_pids/),
+      cause: locked,
+    })
+    await vi.runAllTimersAsync()
+    await refused
+    expect(Date.now()).toBeGreaterThan(30_000)
+    expect(Date.now()).toBeLessThan(90_000)
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+/** A pool that answers every statement with one row, or an error. */
+function answering(answerTo: (text: string) => Error | readonly string[]): PgPool {
+  return {
+    connect: async () => ({
+      query: async ({ text }) => {
+        const answer = answerTo(text)
+        if (answer instanceof Error) throw answer
+        return { rows: [answer] }
+      },
+      on: () => undefined,
+      removeListener: () => undefined,
+      release: () => undefined,
+    }),
+  }
+}
