@@ -1,3 +1,4 @@
+import { isOtherAccount, tellOtherAccount } from '../payments/other-account.ts'
 import type {
   Approver,
   DecidedInteraction,
@@ -103,7 +104,7 @@ async function decideInteraction(
   context: Context,
   reference: string,
   decider: Decider,
-  apply: (grant: Grant, walletAddress: string) => Promise<DecidedGrant | undefined>,
+  apply: (grant: Grant, walletAddress: string) => Promise<DecidedGrant | InteractionRefusal>,
 ): Promise<DecidedInteraction> {
   return decide<DecidedInteraction>(context, async () => {
     const found = await findOpen(context, reference, decider)
@@ -116,7 +117,7 @@ async function decideInteraction(
     if (!isBound || consentHash === undefined) return { answer: { ok: false, reason: 'bad_csrf' } }
     const shown = { ...grant.value, decidedAt: context.clock.now(), consentHash }
     const decided = await apply(shown, found.walletAddress)
-    if (decided === undefined) return { answer: { ok: false, reason: 'wider_access' } }
+    if (typeof decided === 'string') return { answer: { ok: false, reason: decided } }
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
     return {
       changes: [
@@ -151,18 +152,25 @@ function grantedAccess(
   return granted.every(fits) ? granted : undefined
 }
 
-/** `undefined` where what is given goes beyond what was asked, or the directory knows no account that it is given for. @spec RS-13 */
+/**
+ * Refuses what goes beyond what was asked, and where the directory knows no account that it is given for, or another one
+ * than when the client asked: what one owner was asked is not the next one's to answer. @spec RS-13 @spec T-52
+ */
 async function approveGrant(
   context: Context,
   asked: Grant,
   walletAddress: string,
   approver: Approver,
-): Promise<DecidedGrant | undefined> {
+): Promise<DecidedGrant | InteractionRefusal> {
   const owned = await context.walletAddresses.find(walletAddress)
-  if (owned === undefined) return undefined
+  if (owned === undefined) return 'wider_access'
+  if (isOtherAccount(asked, owned.account)) {
+    tellOtherAccount(context, walletAddress, asked, owned.account)
+    return 'not_owner'
+  }
   const isAll = approver.access === 'all'
   const access = isAll ? asked.access : grantedAccess(context, asked, owned, approver.access)
-  if (access === undefined) return undefined
+  if (access === undefined) return 'wider_access'
   const grant: Grant = { ...asked, access, account: owned.account }
   const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
   const approved: Grant = { ...grant, state: 'approved', interactRefHash: await context.secrets.digest(reference) }

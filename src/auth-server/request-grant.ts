@@ -1,7 +1,7 @@
 import { invalidRequest, unknownClient } from '../errors/conditions.ts'
 import { clientName } from '../http/client-key.ts'
 import type { Input } from '../http/endpoint.ts'
-import { findLocalWalletAddress } from '../http/local-wallet-address.ts'
+import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import { type Access, refuseLimits, repeatsEntry } from '../protocol/access.ts'
@@ -33,14 +33,17 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
   const isInteractive = interactive.length > 0 || body.subject !== undefined
   if (isInteractive && clientWalletAddress(caller.holder.client) === undefined)
     throw unknownClient('a directed identity gets only what needs no interaction')
-  const access = await Promise.all(body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))))
+  const checked = await Promise.all(
+    body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))),
+  )
+  const access = checked.map((entry) => entry.access)
   // Once more: two spellings of a wallet address have become one.
   if (repeatsEntry(access)) throw invalidRequest('access repeats an entry')
-  const asked = access.filter((entry) => needsInteraction(context, entry))
-  const walletAddress = isInteractive ? await walletAddressOf(context, asked, body.subject) : undefined
-  const pending = await newGrant(context, caller, access, walletAddress, body)
+  const asked = checked.filter((entry) => needsInteraction(context, entry.access))
+  const owned = isInteractive ? await walletAddressOf(context, asked, body.subject) : undefined
+  const pending = await newGrant(context, caller, access, owned, body)
   const { grant } = pending
-  if (walletAddress === undefined) return issueAtOnce(context, caller, pending)
+  if (owned === undefined) return issueAtOnce(context, caller, pending)
   if (body.interact === undefined) throw invalidRequest('interact with start "redirect" is required for this access')
   if (grant.finish !== undefined) checkFinish(context, grant.finish)
   return startInteraction(context, caller, pending)
@@ -51,39 +54,43 @@ function needsInteraction(context: Context, access: Access): boolean {
   return !context.policies.withoutInteraction.includes(access.type)
 }
 
+/** An entry in its canonical form, and the wallet address that it names. */
+interface CheckedAccess {
+  readonly access: Access
+  readonly named?: LocalWalletAddress
+}
+
 /** Checks an entry against this server and gives it its canonical form. @spec GRT-7 @spec GRT-10 */
-async function checkAccess(context: Context, access: Access, isInteractive: boolean): Promise<Access> {
-  if (access.type === 'quote') return access
+async function checkAccess(context: Context, access: Access, isInteractive: boolean): Promise<CheckedAccess> {
+  if (access.type === 'quote') return { access }
   if (access.identifier === undefined) {
     if (isInteractive) throw invalidRequest(`access of type ${access.type} needs an identifier here`)
-    return access
+    return { access }
   }
   const found = await findLocalWalletAddress(context, access.identifier)
   if (found === undefined || found.account.isActive === false)
     throw invalidRequest('identifier is not a wallet address of this server')
   const refusal = refuseLimits(access, found.account, context.policies.intervalCounting)
   if (refusal !== undefined) throw invalidRequest(refusal)
-  return { ...access, identifier: found.url }
+  return { access: { ...access, identifier: found.url }, named: found }
 }
 
 /** The one wallet address whose owner is asked for these entries: an approval is one person's. */
 async function walletAddressOf(
   context: Context,
-  access: readonly Access[],
+  access: readonly CheckedAccess[],
   subject: string | undefined,
-): Promise<string> {
-  const named = access.flatMap((entry) =>
-    entry.type === 'quote' || entry.identifier === undefined ? [] : [entry.identifier],
-  )
+): Promise<LocalWalletAddress> {
+  const owned = access.flatMap(({ named }) => (named === undefined ? [] : [named]))
   if (subject !== undefined) {
     const found = await findLocalWalletAddress(context, subject)
     if (found === undefined || found.account.isActive === false)
       throw invalidRequest('subject is not a wallet address of this server')
-    named.push(found.url)
+    owned.push(found)
   }
-  const [first, ...others] = new Set(named)
+  const [first, ...others] = owned
   if (first === undefined) throw invalidRequest('an identifier is required where the resource owner is asked')
-  if (others.length > 0) throw invalidRequest('one grant is about one wallet address')
+  if (others.some(({ url }) => url !== first.url)) throw invalidRequest('one grant is about one wallet address')
   return first
 }
 
@@ -106,7 +113,7 @@ async function newGrant(
   context: Context,
   { holder, proof }: ClientCaller,
   access: readonly Access[],
-  walletAddress: string | undefined,
+  owned: LocalWalletAddress | undefined,
   body: GrantRequest,
 ): Promise<NewGrant> {
   const { secrets, clock, lifetimes } = context
@@ -123,7 +130,7 @@ async function newGrant(
     ...(holder.clientKey && { clientKey: holder.clientKey }),
     keys: [{ kid: proof.keyId, thumbprint: proof.thumbprint }],
     access,
-    ...(walletAddress !== undefined && { walletAddress }),
+    ...(owned && { walletAddress: owned.url, account: owned.account.account }),
     subject: body.subject !== undefined,
     secretId,
     continuationHash: await secrets.digest(token),

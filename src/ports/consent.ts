@@ -84,7 +84,8 @@ export interface Approver extends Decider {
    * amount is not larger, a receiver and an interval stay as they are. A limit that was not asked for may be added, but
    * no interval to an amount that was meant for good. A part may be empty where the client also asked for the subject.
    * Anything else is refused with `wider_access`: a screen that loses what was chosen approves nothing. So is everything
-   * while the directory knows no account that it would be given for.
+   * while the directory knows no account that it would be given for. Where it has another one than when the client
+   * asked, the answer is `not_owner`.
    * @spec GRT-13
    */
   readonly access: 'all' | readonly Access[]
