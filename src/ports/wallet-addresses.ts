@@ -23,7 +23,7 @@ export interface WalletAddresses {
    *
    * An address belongs to one account for ever: others keep grants on it, and pay it years later. When an account is closed,
    * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`. What
-   * was given or made for one account is refused once this names another, which is a fault.
+   * was asked of, given or made for one account is refused once this names another, which is a fault.
    * @spec RS-13 @spec INC-13
    */
   find(walletAddress: string): Promise<WalletAddress | null | undefined>

@@ -7,6 +7,7 @@ import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment, type PaymentOrder, type PaymentTerms } from '../payments/create-payment.ts'
 import { withPatience } from '../payments/in-time.ts'
+import { isOtherAccount } from '../payments/other-account.ts'
 import { isRemoteReceiver, lookUpReceiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
@@ -106,8 +107,13 @@ async function termsOfQuote(
 ): Promise<PaymentTerms> {
   const quote = await readQuote(context, url)
   const isBound = context.policies.quoteBinding === 'client'
-  // Somebody else's quote looks like one that does not exist. @spec T-38 @spec D12
-  if (quote === undefined || quote.value.walletAddress !== payer.url || (isBound && quote.value.client !== client))
+  // Somebody else's quote looks like one that does not exist. @spec T-38 @spec D12 @spec RS-13
+  if (
+    quote === undefined ||
+    quote.value.walletAddress !== payer.url ||
+    isOtherAccount(quote.value, payer.account.account) ||
+    (isBound && quote.value.client !== client)
+  )
     throw invalidQuote('unknown quote')
   const { value } = quote
   if (value.state !== 'open') throw invalidQuote('the quote is used')

@@ -58,6 +58,7 @@ async function intendQuote(
   return {
     id: context.secrets.randomId(),
     walletAddress: url,
+    account: account.account,
     client,
     state: 'open',
     createdAt,

@@ -187,6 +187,7 @@ const FULL_INCOMING_PAYMENT: Required<RecordTypes['incoming-payment']> = {
 const FULL_QUOTE: Required<RecordTypes['quote']> = {
   ...QUOTE,
   id: 'full',
+  account: 'alice',
   rail: RAIL_TERMS,
   outgoingPaymentId: 'payment',
 }

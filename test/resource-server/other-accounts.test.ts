@@ -4,6 +4,7 @@ import { recordsOfKind } from '../../src/records/read-record.ts'
 import {
   ALICE,
   type Answer,
+  type AnswerBody,
   BASE,
   BOB,
   decideAs,
@@ -21,6 +22,7 @@ import {
   expectStatus,
   grantFor,
   INSUFFICIENT_GRANT,
+  INVALID_QUOTE,
   INVALID_RECEIVER,
   idOf,
   NOT_FOUND,
@@ -28,6 +30,7 @@ import {
   type ObservedWallet,
   observedWallet,
   shop,
+  spendingAccess,
   spentOf,
   tokenFor,
 } from './observed-wallet.ts'
@@ -101,6 +104,45 @@ describe('a token, once its wallet address has another account', () => {
     await expectStatus(200, read(paymentOfDora, tokenOfDora))
     await expectRefusal(wallet, NOT_FOUND, () => read(paymentOfDora, tokenOfAlice))
     await expectRefusal(wallet, NOT_FOUND, () => read(paymentOfAlice, tokenOfDora))
+  })
+
+  it('RS-13 T-52 neither reads nor pays by a quote that was made for the earlier one', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const terms = { receiver: incoming.id, debitAmount: usd('5') }
+    const quote = async (token: string): Promise<string> =>
+      (await expectStatus(201, askQuote(wallet, token, terms))).body.id
+    const quoteOfAlice = await quote(spending)
+    await giveTo(wallet, ALICE, 'dora')
+    const tokenOfDora = await tokenFor(wallet, spendingAccess())
+    const quoteOfDora = await quote(tokenOfDora)
+    const read = (url: string, token: string): Promise<Answer> => wallet.send('GET', url, { token })
+    await expectRefusal(wallet, NOT_FOUND, () => read(quoteOfAlice, tokenOfDora))
+    await expectRefusal(wallet, NOT_FOUND, () => read(quoteOfDora, spending))
+    await expectRefusal(wallet, INVALID_QUOTE, () => askPayment(wallet, tokenOfDora, { quoteId: quoteOfAlice }))
+    await expectStatus(200, read(quoteOfAlice, spending))
+    await expectStatus(200, read(quoteOfDora, tokenOfDora))
+    await expectStatus(201, askPayment(wallet, tokenOfDora, { quoteId: quoteOfDora }))
+    await giveTo(wallet, ALICE, 'alice')
+    await expectStatus(201, askPayment(wallet, spending, { quoteId: quoteOfAlice }))
+  })
+
+  it('RS-13 reads the incoming payments of its account, and none of the next one', async () => {
+    const { wallet } = await shop()
+    const access = [
+      { type: 'outgoing-payment', actions: ['list'], identifier: ALICE },
+      { type: 'incoming-payment', actions: ['create', 'read-all'], identifier: ALICE },
+    ]
+    const members = { walletAddress: ALICE }
+    const tokenOfAlice = await tokenFor(wallet, access)
+    const ofAlice = await createIncoming(wallet, tokenOfAlice, members)
+    await giveTo(wallet, ALICE, 'dora')
+    const tokenOfDora = await tokenFor(wallet, access)
+    const ofDora = await createIncoming(wallet, tokenOfDora, members)
+    const read = (payment: AnswerBody, token: string): Promise<Answer> => wallet.send('GET', payment.id, { token })
+    await expectStatus(200, read(ofAlice, tokenOfAlice))
+    await expectStatus(200, read(ofDora, tokenOfDora))
+    await expectRefusal(wallet, NOT_FOUND, () => read(ofDora, tokenOfAlice))
+    await expectRefusal(wallet, NOT_FOUND, () => read(ofAlice, tokenOfDora))
   })
 
   it('RS-13 completes no incoming payment of the next one, and goes on at other wallet addresses', async () => {

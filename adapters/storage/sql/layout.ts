@@ -100,6 +100,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
   quote: {
     id: 'text',
     walletAddress: 'text',
+    account: 'text?',
     client: 'text',
     state: 'text',
     createdAt: 'integer',

@@ -281,7 +281,7 @@ const initial: Migration = [
 
 /** Whose account it was for, where only the wallet address was written down. */
 const accounts: Migration = [
-  ...['op_grant', 'op_access_token', 'op_incoming_payment'].map(
+  ...['op_grant', 'op_access_token', 'op_incoming_payment', 'op_quote'].map(
     (table) => `ALTER TABLE ${table} ADD COLUMN account TEXT`,
   ),
   'ALTER TABLE op_access_token ADD COLUMN wallet_address TEXT',
