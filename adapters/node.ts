@@ -59,8 +59,9 @@ export async function handleNodeRequest(
   target?: string,
   source?: string,
 ): Promise<void> {
-  const answer = await openPayments.handle(toHttpRequest(request, target, source))
-  sendAnswer(request, response, answer)
+  const { asked, isWhole } = readRequest(request, target, source)
+  const answer = await openPayments.handle(asked)
+  sendAnswer(request, response, answer, isWhole())
 }
 
 /**
@@ -68,18 +69,28 @@ export async function handleNodeRequest(
  * read is taken from `rawBody`, where the host keeps it. One whose connection ends early counts as too large. `target`
  * and `source` are those of `handleNodeRequest`.
  */
-export function toHttpRequest(
+export function toHttpRequest(request: IncomingMessage, target?: string, source?: string): HttpRequest {
+  return readRequest(request, target, source).asked
+}
+
+/** A request, and whether every byte of it has come, of which Node says so only later. */
+function readRequest(
   request: IncomingMessage,
   target: string = request.url ?? '/',
   source?: string,
-): HttpRequest {
-  return {
+): { readonly asked: HttpRequest; isWhole(): boolean } {
+  let isWhole = false
+  const onWhole = (): void => {
+    isWhole = true
+  }
+  const asked: HttpRequest = {
     method: request.method ?? 'GET',
     target,
     headerLines: (name) => linesOf(request, name),
-    bytes: (limit) => (hasBody(request) ? readBytes(request, limit) : new Uint8Array()),
+    bytes: (limit) => (hasBody(request) ? readBytes(request, limit, onWhole) : new Uint8Array()),
     source,
   }
+  return { asked, isWhole: () => isWhole }
 }
 
 /** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
@@ -93,7 +104,11 @@ function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string
   return lines
 }
 
-async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
+async function readBytes(
+  request: IncomingMessage,
+  limit: number,
+  onWhole: () => void,
+): Promise<Uint8Array | undefined> {
   // Not before the end: who collects bytes on the way has only some of them by now.
   if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
     return request.rawBody.length > limit ? undefined : request.rawBody
@@ -108,7 +123,7 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
   }
   if (request.readableEnded) return new Uint8Array()
   const isTooLarge = Number(request.headers['content-length'] ?? 0) > limit
-  return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
+  return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit, onWhole)
 }
 
 /** HTTP/2 has bodies without any header that says so. */
@@ -116,10 +131,7 @@ function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
 
-/** Requests of which every byte has come, though Node has not said so yet. */
-const whole = new WeakSet<IncomingMessage>()
-
-function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
+function collectBytes(request: IncomingMessage, limit: number, onWhole: () => void): Promise<Uint8Array | undefined> {
   return new Promise((resolve) => {
     const announced = Number(request.headers['content-length'])
     const chunks: Uint8Array[] = []
@@ -132,7 +144,7 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
         resolve(undefined)
       } else if (length === announced) {
         // Most bodies come together with their head: what does not wait for `end` needs no deadline.
-        whole.add(request)
+        onWhole()
         resolve(Buffer.concat(chunks))
       }
     })
@@ -144,14 +156,19 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
   })
 }
 
-function sendAnswer(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
+function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+  isWhole: boolean,
+): void {
   if (response.destroyed || response.headersSent) return
   const { 'set-cookie': cookie, ...others } = headers
   const sent: Record<string, string | number> = others
   // The host may have set one of its own for its session.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
   if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
-  const isUnread = !request.complete && !request.readableEnded && !whole.has(request) && hasBody(request)
+  const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
   // The rest of a body that nobody reads would have to be waited for before the next request.
   if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
   response.writeHead(status, sent)

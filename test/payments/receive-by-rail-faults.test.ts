@@ -153,7 +153,7 @@ describe('a ledger', () => {
     expect(told).toEqual([
       {
         type: 'credit_refused',
-        id: `${transferOf(1, id, 5n).id}:1`,
+        id: `receipt-${transferOf(1, id, 5n).id}:1`,
         at: expect.any(Number),
         incomingPayment: id,
         receipt: transferOf(1, id, 5n).id,
