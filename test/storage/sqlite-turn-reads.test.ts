@@ -77,6 +77,14 @@ describe('reads of SQLite', () => {
     expect(handle.prepare('SELECT balance FROM mine').all()).toMatchObject([{ balance: 90 }])
   })
 
+  it('tell which record it is that cannot be read, to whoever has to mend it', async () => {
+    const { storage, spoil } = await watched()
+    spoil('b')
+    await expect(storage.get([claim('a'), claim('b')])).rejects.toThrow(
+      'the row b of op_replay_claim holds no replay-claim',
+    )
+  })
+
   it('leave no transaction open where a page of the file is damaged', async () => {
     const file = join(folder, 'damaged.db')
     const ids = Array.from({ length: 300 }, (_, at) => `claim ${at} ${'x'.repeat(80)}`)

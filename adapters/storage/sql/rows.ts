@@ -168,6 +168,6 @@ export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout,
   try {
     return readRow(kind, layout, row)
   } catch (cause) {
-    throw new TypeError(`a row of ${layout.table} holds no ${kind}`, { cause })
+    throw new TypeError(`the row ${String(row[0])} of ${layout.table} holds no ${kind}`, { cause })
   }
 }
