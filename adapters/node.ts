@@ -126,6 +126,12 @@ async function readBytes(
   return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit, onWhole)
 }
 
+/** How many bytes are the whole body, where the head says so for certain: HTTP/2 says by a flag where a body ends, and chunks say it themselves. */
+function lengthOf({ headers, httpVersionMajor }: IncomingMessage): number {
+  const isSaid = httpVersionMajor === 1 && headers['transfer-encoding'] === undefined
+  return isSaid ? Number(headers['content-length']) : Number.NaN
+}
+
 /** HTTP/2 has bodies without any header that says so. */
 function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
@@ -133,7 +139,7 @@ function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
 
 function collectBytes(request: IncomingMessage, limit: number, onWhole: () => void): Promise<Uint8Array | undefined> {
   return new Promise((resolve) => {
-    const announced = Number(request.headers['content-length'])
+    const announced = lengthOf(request)
     const chunks: Uint8Array[] = []
     let length = 0
     request.on('data', (chunk: Uint8Array) => {

@@ -27,7 +27,7 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     passes: { type: 'string', default: '3' },
     share: { type: 'string', default: '1' },
-    'warm-up': { type: 'string', default: '20000' },
+    'warm-up': { type: 'string', default: '80000' },
     out: { type: 'string', default: '' },
   },
 })

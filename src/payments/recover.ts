@@ -173,7 +173,7 @@ export async function sweepRecords(context: Context): Promise<number> {
   }
   const count = Object.values(records).reduce((sum, swept) => sum + swept, 0)
   if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull: count >= BATCH })
-  for (const failure of failures) throw failure
+  if (failures.length > 0) throw failures[0]
   return count
 }
 

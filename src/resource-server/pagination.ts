@@ -8,7 +8,7 @@ import type { ListableKind, ListPosition, RecordTypes } from '../ports/storage.t
 import type { ClientId } from '../protocol/client.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
-import { activeWalletAddress, requireRightTo, visibleClient } from './authorize.ts'
+import { activeWalletAddress, isOfOtherAccount, requireRightTo, visibleClient } from './authorize.ts'
 
 /** The page that a list request asks for. */
 interface PageRequest {
@@ -42,7 +42,9 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   await claimSignature(exchange, caller.proof)
   const scope = { walletAddress: url, client: visibleClient(caller, kind, 'list', url) }
   const { items, pagination } = await listPage(context, kind, scope, page)
-  return { status: 200, body: { pagination, result: items.map(toWire) } }
+  // The cursors are those of the whole page: where all of it belongs to an earlier account, the list goes on behind it. @spec RS-13
+  const shown = items.filter((item) => !isOfOtherAccount(caller.token, item))
+  return { status: 200, body: { pagination, result: shown.map(toWire) } }
 }
 
 const DEFAULT_LIMIT = 20

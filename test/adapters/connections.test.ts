@@ -196,6 +196,19 @@ describe('HTTP/2, with the compatibility API of Node', () => {
     expect(warnings).toEqual([])
   })
 
+  it('waits for the end of a stream, also where all that its head announces has come', async () => {
+    const session = await openSession(toNodeListener(createEcho()))
+    const stream = session.request({ ':path': '/op', ':method': 'POST', 'content-length': 2 })
+    const answers: unknown[] = []
+    stream.on('response', (headers) => answers.push(headers[':status']))
+    stream.write('{}')
+    expect((await askOn(session, { ':method': 'POST' }, '[]')).headers[':status']).toBe(200)
+    expect(answers).toEqual([])
+    stream.end()
+    await once(stream, 'response')
+    expect(answers).toEqual([200])
+  })
+
   it('DIG-7 fails loudly behind a parser, which no header gives away', async () => {
     const echo = createEcho()
     const session = await openSession(async (request, response) => {

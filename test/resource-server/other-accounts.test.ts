@@ -104,6 +104,36 @@ describe('a token, once its wallet address has another account', () => {
     await expectStatus(200, read(paymentOfDora, tokenOfDora))
     await expectRefusal(wallet, NOT_FOUND, () => read(paymentOfDora, tokenOfAlice))
     await expectRefusal(wallet, NOT_FOUND, () => read(paymentOfAlice, tokenOfDora))
+    const listed = await expectStatus(200, list(wallet, tokenOfDora))
+    expect(listed.body.result.map(({ id }: AnswerBody) => id)).toEqual([paymentOfDora])
+  })
+
+  it('RS-13 goes on by the cursors of a list through what it does not show', async () => {
+    const { wallet, receiving } = await shop()
+    const access = [{ type: 'outgoing-payment', actions: ['create', 'list'], identifier: ALICE }]
+    const pay = async (token: string): Promise<string> => {
+      wallet.clock.advance(1000)
+      const incoming = await createIncoming(wallet, receiving)
+      const json = { incomingPayment: incoming.id, debitAmount: usd('5') }
+      return (await expectStatus(201, askPayment(wallet, token, json))).body.id
+    }
+    const tokenOfAlice = await tokenFor(wallet, access)
+    await pay(tokenOfAlice)
+    await giveTo(wallet, ALICE, 'dora')
+    const token = await tokenFor(wallet, access)
+    const own = await pay(token)
+    await giveTo(wallet, ALICE, 'alice')
+    await pay(tokenOfAlice)
+    await giveTo(wallet, ALICE, 'dora')
+    const pages: unknown[][] = []
+    for (let after = ''; pages.length < 3; ) {
+      const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}&first=1${after}`
+      const { result, pagination } = (await expectStatus(200, wallet.send('GET', url, { token }))).body
+      pages.push(result.map(({ id }: AnswerBody) => id))
+      expect(pagination.hasNextPage).toBe(pages.length < 3)
+      after = `&cursor=${pagination.endCursor}`
+    }
+    expect(pages).toEqual([[], [own], []])
   })
 
   it('RS-13 T-52 neither reads nor pays by a quote that was made for the earlier one', async () => {

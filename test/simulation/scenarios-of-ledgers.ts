@@ -99,7 +99,7 @@ export const OF_LEDGERS: readonly Scenario[] = [
           {
             file: HOLD,
             find: "if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }",
-            put: "if (held.outcome === 'unknown') return refusePayment(context, record.value.id, 'not_allowed', whenRefused)",
+            put: "if (held.outcome === 'unknown') return refusePayment(context, record.value, 'not_allowed', whenRefused)",
           },
         ],
         finds: /took effect while its payment was refused|answered with/,
