@@ -20,7 +20,7 @@ const { values } = parseArgs({
   options: {
     runtime: { type: 'string', default: 'node24' },
     minutes: { type: 'string', default: '30' },
-    quiet: { type: 'string', default: '1' },
+    quiet: { type: 'string', default: '3' },
     only: { type: 'string', default: '' },
     flags: { type: 'string', default: '' },
     out: { type: 'string', default: '' },
