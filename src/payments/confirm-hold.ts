@@ -34,7 +34,7 @@ export type HeldPayment =
     }
   /** `reason` is for the operator. */
   | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
-  /** Another worker has moved the payment on: it is no longer this one's. */
+  /** It is no longer this one's: another worker has moved it on, or what the ledger said could not be written, and it is left to recovery. */
   | { readonly outcome: 'lost'; readonly record: StoredRecord<'outgoing-payment'> }
   /** Refused too late to be undone: the payment is there, and has failed. */
   | { readonly outcome: 'failed'; readonly record: StoredRecord<'outgoing-payment'> }
