@@ -41,16 +41,21 @@ export interface FetchOptions extends HandleOptions {
 /** An Open Payments server inside a wallet's own. */
 export interface OpenPayments {
   /**
-   * Answers a request. Never rejects: a refusal is a 4xx, a fault a 5xx without detail, and an event. HEAD is answered as
-   * GET; its host leaves the body away.
+   * Answers a request. Never rejects: a refusal is a 4xx, a fault a 5xx without detail, and an event. HEAD of what anyone
+   * may read (wallet addresses, their keys, incoming payments) is answered as GET, and its host leaves the body away;
+   * elsewhere it is 404 or 405.
    */
   handle(request: HttpRequest, options?: HandleOptions): Promise<HttpResponse>
   /** The same for any Fetch host. Fetch normalises URLs and joins header lines before this sees them. */
   fetch(request: Request, options?: FetchOptions): Promise<Response>
   /**
-   * Whether this server answers a request: an endpoint of its authorization or resource server with its method, or a
-   * wallet address that exists (and its `/jwks.json`). A framework lets everything else fall through to its own routes,
-   * which may stand beside these on the same paths with other methods. `target` is the raw `/path?query`.
+   * Whether this server answers a request: an endpoint of its authorization or resource server with its method, that of
+   * a payment method, or a wallet address that exists (and its `/jwks.json`). A framework lets everything else fall through
+   * to its own routes, which may stand beside these on the same paths with other methods; but where a base URL has a path,
+   * such a method on an endpoint below it is answered here, with 405. `target` is the raw `/path?query`.
+   *
+   * Whether a wallet address exists the directory is asked, and asked again for the answer. Rejects where it fails: then
+   * the request may be this server's, and `handle` answers it with a 5xx.
    */
   owns(method: string, target: string): Promise<boolean>
   /** For a wallet's own consent screen. */
@@ -162,7 +167,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     owns: async (method, target) => {
       if (railAt(method, target) !== undefined) return true
       const found = match(method, target)
-      // Under a base path of its own every path is the library's; at a root it may be a page of the host's.
+      // Under a base path of its own an endpoint is the library's with every method; at a root another one may be the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
       if (found.row.role !== 'wallet-address-server') return true
       const path = walletAddressPath(found.path)

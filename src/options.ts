@@ -131,8 +131,8 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
     requirePositive(`settings.lifetimes.${name}`, value, CENTURY_SECONDS)
   for (const [name, value] of Object.entries(limits))
     requirePositive(`settings.limits.${name}`, value, name.endsWith('Seconds') ? DAY_SECONDS : undefined)
-  // Whoever is at a payment must not lose it to recovery: one lease covers a hold that is waited for, and then up to three
-  // credits, the settlement and a commit.
+  // Whoever is at a payment must not lose it to recovery: under one lease the ledger is waited for four times at most, for a
+  // hold in the request and three repeats, or for three credits and the settlement; and then something is committed.
   if (limits.leaseSeconds < limits.holdSeconds * 5) {
     throw new ConfigurationError('settings.limits.leaseSeconds must be at least five times holdSeconds')
   }

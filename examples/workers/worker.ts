@@ -41,8 +41,10 @@ export class Wallet {
 
   async fetch(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url)
-    // Whatever is not for Open Payments goes on to the wallet's own routes.
-    if (!(await this.#openPayments.owns(request.method, pathname + search))) return new Response('the wallet itself\n')
+    // Whatever is not for Open Payments goes on to the wallet's own routes. Where the directory fails, that cannot be told:
+    // `fetch` answers with a 5xx.
+    const isOwned = await this.#openPayments.owns(request.method, pathname + search).catch(() => true)
+    if (!isOwned) return new Response('the wallet itself\n')
     return this.#openPayments.fetch(request, { source: request.headers.get('cf-connecting-ip') ?? undefined })
   }
 

@@ -14,7 +14,7 @@ import type { MoneyEvent } from './events.ts'
 
 /** A money event that its host has not acknowledged yet. */
 export interface PendingEvent {
-  /** `paymentId:sequence`; for `credit_refused` that of its receipt. */
+  /** `<payment id>:<sequence>`; for `credit_refused` `receipt-<receipt id>:1`. */
   readonly id: string
   readonly event: MoneyEvent
 }
