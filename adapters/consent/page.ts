@@ -56,7 +56,7 @@ export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
   not_owner: {
     status: 403,
     heading: 'This request is about an account that is not yours',
-    text: 'Only its owner can answer it. Nothing was approved. If it is yours under another login, log in with that one and open the link again.',
+    text: 'Only its owner can answer it. Nothing was approved. If it is yours under another login, log in with that one and open the link again; if you did, ask your wallet.',
   },
   wider_access: {
     status: 400,

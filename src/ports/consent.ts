@@ -41,12 +41,14 @@ export interface ConsentData {
   readonly subject: boolean
   /** Where the browser goes next: host of the finish URL. Absent: the client did not ask for a redirect, warn about that. @spec T-20 */
   readonly finishHost?: string
+  /** Milliseconds since 1970. */
   readonly expiresAt: number
 }
 
 /**
  * Why an interaction cannot be shown or decided. `not_owner` and `other_session` leave it open for the one who may;
- * `wider_access` leaves it open for another answer.
+ * `wider_access` leaves it open for another answer. While the directory has another account for the wallet address than
+ * when the client asked, `approve` answers `not_owner` to its owner, too.
  */
 export type InteractionRefusal =
   | 'unknown'
@@ -96,7 +98,11 @@ export type DecidedInteraction =
   | { readonly ok: true; readonly redirect?: string }
   | { readonly ok: false; readonly reason: InteractionRefusal }
 
-/** What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. */
+/**
+ * What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. Each call rejects with
+ * `TypeError` where `walletAddresses` is no list or `session` no text or an empty one, and otherwise where the storage or a
+ * secret that it needs is away; `approve` also where the directory fails. The same call may succeed later.
+ */
 export interface Interactions {
   /** Opens an interaction for its owner's session, or shows it to the same session again. Nobody else can open it. */
   find(reference: string, owner: ResourceOwner): Promise<OpenedInteraction>
