@@ -91,7 +91,7 @@ function pathOf(issue: v.BaseIssue<unknown>): string | undefined {
   return names?.map((name) => (/^\w{1,24}$/.test(name) ? name : '…')).join('.')
 }
 
-/** Anyone may call; nothing is read of the request but its path. */
+/** Anyone may call: nothing in the request says who does. */
 export async function anyone(): Promise<undefined> {
   return undefined
 }

@@ -31,6 +31,9 @@ export type FoundReceiver =
 
 /** Reads incoming payments on other servers, as their client. */
 export interface RemoteReceivers {
-  /** `url` is in the form of `parseReceiver`. Answers within 3 seconds and never rejects. @spec QUO-9 */
+  /**
+   * `url` is as a URL parser writes it, at most 2048 characters: http or https, without userinfo, query and fragment, its
+   * path ending in `/incoming-payments/` and one more segment. Answers within 3 seconds and never rejects. @spec QUO-9
+   */
   find(url: string): Promise<FoundReceiver>
 }

@@ -18,7 +18,7 @@ import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisib
 import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
-/** A payment that can be made: its payer, its receiver and its frozen amounts. */
+/** A payment that can be made: its receiver and its frozen amounts. */
 export interface PricedRequest {
   readonly receiver: Receiver
   readonly priced: Extract<PricedPayment, { readonly ok: true }>

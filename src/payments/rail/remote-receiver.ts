@@ -37,7 +37,7 @@ export type FoundRemoteReceiver =
   | { readonly ok: true; readonly receiver: RemoteReceiver }
   | { readonly ok: false; readonly reason: NotReachable; readonly detail?: string }
 
-/** Asks another server for an incoming payment, under a deadline. Never rejects. @spec QUO-9 @spec T-45 */
+/** Asks another server for an incoming payment, under a deadline. Rejects only where the host's own `remoteReceivers` breaks its word. @spec QUO-9 @spec T-45 */
 export async function findRemoteReceiver(context: Context, url: string): Promise<FoundRemoteReceiver> {
   const found = await raceDeadline(context, () => askServer(context, url))
   return found === 'late' ? { ok: false, reason: 'unreachable', detail: LATE_SERVER } : found
