@@ -37,6 +37,8 @@ export interface ExpressOptions {
  *
  * Mount it before body parsers: signatures cover the raw bytes. Behind parsers that keep them in `rawBody` it works too:
  * `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`, and `express.urlencoded` alike.
+ *
+ * Throws a `ConfigurationError` where `openPayments` is missing, or a promise that was not awaited.
  */
 export function openPaymentsMiddleware(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,

@@ -25,6 +25,7 @@ export interface NodeListenerOptions {
  * A listener for `http.createServer` and `https.createServer`. With `next` it answers what `owns` says is its own and
  * hands on the rest; a request of which that cannot be told, because the wallet's directory fails, is answered here.
  * Where `source` throws, the connection is closed with that error. Servers of `http2` may call it, though not by type.
+ * Throws a `ConfigurationError` where `openPayments` is missing, or a promise that was not awaited.
  */
 export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,

@@ -21,6 +21,7 @@ export interface ServeOptions<Peer extends readonly unknown[]> {
 /**
  * A handler for `Deno.serve`, and the `fetch` of `Bun.serve`. With `next` it answers what `owns` says is its own and hands
  * on the rest; a request of which that cannot be told, because the wallet's directory fails, is answered here.
+ * Throws a `ConfigurationError` where `openPayments` is missing, or a promise that was not awaited.
  */
 export function serveHandler<Peer extends readonly unknown[]>(
   openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,

@@ -222,6 +222,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
 /**
  * Sends the browser to a screen of the wallet's own, which then calls `openPayments.interactions`. `url` makes the
  * screen's address from the reference of the interaction, which is encoded for a URL: anybody may have written it.
+ * Throws a `ConfigurationError` where `url` is no function.
  */
 export function consentRedirect({ url }: { readonly url: (reference: string) => string }): Consent {
   if (typeof url !== 'function') throw new ConfigurationError('consentRedirect: url must be a function')

@@ -13,6 +13,9 @@ const MOST_AT_ONCE = 100
  * the storage is away, it is called again after the same pause.
  *
  * The function that it returns stops both, and resolves once neither runs any more: before `drain()`, and before the host closes its storage.
+ *
+ * `clock` times the pauses; default: the system's. Throws a `ConfigurationError` where what it is given has no `recover()` or
+ * no `sweep()`.
  */
 export function keepGoing(
   openPayments: { recover(): Promise<number>; sweep(): Promise<number> },
