@@ -20,14 +20,15 @@ export interface Lifetimes {
 export interface RequestLimits {
   /** The largest request body. Default 65536. @spec EMB-1 */
   readonly bodyBytes: number
-  /** How long the bytes of a body may take. Default 10. @spec EMB-2 */
+  /** How long the bytes of a body may take; those of a packet at `/ilp` have 10 seconds, whatever this says. Default 10. @spec EMB-2 */
   readonly bodySeconds: number
   /**
    * How long a request waits for a hold before it answers without its outcome. It is also the deadline of what has to
    * be known before there is an answer, and ends in 503 there: `pricing.price`, `createDetails` of a payment method, and
    * reading an account of the ledger. For a receiver on another server all of these and that server share it; the hold may
    * take half as long again. So such an answer takes at most 1.5 × `holdSeconds`, plus the storage and the directory:
-   * `walletAddresses.find` has `holdSeconds` for itself, each time it is asked. Default 3.
+   * `walletAddresses.find` has `holdSeconds` for itself, each time it is asked. Whatever this says,
+   * reading a receiver on another server ends after 3 seconds, and `ilp` looks for the rate to it for 2.5. Default 3.
    */
   readonly holdSeconds: number
   /** How long a commit is tried against concurrent writers. Default 3. */
