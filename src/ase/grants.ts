@@ -11,6 +11,7 @@ export interface LiveGrant {
   /** The client's wallet address. */
   readonly client: string
   readonly access: readonly Access[]
+  /** Milliseconds since 1970. */
   readonly issuedAt: number
 }
 

@@ -4,7 +4,8 @@ import type { OutgoingPaymentState } from '../protocol/outgoing-payment.ts'
 
 /**
  * An event about money. Delivered at least once and in order per payment, `credit_refused` alone: `onEvent` is called again by
- * `recover()` until it resolves; one that takes longer than 10 seconds counts as rejected. `id` is the same each time.
+ * `recover()` until it resolves; one that takes longer than 10 seconds counts as rejected. `id` is the same each time. `at` is
+ * in milliseconds since 1970.
  */
 export type MoneyEvent =
   | {
@@ -47,7 +48,8 @@ export type MoneyEvent =
     }
 
 /**
- * An event about the service, best effort: delivered once, never again. No event ever carries a secret.
+ * An event about the service, best effort: delivered once, never again. No event ever carries a secret. Moments (`at`,
+ * `retryAt`) are in milliseconds since 1970.
  * @spec D2 @spec T-6
  */
 export type ServiceEvent =

@@ -22,6 +22,7 @@ export interface UndecidedPayment {
   readonly id: string
   readonly walletAddress: string
   readonly receiver: string
+  /** Milliseconds since 1970. */
   readonly createdAt: number
   /** `pending`: its rail has given it over to the host. `unknown`: its rail cannot find out. */
   readonly reason: 'pending' | 'unknown'
