@@ -11,7 +11,8 @@ const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
 const openPayments = createOpenPayments({
   authServer: `${url}/auth`,
   resourceServer: url,
-  // From `openssl rand -base64 32`: the same in every process, and after a restart. Each worker of Next.js runs this file.
+  // From `openssl rand -base64 32`: the same in every process, and after a restart. Each worker of Next.js runs this file, and
+  // without it has one of its own, for a trial only.
   secrets: [process.env['OPEN_PAYMENTS_SECRET'] ?? crypto.randomUUID()],
   storage: memoryStorage(),
   ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
@@ -23,6 +24,9 @@ const openPayments = createOpenPayments({
   }),
   settings: { policies: { loopbackHttp: true } },
 })
+
+// A payment that a crash interrupts stays held until something calls `recover()`, and what is over is kept until `sweep()`:
+// call both from a cron job, or give `openPayments` to `keepGoing` where a process goes on running.
 
 // Next.js, as app/op/[...path]/route.ts, with `skipTrailingSlashRedirect: true` in next.config.ts: a redirect would break
 // signatures. Next writes queries anew, so a client must have signed its query as `URLSearchParams` writes it.
