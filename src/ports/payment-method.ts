@@ -182,7 +182,8 @@ export interface PaymentMethod {
   }): Promise<RailQuote>
   /**
    * Sends, from where `progress` left off. `record` is awaited before anything leaves, with all that may have left when it
-   * has: so that a crash sends nothing twice. Where `record` rejects, another worker has taken over: nothing more is sent.
+   * has: so that a crash sends nothing twice. Where `record` rejects, another worker has taken over, or may at any moment, the
+   * storage having failed for as long as the lease lasted: nothing more is sent.
    * A call that records nothing for the length of a lease (`limits.leaseSeconds`) is waited for no longer. It must settle all
    * the same: `recover()` takes up no payments for a rail while calls for 256 of them have not.
    */

@@ -1,3 +1,4 @@
+import type { Change } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { pay, recoverUntilQuiet } from './money-world.ts'
@@ -102,7 +103,22 @@ describe('T-31 a record of what leaves that fails once', () => {
     await checkRailMoney(world)
   })
 
-  it('stops the payment where it fails again: it goes on once the lease is over', async () => {
+  it('holds nothing up where it was given up, and the database went on with it', async () => {
+    const world = await railWorld({ incomingValue: 13n })
+    const process = world.process()
+    let [given, tries]: [readonly Change[], number] = [[], 0]
+    process.ports.plan = async (call) => {
+      if (!isRecord(call) || ++tries > 2) return undefined
+      if (tries === 2) await world.storage.commit(given)
+      given = call.arguments[0] as readonly Change[]
+      return tries === 1 ? 'throws' : undefined
+    }
+    await pay(world, process, await prepareRailPayment(world))
+    expect((await world.storage.all('outgoing-payment'))[0]?.value.state).toBe('completed')
+    await checkRailMoney(world)
+  })
+
+  it('stops the payment where it fails until the lease is over: it goes on after that', async () => {
     const world = await railWorld({ incomingValue: 13n })
     const process = world.process()
     process.ports.plan = (call) => (isRecord(call) ? 'throws' : undefined)

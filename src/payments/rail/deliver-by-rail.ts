@@ -8,7 +8,7 @@ import type { Step } from '../step.ts'
 import { askRail, hideSecret } from './ask-rail.ts'
 import { checkProgress, handOver, isInFlight, progressOf } from './delivery-progress.ts'
 import { endDelivery, leaveToHost, remindHost } from './end-delivery.ts'
-import { type FollowedDelivery, followDelivery } from './follow-delivery.ts'
+import { type FollowedDelivery, followDelivery, outlastStorage } from './follow-delivery.ts'
 import { type CheckedReceiver, recheckReceiver } from './recheck-receiver.ts'
 import { openDetails } from './seal-details.ts'
 
@@ -61,8 +61,10 @@ export async function deliverByRail(
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
   const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
   if (result === 'lost') return { progress: 'lost' }
+  const attempt = { followed, payment, receiver, stop }
   try {
-    return await conclude(context, { followed, payment, receiver, stop }, result)
+    // The rail may never find it out again.
+    return await outlastStorage(context, followed.current().dueAt, () => conclude(context, attempt, result))
   } catch (cause) {
     if (followed.isLost()) return { progress: 'lost' }
     const at = context.clock.now()

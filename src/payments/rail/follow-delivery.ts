@@ -1,3 +1,4 @@
+import { isOpenPaymentsError } from '../../errors/open-payments-error.ts'
 import type { Context } from '../../ports/context.ts'
 import type { DeliveryProgress, RecordProgress } from '../../ports/payment-method.ts'
 import type { Change, StoredRecord } from '../../ports/storage.ts'
@@ -35,7 +36,8 @@ export function followDelivery(
   let current = start
   let isLost = false
   const record: RecordProgress = async (progress, most) =>
-    serializeRailAccount(context, payment.rail, async () => {
+    // Of this delivery alone: while it is tried again, others may use the account of the rail.
+    context.serialize(`delivery:${payment.id}`, async () => {
       checkProgress(payment, progressOf(current.value), progress)
       const next = await nextDelivery(context, current, progress, details)
       const written = await commitProgress(context, current, payment, next, most).catch((cause) => {
@@ -90,8 +92,30 @@ async function nextDelivery(
 
 type Written = StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'
 
-/** How often a back-off doubles before a commit is tried again that failed for another reason than a concurrent writer. */
+/** The round by which the back-off between colliding writers is at its longest: a storage that fails needs longer. */
 const LONGEST_BACK_OFF = 5
+/** How often that doubles: pauses of about 0.1 seconds become some of about 2. */
+const MOST_DOUBLINGS = 4
+
+/**
+ * Tries again what the storage has failed, with pauses, until the lease of a payment ends at `dueAt`. Rejects then, and at
+ * once where anything else has failed. `attempt` is told how often it was tried before.
+ */
+export async function outlastStorage<T>(
+  context: Context,
+  dueAt: number | undefined,
+  attempt: (round: number) => Promise<T>,
+): Promise<T> {
+  for (let round = 0; ; round++) {
+    try {
+      return await attempt(round)
+    } catch (cause) {
+      const pause = backOffMilliseconds(context, LONGEST_BACK_OFF) * 2 ** Math.min(round, MOST_DOUBLINGS)
+      if (!isOpenPaymentsError(cause) || context.clock.now() + pause >= (dueAt ?? 0)) throw cause
+      await context.clock.sleep(pause)
+    }
+  }
+}
 
 async function commitProgress(
   context: Context,
@@ -113,12 +137,10 @@ async function commitProgress(
     return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer: written }
   }
   const lost = { payment: payment.id, answer: 'lost' } as const
-  return decide(context, attempt, [], { lost }).catch(async () => {
-    // One commit that failed is no reason to stop. Both are at one version, so that only one of them happens.
-    await context.clock.sleep(backOffMilliseconds(context, LONGEST_BACK_OFF))
-    const earlier = async (): Promise<Written | undefined> =>
-      (await isWritten(context, written)) ? written : undefined
-    return decide(context, attempt, [], { lost, earlier })
+  return outlastStorage(context, record.dueAt, async (round) => {
+    const answer = await serializeRailAccount(context, payment.rail, () => decide(context, attempt, [], { lost }))
+    // A commit that failed may have happened. All are at one version, so that only one of them happens.
+    return answer === 'lost' && round > 0 && (await isWritten(context, written)) ? written : answer
   })
 }
 

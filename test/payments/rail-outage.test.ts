@@ -1,0 +1,100 @@
+import type { Clock, PaymentMethod } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { inFlight, progress } from '../support/fake-rail.ts'
+import { turns } from '../support/turns.ts'
+import type { Call } from './faulty-ports.ts'
+import { eventsOf, LEASE, type Process, pay } from './money-world.ts'
+import { onlyPayment, prepareRailPayment, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
+
+/** What a process asks of its rail, whose peer cannot be asked again: all leaves at once, and what became of it this process alone knows. */
+function onlyOnce(isRecorded: boolean): PaymentMethod['deliver'] {
+  return async (_delivery, start, record) => {
+    if (start.inFlight.sent > 0n) return { outcome: 'unknown', progress: start }
+    await record(inFlight(start, 13n, 13n))
+    if (isRecorded) await record(progress(13n, 13n))
+    return { outcome: 'delivered', progress: progress(13n, 13n) }
+  }
+}
+
+/** Whether a call commits a payment of which something has left, or is about to. */
+function isOfDelivery({ name, arguments: [changes] }: Call): boolean {
+  return (
+    name === 'commit' &&
+    Array.isArray(changes) &&
+    changes.some(({ kind, value }) => kind === 'outgoing-payment' && value?.delivery !== undefined)
+  )
+}
+
+/** Pays in a process whose storage fails so many of its commits, from when all has left on; answers how many failed. */
+async function payThrough(world: RailWorld, failures: number, isRecorded: boolean): Promise<number> {
+  const process = world.process(() => ({ ...world.method, deliver: onlyOnce(isRecorded) }))
+  let [commits, failed] = [0, 0]
+  process.ports.plan = (call) => {
+    if (!isOfDelivery(call) || ++commits === 1 || failed === failures) return undefined
+    failed++
+    return 'throws'
+  }
+  await pay(world, process, await prepareRailPayment(world))
+  process.ports.plan = () => undefined
+  await recoverIn(process, world)
+  return failed
+}
+
+async function recoverIn({ openPayments }: Process, { wallet }: RailWorld): Promise<void> {
+  wallet.clock.advance(2 * LEASE)
+  await openPayments.recover()
+  await openPayments.drain()
+}
+
+describe('T-31 T-51 what became of a payment that a process alone knows', () => {
+  it.each([
+    ['with its end', 1, false],
+    ['with its end', 5, false],
+    ['while it is on its way', 2, true],
+    ['while it is on its way', 5, true],
+  ])('is written down although the storage fails %s %i times', async (_, failures, isRecorded) => {
+    const world = await railWorld({ incomingValue: 13n })
+    expect(await payThrough(world, failures, isRecorded)).toBe(failures)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
+    expect((await world.ledger.balance('alice'))?.held).toBe(0n)
+    expect(eventsOf(world, 'delivery_unknown')).toEqual([])
+  })
+
+  it.each([false, true])(
+    'is not tried without end, nor without pauses, while it is on its way: %s',
+    async (isRecorded) => {
+      const world = await railWorld({ incomingValue: 13n })
+      const before = world.wallet.clock.now()
+      const failed = await payThrough(world, Number.POSITIVE_INFINITY, isRecorded)
+      expect(failed).toBeGreaterThan(5)
+      expect(failed).toBeLessThan(40)
+      // The lease alone: the rest is what the recovery waited.
+      expect(world.wallet.clock.now() - before).toBeLessThan(LEASE + 2 * LEASE)
+      await recoverLater(world, LEASE)
+      expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([{ reason: 'unknown' }])
+    },
+  )
+
+  it('keeps no other payment waiting that leaves through the same account of the rail', async () => {
+    const world = await railWorld()
+    let goOn = (): void => undefined
+    const paused = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const { clock } = world.wallet
+    const held: Clock = { ...clock, sleep: async (pause, signal) => (signal ? clock.sleep(pause, signal) : paused) }
+    const process = world.process(undefined, { clock: held })
+    let failed = 0
+    process.ports.plan = (call) => (isOfDelivery(call) && failed++ === 0 ? 'throws' : undefined)
+    const [one, other] = [await prepareRailPayment(world), await prepareRailPayment(world)]
+    const first = pay(world, process, one)
+    while (failed === 0) await turns(1)
+    const second = pay(world, process, other)
+    const completed = () => eventsOf(world, 'outgoing_payment.completed').length
+    for (let left = 5000; left > 0 && completed() === 0; left--) await turns(1)
+    expect(completed()).toBe(1)
+    goOn()
+    await Promise.all([first, second])
+    expect(completed()).toBe(2)
+  })
+})
