@@ -256,6 +256,7 @@ describe('a delivery with something in flight of which its rail finds nothing ou
     ['says "later"', () => async () => ({ outcome: 'later', reason: 'silence' })],
     ['throws', () => async () => Promise.reject(new Error('broken'))],
     ['says what cannot be', () => async () => ({ outcome: 'delivered', progress: progress(99n, 99n) })],
+    ['says what there is not', () => async () => ({ outcome: 'sent' }) as never],
     [
       'says "later", and records each time that it does not know',
       () => async (_delivery, start, record) => {
@@ -322,6 +323,7 @@ describe('a rail that says what cannot be', () => {
       'notes that are too long',
       odd({ outcome: 'unknown', progress: inFlight(progress(0n, 0n), 1n, 1n, 'x'.repeat(16_385)) }),
     ],
+    ['an outcome that there is not', async () => ({ outcome: 'sent' }) as never],
     ['notes that no database takes', odd({ outcome: 'unknown', progress: inFlight(progress(0n, 0n), 1n, 1n, '\0') })],
   ])('is not believed, and asked again: %s', async (_, deliver) => {
     const world = await paidBy(deliver)

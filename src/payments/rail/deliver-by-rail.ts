@@ -178,6 +178,8 @@ async function conclude(
     }
     case 'later':
       return putOff(context, record, payment, result.reason)
+    default:
+      throw new TypeError('a payment method answered no outcome that there is')
   }
 }
 
