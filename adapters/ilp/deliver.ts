@@ -13,6 +13,7 @@ import type { IlpSettings } from './options.ts'
 import type { Peer, Peers } from './peers.ts'
 import { type PathRate, probePath } from './probe-path.ts'
 import { quotePath } from './quote-path.ts'
+import { readSettled } from './read-settled.ts'
 import { EXPIRY_MARGIN_MILLISECONDS, type SendResult, sendMoney } from './send-money.ts'
 import { isHigher, smaller } from './send-money-amounts.ts'
 import type { SendStop } from './send-money-pace.ts'
@@ -117,10 +118,11 @@ async function findRate(
     : { outcome: 'later', reason: path.reason === 'busy' ? path.detail : path.reason }
 }
 
-async function findMost(server: RailServer, { limits, settled }: Peer): Promise<bigint | undefined | SendStop> {
-  if (limits.sending === undefined) return undefined
+async function findMost(server: RailServer, peer: Peer): Promise<bigint | undefined | SendStop> {
+  const { sending } = peer.limits
+  if (sending === undefined) return undefined
   try {
-    return limits.sending - ((await settled?.()) ?? 0n)
+    return sending - (await readSettled(server.clock, peer))
   } catch (cause) {
     const at = server.clock.now()
     server.emit({

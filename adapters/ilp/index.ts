@@ -15,6 +15,7 @@ import { createSender } from './deliver.ts'
 import { answerPeer } from './endpoint.ts'
 import { type IlpOptions, resolveIlpOptions } from './options.ts'
 import { createPeers } from './peers.ts'
+import { readSettled } from './read-settled.ts'
 
 export type { IlpOptions, IlpPeer } from './options.ts'
 export type { SendToPeer } from './send-packet.ts'
@@ -32,7 +33,7 @@ export interface PeerBalance extends RailBalance {
 export interface Ilp extends PaymentMethod {
   /**
    * Where this server stands with a peer, in `asset` or, where it has one account only, in that one's. Rejects with a
-   * `RangeError` where there is no such account, and where the storage or `settled` fails.
+   * `RangeError` where there is no such account, and where the storage fails, or `settled` does or takes longer than 3 seconds.
    */
   balance(peerAddress: string, asset?: Asset): Promise<PeerBalance>
 }
@@ -70,7 +71,10 @@ export function ilp(options: IlpOptions): Ilp {
       const [peer, ...others] = peers.peersAt(peerAddress, asset)
       if (peer === undefined || others.length > 0)
         throw new RangeError('no peer has this address and asset, or several')
-      const [{ sent, received }, settled] = await Promise.all([server().balance(peer.account), peer.settled?.() ?? 0n])
+      const [{ sent, received }, settled] = await Promise.all([
+        server().balance(peer.account),
+        readSettled(server().clock, peer),
+      ])
       return { asset: peer.asset, sent, received, settled, owed: received - sent - settled }
     },
   }

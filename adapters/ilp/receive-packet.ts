@@ -4,6 +4,7 @@ import { fromBase64url, isEqualBytes, toHex } from '../../src/protocol/identifie
 import { ascii, joinOctets } from './oer.ts'
 import { encodeAmountTooLarge, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
 import type { Peer } from './peers.ts'
+import { readSettled } from './read-settled.ts'
 import { conditionOf, deriveStreamKeys, type StreamKeys } from './stream-keys.ts'
 import { decodeStreamPacket, encodeStreamPacket, type StreamFrame, type StreamPacket } from './stream-packet.ts'
 
@@ -122,7 +123,7 @@ async function transferOf({ server, peer, prepare, packet, payment, arrived }: A
     account: peer.account,
     accountAmount: amountOf(peer.asset, prepare.amount),
     notAfter: notAfter(prepare),
-    ...(limit !== undefined && { most: limit + ((await peer.settled?.()) ?? 0n) }),
+    ...(limit !== undefined && { most: limit + (await readSettled(server.clock, peer)) }),
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DeliveryResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { turn } from '../support/turns.ts'
+import { turn, turns } from '../support/turns.ts'
 import type { Mishap } from './sender-path.ts'
 import { senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
@@ -243,7 +243,7 @@ describe('a delivery', () => {
 })
 
 describe('a limit', () => {
-  const limited = (sending: bigint, settled?: () => bigint) =>
+  const limited = (sending: bigint, settled?: () => bigint | Promise<bigint>) =>
     senderScene({ peer: { maxPacketAmount: 100n, limits: { sending }, ...(settled && { settled }) } })
 
   it('stops before anything leaves that would exceed it, and the host is told', async () => {
@@ -275,6 +275,28 @@ describe('a limit', () => {
     expect(world.events).toMatchObject([{ type: 'fault', cause: { message: 'the books are away' } }])
     isAway = false
     expect(await world.finish(delivery)).toMatchObject(delivered(4000n, 4000n))
+  })
+
+  it('that is not known within three seconds is asked for again', async () => {
+    let isAsked = false
+    const { world, order, amounts, clock } = await limited(9000n, () => {
+      isAsked = true
+      return new Promise(() => undefined)
+    })
+    let result: DeliveryResult | undefined
+    const delivering = world.deliver(order(400n, 400n)).then((answer) => {
+      result = answer
+    })
+    while (!isAsked) await turns(1)
+    clock.advance(2_999)
+    await turns(20)
+    expect(result).toBeUndefined()
+    clock.advance(1)
+    await delivering
+    expect(result).toEqual({ outcome: 'later', reason: 'settled_unknown' })
+    expect(amounts()).toEqual([])
+    const cause = { message: 'what was settled with a peer was not answered in time' }
+    expect(world.events).toMatchObject([{ type: 'fault', message: 'what was settled with a peer is not known', cause }])
   })
 
   it('of what was settled counts what is left', async () => {

@@ -4,6 +4,7 @@ import type { HttpRequest, HttpResponse } from 'open-payments-server'
 import { toNodeListener } from 'open-payments-server/node'
 import { describe, expect, it } from 'vitest'
 import { encodeIlpPacket, MAX_PREPARE_OCTETS } from '../../adapters/ilp/packet.ts'
+import { turns } from '../support/turns.ts'
 import {
   ACCOUNT,
   EUR_ACCOUNT,
@@ -148,6 +149,22 @@ describe('a peer that brings a packet over HTTP', () => {
     expect(await ask(world, thrown)).toMatchObject({ status: 500, body: '' })
     const faults = world.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
     expect(faults).toEqual(['books', 'something that is no Error was thrown'])
+  })
+
+  it('gets 500 where the books do not answer within three seconds, and nothing is taken', async () => {
+    let isAsked = false
+    const settled = (): Promise<bigint> => {
+      isAsked = true
+      return new Promise(() => undefined)
+    }
+    const world = receiverWorld({}, { limits: { receiving: 1n }, settled })
+    const paying = world.pay()
+    while (!isAsked) await turns(1)
+    world.clock.advance(3_000)
+    expect((await paying).response).toMatchObject({ status: 500, body: '' })
+    expect(world.transfers).toEqual([])
+    const message = 'what was settled with a peer was not answered in time'
+    expect(world.events).toContainEqual(expect.objectContaining({ type: 'fault', message }))
   })
 
   it('is served by a host, byte for byte', async () => {
