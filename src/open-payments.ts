@@ -23,6 +23,7 @@ import type { Interactions } from './ports/consent.ts'
 import type { HttpRequest, HttpResponse } from './ports/http-exchange.ts'
 import type { Amount } from './protocol/amount.ts'
 import { walletAddressPath } from './protocol/wallet-address.ts'
+import { tellFault } from './records/tell-fault.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
@@ -140,7 +141,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     try {
       waitUntil?.(work)
     } catch (cause) {
-      context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message: 'waitUntil failed', cause })
+      tellFault(context, 'waitUntil failed', cause)
     }
   }
   const credits = new Set<Promise<unknown>>()

@@ -2,6 +2,7 @@ import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { PaymentMethod } from '../ports/payment-method.ts'
+import { tellFault } from '../records/tell-fault.ts'
 import type { ServerRole } from './exchange.ts'
 import type { Row } from './router.ts'
 import { ANY_PATH } from './router.ts'
@@ -41,8 +42,7 @@ export async function answerByRail(context: Context, rail: RailEndpoint, request
   try {
     return await rail.handle(request)
   } catch (cause) {
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment method failed', cause })
+    tellFault(context, 'a payment method failed', cause)
     return { status: 500, headers: { 'cache-control': 'no-store' }, body: undefined }
   }
 }

@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { backOffMilliseconds } from '../records/decide.ts'
+import { tellFault } from '../records/tell-fault.ts'
 import { confirmHold, type FirstStep } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
@@ -55,8 +56,7 @@ export async function advancePayment(
 
 /** A step that failed is tried again like one that was not answered: it repeats safely. */
 function stallOn(context: Context, cause: unknown): Step {
-  const at = context.clock.now()
-  context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be moved on', cause })
+  tellFault(context, 'a payment could not be moved on', cause)
   return { progress: 'stalled', reason: 'a step failed, which is a fault' }
 }
 

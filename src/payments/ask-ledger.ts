@@ -2,7 +2,8 @@ import type { Context } from '../ports/context.ts'
 import type { LedgerResult } from '../ports/ledger.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { isSameAsset } from '../protocol/amount.ts'
-import { answerInTime, type LedgerCall, raceDeadline } from './in-time.ts'
+import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
+import { answerInTime, raceDeadline } from './in-time.ts'
 
 /**
  * What a ledger call came to. `unknown`: it threw, did not answer in time, gave no answer that the port names, or said
@@ -69,7 +70,7 @@ function unknownOutcome(
   cause: unknown,
   told: LedgerCall,
 ): Extract<LedgerOutcome, { readonly outcome: 'unknown' }> {
-  context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause, ...told })
+  tellFault(context, message, cause, told)
   return { outcome: 'unknown', reason: message }
 }
 
@@ -89,13 +90,6 @@ export async function checkLedgerAccount(
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
   const cause = new Error(`account "${account}": ${sides} in the ledger`)
-  context.emit({
-    type: 'fault',
-    at: context.clock.now(),
-    operation: undefined,
-    message: 'directory and ledger give an account different assets',
-    cause,
-    ...told,
-  })
+  tellFault(context, 'directory and ledger give an account different assets', cause, told)
   return 'wrong_asset'
 }

@@ -23,6 +23,7 @@ import { decide } from '../records/decide.ts'
 import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse, unlessRepeated } from '../records/decide-once.ts'
 import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
+import { tellFault } from '../records/tell-fault.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { withPatienceForHold } from './in-time.ts'
@@ -200,8 +201,7 @@ async function holdMoney(
     const held = await writeHold(context, record, asked, 'undo', quote)
     return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment is left to recovery', cause })
+    tellFault(context, 'a payment is left to recovery', cause)
     // After a refusal there is nothing to pay twice, and the payment may be undone after all: it must not count as created.
     const isRepeatable = record.value.keyId !== undefined || asked.outcome === 'refused'
     if (isRepeatable) throw unavailable('what became of an order is not known')

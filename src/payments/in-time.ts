@@ -1,7 +1,7 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { ServiceEvent } from '../ports/events.ts'
 import { answerBefore } from '../records/deadline.ts'
+import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 
 /**
  * The context for a request that asks another server: `holdSeconds` are the time of all that has to be known before there
@@ -31,9 +31,6 @@ export async function raceDeadline<T>(context: Context, call: () => Promise<T>):
   return answerBefore(clock, Math.min(limits.holdSeconds * 1000, left), call)
 }
 
-/** Which call of the ledger a fault is of. */
-export type LedgerCall = Required<Pick<Extract<ServiceEvent, { readonly type: 'fault' }>, 'call' | 'callId'>>
-
 /**
  * The same for a call that changes nothing: throws "unavailable" where it fails, which is an event with its cause, and
  * where it does not answer in time. `told` is what the event says beside that.
@@ -48,8 +45,7 @@ export async function answerInTime<T>(
     const answer = await raceDeadline(context, call)
     if (answer !== 'late') return answer
   } catch (cause) {
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: `${what} failed`, cause, ...told })
+    tellFault(context, `${what} failed`, cause, told)
   }
   throw unavailable(`${what} does not answer`)
 }

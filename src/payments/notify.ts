@@ -6,6 +6,7 @@ import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import { tellFault } from '../records/tell-fault.ts'
 import type { TakenUp } from './step.ts'
 
 /** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
@@ -97,8 +98,7 @@ export async function deliverEvents(context: Context, subject: string, first?: R
       }
       return isLost ? 'lost' : 'taken'
     } catch (cause) {
-      const at = context.clock.now()
-      context.emit({ type: 'fault', at, operation: undefined, message: 'a money event was not delivered', cause })
+      tellFault(context, 'a money event was not delivered', cause)
       return postponeEvents(context, waiting)
     }
   })

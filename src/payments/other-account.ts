@@ -1,4 +1,5 @@
 import type { Context } from '../ports/context.ts'
+import { tellFault } from '../records/tell-fault.ts'
 
 /** What was made for an account; a record of an older release does not say for which. */
 export interface MadeForAccount {
@@ -12,11 +13,6 @@ export function isOtherAccount(made: MadeForAccount, account: string): boolean {
 
 /** Tells the wallet that a wallet address has another account than something was made for: its own mistake. */
 export function tellOtherAccount(context: Context, walletAddress: string, made: MadeForAccount, account: string): void {
-  context.emit({
-    type: 'fault',
-    at: context.clock.now(),
-    operation: undefined,
-    message: 'a wallet address has another account by now',
-    cause: new Error(`${walletAddress}: account "${made.account}" before, "${account}" in the directory`),
-  })
+  const cause = new Error(`${walletAddress}: account "${made.account}" before, "${account}" in the directory`)
+  tellFault(context, 'a wallet address has another account by now', cause)
 }

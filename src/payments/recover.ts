@@ -5,6 +5,7 @@ import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import { tellFault } from '../records/tell-fault.ts'
 import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents, refusalSubject } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
@@ -137,8 +138,7 @@ async function claim(
     return { ...record, version: record.version + 1, dueAt }
   } catch (cause) {
     // One that was not claimed keeps none of the others waiting; where it was, it is due again after its lease.
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be claimed', cause })
+    tellFault(context, 'a payment could not be claimed', cause)
     return 'failed'
   }
 }
@@ -239,8 +239,7 @@ async function commitSwept(context: Context, changes: readonly Change[]): Promis
   try {
     return await context.storage.commit(changes)
   } catch (cause) {
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a record could not be swept', cause })
+    tellFault(context, 'a record could not be swept', cause)
     return undefined
   }
 }

@@ -1,5 +1,6 @@
 import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Context } from '../ports/context.ts'
+import { tellFault } from '../records/tell-fault.ts'
 
 /**
  * Work that a host's timer calls, and whose rejection it may swallow: what no event has told yet is a fault. Where the
@@ -9,8 +10,7 @@ export async function tellFailure<T>(context: Context, message: string, work: ()
   try {
     return await work()
   } catch (cause) {
-    if (!isOpenPaymentsError(cause))
-      context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause })
+    if (!isOpenPaymentsError(cause)) tellFault(context, message, cause)
     throw cause
   }
 }

@@ -1,6 +1,7 @@
 import { invalidSignature, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
+import { tellFault } from './tell-fault.ts'
 
 /** What one attempt came to: a commit and its answer, or an answer that needs none. */
 export type Attempt<T> = { readonly changes: readonly Change[]; readonly answer: T } | { readonly answer: T }
@@ -91,13 +92,7 @@ function isAbout(change: Change, payment: string): boolean {
 }
 
 async function hasHappened(context: Context, changes: readonly Change[], cause: unknown): Promise<boolean> {
-  context.emit({
-    type: 'fault',
-    at: context.clock.now(),
-    operation: undefined,
-    message: 'a commit was not answered',
-    cause,
-  })
+  tellFault(context, 'a commit was not answered', cause)
   const isFresh = ({ action, kind }: Write): boolean => action === 'insert' && FRESH.includes(kind)
   const written = tellingWrites(
     changes.filter((change) => 'value' in change),

@@ -1,9 +1,8 @@
 import { unavailable, unexpected } from '../errors/conditions.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Context } from '../ports/context.ts'
-import type { ServiceEvent } from '../ports/events.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
 import { answerBefore } from './deadline.ts'
+import { tellFault } from './tell-fault.ts'
 
 /**
  * The wallet's directory with its failures made ours: a question that fails, or is not answered in time, is an event and
@@ -12,15 +11,16 @@ import { answerBefore } from './deadline.ts'
  */
 export function guardDirectory(
   directory: WalletAddresses,
-  { clock, seconds, emit }: { clock: Clock; seconds: number; emit: (event: ServiceEvent) => void },
+  context: Pick<Context, 'clock' | 'emit'>,
+  seconds: number,
 ): Context['walletAddresses'] {
   const tell = (message: string, cause: unknown): string => {
-    emit({ type: 'fault', at: clock.now(), operation: undefined, message, cause })
+    tellFault(context, message, cause)
     return message
   }
   const ask = async (walletAddress: string): Promise<WalletAddress | null | undefined> => {
     try {
-      const found = await answerBefore(clock, seconds * 1000, () => directory.find(walletAddress))
+      const found = await answerBefore(context.clock, seconds * 1000, () => directory.find(walletAddress))
       if (found !== 'late') return found
     } catch (cause) {
       throw unavailable(tell('the directory of wallet addresses failed', cause))

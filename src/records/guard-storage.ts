@@ -1,7 +1,8 @@
 import { unavailable } from '../errors/conditions.ts'
-import type { ServiceEvent } from '../ports/events.ts'
+import type { Context } from '../ports/context.ts'
 import type { Change, RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 import { SCHEMA_VERSIONS } from '../protocol/schema-version.ts'
+import { tellFault } from './tell-fault.ts'
 
 const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 
@@ -13,9 +14,7 @@ const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
  * Every write names the form of its value. A record that a newer release wrote, while both run, is not guessed at: it
  * cannot be read, and background work leaves it to the newer one.
  */
-export function guardStorage(storage: Storage, now: () => number, emit: (event: ServiceEvent) => void): Storage {
-  const tell = (message: string, cause: unknown): void =>
-    emit({ type: 'fault', at: now(), operation: undefined, message, cause })
+export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 'emit'>): Storage {
   const guard = async <T extends StoredRecord | undefined>(
     read: () => Promise<readonly T[]>,
     kind?: RecordKind,
@@ -27,13 +26,13 @@ export function guardStorage(storage: Storage, now: () => number, emit: (event: 
         throw new TypeError(`what is due is no record of ${kind}`)
       return found
     } catch (cause) {
-      tell('the storage could not be read', cause)
+      tellFault(context, 'the storage could not be read', cause)
       throw unavailable('the storage could not be read')
     }
   }
   const isReadable = (record: StoredRecord | undefined): boolean => {
     if (record === undefined || isWritten(record)) return true
-    tell('a newer release wrote a record', { kind: record.kind, id: record.value.id })
+    tellFault(context, 'a newer release wrote a record', { kind: record.kind, id: record.value.id })
     return false
   }
   const readable = <T extends StoredRecord | undefined>(records: readonly T[]): readonly T[] => {

@@ -5,6 +5,7 @@ import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { backOffMilliseconds, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
+import { tellFault } from '../../records/tell-fault.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, recordEvents, refusalSubject } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
@@ -32,8 +33,7 @@ export async function creditPayee(context: Context, receipt: Receipt): Promise<v
       if (tries < TRIES_AT_ONCE) await context.clock.sleep(backOffMilliseconds(context, tries + 4))
     }
   } catch (cause) {
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a receipt could not be credited', cause })
+    tellFault(context, 'a receipt could not be credited', cause)
   }
 }
 
@@ -108,7 +108,7 @@ async function claim(context: Context, record: StoredRecord<'receipt'>): Promise
     return outcome === 'committed' ? 'taken' : 'lost'
   } catch (cause) {
     // One that was not claimed keeps none of the others waiting; where it was, it is due again later.
-    context.emit({ type: 'fault', at: now, operation: undefined, message: 'a receipt could not be claimed', cause })
+    tellFault(context, 'a receipt could not be claimed', cause)
     return 'failed'
   }
 }

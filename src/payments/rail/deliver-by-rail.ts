@@ -4,6 +4,7 @@ import type { StoredRecord } from '../../ports/storage.ts'
 import { amountOf } from '../../protocol/amount.ts'
 import type { RailPayment } from '../../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
+import { tellFault } from '../../records/tell-fault.ts'
 import type { Step } from '../step.ts'
 import { askRail, hideSecret } from './ask-rail.ts'
 import { checkProgress, handOver, isInFlight, progressOf } from './delivery-progress.ts'
@@ -49,7 +50,7 @@ export async function deliverByRail(
   } catch (cause) {
     // A secret that this process does not have may come back, or another process has it.
     const message = cause instanceof Error ? cause.message : 'a payment could not be moved on'
-    context.emit({ type: 'fault', at: context.clock.now(), operation: undefined, message, cause })
+    tellFault(context, message, cause)
     return putOff(context, record, payment, message)
   }
   if (details === undefined) {
@@ -67,8 +68,7 @@ export async function deliverByRail(
     return await outlastStorage(context, followed.current().dueAt, () => conclude(context, attempt, result))
   } catch (cause) {
     if (followed.isLost()) return { progress: 'lost' }
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment could not be moved on', cause })
+    tellFault(context, 'a payment could not be moved on', cause)
     return putOff(context, followed.current(), payment, 'rail_failed')
   }
 }
@@ -131,8 +131,7 @@ async function carry(
     return 'reason' in result ? { ...result, reason: hideSecret(result.reason, details) } : result
   } catch (cause) {
     if (followed.isLost()) return 'lost'
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment method failed', cause })
+    tellFault(context, 'a payment method failed', cause)
     return { outcome: 'later', reason: 'the payment method failed' }
   }
 }

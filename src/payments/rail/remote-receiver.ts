@@ -6,6 +6,7 @@ import { type Amount, type Asset, amountOf, isSameAsset } from '../../protocol/a
 import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
+import { tellFault } from '../../records/tell-fault.ts'
 import { raceDeadline } from '../in-time.ts'
 import { askRail, hideSecret } from './ask-rail.ts'
 
@@ -137,8 +138,7 @@ async function quoteOf(
   try {
     return await askRail(request.details, () => method.quote(request))
   } catch (cause) {
-    const at = context.clock.now()
-    context.emit({ type: 'fault', at, operation: undefined, message: 'a payment method failed', cause })
+    tellFault(context, 'a payment method failed', cause)
     throw unavailable('a payment method failed')
   }
 }
