@@ -15,7 +15,8 @@ import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify.ts'
-import { creditIdOf, type TakenRoom, takeRoom, turnAtReceiver } from './reserve-room.ts'
+import { creditIdOf, type TakenRoom, takeRoom } from './reserve-room.ts'
+import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
 /** What was committed together with the word that the money of a payment is held. */
 export interface FirstStep {
@@ -104,10 +105,10 @@ async function startSending(
   quote: StoredRecord<'quote'> | undefined,
 ): Promise<HeldPayment> {
   const payment = known.value
-  if (!isLocalPayment(payment) || context.serialize.isBusy(turnAtReceiver(payment)))
+  if (!isLocalPayment(payment) || context.serialize.isBusy(turnAtIncoming(payment.incomingPaymentId)))
     return writeSending(context, known, quote, async () => undefined)
   let isFirst = true
-  return context.serialize(turnAtReceiver(payment), () =>
+  return context.serialize(turnAtIncoming(payment.incomingPaymentId), () =>
     writeSending(context, known, quote, async (now) => {
       if (!isFirst) return undefined
       isFirst = false
@@ -201,7 +202,7 @@ async function refusePayment(
     }
   }
   // It gives back what its grant has spent, as others take it: each waits its turn, and none is in another one's way.
-  return context.serialize(`grant:${grantId}`, () => decide(context, attempt))
+  return context.serialize(turnAtGrant(grantId), () => decide(context, attempt))
 }
 
 /** Makes room for the order to be given again: its quote and its key are free, and nothing is kept of its request. */

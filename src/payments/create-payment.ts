@@ -29,6 +29,7 @@ import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-
 import { withPatienceForHold } from './in-time.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import type { Receiver } from './resolve-receiver.ts'
+import { turnAtGrant } from './turns.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
 export interface PaymentTerms {
@@ -127,7 +128,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   }
   const once = await decideTogether(
     context,
-    `grant:${token.grantId}`,
+    turnAtGrant(token.grantId),
     (before) =>
       planOnce(context, order, async () => {
         const reading = readTerms()

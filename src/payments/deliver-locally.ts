@@ -7,8 +7,9 @@ import { askLedger } from './ask-ledger.ts'
 import { changesOfDecision } from './decide-payment.ts'
 import { askEnd, changesOfDecisionAndEnd } from './finish-payment.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
-import { creditIdOf, readReceiver, takeRoom, turnAtReceiver } from './reserve-room.ts'
+import { creditIdOf, readReceiver, takeRoom } from './reserve-room.ts'
 import type { Step } from './step.ts'
+import { turnAtIncoming } from './turns.ts'
 
 /**
  * Pays a receiver on this server inside the ledger: reserve room in the incoming payment, where that is not done yet,
@@ -103,5 +104,5 @@ async function decideAtReceiver<T>(
   attempt: () => Promise<Attempt<T | Step>>,
 ): Promise<T | Step> {
   const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
-  return context.serialize(turnAtReceiver(payment), () => decide(context, attempt, [], { lost }))
+  return context.serialize(turnAtIncoming(payment.incomingPaymentId), () => decide(context, attempt, [], { lost }))
 }

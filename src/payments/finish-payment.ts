@@ -7,6 +7,7 @@ import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import type { Ended, Step } from './step.ts'
+import { turnAtGrant } from './turns.ts'
 
 /**
  * Tells the ledger what was decided, then writes the end of the payment down. A ledger that does not answer, or
@@ -88,5 +89,5 @@ async function commitEnd(
     changesOfEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])
   const lost = { payment: end.id, answer: { progress: 'lost' } } as const
   const commit = (): Promise<Step> => decide(context, attempt, [], { lost })
-  return isFailed ? context.serialize(`grant:${end.grantId}`, commit) : commit()
+  return isFailed ? context.serialize(turnAtGrant(end.grantId), commit) : commit()
 }

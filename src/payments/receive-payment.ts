@@ -8,6 +8,7 @@ import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { deliverEvents } from './notify.ts'
 import { isOtherAccount, tellOtherAccount } from './other-account.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
+import { turnAtIncoming } from './turns.ts'
 
 /**
  * What became of money that a rail of the wallet's own reported. `accepted` is counted, `excess` is not, in the smallest
@@ -47,7 +48,7 @@ export async function receivePayment(
   if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
   // Before anything waits its turn: the wallet's directory may take its time.
   await requireSameAccount(context, id, `rail:${transferId}`)
-  const result = await context.serialize(`incoming:${id}`, () =>
+  const result = await context.serialize(turnAtIncoming(id), () =>
     decide<ReceivedPayment>(context, async () => {
       // Read before the receipt: where this very transfer has just completed the payment, that is found, and no refusal.
       const record = await readRecord(context.storage, 'incoming-payment', id)

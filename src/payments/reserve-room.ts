@@ -13,11 +13,6 @@ export async function creditIdOf(context: Context, outgoingPaymentId: string): P
   return toHex(digest).slice(0, 32)
 }
 
-/** The key under which those who write one incoming payment take turns in this process. */
-export function turnAtReceiver({ incomingPaymentId }: LocalPayment): string {
-  return `incoming:${incomingPaymentId}`
-}
-
 /** An incoming payment, and the receipt of one payment to it, at one moment. */
 export interface ReadReceiver {
   readonly incoming: StoredRecord<'incoming-payment'>

@@ -10,6 +10,7 @@ import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, recordEvents, refusalSubject } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
 import type { TakenUp } from '../step.ts'
+import { turnAtIncoming } from '../turns.ts'
 
 const TRIES_AT_ONCE = 3
 
@@ -51,7 +52,7 @@ type DecidedCredit = Exclude<LedgerOutcome, { readonly outcome: 'unknown' }>
 async function endReceipt(context: Context, receipt: Receipt, credited: DecidedCredit): Promise<void> {
   const { id, incomingPaymentId } = receipt
   const refusals = credited.outcome === 'done' ? [] : [creditRefusedEvent(context, receipt, credited.reason)]
-  const isOurs = await context.serialize(`incoming:${incomingPaymentId}`, () =>
+  const isOurs = await context.serialize(turnAtIncoming(incomingPaymentId), () =>
     decide<boolean>(context, async () => {
       const keys = [
         { kind: 'receipt', id },

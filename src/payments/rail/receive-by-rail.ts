@@ -12,6 +12,7 @@ import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
 import { isOtherAccount, tellOtherAccount } from '../other-account.ts'
+import { turnAtIncoming } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
 
@@ -38,7 +39,7 @@ export async function receiveByRail(
   const name = { method, account }
   // The wallet is asked before anything is locked, and not at all for what is known already.
   const payee = await findPayeeAccount(context, method, transfer)
-  const taken = await context.serialize(`incoming:${incomingPayment}`, () =>
+  const taken = await context.serialize(turnAtIncoming(incomingPayment), () =>
     serializeRailAccount(context, name, () =>
       decide<Taken>(context, () => takeTransfer(context, method, transfer, payee)),
     ),

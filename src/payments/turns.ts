@@ -1,0 +1,9 @@
+/** The key under which those who write one incoming payment take turns in this process. */
+export function turnAtIncoming(incomingPaymentId: string): string {
+  return `incoming:${incomingPaymentId}`
+}
+
+/** The key under which those who write what one grant has spent take turns in this process. */
+export function turnAtGrant(grantId: string): string {
+  return `grant:${grantId}`
+}
