@@ -1,7 +1,13 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
-import { assetOf, type IncomingPayment, isActive, roomOf, stateAfterReceipt } from '../protocol/incoming-payment.ts'
+import {
+  acceptReceipt,
+  assetOf,
+  type IncomingPayment,
+  isActive,
+  stateAfterReceipt,
+} from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
@@ -130,10 +136,5 @@ function acceptedOf(
 ): bigint | 'completed' | 'expired' | 'over_remainder' {
   if (payment.state === 'completed') return 'completed'
   if (!isActive(payment, context.clock.now())) return 'expired'
-  const room = roomOf(payment)
-  if (amount <= room) return amount
-  const taken = payment.received.value + payment.reserved.value
-  const isUnbounded = payment.incomingAmount === undefined || taken + amount > MAX_AMOUNT_VALUE
-  if (isUnbounded || context.policies.excessReceipt === 'refuse') return 'over_remainder'
-  return context.policies.excessReceipt === 'cap' ? room : amount
+  return acceptReceipt(payment, amount, context.policies.excessReceipt) ?? 'over_remainder'
 }

@@ -107,6 +107,22 @@ export function roomOf(payment: IncomingPayment): bigint {
   return remainderOf(payment) ?? MAX_AMOUNT_VALUE - payment.received.value - payment.reserved.value
 }
 
+/**
+ * How much of money that has come from elsewhere is counted, by what the wallet does with more than there is room for:
+ * `undefined` where none of it. No policy makes a sum that an unsigned 64-bit one does not hold. @spec INC-8 @spec LIM-11
+ */
+export function acceptReceipt(
+  payment: IncomingPayment,
+  amount: bigint,
+  excess: 'accept' | 'cap' | 'refuse',
+): bigint | undefined {
+  const room = roomOf(payment)
+  if (amount <= room) return amount
+  const sum = payment.received.value + payment.reserved.value + amount
+  if (sum > MAX_AMOUNT_VALUE || excess === 'refuse') return undefined
+  return excess === 'cap' ? room : amount
+}
+
 /** Reserves a local receipt, whole or not at all. @spec INC-8 */
 export function reserveReceipt(
   payment: IncomingPayment,

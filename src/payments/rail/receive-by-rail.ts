@@ -4,7 +4,7 @@ import type { Change, StoredRecord } from '../../ports/storage.ts'
 import type { WalletAddress } from '../../ports/wallet-addresses.ts'
 import { addAmounts, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../../protocol/amount.ts'
 import { isIdentifier } from '../../protocol/identifiers.ts'
-import { assetOf, type IncomingPayment, isActive, roomOf } from '../../protocol/incoming-payment.ts'
+import { acceptReceipt, assetOf, type IncomingPayment, isActive } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
@@ -150,8 +150,9 @@ async function takeTransfer(
     throw new TypeError('a transfer is in another asset than its incoming payment')
   if (!isActive(incoming.value, now)) return refuse('not_payable')
   if (typeof payee === 'string') return refuse(payee)
-  const accepted = acceptedOf(context, incoming.value, transfer)
-  if (accepted === undefined) return refuse('over_remainder')
+  // What is above the remainder is the wallet's.
+  const accepted = acceptReceipt(incoming.value, transfer.amount.value, context.policies.excessReceipt) ?? 0n
+  if (accepted === 0n || accepted < transfer.least) return refuse('over_remainder')
   const { account, accountAmount, most } = transfer
   const { assetCode, assetScale, value: received } = accountAmount
   const moved = moveRailAccount(railAccount, { method, account, assetCode, assetScale }, { received }, most)
@@ -182,17 +183,6 @@ function answerAgain(method: string, transfer: RailTransfer, receipt: Receipt): 
     receipt.railAccount === railAccountId(method, transfer.account) &&
     receipt.railAmount === transfer.accountAmount.value
   return isSame ? 'received' : 'refused'
-}
-
-/** How much of a transfer is the payee's; `undefined` where it is not taken. What is above the remainder is the wallet's. */
-function acceptedOf(context: Context, payment: IncomingPayment, transfer: RailTransfer): bigint | undefined {
-  const { excessReceipt } = context.policies
-  const { amount, least } = transfer
-  const room = roomOf(payment)
-  if (amount.value <= room) return amount.value
-  if (payment.received.value + payment.reserved.value + amount.value > MAX_AMOUNT_VALUE) return undefined
-  if (excessReceipt === 'accept') return amount.value
-  return excessReceipt === 'cap' && room > 0n && least <= room ? room : undefined
 }
 
 function reserveRoom(incoming: StoredRecord<'incoming-payment'>, accepted: bigint): Change {
