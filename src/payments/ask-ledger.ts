@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { LedgerResult } from '../ports/ledger.ts'
+import type { LedgerRefusal, LedgerResult } from '../ports/ledger.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
@@ -12,7 +12,7 @@ import { answerInTime, raceDeadline } from './in-time.ts'
  */
 export type LedgerOutcome =
   | { readonly outcome: 'done' }
-  | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
+  | { readonly outcome: 'refused'; readonly reason: LedgerRefusal }
   | { readonly outcome: 'unknown'; readonly reason: string }
 
 /**

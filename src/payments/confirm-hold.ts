@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { Counterparty } from '../ports/ledger.ts'
+import type { Counterparty, LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import {
   enterState,
@@ -40,7 +40,7 @@ export type HeldPayment =
   /** Refused too late to be undone: the payment is there, and has failed. */
   | { readonly outcome: 'failed'; readonly record: StoredRecord<'outgoing-payment'> }
   /** Refused and undone. */
-  | { readonly outcome: 'refused'; readonly reason: 'insufficient_funds' | 'account_closed' | 'not_allowed' }
+  | { readonly outcome: 'refused'; readonly reason: LedgerRefusal }
 
 /**
  * Asks the ledger to hold the money of a `created` payment, and writes down what it answers.
@@ -173,7 +173,7 @@ function useQuote(payment: OutgoingPayment, quote: StoredRecord<'quote'> | undef
 async function refusePayment(
   context: Context,
   { id, grantId }: OutgoingPayment,
-  reason: 'insufficient_funds' | 'account_closed' | 'not_allowed',
+  reason: LedgerRefusal,
   whenRefused: 'undo' | 'fail',
 ): Promise<HeldPayment> {
   const attempt = async (): Promise<Attempt<HeldPayment>> => {
