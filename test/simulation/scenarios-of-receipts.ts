@@ -201,7 +201,7 @@ export const OF_RECEIPTS: readonly Scenario[] = [
         what: 'that what is reserved holds up expiry',
         edits: [
           {
-            file: 'src/payments/recover.ts',
+            file: 'src/payments/sweep.ts',
             find: 'if (record.value.reserved.value > 0n) {',
             put: 'if (record.value.reserved.value < 0n) {',
           },

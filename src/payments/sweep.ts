@@ -1,0 +1,132 @@
+import type { Context } from '../ports/context.ts'
+import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
+import { finaliseGrant } from '../protocol/grant.ts'
+import type { IncomingPayment } from '../protocol/incoming-payment.ts'
+import { writeOverGrant } from '../records/end-grant.ts'
+import { recordsOfKind } from '../records/read-record.ts'
+import { tellFault } from '../records/tell-fault.ts'
+import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
+import { replaceIncoming } from './replace-incoming.ts'
+
+/** How much one call takes up of each kind, so that it always ends soon. */
+export const BATCH = 100
+
+const SWEPT: readonly RecordKind[] = [
+  'replay-claim',
+  'idempotency-key',
+  'quote',
+  'access-token',
+  'interaction',
+  'incoming-payment',
+  'grant',
+  'receipt',
+]
+
+/**
+ * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and what nobody can use
+ * any more is deleted. Safe to run in several processes at once. Resolves with how many records it changed; a full
+ * batch of 100 of one kind means that there may be more.
+ */
+export async function sweepRecords(context: Context): Promise<number> {
+  const now = context.clock.now()
+  const records: Record<string, number> = {}
+  const failures: unknown[] = []
+  for (const kind of SWEPT) {
+    try {
+      const swept = await sweepKind(context, kind, now)
+      if (swept > 0) records[kind] = swept
+    } catch (failure) {
+      failures.push(failure)
+    }
+  }
+  const count = Object.values(records).reduce((sum, swept) => sum + swept, 0)
+  if (count > 0) context.emit({ type: 'swept', at: context.clock.now(), records, isFull: count >= BATCH })
+  if (failures.length > 0) throw failures[0]
+  return count
+}
+
+async function sweepKind(context: Context, kind: RecordKind, now: number): Promise<number> {
+  const due = await context.storage.due(kind, now, BATCH)
+  let swept = await forgetRecords(
+    context,
+    due.filter((record) => !isEndedFirst(record) && !isMoney(record)),
+  )
+  for (const record of due) {
+    if (isEndedFirst(record) && (await endRecord(context, record))) swept++
+  }
+  return swept
+}
+
+/** Of what is due among the receipts: a transfer that was refused. Dropped money that was taken is never due. */
+export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
+  return value.state === 'dropped'
+}
+
+/** A receipt is deleted only where its transfer was refused. */
+function isMoney(record: StoredRecord): boolean {
+  const [receipt] = recordsOfKind([record], 'receipt')
+  return receipt !== undefined && !isRefusal(receipt)
+}
+
+/** What is not deleted but ended: an incoming payment expires, a grant that nobody continued is finalised. */
+function isEndedFirst(record: StoredRecord): boolean {
+  const [grant] = recordsOfKind([record], 'grant')
+  const isPending = grant?.value.state === 'pending' || grant?.value.state === 'approved'
+  return isPending || record.kind === 'incoming-payment'
+}
+
+async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
+  const [incoming] = recordsOfKind([record], 'incoming-payment')
+  if (incoming !== undefined) return expireIncomingPayment(context, incoming)
+  const [grant] = recordsOfKind([record], 'grant')
+  if (grant === undefined) return false
+  const end = writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))
+  return (await commitSwept(context, [end])) === 'committed'
+}
+
+/** Deletes records in one commit; without those that another process was faster with. Answers how many. */
+export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
+  let left = records
+  while (left.length > 0) {
+    const outcome = await commitSwept(context, left.map(deleteRecord))
+    if (outcome === 'committed') return left.length
+    if (outcome === undefined) return forgetOneByOne(context, left)
+    left = left.filter((_record, index) => !outcome.conflicts.includes(index))
+  }
+  return 0
+}
+
+/** Where the whole commit fails: one record that cannot be deleted keeps no other. */
+async function forgetOneByOne(context: Context, records: readonly StoredRecord[]): Promise<number> {
+  let count = 0
+  for (const record of records.length > 1 ? records : []) count += await forgetRecords(context, [record])
+  return count
+}
+
+function deleteRecord({ kind, version, value }: StoredRecord): Change {
+  return { action: 'delete', kind, id: value.id, version }
+}
+
+/** Commits what is over; what cannot be committed keeps nothing else waiting. */
+async function commitSwept(context: Context, changes: readonly Change[]): Promise<CommitResult | undefined> {
+  try {
+    return await context.storage.commit(changes)
+  } catch (cause) {
+    tellFault(context, 'a record could not be swept', cause)
+    return undefined
+  }
+}
+
+async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<boolean> {
+  if (record.value.reserved.value > 0n) {
+    // A receipt under way still counts: the payment expires once it has been credited or dropped.
+    const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+    await commitSwept(context, [{ ...record, action: 'replace', dueAt }])
+    return false
+  }
+  const value: IncomingPayment = { ...record.value, state: 'expired' }
+  const events = recordEvents(context, [incomingPaymentEvent(context, value, 'expired')])
+  if ((await commitSwept(context, [replaceIncoming(record, value), ...events])) !== 'committed') return false
+  await deliverEvents(context, value.id)
+  return true
+}
