@@ -35,18 +35,14 @@ export function parseReceiver(text: string): Receiver | undefined {
 }
 
 /**
- * The identifier in the URL of a resource of this server; `undefined` for every other URL, also for one on a foreign
+ * The identifier in the URL of a quote of this server; `undefined` for every other URL, also for one on a foreign
  * host whose last segment is an identifier of this server. `resourceServer` is the published base URL, as a URL parser
  * writes it.
  * @spec RS-10 @spec T-41
  */
-export function localResourceId(
-  url: string,
-  resourceServer: string,
-  collection: 'incoming-payments' | 'quotes' | 'outgoing-payments',
-): string | undefined {
+export function localQuoteId(url: string, resourceServer: string): string | undefined {
   const href = parseHttpUrl(url)?.href
-  const base = `${resourceServer}/${collection}/`
+  const base = `${resourceServer}/quotes/`
   const id = href?.startsWith(base) ? href.slice(base.length) : ''
   return id === '' || id.includes('/') ? undefined : id
 }

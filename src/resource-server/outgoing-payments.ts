@@ -21,7 +21,7 @@ import {
   outgoingPaymentToWire,
   type WireOutgoingPayment,
 } from '../protocol/outgoing-payment.ts'
-import { localResourceId } from '../protocol/receiver.ts'
+import { localQuoteId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { unlessRepeated } from '../records/decide-once.ts'
@@ -73,7 +73,7 @@ async function isPaidRemotely(context: Context, body: CreateOutgoingPayment): Pr
 }
 
 async function readQuote(context: Context, url: string): Promise<StoredRecord<'quote'> | undefined> {
-  const id = localResourceId(url, context.resourceServer, 'quotes')
+  const id = localQuoteId(url, context.resourceServer)
   return id === undefined || !isIdentifier(id) ? undefined : readRecord(context.storage, 'quote', id)
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isLocalReceiver, localResourceId, parseReceiver } from '../../src/protocol/receiver.ts'
+import { isLocalReceiver, localQuoteId, parseReceiver } from '../../src/protocol/receiver.ts'
 import vectors from '../vectors/receiver-pattern.json' with { type: 'json' }
 
 const server = 'https://wallet.example/op'
@@ -108,7 +108,7 @@ describe('receivers', () => {
     const started = process.cpuUsage()
     let refused = 0
     for (let call = 0; call < 1000; call++) {
-      if (parseReceiver(long) === undefined && localResourceId(long, server, 'quotes') === undefined) refused++
+      if (parseReceiver(long) === undefined && localQuoteId(long, server) === undefined) refused++
     }
     expect(refused).toBe(1000)
     // Processor time, which a busy machine does not stretch.
@@ -118,16 +118,14 @@ describe('receivers', () => {
 
 describe('resources of this server', () => {
   it('RS-10 are known by their URL', () => {
-    expect(localResourceId(`${server}/quotes/${id}`, server, 'quotes')).toBe(id)
-    expect(localResourceId(`${server}/incoming-payments/${id}`, server, 'incoming-payments')).toBe(id)
-    expect(localResourceId(`${server}/outgoing-payments/${id}`, server, 'outgoing-payments')).toBe(id)
+    expect(localQuoteId(`${server}/quotes/${id}`, server)).toBe(id)
   })
 
   it.each([
     `https://WALLET.example/op/quotes/${id}`,
     `https://wallet.example:443/op/quotes/${id}`,
     `https://wallet.example/x/../op/quotes/${id}`,
-  ])('RS-10 are compared as URLs: %s', (url) => expect(localResourceId(url, server, 'quotes')).toBe(id))
+  ])('RS-10 are compared as URLs: %s', (url) => expect(localQuoteId(url, server)).toBe(id))
 
   it.each([
     id,
@@ -142,6 +140,7 @@ describe('resources of this server', () => {
     `https://wallet.example/quotes/${id}`,
     `https://wallet.example/other/quotes/${id}`,
     `${server}/incoming-payments/${id}`,
+    `${server}/outgoing-payments/${id}`,
     `${server}/quotes/`,
     `${server}/quotes`,
     `${server}/quotes/${id}/`,
@@ -150,7 +149,7 @@ describe('resources of this server', () => {
     `${server}/quotes/${id}#x`,
     `${server}/quotes/../quotes/..`,
     `${server}//quotes/${id}`,
-  ])('RS-10 T-41 do not include %s', (url) => expect(localResourceId(url, server, 'quotes')).toBeUndefined())
+  ])('RS-10 T-41 do not include %s', (url) => expect(localQuoteId(url, server)).toBeUndefined())
 
   it.each([
     [`${server}/incoming-payments/${id}`, true],
