@@ -19,7 +19,7 @@ export interface Endpoint<Caller, Body> {
   /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
   identify(exchange: Exchange): Promise<Caller>
   /** Step 5: whether this caller has the right at all. Throws the 403. */
-  authorize?(caller: Caller, exchange: Exchange): void
+  authorize?(caller: Caller): void
   /** Step 6: the body. */
   readonly schema?: v.GenericSchema<unknown, Body>
   /** Step 7: whose quota is charged, with a 429 where it is used up; absent where nothing is created. @spec T-37 */
@@ -58,7 +58,7 @@ export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | u
     isPublic,
     answer: async (exchange) => {
       const caller = await endpoint.identify(exchange)
-      endpoint.authorize?.(caller, exchange)
+      endpoint.authorize?.(caller)
       const parsed = endpoint.schema && parseBody(endpoint.schema, exchange.json())
       if (endpoint.createdBy) chargeCreation(exchange, endpoint.createdBy(caller))
       return endpoint.run({ exchange, caller, body: parsed })

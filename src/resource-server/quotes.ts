@@ -39,7 +39,7 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
       changes: [{ action: 'insert', kind: 'quote', value: quote, dueAt }],
       resourceId: quote.id,
       response: { ...quoteToWire(quote, quoteUrl(context, quote.id)) },
-      made: quote,
+      made: undefined,
     }
   })
   return { status: 201, body: response }
