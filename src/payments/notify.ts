@@ -51,6 +51,11 @@ export function refusalSubject(receiptId: string): string {
   return `receipt-${receiptId}`
 }
 
+/** What an event is told about, by its id: there it is followed by its place among the events of its subject. */
+export function subjectOf(eventId: string): string {
+  return eventId.slice(0, eventId.lastIndexOf(':'))
+}
+
 /** The event of a credit that the ledger has refused: the only one of its receipt, which no other waits for. */
 export function creditRefusedEvent(context: Context, receipt: Receipt, reason: string): MoneyEvent {
   return {

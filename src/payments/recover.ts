@@ -4,7 +4,7 @@ import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { advancePayment } from './advance-payment.ts'
-import { deliverEvents, refusalSubject } from './notify.ts'
+import { deliverEvents, subjectOf } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
 import type { TakenUp } from './step.ts'
 import { BATCH, forgetRecords, isRefusal } from './sweep.ts'
@@ -103,15 +103,10 @@ async function recoverMoney(
 async function recoverEvents(context: Context, now: number): Promise<readonly TakenUp[]> {
   if (context.deliverEvent === undefined) return []
   const due = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
-  const subjects = due.map(({ value }) => eventSubject(value.event))
+  const subjects = due.map(({ value }) => subjectOf(value.id))
   const told = [...new Set(subjects)].map(async (id) => [id, await deliverEvents(context, id)] as const)
   const outcomes = new Map(await Promise.all(told))
   return subjects.flatMap((id) => outcomes.get(id) ?? [])
-}
-
-function eventSubject(event: StoredRecord<'event'>['value']['event']): string {
-  if (event.type === 'credit_refused') return refusalSubject(event.receipt)
-  return 'outgoingPayment' in event ? event.outgoingPayment : event.incomingPayment
 }
 
 async function claim(
