@@ -116,7 +116,8 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
     const { spent } = charged
     const made = { record, spent, quote: terms.quote && reservedQuote(terms.quote, id) }
-    return { changes, resourceId: id, response: answerOf(payment, spent), made }
+    // Without a key nothing is kept, and the answer is of the payment as its hold leaves it.
+    return { changes, resourceId: id, response: key ? answerOf(payment, spent) : {}, made }
   }
   await prepareOrder(context, order)
   // What is late for the joint commit is not asked for once more: everybody behind it in the line would wait for that too.
