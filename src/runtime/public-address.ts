@@ -1,4 +1,4 @@
-import { parseUrl } from '../protocol/url.ts'
+import { ipv6Groups } from '../protocol/ipv6.ts'
 
 /** Blocks of IPv4 that are not the public internet, and one address that a cloud answers its guests on. @spec T-1 */
 const REFUSED_IPV4: readonly (readonly [address: string, prefix: number])[] = [
@@ -58,17 +58,6 @@ function parseIpv4(text: string): bigint | undefined {
   return parts.reduce((value, part) => (value << 8n) | BigInt(part), 0n)
 }
 
-/** The URL parser knows every way to write an IPv6 address and answers with one of them, in hexadecimal groups. */
 function parseIpv6(text: string): bigint | undefined {
-  const url = /^[0-9a-f:.]+$/i.test(text) ? parseUrl(`http://[${text}]/`) : undefined
-  if (url === undefined) return undefined
-  const [head = '', tail] = url.hostname.slice(1, -1).split('::')
-  const before = groupsOf(head)
-  const after = tail === undefined ? [] : groupsOf(tail)
-  const zeros = Array.from({ length: 8 - before.length - after.length }, () => '0')
-  return [...before, ...zeros, ...after].reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
-}
-
-function groupsOf(text: string): readonly string[] {
-  return text === '' ? [] : text.split(':')
+  return ipv6Groups(text)?.reduce((value, group) => (value << 16n) | BigInt(`0x${group}`), 0n)
 }

@@ -1,0 +1,13 @@
+import { parseUrl } from './url.ts'
+
+/** The eight groups of an IPv6 address in any spelling, each hexadecimal without leading zeros; `undefined` for other text. */
+export function ipv6Groups(text: string): readonly string[] | undefined {
+  // The URL parser knows every way to write an address and answers with one of them, in hexadecimal groups.
+  const url = /^[\da-f]*:[\da-f:.]*$/i.test(text) ? parseUrl(`http://[${text}]`) : undefined
+  if (url === undefined) return undefined
+  const [before = [], after = []] = url.hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''))
+  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => '0'), ...after]
+}
