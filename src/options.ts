@@ -243,16 +243,15 @@ function checkPorts(options: OpenPaymentsOptions): void {
     if (port === undefined && !isRequired) continue
     requireMethods(name, port, methods)
   }
+  const { onEvent } = options
+  if (onEvent !== undefined && typeof onEvent !== 'function') throw new ConfigurationError('onEvent must be a function')
 }
 
 /** Schemes that run or read something, and those that need no listing. */
 const NO_APP_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'javascript', 'data', 'file', 'blob', 'vbscript'])
 
-function checkLists(options: OpenPaymentsOptions, policies: Policies): void {
-  const { onEvent, paymentMethods = [] } = options
-  if (onEvent !== undefined && typeof onEvent !== 'function') throw new ConfigurationError('onEvent must be a function')
+function checkLists({ paymentMethods = [] }: OpenPaymentsOptions, { finishSchemes }: Policies): void {
   checkPaymentMethods(paymentMethods)
-  const { finishSchemes } = policies
   const isAppScheme = (scheme: unknown): boolean =>
     typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !NO_APP_SCHEMES.has(scheme)
   if (!Array.isArray(finishSchemes) || !finishSchemes.every(isAppScheme)) {
