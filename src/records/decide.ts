@@ -109,14 +109,14 @@ async function hasHappened(context: Context, changes: readonly Change[], cause: 
 
 type Write = Exclude<Change, { readonly id: string }>
 
-/** Those writes of a commit by which it is known: what is fresh, else the payment and its receipt, else what it replaces first. */
+/** Those writes of a commit by which it is known: what is fresh, else its payment and its receipt, else what it replaces first. */
 function tellingWrites(writes: readonly Write[], isFresh: (write: Write) => boolean): readonly Write[] {
   const fresh = writes.find(isFresh)
   if (fresh !== undefined) return [fresh]
   // Not what a receipt is counted in: receipts of one amount move an incoming payment to one and the same value. And the
   // payment with its receipt: another worker may have written one of them alone, with the very same value.
   const payment = writes.find(({ action, kind }) => action === 'replace' && kind === 'outgoing-payment')
-  const receipt = writes.find(({ action, kind }) => action === 'insert' && kind === 'receipt')
+  const receipt = writes.find(({ kind }) => kind === 'receipt')
   const own = [payment, receipt].filter((write) => write !== undefined)
   return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace').slice(0, 1)
 }

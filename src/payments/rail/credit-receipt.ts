@@ -68,7 +68,6 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
       const value = (isCredited ? creditReceipt : dropReceipt)(incoming.value, receipt.amount.value)
       const ended: Receipt = { ...record.value, state: isCredited ? 'credited' : 'dropped' }
       return {
-        // First, since by it alone it is seen whether a commit without a reply has happened.
         changes: [
           { ...undue, action: 'replace', value: ended },
           replaceIncoming(incoming, value),
