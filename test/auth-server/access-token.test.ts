@@ -153,6 +153,8 @@ describe('rotating an access token', () => {
     ['is an array', { json: [] }],
     ['is null', { json: null }],
     ['is not JSON', { body: '{' }],
+    ['goes on after an object', { body: '{ }x' }],
+    ['has an object in an object', { body: '{{}}' }],
     ['is not UTF-8', { body: Uint8Array.from([0xff]) }],
   ])('KEY-15 1.2 a body that %s is 400 invalid_rotation', async (_name, sending) => {
     const wallet = await authWallet()
@@ -164,7 +166,9 @@ describe('rotating an access token', () => {
   it.each([
     ['absent', {}],
     ['empty', { body: '' }],
-    ['an empty object', { body: ' { } ' }],
+    ['blank', { body: ' ' }],
+    ['an empty object', { body: '{}' }],
+    ['an empty object among blanks', { body: ' { } \n' }],
   ])('DIG-8 the body may be %s', async (_name, sending) => {
     const wallet = await authWallet()
     expect((await rotate(wallet, await wallet.ask(PLAIN_REQUEST), sending)).status).toBe(200)

@@ -137,6 +137,17 @@ describe('whatever a client sends', () => {
     expect(performance.now() - before).toBeLessThan(2_000)
   })
 
+  it('T-24 T-36 a rotation with 64 KiB of blanks is read quickly', async () => {
+    const wallet = await authWallet()
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const blanks = ' '.repeat(65_535)
+    const started = process.cpuUsage()
+    for (const body of [`${blanks}x`, `x${blanks}`, `${blanks}{`, `\t${blanks.slice(1)}x`, `{${blanks.slice(2)}}x`])
+      await wallet.expectRefusal(400, 'invalid_rotation', () => rotate(wallet, grant, { body }))
+    // Processor time, which a busy machine does not stretch: a tenth of a second; a quadratic reader takes many.
+    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000)
+  })
+
   it('T-24 T-25 the largest identifiers, receivers and intervals that fit are read quickly', async () => {
     const wallet = await authWallet()
     const long = `https://x/${'incoming-payments/'.repeat(3_000)}`
