@@ -60,7 +60,7 @@ function derivedValue(component: Component, message: SignedMessage, targetUri: s
   const [, scheme = '', authority = '', path = '', query = ''] = TARGET_URI.exec(targetUri) ?? []
   switch (name) {
     case '@query-param':
-      return queryParamValue(parameters, query)
+      return queryParamValue(parameters, message, query)
     case '@authority':
       return { ok: true, value: authority.toLowerCase().replace(scheme === 'https' ? /:443$/ : /:80$/, '') }
     case '@scheme':
@@ -76,17 +76,27 @@ function derivedValue(component: Component, message: SignedMessage, targetUri: s
   }
 }
 
-function queryParamValue(parameters: ReadonlyMap<string, BareItem>, query: string): ComponentValue {
+function queryParamValue(
+  parameters: ReadonlyMap<string, BareItem>,
+  message: SignedMessage,
+  query: string,
+): ComponentValue {
   const name = parameters.get('name')
   if (typeof name !== 'string' || parameters.size > 1) return refuse('"@query-param" must have a name and nothing else')
-  const values: string[] = []
-  for (const [key, value] of new URLSearchParams(query)) {
-    if (encodeForm(key) === name) values.push(encodeForm(value))
-  }
-  const [value] = values
-  // A parameter that occurs twice cannot be covered: nothing would say which of the two was signed.
-  if (value === undefined || values.length > 1) return refuse('"@query-param" must name a parameter that occurs once')
+  message.queryParams ??= readQueryParams(query)
+  const value = message.queryParams.get(name)
+  if (value === undefined) return refuse('"@query-param" must name a parameter that occurs once')
   return { ok: true, value }
+}
+
+function readQueryParams(query: string): ReadonlyMap<string, string | undefined> {
+  const params = new Map<string, string | undefined>()
+  for (const [key, value] of new URLSearchParams(query)) {
+    const name = encodeForm(key)
+    // A parameter that occurs twice cannot be covered: nothing would say which of the two was signed.
+    params.set(name, params.has(name) ? undefined : encodeForm(value))
+  }
+  return params
 }
 
 /** Percent-encodes all but letters, digits and `*-._`: the form-urlencoded set of the URL standard. */
@@ -101,6 +111,8 @@ function fieldValue(component: Component, message: SignedMessage): ComponentValu
     if (!isKnownParameter(parameter, value)) return refuse('a component has an unknown parameter')
   }
   if (parameters.has('bs') && parameters.size > 1) return refuse('"bs" excludes "sf" and "key"')
+  const read = parameters.size > 0 && !parameters.has('bs') ? message.dictionaries?.get(name) : undefined
+  if (read !== undefined) return dictionaryValue(component, read)
 
   const lines = message.headerLines(name)
   if (lines.length === 0) {
@@ -112,7 +124,12 @@ function fieldValue(component: Component, message: SignedMessage): ComponentValu
   if (parameters.has('bs')) return byteSequenceValue(lines, identifier)
   const value = combineFieldLines(lines)
   if (value === undefined) return refuse(`${spoken(identifier)} is not ASCII`)
-  if (parameters.size > 0) return dictionaryValue(component, value)
+  if (parameters.size > 0) {
+    const dictionary = DICTIONARY_FIELDS.has(name) ? parseStrictDictionary(value) : undefined
+    if (dictionary === undefined) return refuse(`${spoken(identifier)} is not known to be a dictionary`)
+    message.dictionaries = (message.dictionaries ?? new Map<string, Dictionary>()).set(name, dictionary)
+    return dictionaryValue(component, dictionary)
+  }
   // A length that the signer states and the body does not have is refused. @spec SIG-33
   return name === 'content-length' && value !== String(message.body.length)
     ? refuse('"content-length" is not the length of the body')
@@ -134,10 +151,7 @@ function byteSequenceValue(lines: readonly string[], identifier: string): Compon
   return { ok: true, value: sequences.join(', ') }
 }
 
-function dictionaryValue(component: Component, value: string): ComponentValue {
-  const { name, parameters, identifier } = component
-  const dictionary = DICTIONARY_FIELDS.has(name) ? parseStrictDictionary(value) : undefined
-  if (dictionary === undefined) return refuse(`${spoken(identifier)} is not known to be a dictionary`)
+function dictionaryValue({ parameters, identifier }: Component, dictionary: Dictionary): ComponentValue {
   const key = parameters.get('key')
   if (typeof key !== 'string') return { ok: true, value: serializeDictionary(dictionary) }
   const member = memberValue(dictionary, key)

@@ -1,3 +1,5 @@
+import type { Dictionary } from 'structured-headers'
+
 /** What is verified: a request, with its lines and bytes as they were received. */
 export interface SignedMessage {
   /** The method in upper case. */
@@ -12,4 +14,12 @@ export interface SignedMessage {
   headerLines(name: string): readonly string[]
   /** The raw bytes; empty where there is no body. */
   readonly body: Uint8Array
+  /**
+   * The parameters of its query (the same in each URL) by their encoded names, `undefined` for what occurs twice; and its
+   * fields as dictionaries. Both are put here by whoever first needs a part of them, so that no text is parsed again for
+   * each part that is covered.
+   * @spec SIG-35 @spec T-36
+   */
+  queryParams?: ReadonlyMap<string, string | undefined>
+  dictionaries?: Map<string, Dictionary>
 }

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { readSignatures } from '../../src/http-signatures/verify-signature.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { readSignatures, type SignedMessage } from '../../src/http-signatures/verify-signature.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import {
   BODY,
+  BODY_DIGEST,
   HEADERS,
   judge,
   LINES,
@@ -57,6 +58,16 @@ function messageWith(inputLines: readonly string[], signatureLines: readonly str
   })
 }
 
+/** The headers of four signatures over the same components. */
+function fourSignatures(components: readonly string[]): Record<string, readonly string[]> {
+  const labels = ['a', 'b', 'c', 'd']
+  const covered = `("@method" "@target-uri" ${components.join(' ')})${PARAMETERS}`
+  return {
+    'signature-input': [labels.map((label) => `${label}=${covered}`).join(', ')],
+    signature: [labels.map((label) => `${label}=:${btoa('\0'.repeat(64))}:`).join(', ')],
+  }
+}
+
 describe('any text in the signature headers', () => {
   it.each([
     ['random', fc.string({ unit: 'binary', maxLength: 60 })],
@@ -95,6 +106,48 @@ describe('any text in the signature headers', () => {
     }
     // Processor time, which a busy machine does not stretch: well under 0.2 seconds; a quadratic reader takes many.
     expect(process.cpuUsage(started).user).toBeLessThan(2_000_000)
+  })
+
+  it('SIG-35 T-36 is parsed once, however many members of a field are covered by however many signatures', async () => {
+    const names = Array.from({ length: 28 }, (_, index) => `k${index}`)
+    let asked = 0
+    const headers = {
+      'content-digest': [[BODY_DIGEST, ...names].join(', ')],
+      ...fourSignatures(['"content-digest"', ...names.map((name) => `"content-digest";key="${name}"`)]),
+    }
+    const message: SignedMessage = {
+      ...messageOf({ method: 'POST', targetUris: [URL_OF_REQUEST, URL_OF_REQUEST], headers, body: BODY }),
+      headerLines(name) {
+        if (name === 'content-digest') asked++
+        return Reflect.get(headers, name) ?? []
+      },
+    }
+    const read = await readSignatures(message, { ...RULES, requiresAuthorization: false }, cryptography)
+    expect(read).toMatchObject({ ok: true, candidates: [{}, {}, {}, {}] })
+    // As it is by each signature for each URL, once for its members, and for the digest.
+    expect(asked).toBe(8 + 1 + 1)
+  })
+
+  it('SIG-35 T-36 is parsed once, however many parameters of the query are covered', async () => {
+    const names = Array.from({ length: 28 }, (_, index) => `p${index}`)
+    const headers = fourSignatures(names.map((name) => `"@query-param";name="${name}"`))
+    const url = `https://wallet.example/?${names.map((name) => `${name}=1`).join('&')}`
+    let parsed = 0
+    class CountedParams extends URLSearchParams {
+      constructor(query: string) {
+        parsed++
+        super(query)
+      }
+    }
+    vi.stubGlobal('URLSearchParams', CountedParams)
+    try {
+      const message = messageOf({ method: 'GET', targetUris: [url, url], headers, body: '' })
+      const read = await readSignatures(message, { ...RULES, requiresAuthorization: false }, cryptography)
+      expect(read).toMatchObject({ ok: true, candidates: [{}, {}, {}, {}] })
+      expect(parsed).toBe(1)
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 
   it('is accepted as it was signed', async () => {
