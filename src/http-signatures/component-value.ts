@@ -34,7 +34,7 @@ const DICTIONARY_FIELDS: ReadonlySet<string> = new Set([
 ])
 
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
-const TARGET_URI = /^(https?):\/\/([^/?#]+)([^?#]*)(\?[^#]*)?$/
+const TARGET_URI = /^(https?):\/\/([^/?#]+)(\/[^?#]*)?(\?[^#]*)?$/
 
 /**
  * The value of a component of a message with that `@target-uri`.

@@ -20,7 +20,7 @@ const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
 
 // Scheme, authority and path. Only bytes beyond ASCII may be percent-encoded, and in upper case, so that no character
 // can be written in two ways.
-const WALLET_ADDRESS = /^(https?:\/\/[^/?#]+)((?:[\w.~!$&'()*+,;=:@/-]|%[89A-F][0-9A-F])*)$/
+const WALLET_ADDRESS = /^(https?:\/\/[^/?#]+)((?:\/(?:[\w.~!$&'()*+,;=:@/-]|%[89A-F][0-9A-F])*)?)$/
 // What every URL parser leaves as it is: a host in lower case that is no number and in no encoding, and no segment that
 // begins with a dot.
 const PLAIN_ADDRESS = /^(https:\/\/(?:[a-z\d]+(?:-[a-z\d]+)*\.)+[a-z]+)((?:\/[\w~-][\w.~-]*)+)$/

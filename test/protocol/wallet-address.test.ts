@@ -189,6 +189,21 @@ describe('what is a wallet address', () => {
   })
 })
 
+describe('a text that is no wallet address', () => {
+  it('T-36 WAS-2 is refused in linear time', () => {
+    const started = process.cpuUsage()
+    for (const piece of ['a', 'a.', 'a-', '-', '%C3', '/a', '/', 'a/', '.', '@', ':']) {
+      for (const end of ['?', '|', '%', ' ']) {
+        const text = `https://${piece.repeat(2_030 / piece.length)}${end}`
+        const found = Array.from({ length: 200 }, () => canonicalWalletAddress(text, strict))
+        expect(found.filter((address) => address !== undefined)).toEqual([])
+      }
+    }
+    // Processor time, which a busy machine does not stretch: a tenth of a second; a quadratic reader takes many.
+    expect(process.cpuUsage(started).user).toBeLessThan(1_000_000)
+  })
+})
+
 describe('loopbackHttp', () => {
   it.each([
     ['http://localhost:3000/alice', 'http://localhost:3000/alice'],
