@@ -156,14 +156,16 @@ async function claimsOf(
 ): Promise<readonly Claim[]> {
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
+  const singleUse = isSingleUse(exchange)
+  // Against a wrong clock only what is single use is kept longer: no quota counts the nonces of reads. @spec T-37
+  const dueAt = singleUse ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   const claim = async (what: Claim['what'], used: string): Promise<Claim> => {
     const id = toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
-    const dueAt = expiresAt + CLOCK_ERROR_MILLISECONDS
     return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt } }
   }
   const claims: Claim[] = []
   // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
-  if (isSingleUse(exchange)) claims.push(await claim('base', base))
+  if (singleUse) claims.push(await claim('base', base))
   if (candidate.nonce !== undefined) claims.push(await claim('nonce', candidate.nonce))
   return claims
 }

@@ -178,7 +178,7 @@ describe('a signature that is sent again', () => {
     expect((await wallet.records()).filter(({ kind }) => kind === 'grant')).toHaveLength(1)
   })
 
-  it('SIG-26 is refused as long as it would be accepted, and forgotten a day later', async () => {
+  it('SIG-26 is refused as long as it would be accepted, and then forgotten', async () => {
     const wallet = await authWallet()
     const created = Math.floor(wallet.clock.now() / 1000) + 60
     const sending = { ...nonced, created }
@@ -192,8 +192,6 @@ describe('a signature that is sent again', () => {
     await wallet.openPayments.sweep()
     const late = await wallet.expectRefusal(401, 'invalid_client', () => wallet.ask(PLAIN_REQUEST, sending))
     expect(late.body.error.description).toContain('too old')
-    wallet.clock.advance(24 * 3_600_000)
-    await wallet.openPayments.sweep()
     expect((await wallet.records()).filter(({ kind }) => kind === 'replay-claim')).toEqual([])
   })
 
