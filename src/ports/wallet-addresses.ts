@@ -4,6 +4,7 @@ import type { JsonWebKey } from '../protocol/json-web-key.ts'
 export interface WalletAddress {
   /** The account in the wallet's ledger, the same for as long as the address is known; handed to the `Ledger` port unchanged and shown to nobody. */
   readonly account: string
+  /** 1 to 12 visible ASCII characters, and an integer from 0 to 255: in another asset no client could name an amount, so that is a fault. @spec AMT-2 */
   readonly assetCode: string
   readonly assetScale: number
   /** A name that its owner lets others see. */

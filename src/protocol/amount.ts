@@ -49,6 +49,16 @@ export const AssetScale: v.GenericSchema<number, number> = v.pipe(
   v.maxValue(255, 'invalid assetScale'),
 )
 
+/** Whether a host in plain JavaScript has given the code of an asset. @spec AMT-2 */
+export function isAssetCode(value: unknown): boolean {
+  return v.is(AssetCode, value)
+}
+
+/** Whether it has given the scale of one. @spec AMT-2 */
+export function isAssetScale(value: unknown): boolean {
+  return v.is(AssetScale, value)
+}
+
 /** Reads an amount from JSON; members that the specification does not name are dropped. @internal @spec AMT-6 */
 export const Amount: v.GenericSchema<WireAmount, Amount> = v.pipe(
   v.object({

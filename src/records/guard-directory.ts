@@ -1,6 +1,7 @@
 import { unavailable, unexpected } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
+import { isAssetCode, isAssetScale } from '../protocol/amount.ts'
 import { answerBefore } from './deadline.ts'
 import { tellFault } from './tell-fault.ts'
 
@@ -45,9 +46,8 @@ function mistakeIn(found: WalletAddress): string | undefined {
   if (typeof found !== 'object') return 'is no object'
   const { account, assetCode, assetScale, publicName, isActive, keys } = found
   if (!isText(account) || account === '') return 'account must be a string that is not empty'
-  if (!isText(assetCode) || assetCode === '') return 'assetCode must be a string that is not empty'
-  if (!Number.isInteger(assetScale) || assetScale < 0 || assetScale > 255)
-    return 'assetScale must be an integer from 0 to 255'
+  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
+  if (!isAssetScale(assetScale)) return 'assetScale must be an integer from 0 to 255'
   if (!isText(publicName ?? '')) return 'publicName must be a string'
   // A 0 that was meant as "no" must not pass for "yes".
   if (typeof (isActive ?? true) !== 'boolean') return 'isActive must be true or false'

@@ -147,14 +147,18 @@ describe('a directory of wallet addresses that answers null', () => {
 })
 
 describe('a directory of wallet addresses with an answer that is none', () => {
+  const NO_CODE = 'assetCode must be a string of 1 to 12 visible ASCII characters'
   const mistakes: readonly (readonly [unknown, string])[] = [
     ['alice', 'is no object'],
     [{ ...ROW, account: undefined }, 'account must be a string that is not empty'],
     [{ ...ROW, account: '' }, 'account must be a string that is not empty'],
     [{ ...ROW, account: 7 }, 'account must be a string that is not empty'],
-    [{ ...ROW, assetCode: undefined }, 'assetCode must be a string that is not empty'],
-    [{ ...ROW, assetCode: 840 }, 'assetCode must be a string that is not empty'],
-    [{ ...ROW, assetCode: '' }, 'assetCode must be a string that is not empty'],
+    [{ ...ROW, assetCode: undefined }, NO_CODE],
+    [{ ...ROW, assetCode: 840 }, NO_CODE],
+    [{ ...ROW, assetCode: '' }, NO_CODE],
+    [{ ...ROW, assetCode: 'A'.repeat(13) }, NO_CODE],
+    [{ ...ROW, assetCode: 'U D' }, NO_CODE],
+    [{ ...ROW, assetCode: 'ÉUR' }, NO_CODE],
     [{ ...ROW, assetScale: '2' }, 'assetScale must be an integer from 0 to 255'],
     [{ ...ROW, assetScale: 0.5 }, 'assetScale must be an integer from 0 to 255'],
     [{ ...ROW, assetScale: -1 }, 'assetScale must be an integer from 0 to 255'],
@@ -165,7 +169,7 @@ describe('a directory of wallet addresses with an answer that is none', () => {
   ]
 
   it.each(mistakes)(
-    'is a fault that names the wallet address and the member, and nobody is told: %j',
+    'AMT-2 is a fault that names the wallet address and the member, and nobody is told: %j',
     async (given, why) => {
       const { wallet, answer, faults } = await walletWith()
       answer(() => given)
@@ -180,6 +184,14 @@ describe('a directory of wallet addresses with an answer that is none', () => {
       await expect(wallet.openPayments.owns('GET', '/alice')).rejects.toThrow()
     },
   )
+
+  it('AMT-2 may have the longest code and the largest scale that a client can name', async () => {
+    const { wallet, answer, faults } = await walletWith()
+    const asset = { assetCode: '!'.repeat(12), assetScale: 255 }
+    answer(() => ({ ...ROW, ...asset }))
+    expect((await wallet.sendRaw(unsigned('/alice'))).body).toMatchObject(asset)
+    expect(faults()).toEqual([])
+  })
 
   it('makes nothing', async () => {
     const { wallet, answer, faults } = await walletWith()
