@@ -1,6 +1,7 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
 import {
   acceptReceipt,
   assetOf,
@@ -47,17 +48,20 @@ export async function receivePayment(
   keep: (work: Promise<unknown>) => void,
 ): Promise<ReceivedPayment> {
   // A number, or the text that a database gives for one, would be compared as if it were an amount.
-  if (typeof amount?.value !== 'bigint')
+  const isAmount = typeof amount?.value === 'bigint'
+  if (!isAmount || typeof amount.assetCode !== 'string' || typeof amount.assetScale !== 'number')
     throw new TypeError('a received amount has a value, a bigint, an assetCode and an assetScale')
   if (amount.value <= 0n || amount.value > MAX_AMOUNT_VALUE)
     throw new RangeError('the value of a received amount is a positive unsigned 64-bit integer')
+  // A misspelt member is undefined: a pattern would read that as text, and every transfer would be the same one.
+  if (typeof transferId !== 'string') throw new TypeError('a transfer id is a string')
   if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
   // Before anything waits its turn: the wallet's directory may take its time.
   await requireSameAccount(context, id, `rail:${transferId}`)
   const result = await context.serialize(turnAtIncoming(id), () =>
     decide<ReceivedPayment>(context, async () => {
       // Read before the receipt: where this very transfer has just completed the payment, that is found, and no refusal.
-      const record = await readRecord(context.storage, 'incoming-payment', id)
+      const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
       const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
@@ -99,6 +103,7 @@ export async function receivePayment(
  * another account by now: an answer would be final, and the directory may be wrong for a while. @spec INC-13
  */
 async function requireSameAccount(context: Context, id: string, receiptId: string): Promise<void> {
+  if (!isIdentifier(id)) return
   const found = await context.storage.get([
     { kind: 'incoming-payment', id },
     { kind: 'receipt', id: receiptId },

@@ -140,6 +140,30 @@ describe('a transfer', () => {
     expect(await world.storage.all('receipt')).toEqual([])
   })
 
+  it.each([undefined, null, 7, {}])('is a mistake of the rail with a member that is %j', async (wrong) => {
+    const world = await railWorld()
+    const transfer = transferOf(1, await world.incoming(), 5n)
+    const wrongs: readonly object[] = [
+      { id: wrong },
+      { incomingPayment: wrong },
+      { account: wrong },
+      { amount: { ...transfer.amount, value: wrong } },
+      { accountAmount: { ...transfer.amount, value: wrong } },
+      { accountAmount: { ...transfer.amount, assetCode: wrong } },
+      { accountAmount: { ...transfer.amount, assetScale: wrong === 7 ? '7' : wrong } },
+      { least: wrong },
+      { notAfter: wrong === 7 ? '7' : wrong },
+      ...(wrong === undefined ? [] : [{ most: wrong }]),
+    ]
+    for (const members of wrongs)
+      await expect(
+        world.rail.receive({ ...transfer, ...members }),
+        JSON.stringify(Object.keys(members)),
+      ).rejects.toThrow(/a transfer/)
+    expect(await world.storage.all('receipt')).toEqual([])
+    expect(await world.storage.all('rail-account')).toEqual([])
+  })
+
   it('is a mistake of the rail in another asset than its account', async () => {
     const world = await railWorld()
     const id = await world.incoming()

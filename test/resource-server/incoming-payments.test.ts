@@ -579,6 +579,41 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
       expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(1n), longest)).toMatchObject({ ok: true })
     },
   )
+
+  // What plain JavaScript gives where a member is misspelt.
+  const none: readonly unknown[] = [undefined, null, 7, {}]
+
+  it.each(none)('INC-5 a transfer id that is no text is a fault of the caller (%j)', async (transferId) => {
+    const rig = await ready('cap')
+    const call = Reflect.get(rig.wallet.openPayments.incomingPayments, 'received')
+    await expect(Reflect.apply(call, undefined, [idOf(rig.incoming), usdAmount(1n), transferId])).rejects.toThrow(
+      TypeError,
+    )
+    expect(await received(rig)).toEqual(['0', false, 1])
+  })
+
+  it.each([...none, '', 'a\0b', `${'0'.repeat(31)}A`])('INC-5 an id that is none is unknown (%j)', async (id) => {
+    const rig = await ready('cap')
+    const call = Reflect.get(rig.wallet.openPayments.incomingPayments, 'received')
+    const tell = (name: unknown): unknown => Reflect.apply(call, undefined, [name, usdAmount(1n), 't'])
+    expect(await tell(id)).toEqual({ ok: false, reason: 'unknown' })
+    expect(await tell(idOf(rig.incoming))).toMatchObject({ ok: true })
+    expect(await tell(id)).toEqual({ ok: false, reason: 'conflict' })
+  })
+
+  it.each(none)('INC-5 an amount without its asset is a fault of the caller (%j)', async (wrong) => {
+    const rig = await ready('cap')
+    const call = Reflect.get(rig.wallet.openPayments.incomingPayments, 'received')
+    const amounts: readonly unknown[] = [
+      wrong,
+      { ...usdAmount(1n), value: wrong },
+      { ...usdAmount(1n), assetCode: wrong },
+      { ...usdAmount(1n), assetScale: wrong === 7 ? '7' : wrong },
+    ]
+    for (const amount of amounts)
+      await expect(Reflect.apply(call, undefined, [idOf(rig.incoming), amount, 't'])).rejects.toThrow(TypeError)
+    expect(await received(rig)).toEqual(['0', false, 1])
+  })
 })
 
 describe('who pays and who is paid', () => {

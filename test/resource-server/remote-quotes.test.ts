@@ -311,10 +311,13 @@ describe('a receiver on another server that cannot be paid', () => {
     expect(faults).toMatchObject([{ message: 'a payment method failed', cause: { message: 'no way with …' } }])
   })
 
-  it.each([
+  it.each<[string, object]>([
     ['a rate of zero', { rate: { sent: 1n, received: 0n } }],
     ['no account', { account: '' }],
+    ['an account that is undefined', { account: undefined }],
     ['no asset', { asset: { assetCode: '', assetScale: 2 } }],
+    ['an asset without a code', { asset: { assetScale: 2 } }],
+    ['an asset that AMT-2 does not know', { asset: { assetCode: 'A'.repeat(13), assetScale: 2 } }],
   ])('is a fault of this wallet where its rail quotes %s', async (_, members) => {
     const world = await remoteShop()
     world.rail.answerQuote = async () => {

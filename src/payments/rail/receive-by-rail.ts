@@ -2,7 +2,14 @@ import type { Context } from '../../ports/context.ts'
 import type { RailTransfer, TransferOutcome } from '../../ports/payment-method.ts'
 import type { Change, StoredRecord } from '../../ports/storage.ts'
 import type { WalletAddress } from '../../ports/wallet-addresses.ts'
-import { addAmounts, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../../protocol/amount.ts'
+import {
+  addAmounts,
+  amountOf,
+  isAssetCode,
+  isAssetScale,
+  isSameAsset,
+  MAX_AMOUNT_VALUE,
+} from '../../protocol/amount.ts'
 import { isIdentifier } from '../../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, type IncomingPayment, isActive } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
@@ -53,10 +60,18 @@ export async function receiveByRail(
 type Taken = TransferOutcome | Receipt
 
 /** Of what the rail refuses nothing is counted, so its amounts may be anything. */
-function assertTransfer({ id, amount, accountAmount, least, notAfter, isRefused }: RailTransfer): void {
+function assertTransfer(transfer: RailTransfer): void {
+  const { id, incomingPayment, account, amount, accountAmount, least, most = 0n, notAfter, isRefused } = transfer
   if (!isIdentifier(id)) throw new RangeError('the id of a transfer has 32 lower-case hexadecimal digits')
+  if (typeof incomingPayment !== 'string' || typeof account !== 'string')
+    throw new TypeError('a transfer names its incoming payment and its account')
   if (!Number.isSafeInteger(notAfter)) throw new RangeError('a transfer may be taken until a moment')
   if (isRefused === true) return
+  // What is no bigint is neither above nor below any.
+  if (![amount.value, accountAmount.value, least, most].every((value) => typeof value === 'bigint'))
+    throw new TypeError('the values of a transfer are bigints')
+  if (!isAssetCode(accountAmount.assetCode) || !isAssetScale(accountAmount.assetScale))
+    throw new TypeError('a transfer is in the asset of its account')
   for (const { value } of [amount, accountAmount])
     if (value <= 0n || value > MAX_AMOUNT_VALUE)
       throw new RangeError('the value of a transfer is a positive unsigned 64-bit integer')

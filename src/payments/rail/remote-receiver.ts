@@ -2,7 +2,7 @@ import { unavailable } from '../../errors/conditions.ts'
 import type { Context } from '../../ports/context.ts'
 import type { PaymentMethod, RailQuote } from '../../ports/payment-method.ts'
 import type { RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
-import { type Amount, type Asset, amountOf, isSameAsset } from '../../protocol/amount.ts'
+import { type Amount, type Asset, amountOf, isAssetCode, isAssetScale, isSameAsset } from '../../protocol/amount.ts'
 import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
@@ -145,7 +145,7 @@ async function quoteOf(
 
 function checkQuote({ account, asset, rate }: Extract<RailQuote, { readonly ok: true }>): void {
   const isRate = [rate.sent, rate.received].every((units) => typeof units === 'bigint' && units > 0n)
-  const isAsset = asset.assetCode !== '' && Number.isInteger(asset.assetScale)
-  if (!isRate || !isAsset || account === '')
+  const isAsset = isAssetCode(asset.assetCode) && isAssetScale(asset.assetScale)
+  if (!isRate || !isAsset || typeof account !== 'string' || account === '')
     throw new TypeError('PaymentMethod.quote gave no account, no asset, or a rate that is not above zero')
 }
