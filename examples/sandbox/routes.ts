@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Access, OpenPayments, WireAmount } from 'open-payments-server'
+import type { Access, LiveGrant, OpenPayments, WireAmount } from 'open-payments-server'
 import type { DoubleEntryLedger } from 'open-payments-server/ledger/memory'
 import type { AccountConfiguration } from './configuration.ts'
 import { type Logins, localTarget } from './login.ts'
@@ -106,7 +106,7 @@ function describeRight(access: Access): string {
 async function listGrants({ origin, accounts, openPayments }: RouteParts): Promise<readonly GrantRow[]> {
   const rows = await Promise.all(
     accounts.map(async ({ path }) => {
-      const grants = await openPayments.grants.list(origin + path)
+      const grants = await listAll(openPayments, origin + path)
       return grants.map(({ id, client, access }) => ({
         id,
         client,
@@ -116,6 +116,16 @@ async function listGrants({ origin, accounts, openPayments }: RouteParts): Promi
     }),
   )
   return rows.flat()
+}
+
+/** Every live grant on a wallet address, page by page: what is not shown cannot be revoked. */
+async function listAll({ grants }: Pick<OpenPayments, 'grants'>, walletAddress: string): Promise<readonly LiveGrant[]> {
+  const live: LiveGrant[] = []
+  for (;;) {
+    const page = await grants.list(walletAddress, { limit: 100, after: live.at(-1)?.id })
+    if (page.length === 0) return live
+    live.push(...page)
+  }
 }
 
 async function showHome(parts: RouteParts, response: ServerResponse): Promise<void> {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { createOpenPayments, type Ledger, type OpenPayments, type Storage } from 'open-payments-server'
+import { createOpenPayments, type Ledger, type LiveGrant, type OpenPayments, type Storage } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { toNodeListener } from 'open-payments-server/node'
 import { homePage, loginPage } from './pages.ts'
@@ -81,7 +81,7 @@ export function createWallet({ url, secrets, people, storage, ledger }: Parts): 
       case 'GET /': {
         const person = await people.find(token)
         if (person === undefined) return redirect('/login')
-        const grants = await Promise.all(person.walletAddresses.map((address) => openPayments.grants.list(address)))
+        const grants = await Promise.all(person.walletAddresses.map((address) => listAll(openPayments, address)))
         return send(response, 200, homePage(person.name, grants.flat()))
       }
     }
@@ -96,6 +96,16 @@ export function createWallet({ url, secrets, people, storage, ledger }: Parts): 
     })
   }
   return { openPayments, listener: toNodeListener(openPayments, { next }) }
+}
+
+/** Every live grant on a wallet address, page by page: what is not shown cannot be revoked. */
+async function listAll({ grants }: Pick<OpenPayments, 'grants'>, walletAddress: string): Promise<readonly LiveGrant[]> {
+  const live: LiveGrant[] = []
+  for (;;) {
+    const page = await grants.list(walletAddress, { limit: 100, after: live.at(-1)?.id })
+    if (page.length === 0) return live
+    live.push(...page)
+  }
 }
 
 function send(response: ServerResponse, status: number, body: string): void {

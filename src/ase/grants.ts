@@ -1,5 +1,7 @@
 import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
@@ -18,12 +20,13 @@ export interface LiveGrant {
 /** What an account's owner can do about the grants they have given. */
 export interface Grants {
   /**
-   * The live grants on a wallet address, newest first; `after` is the id of the last one seen. Rejects with `TypeError` where
-   * the text is no wallet address, and with `RangeError` where `after` is no grant of it.
+   * The live grants on a wallet address, newest first: `limit` at once, from 1 to 100, by default 50. `after` is the id of the
+   * last one seen; a list that is empty is the end. Rejects with `TypeError` where the text is no wallet address, and with
+   * `RangeError` where `limit` is none, or `after` no grant of it.
    */
   list(
     walletAddress: string,
-    page?: { readonly limit?: number; readonly after?: string },
+    page?: { readonly limit?: number; readonly after?: string | undefined },
   ): Promise<readonly LiveGrant[]>
   /**
    * Ends a grant and its token in one commit. `walletAddress` is that of the person who revokes: `false` where the
@@ -32,11 +35,14 @@ export interface Grants {
   revoke(walletAddress: string, grantId: string): Promise<boolean>
 }
 
+const DEFAULT_LIMIT = 50
+const MAXIMUM_LIMIT = 100
+
 /** The grants of a server, for the wallet. */
 export function createGrants(context: Context): Grants {
   return {
     list: async (walletAddress, page = {}) =>
-      listGrants(context, requireWalletAddress(context, walletAddress), page.limit ?? 50, page.after),
+      listGrants(context, requireWalletAddress(context, walletAddress), page.limit ?? DEFAULT_LIMIT, page.after),
     revoke: async (walletAddress, grantId) =>
       revokeGrant(context, requireWalletAddress(context, walletAddress), grantId),
   }
@@ -48,7 +54,9 @@ async function listGrants(
   limit: number,
   afterId?: string,
 ): Promise<readonly LiveGrant[]> {
-  const last = afterId === undefined ? undefined : await readRecord(context.storage, 'grant', afterId)
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAXIMUM_LIMIT)
+    throw new RangeError(`limit must be an integer from 1 to ${MAXIMUM_LIMIT}`)
+  const last = await findGrant(context, afterId ?? '')
   if (afterId !== undefined && last?.value.walletAddress !== walletAddress)
     throw new RangeError('after names no grant of this wallet address')
   const after = last && { createdAt: last.value.createdAt, id: last.value.id }
@@ -69,8 +77,12 @@ async function listGrants(
 
 async function revokeGrant(context: Context, walletAddress: string, grantId: string): Promise<boolean> {
   return decide<boolean>(context, async () => {
-    const record = await readRecord(context.storage, 'grant', grantId)
+    const record = await findGrant(context, grantId)
     if (record?.value.walletAddress !== walletAddress || record.value.state === 'finalised') return { answer: false }
     return { changes: await revokeGrantChanges(context, record), answer: true }
   })
+}
+
+async function findGrant(context: Context, id: string): Promise<StoredRecord<'grant'> | undefined> {
+  return isIdentifier(id) ? readRecord(context.storage, 'grant', id) : undefined
 }

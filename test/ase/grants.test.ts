@@ -69,6 +69,24 @@ describe('the grants of a wallet address', () => {
     await expect(grants.list(BOB, { after: first[0]?.id ?? '' })).rejects.toThrow('after names no grant')
   })
 
+  it('are 50 at once where nobody says how many, and 100 at most', async () => {
+    const wallet = await authWallet()
+    const { grants } = wallet.openPayments
+    for (let count = 0; count < 101; count++) await issuedGrant(wallet)
+    expect(await grants.list(ALICE)).toHaveLength(50)
+    const most = await grants.list(ALICE, { limit: 100 })
+    expect(most).toHaveLength(100)
+    expect(await grants.list(ALICE, { limit: 100, after: most.at(-1)?.id })).toHaveLength(1)
+    for (const limit of [0, -1, 1.5, Number.NaN, 101, 1e9, '7', {}])
+      await expect(Reflect.apply(grants.list, undefined, [ALICE, { limit }])).rejects.toThrow(RangeError)
+  })
+
+  it.each([7, {}, '', 'a\0b'])('are none by an id that is none (%j)', async (id) => {
+    const { grants } = (await authWallet()).openPayments
+    await expect(Reflect.apply(grants.list, undefined, [ALICE, { after: id }])).rejects.toThrow(RangeError)
+    expect(await Reflect.apply(grants.revoke, undefined, [ALICE, id])).toBe(false)
+  })
+
   it('CON-8 are ended by their owner with their token, once', async () => {
     const wallet = await authWallet()
     const { grants } = wallet.openPayments
