@@ -119,7 +119,7 @@ export const OF_RECEIPTS: readonly Scenario[] = [
         edits: [
           {
             file: RECEIVE,
-            find: "const record = await readRecord(context.storage, 'incoming-payment', id)\n      const known",
+            find: "const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined\n      const known",
             put: 'const known',
           },
           {
