@@ -1,5 +1,15 @@
+import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { ALICE, AUTH, addClient, BASE, grantWithConsent, incomingPayment, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  AUTH,
+  addClient,
+  BASE,
+  grantWithConsent,
+  incomingPayment,
+  type Sending,
+  usd,
+} from '../support/test-wallet.ts'
 import { authWallet, cancel, OUTGOING, PLAIN_REQUEST, revoke, rotate, tokenStatus } from './auth-wallet.ts'
 
 describe('an access token', () => {
@@ -129,6 +139,17 @@ describe('rotating an access token', () => {
     }
     expect((await rotate(wallet, grant)).status).toBe(200)
     expect((await rotate(wallet, other)).status).toBe(200)
+  })
+
+  it('T-10 a rotation that was signed is no revocation, nor a revocation a rotation', async () => {
+    const wallet = await authWallet()
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const to = (method: string): Sending => ({ alter: (request) => alterRequest(request, { method }) })
+    for (const act of [() => rotate(wallet, grant, to('DELETE')), () => revoke(wallet, grant, to('POST'))]) {
+      const { body } = await wallet.expectRefusal(401, 'invalid_client', act)
+      expect(body.error.description).toBe('Signature validation error: signature does not verify')
+    }
+    expect((await rotate(wallet, grant)).status).toBe(200)
   })
 
   it('1.2 a request without Authorization is 401 invalid_client', async () => {

@@ -1,31 +1,35 @@
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
+import { refusedBecause } from '../http-signatures/hand-signed-payment.ts'
 import { ALICE, type Answer, AUTH, addClient, BASE, BOB, CAROL, type Sending, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
   createIncoming,
+  ELSEWHERE_RECEIVER,
   expectRefusal,
   expectStatus,
   grantFor,
+  INACTIVE_RECEIVER,
   INACTIVE_WALLET_ADDRESS,
   INSUFFICIENT_GRANT,
-  INVALID_QUOTE,
-  INVALID_RECEIVER,
-  INVALID_REQUEST,
-  INVALID_SIGNATURE,
   INVALID_TOKEN,
   idOf,
-  LIMIT_EXCEEDED,
+  invalidRequest,
   MISSING_AUTHORIZATION,
+  NO_QUOTE_NOR_RECEIVER,
+  NO_RECEIVER,
   NOT_FOUND,
   type ObservedWallet,
+  OVER_DEBIT_LIMIT,
   observedWallet,
   RECEIVING_ACCESS,
   type Refusal,
   shop,
   spendingAccess,
   tokenFor,
+  UNKNOWN_QUOTE,
+  UNKNOWN_RECEIVER,
   UNKNOWN_WALLET_ADDRESS,
 } from './observed-wallet.ts'
 
@@ -39,6 +43,11 @@ async function receivingWallet(): Promise<{ readonly wallet: ObservedWallet; rea
 function create(wallet: ObservedWallet, sending: Sending): Promise<Answer> {
   return wallet.send('POST', COLLECTION, { json: { walletAddress: BOB }, ...sending })
 }
+
+const UNSIGNED = refusedBecause('the request is not signed')
+const UNKNOWN_KEY = refusedBecause('keyid names no key of the client')
+const UNVERIFIED = refusedBecause('signature does not verify')
+const USED_SIGNATURE = refusedBecause('this signature was used before, sign the request again')
 
 describe('who calls', () => {
   it('RS-1 refuses in one order: size, token, signature, right, body, wallet address', async () => {
@@ -54,10 +63,10 @@ describe('who calls', () => {
       [{ token: 'not a token', as: wrongKey, json: wrong }, MISSING_AUTHORIZATION],
       [{ token: 'unknown', as: wrongKey, json: wrong }, INVALID_TOKEN],
       [{ token: 'unknown', json: wrong, alter: unsigned }, INVALID_TOKEN],
-      [{ token: reading, json: wrong, alter: unsigned }, INVALID_SIGNATURE],
-      [{ token: reading, as: wrongKey, json: wrong }, INVALID_SIGNATURE],
+      [{ token: reading, json: wrong, alter: unsigned }, UNSIGNED],
+      [{ token: reading, as: wrongKey, json: wrong }, UNKNOWN_KEY],
       [{ token: reading, json: wrong }, INSUFFICIENT_GRANT],
-      [{ token: creating, json: wrong }, INVALID_REQUEST],
+      [{ token: creating, json: wrong }, invalidRequest('foreign is not a member of this body')],
       [{ token: creating, json: { walletAddress: `${BASE}/nobody` } }, UNKNOWN_WALLET_ADDRESS],
     ]
     for (const [sending, refusal] of steps) await expectRefusal(wallet, refusal, () => create(wallet, sending))
@@ -160,20 +169,23 @@ describe('who calls', () => {
   it('RS-1 refuses the key of another client of this server under a good token', async () => {
     const { wallet, token } = await receivingWallet()
     const thief = await addClient(wallet, 'thief')
-    await expectRefusal(wallet, INVALID_SIGNATURE, () => create(wallet, { token, as: thief }))
+    await expectRefusal(wallet, UNKNOWN_KEY, () => create(wallet, { token, as: thief }))
     // Also where the thief's key carries the key id of the client.
     const renamed = { ...thief, key: { ...thief.key, keyId: wallet.client.key.keyId } }
-    await expectRefusal(wallet, INVALID_SIGNATURE, () => create(wallet, { token, as: renamed }))
+    await expectRefusal(wallet, UNVERIFIED, () => create(wallet, { token, as: renamed }))
   })
 
   it.each([
-    ['another method', { method: 'GET' }, INVALID_REQUEST],
-    ['another path', { target: '/quotes' }, INVALID_SIGNATURE],
-    ['another query', { target: '/incoming-payments?x=1' }, INVALID_SIGNATURE],
-    ['another body', { body: JSON.stringify({ walletAddress: ALICE }) }, INVALID_SIGNATURE],
-    ['another body and its own digest', undefined, INVALID_SIGNATURE],
-    ['no signature', { headers: { signature: [] } }, INVALID_SIGNATURE],
-    ['no signature input', { headers: { 'signature-input': [] } }, INVALID_SIGNATURE],
+    ['another path', { target: '/quotes' }, UNVERIFIED],
+    ['another query', { target: '/incoming-payments?x=1' }, UNVERIFIED],
+    [
+      'another body',
+      { body: JSON.stringify({ walletAddress: `${BASE}/eve` }) },
+      refusedBecause('Content-Digest is not that of the body'),
+    ],
+    ['another body and its own digest', undefined, refusedBecause('"content-digest" is not covered')],
+    ['no signature', { headers: { signature: [] } }, UNSIGNED],
+    ['no signature input', { headers: { 'signature-input': [] } }, UNSIGNED],
   ] as const)('T-10 T-11 refuses a request that was given %s after it was signed', async (_, change, refusal) => {
     const { wallet, token } = await receivingWallet()
     await expectRefusal(wallet, refusal, () =>
@@ -203,8 +215,8 @@ describe('who calls', () => {
     const send = (label: string): Promise<Answer> =>
       wallet.send('POST', `${BASE}/outgoing-payments`, { token: spending, json, label })
     await expectStatus(201, send('sig1'))
-    await expectRefusal(wallet, INVALID_SIGNATURE, () => send('sig1'))
-    await expectRefusal(wallet, INVALID_SIGNATURE, () => send('other'))
+    await expectRefusal(wallet, USED_SIGNATURE, () => send('sig1'))
+    await expectRefusal(wallet, USED_SIGNATURE, () => send('other'))
     wallet.clock.advance(1000)
     await expectStatus(201, send('sig1'))
   })
@@ -220,13 +232,13 @@ describe('who calls', () => {
     const wallet = await observedWallet({ settings: { policies: { replay: 'all' } } })
     const token = await tokenFor(wallet, [...RECEIVING_ACCESS, { type: 'quote', actions: ['create', 'read'] }])
     const made = await expectStatus(201, create(wallet, { token }))
-    await expectRefusal(wallet, INVALID_SIGNATURE, () => create(wallet, { token }))
+    await expectRefusal(wallet, USED_SIGNATURE, () => create(wallet, { token }))
     const ask = { receiver: made.body.id, debitAmount: usd('1') }
     await expectStatus(201, askQuote(wallet, token, ask))
-    await expectRefusal(wallet, INVALID_SIGNATURE, () => askQuote(wallet, token, ask))
+    await expectRefusal(wallet, USED_SIGNATURE, () => askQuote(wallet, token, ask))
     const complete = (): Promise<Answer> => wallet.send('POST', `${made.body.id}/complete`, { token })
     await expectStatus(200, complete())
-    await expectRefusal(wallet, INVALID_SIGNATURE, complete)
+    await expectRefusal(wallet, USED_SIGNATURE, complete)
     const read = (): Promise<Answer> => wallet.send('GET', made.body.id, { token })
     expect([(await read()).status, (await read()).status]).toEqual([200, 200])
     wallet.clock.advance(1000)
@@ -244,7 +256,7 @@ describe('who calls', () => {
     const mine = await createIncoming(wallet, token)
     const read = (nonce: string): Promise<Answer> => wallet.send('GET', mine.id, { token, nonce })
     await expectStatus(200, read('one'))
-    await expectRefusal(wallet, INVALID_SIGNATURE, () => read('one'))
+    await expectRefusal(wallet, USED_SIGNATURE, () => read('one'))
     await expectStatus(200, read('two'))
   })
 })
@@ -315,7 +327,7 @@ describe('which wallet address', () => {
     }
     for (const walletAddress of [...spellings, ALICE]) {
       const quote = await expectStatus(201, askQuote(wallet, spending, ask))
-      await expectRefusal(wallet, LIMIT_EXCEEDED, () =>
+      await expectRefusal(wallet, OVER_DEBIT_LIMIT, () =>
         askPayment(wallet, spending, { walletAddress, quoteId: quote.body.id }),
       )
       const query = `?wallet-address=${encodeURIComponent(walletAddress)}`
@@ -371,10 +383,10 @@ describe('which wallet address', () => {
     await expectRefusal(wallet, INACTIVE_WALLET_ADDRESS, () =>
       wallet.send('GET', `${COLLECTION}?wallet-address=${BOB}`, { token: receiving }),
     )
-    await expectRefusal(wallet, INVALID_RECEIVER, () =>
+    await expectRefusal(wallet, INACTIVE_RECEIVER, () =>
       askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }),
     )
-    await expectRefusal(wallet, INVALID_RECEIVER, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await expectRefusal(wallet, INACTIVE_RECEIVER, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
     turn('bob', true)
     turn('alice', false)
     await expectRefusal(wallet, INACTIVE_WALLET_ADDRESS, () =>
@@ -456,11 +468,11 @@ describe('which resource', () => {
     wallet.directory.set(`${BASE}/alice2`, { account: 'alice', assetCode: 'USD', assetScale: 2 })
     const ofOther = await expectStatus(201, askQuote(wallet, otherSpending, ask, other))
     const ofAddress = await expectStatus(201, askQuote(wallet, spending, { ...ask, walletAddress: `${BASE}/alice2` }))
-    const missing = await expectRefusal(wallet, INVALID_QUOTE, () =>
+    const missing = await expectRefusal(wallet, UNKNOWN_QUOTE, () =>
       askPayment(wallet, spending, { quoteId: `${BASE}/quotes/${'0'.repeat(32)}` }),
     )
     for (const quote of [ofOther, ofAddress]) {
-      const answer = await expectRefusal(wallet, INVALID_QUOTE, () =>
+      const answer = await expectRefusal(wallet, UNKNOWN_QUOTE, () =>
         askPayment(wallet, spending, { quoteId: quote.body.id }),
       )
       expect(answer.text).toBe(missing.text)
@@ -505,39 +517,37 @@ describe('which resource', () => {
   it('RS-10 T-41 a quote or an incoming payment is this server’s by its whole URL, not by its last segment', async () => {
     const { wallet, spending, incoming } = await shop()
     const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }))
-    const foreign = (collection: string, id: string): readonly string[] => [
-      `https://evil.example/${collection}/${id}`,
-      `http://wallet.example/${collection}/${id}`,
-      `https://wallet.example.evil.example/${collection}/${id}`,
-      `https://wallet.example@evil.example/${collection}/${id}`,
-      `https://user@wallet.example/${collection}/${id}`,
-      `https://wallet.example:8443/${collection}/${id}`,
-      `${AUTH}/${collection}/${id}`,
-      `${BASE}/alice/${collection}/${id}`,
-      `${BASE}//${collection}/${id}`,
-      `${BASE}/${collection}/x/${id}`,
-      `${BASE}/${collection}/${id}/`,
-      `${BASE}/${collection}/${id}?x=1`,
-      `${BASE}/${collection}/${id}#x`,
-      `${BASE}/${collection}/${id}%20`,
-      `${BASE}/${collection}/${id.toUpperCase()}`,
-      `${BASE}/${collection}%2F${id}`,
-      `${BASE}/${collection}/`,
-      `${BASE}/outgoing-payments/${id}`,
-      `/${collection}/${id}`,
-      id,
-      '',
+    const foreign = (collection: string, id: string): readonly (readonly [string, Refusal])[] => [
+      [`https://evil.example/${collection}/${id}`, ELSEWHERE_RECEIVER],
+      [`http://wallet.example/${collection}/${id}`, ELSEWHERE_RECEIVER],
+      [`https://wallet.example.evil.example/${collection}/${id}`, ELSEWHERE_RECEIVER],
+      [`https://wallet.example@evil.example/${collection}/${id}`, NO_RECEIVER],
+      [`https://user@wallet.example/${collection}/${id}`, NO_RECEIVER],
+      [`https://wallet.example:8443/${collection}/${id}`, ELSEWHERE_RECEIVER],
+      [`${AUTH}/${collection}/${id}`, ELSEWHERE_RECEIVER],
+      [`${BASE}/alice/${collection}/${id}`, ELSEWHERE_RECEIVER],
+      [`${BASE}//${collection}/${id}`, ELSEWHERE_RECEIVER],
+      [`${BASE}/${collection}/x/${id}`, NO_RECEIVER],
+      [`${BASE}/${collection}/${id}/`, NO_RECEIVER],
+      [`${BASE}/${collection}/${id}?x=1`, NO_RECEIVER],
+      [`${BASE}/${collection}/${id}#x`, NO_RECEIVER],
+      [`${BASE}/${collection}/${id}%20`, UNKNOWN_RECEIVER],
+      [`${BASE}/${collection}/${id.toUpperCase()}`, UNKNOWN_RECEIVER],
+      [`${BASE}/${collection}%2F${id}`, NO_RECEIVER],
+      [`${BASE}/${collection}/`, NO_RECEIVER],
+      [`${BASE}/outgoing-payments/${id}`, NO_RECEIVER],
+      [`/${collection}/${id}`, NO_RECEIVER],
+      [id, NO_RECEIVER],
+      ['', NO_RECEIVER],
     ]
-    for (const quoteId of foreign('quotes', idOf(quote.body))) {
-      await expectRefusal(wallet, INVALID_QUOTE, () => askPayment(wallet, spending, { quoteId }))
+    for (const [quoteId] of foreign('quotes', idOf(quote.body))) {
+      await expectRefusal(wallet, UNKNOWN_QUOTE, () => askPayment(wallet, spending, { quoteId }))
     }
-    for (const receiver of foreign('incoming-payments', idOf(incoming))) {
-      await expectRefusal(wallet, INVALID_RECEIVER, () =>
+    for (const [receiver, refusal] of foreign('incoming-payments', idOf(incoming))) {
+      await expectRefusal(wallet, refusal, () =>
         askPayment(wallet, spending, { incomingPayment: receiver, debitAmount: usd('1') }),
       )
-      await expectRefusal(wallet, INVALID_RECEIVER, () =>
-        askQuote(wallet, spending, { receiver, debitAmount: usd('1') }),
-      )
+      await expectRefusal(wallet, refusal, () => askQuote(wallet, spending, { receiver, debitAmount: usd('1') }))
     }
     // One resource under the ways in which a URL may be written.
     await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id.replace('wallet', 'WALLET') }))
@@ -550,11 +560,13 @@ describe('which resource', () => {
     const { wallet, spending } = await shop({ overrides: { settings: { limits: { bodyBytes: 4_000_000 } } } })
     const long = `${BASE}/incoming-payments/${'/incoming-payments'.repeat(60_000)}`
     const started = performance.now()
-    await expectRefusal(wallet, INVALID_REQUEST, () =>
+    await expectRefusal(wallet, invalidRequest('receiver: expected <=2048'), () =>
       askQuote(wallet, spending, { receiver: long, debitAmount: usd('1') }),
     )
-    await expectRefusal(wallet, INVALID_REQUEST, () => askPayment(wallet, spending, { quoteId: long }))
-    await expectRefusal(wallet, INVALID_REQUEST, () => askQuote(wallet, spending, { walletAddress: long }))
+    await expectRefusal(wallet, NO_QUOTE_NOR_RECEIVER, () => askPayment(wallet, spending, { quoteId: long }))
+    await expectRefusal(wallet, invalidRequest('walletAddress: expected <=2048'), () =>
+      askQuote(wallet, spending, { walletAddress: long }),
+    )
     expect(performance.now() - started).toBeLessThan(5000)
   })
 
@@ -580,10 +592,8 @@ describe('which resource', () => {
     await expectRefusal(wallet, MISSING_AUTHORIZATION, () => wallet.send('GET', incoming.id, headers('')))
     await expectRefusal(wallet, MISSING_AUTHORIZATION, () => wallet.send('GET', incoming.id, headers('Bearer x')))
     await expectRefusal(wallet, INVALID_TOKEN, () => wallet.send('GET', incoming.id, { token: 'x' }))
-    await expectRefusal(wallet, INVALID_SIGNATURE, () =>
-      wallet.send('GET', incoming.id, { token: receiving, as: other }),
-    )
-    await expectRefusal(wallet, INVALID_SIGNATURE, () =>
+    await expectRefusal(wallet, UNKNOWN_KEY, () => wallet.send('GET', incoming.id, { token: receiving, as: other }))
+    await expectRefusal(wallet, UNSIGNED, () =>
       wallet.send('GET', incoming.id, {
         token: receiving,
         alter: (request) => alterRequest(request, { headers: { signature: [], 'signature-input': [] } }),

@@ -7,11 +7,13 @@ import {
   expectRefusal,
   expectStatus,
   grantFor,
-  INVALID_QUOTE,
-  INVALID_REQUEST,
-  LIMIT_EXCEEDED,
+  invalidRequest,
+  LIMITED_TO_ANOTHER_RECEIVER,
   LONG_LIFETIMES,
+  limitExceeded,
   NOTHING_SPENT,
+  OVER_DEBIT_LIMIT,
+  OVER_RECEIVE_LIMIT,
   observedWallet,
   RECEIVING_ACCESS,
   type Shop,
@@ -20,6 +22,7 @@ import {
   spent,
   spentOf,
   tokenFor,
+  USED_QUOTE,
 } from './observed-wallet.ts'
 
 const DAY = 24 * 3600 * 1000
@@ -44,8 +47,10 @@ async function pay(rig: Shop, value: string, token = rig.spending): Promise<Answ
   })
 }
 
-function refusePay(rig: Shop, value: string, token = rig.spending): Promise<Answer> {
-  return expectRefusal(rig.wallet, LIMIT_EXCEEDED, () => pay(rig, value, token))
+const NO_WINDOW = limitExceeded('no window of the interval is current')
+
+function refusePay(rig: Shop, value: string, refusal = OVER_DEBIT_LIMIT): Promise<Answer> {
+  return expectRefusal(rig.wallet, refusal, () => pay(rig, value))
 }
 
 function moveTo({ wallet }: Shop, moment: string): void {
@@ -53,30 +58,33 @@ function moveTo({ wallet }: Shop, moment: string): void {
 }
 
 describe('a limit on the sum of payments (LIM-1)', () => {
-  it.each(['debitAmount', 'receiveAmount'])('LIM-1 a %s of 10.00 never lets 10.01 through', async (limit) => {
+  it.each([
+    ['debitAmount', OVER_DEBIT_LIMIT],
+    ['receiveAmount', OVER_RECEIVE_LIMIT],
+  ])('LIM-1 a %s of 10.00 never lets 10.01 through', async (limit, over) => {
     const rig = await limited({ [limit]: usd('1000') })
-    await refusePay(rig, '1001')
+    await refusePay(rig, '1001', over)
     await expectStatus(201, pay(rig, '400'))
-    await refusePay(rig, '601')
+    await refusePay(rig, '601', over)
     await expectStatus(201, pay(rig, '599'))
-    await refusePay(rig, '2')
+    await refusePay(rig, '2', over)
     const last = await expectStatus(201, pay(rig, '1'))
     expect(last.body).toMatchObject({ grantSpentDebitAmount: usd('1000'), grantSpentReceiveAmount: usd('1000') })
-    await refusePay(rig, '1')
+    await refusePay(rig, '1', over)
     await rig.wallet.openPayments.drain()
-    await refusePay(rig, '1')
+    await refusePay(rig, '1', over)
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('1000'))
   })
 
   it('LIM-1 a refused payment leaves its quote unused: another grant may still use it', async () => {
     const rig = await limited({ debitAmount: usd('10') })
     const quote = await askQuote(rig.wallet, rig.spending, { receiver: rig.incoming.id, debitAmount: usd('11') })
-    await expectRefusal(rig.wallet, LIMIT_EXCEEDED, () =>
+    await expectRefusal(rig.wallet, OVER_DEBIT_LIMIT, () =>
       askPayment(rig.wallet, rig.spending, { quoteId: quote.body.id }),
     )
     const larger = await tokenFor(rig.wallet, spendingAccess({ debitAmount: usd('11') }))
     await expectStatus(201, askPayment(rig.wallet, larger, { quoteId: quote.body.id }))
-    await expectRefusal(rig.wallet, INVALID_QUOTE, () =>
+    await expectRefusal(rig.wallet, USED_QUOTE, () =>
       askPayment(rig.wallet, rig.spending, { quoteId: quote.body.id, metadata: {} }),
     )
   })
@@ -91,7 +99,7 @@ describe('a limit on the sum of payments (LIM-1)', () => {
     await expectStatus(201, pay(rig, '10'))
     await expectStatus(201, pay(rig, '9', second))
     await refusePay(rig, '1')
-    await refusePay(rig, '2', second)
+    await refusePay({ ...rig, spending: second }, '2')
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('10'))
     expect(await spentOf(rig.wallet, second)).toEqual(spent('9'))
   })
@@ -103,7 +111,7 @@ describe('a limit on the sum of payments (LIM-1)', () => {
     await expectStatus(201, pay(rig, '6', value))
     const rotated = await expectStatus(200, rig.wallet.send('POST', manage, { token: value }))
     const token = rotated.body.access_token.value
-    await refusePay(rig, '5', token)
+    await refusePay({ ...rig, spending: token }, '5')
     await expectStatus(201, pay(rig, '4', token))
     expect(await spentOf(rig.wallet, token)).toEqual(spent('10'))
   })
@@ -124,9 +132,11 @@ describe('a limit on the sum of payments (LIM-1)', () => {
     const spending = await tokenFor(wallet, spendingAccess({ receiver: written, debitAmount: usd('10') }))
     const rig: Shop = { wallet, receiving, spending, incoming }
     await expectStatus(201, pay(rig, '1'))
-    await refusePay({ ...rig, incoming: other }, '1')
+    await refusePay({ ...rig, incoming: other }, '1', LIMITED_TO_ANOTHER_RECEIVER)
     const quote = await askQuote(wallet, spending, { receiver: other.id, debitAmount: usd('1') })
-    await expectRefusal(wallet, LIMIT_EXCEEDED, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await expectRefusal(wallet, LIMITED_TO_ANOTHER_RECEIVER, () =>
+      askPayment(wallet, spending, { quoteId: quote.body.id }),
+    )
   })
 
   it('LIM-5 a receiver on another server, or with the same id under another path, admits nothing here', async () => {
@@ -140,7 +150,7 @@ describe('a limit on the sum of payments (LIM-1)', () => {
       incoming.id.toUpperCase().replace(/^HTTPS:\/\/(.*)\/INCOMING-PAYMENTS/, 'https://$1/incoming-payments'),
     ]) {
       const spending = await tokenFor(wallet, spendingAccess({ receiver }))
-      await refusePay({ wallet, receiving, spending, incoming }, '1')
+      await refusePay({ wallet, receiving, spending, incoming }, '1', LIMITED_TO_ANOTHER_RECEIVER)
     }
   })
 
@@ -157,15 +167,18 @@ describe('a limit on the sum of payments (LIM-1)', () => {
 
   it('GRT-10 a limit that no payment could ever meet is refused when it is asked for', async () => {
     const { wallet } = await limited(undefined)
-    for (const limits of [
-      { debitAmount: { ...usd('1'), assetCode: 'EUR' } },
-      { debitAmount: { ...usd('1'), assetScale: 3 } },
-      { debitAmount: usd('18446744073709551616') },
-      { debitAmount: usd('1'), receiveAmount: usd('1') },
-      { receiver: `${BASE}/bob` },
-      { interval: 'R/2026-01-01T00:00:00Z/PT0S' },
-    ]) {
-      await expectRefusal(wallet, INVALID_REQUEST, async () => {
+    const at = 'access_token.access.0.limits'
+    const inOtherAsset = 'limits.debitAmount is not in the asset of the wallet address'
+    const period = 'a repeating interval with a period of at least 60 seconds'
+    for (const [limits, mistake] of [
+      [{ debitAmount: { ...usd('1'), assetCode: 'EUR' } }, inOtherAsset],
+      [{ debitAmount: { ...usd('1'), assetScale: 3 } }, inOtherAsset],
+      [{ debitAmount: usd('18446744073709551616') }, `${at}.debitAmount.value: invalid amount value`],
+      [{ debitAmount: usd('1'), receiveAmount: usd('1') }, `${at}: only one access amount allowed`],
+      [{ receiver: `${BASE}/bob` }, `${at}.receiver: limits.receiver is not the URL of an incoming payment`],
+      [{ interval: 'R/2026-01-01T00:00:00Z/PT0S' }, `${at}.interval: limits.interval is not ${period}`],
+    ] as const) {
+      await expectRefusal(wallet, invalidRequest(mistake), async () => {
         const answer = await wallet.send('POST', 'https://auth.wallet.example/', {
           json: {
             client: wallet.client.client,
@@ -234,7 +247,7 @@ describe('the windows of an interval', () => {
       const rig = await limited({ ...amount, interval })
       if (!interval.includes('06-01')) await expectStatus(201, pay(rig, '5'))
       moveTo(rig, moment)
-      await refusePay(rig, '1')
+      await refusePay(rig, '1', NO_WINDOW)
       expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
     }
   })
@@ -242,13 +255,13 @@ describe('the windows of an interval', () => {
   it('LIM-3 a window before its beginning opens on its first millisecond', async () => {
     const rig = await limited({ debitAmount: usd('10'), interval: 'R0/2026-06-01T00:00:00Z/P1D' })
     moveTo(rig, '2026-05-31T23:59:59.999Z')
-    await refusePay(rig, '1')
+    await refusePay(rig, '1', NO_WINDOW)
     rig.wallet.clock.advance(1)
     await expectStatus(201, pay(rig, '10'))
     moveTo(rig, '2026-06-01T23:59:59.999Z')
     await refusePay(rig, '1')
     rig.wallet.clock.advance(1)
-    await refusePay(rig, '1')
+    await refusePay(rig, '1', NO_WINDOW)
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
   })
 
@@ -262,7 +275,7 @@ describe('the windows of an interval', () => {
       const answer = await pay(rig, '10')
       if (answer.status === 201) admitted++
       else expect(answer.body.error.description).toBe('unauthorized')
-      await refusePay(rig, '1')
+      await refusePay(rig, '1', day < windows ? OVER_DEBIT_LIMIT : NO_WINDOW)
       rig.wallet.clock.advance(DAY)
     }
     expect(admitted).toBe(windows)
@@ -274,7 +287,7 @@ describe('the windows of an interval', () => {
     await expectStatus(201, pay(rig, '40000'))
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('90000'))
     moveTo(rig, '2026-03-02T00:00:00Z')
-    await refusePay(rig, '1')
+    await refusePay(rig, '1', NO_WINDOW)
   })
 
   it('D13 null before the first payment, amounts after it, zeros in a fresh window', async () => {
@@ -407,7 +420,7 @@ describe('several entries in one grant (LIM-10)', () => {
     await expectStatus(201, pay(rig, '90'))
     await refusePay(rig, '1')
     moveTo(rig, '2026-03-03T00:00:00Z')
-    await refusePay(rig, '1')
+    await refusePay(rig, '1', NO_WINDOW)
   })
 
   it('LIM-10 an entry that may not create lends its missing limits to nobody', async () => {
@@ -437,11 +450,12 @@ describe('several entries in one grant (LIM-10)', () => {
       entry({ receiver: second.id, debitAmount: usd('20') }),
     ])
     const rig: Shop = { wallet, receiving, spending, incoming: first }
-    await refusePay(rig, '11')
+    // Of several entries the last one says why.
+    await refusePay(rig, '11', LIMITED_TO_ANOTHER_RECEIVER)
     await refusePay({ ...rig, incoming: second }, '21')
     await expectStatus(201, pay({ ...rig, incoming: second }, '20'))
     await expectStatus(201, pay(rig, '10'))
-    await refusePay(rig, '1')
+    await refusePay(rig, '1', LIMITED_TO_ANOTHER_RECEIVER)
     await refusePay({ ...rig, incoming: second }, '1')
   })
 })

@@ -7,9 +7,9 @@ import {
   expectRefusal,
   expectStatus,
   INSUFFICIENT_GRANT,
-  INVALID_REQUEST,
   INVALID_SIGNATURE,
   idOf,
+  invalidRequest,
   RECEIVING_ACCESS,
   type Refusal,
   type Shop,
@@ -322,7 +322,11 @@ describe('the Idempotency-Key field', () => {
   ])('OUT-12 is refused %s', async (_, sending) => {
     const rig = await shop()
     for (const creation of CREATIONS)
-      await expectRefusal(rig.wallet, INVALID_REQUEST, () => create(rig, creation, 'k', sending))
+      await expectRefusal(
+        rig.wallet,
+        invalidRequest('Idempotency-Key must be one line of 1 to 256 visible ASCII characters'),
+        () => create(rig, creation, 'k', sending),
+      )
   })
 
   it.each([['x'], ['"8e03978e-40d5-43dd-bc93-6894a57f9324"'], ['!'.repeat(128) + '~'.repeat(128)]])(

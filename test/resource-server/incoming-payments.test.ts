@@ -8,13 +8,13 @@ import {
   askPayment,
   askQuote,
   createIncoming,
+  ENDED_RECEIVER,
   expectRefusal,
   expectStatus,
-  INVALID_AMOUNT,
   INVALID_EXPIRES_AT,
-  INVALID_RECEIVER,
-  INVALID_REQUEST,
   idOf,
+  invalidAmount,
+  invalidRequest,
   LONG_LIFETIMES,
   NOT_FOUND,
   observedWallet,
@@ -39,15 +39,18 @@ function inFuture(now: number, milliseconds: number): string {
   return new Date(now + milliseconds).toISOString()
 }
 
+const NO_METADATA = 'metadata: metadata must be an object of at most 8 levels and finite numbers'
+const FOREIGN_AMOUNT = invalidAmount('incomingAmount is not in the asset of the wallet address')
+
 describe('create-incoming-payment', () => {
   it.each([
-    ['another asset code', { value: '1', assetCode: 'EUR', assetScale: 2 }],
-    ['another case of the asset code', { value: '1', assetCode: 'usd', assetScale: 2 }],
-    ['another scale', { value: '1', assetCode: 'USD', assetScale: 3 }],
-    ['the value zero', usd('0')],
-  ])('INC-1 refuses an incomingAmount with %s', async (_, incomingAmount) => {
+    ['another asset code', { value: '1', assetCode: 'EUR', assetScale: 2 }, FOREIGN_AMOUNT],
+    ['another case of the asset code', { value: '1', assetCode: 'usd', assetScale: 2 }, FOREIGN_AMOUNT],
+    ['another scale', { value: '1', assetCode: 'USD', assetScale: 3 }, FOREIGN_AMOUNT],
+    ['the value zero', usd('0'), invalidAmount('incomingAmount is zero')],
+  ])('INC-1 refuses an incomingAmount with %s', async (_, incomingAmount, refusal) => {
     const { wallet, send } = await receivingWallet()
-    await expectRefusal(wallet, INVALID_AMOUNT, () => send({ walletAddress: BOB, incomingAmount }))
+    await expectRefusal(wallet, refusal, () => send({ walletAddress: BOB, incomingAmount }))
     await expectStatus(201, send({ walletAddress: BOB, incomingAmount: usd('1') }))
   })
 
@@ -57,7 +60,7 @@ describe('create-incoming-payment', () => {
       201,
       send({ walletAddress: CAROL, incomingAmount: { value: '1', assetCode: 'EUR', assetScale: 4 } }),
     )
-    await expectRefusal(wallet, INVALID_AMOUNT, () => send({ walletAddress: CAROL, incomingAmount: usd('1') }))
+    await expectRefusal(wallet, FOREIGN_AMOUNT, () => send({ walletAddress: CAROL, incomingAmount: usd('1') }))
   })
 
   it('INC-2 takes an expiresAt from the next millisecond to the longest lifetime, and none beyond', async () => {
@@ -87,7 +90,8 @@ describe('create-incoming-payment', () => {
     true,
   ])('INC-2 refuses %j as expiresAt', async (expiresAt) => {
     const { wallet, send } = await receivingWallet()
-    await expectRefusal(wallet, INVALID_REQUEST, () => send({ walletAddress: BOB, expiresAt }))
+    const mistake = typeof expiresAt === 'string' ? 'invalid date-time' : 'expected string'
+    await expectRefusal(wallet, invalidRequest(`expiresAt: ${mistake}`), () => send({ walletAddress: BOB, expiresAt }))
   })
 
   it('INC-2 sets an expiry where none is asked for', async () => {
@@ -130,44 +134,60 @@ describe('create-incoming-payment', () => {
   })
 
   it.each([
-    ['no walletAddress', { walletAddress: undefined }],
-    ['a walletAddress that is no text', { walletAddress: 7 }],
-    ['an unknown member', { amount: usd('1') }],
-    ['receivedAmount', { receivedAmount: usd('1') }],
-    ['completed', { completed: true }],
-    ['id', { id: `${COLLECTION}/${'0'.repeat(32)}` }],
-    ['an amount that is no object', { incomingAmount: '1' }],
-    ['an amount in a list', { incomingAmount: [usd('1')] }],
-    ['an amount without a scale', { incomingAmount: { value: '1', assetCode: 'USD' } }],
-    ['metadata that is no object', { metadata: 'x' }],
-    ['metadata in a list', { metadata: [] }],
-  ])('refuses a body with %s', async (_, members) => {
+    ['no walletAddress', { walletAddress: undefined }, 'walletAddress: expected "walletAddress"'],
+    ['a walletAddress that is no text', { walletAddress: 7 }, 'walletAddress: expected string'],
+    ['an unknown member', { amount: usd('1') }, 'amount is not a member of this body'],
+    ['receivedAmount', { receivedAmount: usd('1') }, 'receivedAmount is not a member of this body'],
+    ['completed', { completed: true }, 'completed is not a member of this body'],
+    ['id', { id: `${COLLECTION}/${'0'.repeat(32)}` }, 'id is not a member of this body'],
+    ['an amount that is no object', { incomingAmount: '1' }, 'incomingAmount: expected Object'],
+    ['an amount in a list', { incomingAmount: [usd('1')] }, 'incomingAmount.value: expected "value"'],
+    [
+      'an amount without a scale',
+      { incomingAmount: { value: '1', assetCode: 'USD' } },
+      'incomingAmount.assetScale: expected "assetScale"',
+    ],
+    ['metadata that is no object', { metadata: 'x' }, NO_METADATA],
+    ['metadata in a list', { metadata: [] }, NO_METADATA],
+  ])('refuses a body with %s', async (_, members, mistake) => {
     const { wallet, send } = await receivingWallet()
-    await expectRefusal(wallet, INVALID_REQUEST, () => send({ walletAddress: BOB, ...members }))
+    await expectRefusal(wallet, invalidRequest(mistake), () => send({ walletAddress: BOB, ...members }))
   })
 
-  it.each(['', 'null', '[]', '"x"', '1', '{', '{}', `{"walletAddress":"${BOB}"`, `{"walletAddress":"${BOB}"} x`])(
-    'refuses the body %s',
-    async (body) => {
-      const { wallet, token } = await receivingWallet()
-      await expectRefusal(wallet, INVALID_REQUEST, () => wallet.send('POST', COLLECTION, { token, body }))
-    },
-  )
+  it.each([
+    ['', 'a JSON body is required'],
+    ['null', 'expected Object'],
+    ['[]', 'walletAddress: expected "walletAddress"'],
+    ['"x"', 'expected Object'],
+    ['1', 'expected Object'],
+    ['{', 'the body is not JSON'],
+    ['{}', 'walletAddress: expected "walletAddress"'],
+    [`{"walletAddress":"${BOB}"`, 'the body is not JSON'],
+    [`{"walletAddress":"${BOB}"} x`, 'the body is not JSON'],
+  ])('refuses the body %s', async (body, mistake) => {
+    const { wallet, token } = await receivingWallet()
+    await expectRefusal(wallet, invalidRequest(mistake), () => wallet.send('POST', COLLECTION, { token, body }))
+  })
 
   it('EMB-3 refuses bytes that are not UTF-8, and nesting beyond 32 levels', async () => {
     const { wallet, token } = await receivingWallet()
     const bytes = new TextEncoder().encode(`{"walletAddress":"${BOB}"}`)
     bytes[20] = 0xff
-    await expectRefusal(wallet, INVALID_REQUEST, () => wallet.send('POST', COLLECTION, { token, body: bytes }))
+    await expectRefusal(wallet, invalidRequest('the body is not JSON, or is nested too deeply'), () =>
+      wallet.send('POST', COLLECTION, { token, body: bytes }),
+    )
     const deep = `{"walletAddress":"${BOB}","metadata":${'['.repeat(10_000)}${']'.repeat(10_000)}}`
-    await expectRefusal(wallet, INVALID_REQUEST, () => wallet.send('POST', COLLECTION, { token, body: deep }))
+    await expectRefusal(wallet, invalidRequest('the body is not JSON, or is nested too deeply'), () =>
+      wallet.send('POST', COLLECTION, { token, body: deep }),
+    )
   })
 
   it('T-23 EMB-4 refuses the names of object members as unknown members, and leaves every object alone', async () => {
     const { wallet, token } = await receivingWallet()
     for (const name of ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']) {
       const body = `{"walletAddress":"${BOB}","${name}":{"polluted":true}}`
-      await expectRefusal(wallet, INVALID_REQUEST, () => wallet.send('POST', COLLECTION, { token, body }))
+      const refusal = invalidRequest(`${name} is not a member of this body`)
+      await expectRefusal(wallet, refusal, () => wallet.send('POST', COLLECTION, { token, body }))
     }
     const fine = `{"walletAddress":"${BOB}","metadata":{"__proto__":{"polluted":true},"constructor":{"polluted":true}}}`
     await expectStatus(201, wallet.send('POST', COLLECTION, { token, body: fine }))
@@ -191,13 +211,13 @@ describe('create-incoming-payment', () => {
     const { wallet, send } = await receivingWallet()
     const sized = (length: number) => ({ walletAddress: BOB, metadata: { a: 'x'.repeat(length - 8) } })
     await expectStatus(201, send(sized(8192)))
-    await expectRefusal(wallet, INVALID_REQUEST, () => send(sized(8193)))
+    await expectRefusal(wallet, invalidRequest('metadata: metadata is too large'), () => send(sized(8193)))
     const nested = (levels: number) => ({
       walletAddress: BOB,
       metadata: JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`),
     })
     await expectStatus(201, send(nested(8)))
-    await expectRefusal(wallet, INVALID_REQUEST, () => send(nested(9)))
+    await expectRefusal(wallet, invalidRequest(NO_METADATA), () => send(nested(9)))
   })
 
   it('refuses an account that cannot receive', async () => {
@@ -228,7 +248,7 @@ describe('an incoming payment over its life', () => {
     await expectStatus(201, pay('1'))
     await wallet.openPayments.drain()
     expect(await read()).toMatchObject({ receivedAmount: usd('10'), completed: true, methods: [] })
-    await expectRefusal(wallet, INVALID_RECEIVER, () => pay('1'))
+    await expectRefusal(wallet, ENDED_RECEIVER, () => pay('1'))
     const publicly = await wallet.send('GET', incoming.id)
     expect(publicly.body.receivedAmount).toEqual(usd('10'))
   })
@@ -243,12 +263,12 @@ describe('an incoming payment over its life', () => {
     await expectStatus(201, pay())
     await wallet.openPayments.drain()
     wallet.clock.advance(1)
-    await expectRefusal(wallet, INVALID_RECEIVER, pay)
-    await expectRefusal(wallet, INVALID_RECEIVER, () => askQuote(wallet, spending, { receiver: incoming.id }))
+    await expectRefusal(wallet, ENDED_RECEIVER, pay)
+    await expectRefusal(wallet, ENDED_RECEIVER, () => askQuote(wallet, spending, { receiver: incoming.id }))
     const read = await wallet.send('GET', incoming.id, { token: receiving })
     expect(read.body).toMatchObject({ receivedAmount: usd('1'), completed: false, methods: [] })
     await wallet.openPayments.sweep()
-    await expectRefusal(wallet, INVALID_RECEIVER, pay)
+    await expectRefusal(wallet, ENDED_RECEIVER, pay)
     expect((await wallet.send('GET', incoming.id, { token: receiving })).body).toEqual(read.body)
   })
 
@@ -309,7 +329,7 @@ describe('an incoming payment over its life', () => {
     const { wallet, spending, receiving, incoming } = await shop()
     const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('5') })
     await expectStatus(200, wallet.send('POST', `${incoming.id}/complete`, { token: receiving }))
-    await expectRefusal(wallet, INVALID_RECEIVER, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await expectRefusal(wallet, ENDED_RECEIVER, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
     await expectStatus(200, wallet.send('GET', quote.body.id, { token: spending }))
   })
 

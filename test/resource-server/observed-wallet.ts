@@ -57,8 +57,8 @@ async function stateOf(wallet: ObservedWallet): Promise<unknown> {
   }
 }
 
-/** Status, code and description of a refusal of the resource server. */
-export type Refusal = readonly [status: number, code: string, description: unknown]
+/** Status, code and description of a refusal of the resource server, and its reason where one code has several. */
+export type Refusal = readonly [status: number, code: string, description: unknown, reason?: string]
 
 export const MISSING_AUTHORIZATION: Refusal = [401, 'unauthorized', 'Missing or invalid authorization header value']
 export const INVALID_TOKEN: Refusal = [401, 'invalid_token', 'Invalid Token']
@@ -68,17 +68,43 @@ export const INVALID_SIGNATURE: Refusal = [
   expect.stringMatching(/^Signature validation error: ./),
 ]
 export const INSUFFICIENT_GRANT: Refusal = [403, 'insufficient_grant', 'Insufficient Grant']
-export const LIMIT_EXCEEDED: Refusal = [403, 'grant_limit_exceeded', 'unauthorized']
+export const limitExceeded = (reason: string): Refusal => [403, 'grant_limit_exceeded', 'unauthorized', reason]
+export const OVER_DEBIT_LIMIT = limitExceeded('the debit limit of the grant is exceeded')
+export const OVER_RECEIVE_LIMIT = limitExceeded('the receive limit of the grant is exceeded')
+export const LIMITED_TO_ANOTHER_RECEIVER = limitExceeded('the grant names another receiver')
 export const NON_POSITIVE_RECEIVE: Refusal = [400, 'non_positive_receive_amount', 'non-positive receive amount']
-export const INVALID_RECEIVER: Refusal = [400, 'invalid_receiver', 'invalid receiver']
-export const INVALID_AMOUNT: Refusal = [400, 'invalid_amount', 'invalid amount']
-export const INVALID_QUOTE: Refusal = [400, 'invalid_quote', 'invalid quote']
+export const invalidReceiver = (reason: string): Refusal => [400, 'invalid_receiver', 'invalid receiver', reason]
+export const ENDED_RECEIVER = invalidReceiver('the incoming payment is completed or expired')
+export const UNKNOWN_RECEIVER = invalidReceiver('unknown incoming payment')
+export const NO_RECEIVER = invalidReceiver('not the URL of an incoming payment')
+export const ELSEWHERE_RECEIVER = invalidReceiver('only incoming payments on this server can be paid from here')
+export const INACTIVE_RECEIVER = invalidReceiver('the wallet address of the receiver is not active')
+export const CHANGED_RECEIVER = invalidReceiver('the wallet address of the receiver has changed its asset')
+export const FILLED_RECEIVER = invalidReceiver('the incoming payment takes less than the quoted amount by now')
+export const NO_EXCHANGE = invalidReceiver('the assets of payer and receiver are not exchanged here')
+export const invalidAmount = (reason: string): Refusal => [400, 'invalid_amount', 'invalid amount', reason]
+export const NO_AMOUNT = invalidAmount('give an amount: the receiver names none')
+export const WRONG_ASSET = invalidAmount('the amount is not in the asset of its side')
+export const ZERO_AMOUNT = invalidAmount('the amount is zero, or nothing remains to be paid')
+export const OVER_REMAINDER = invalidAmount('the receiver takes less than that')
+export const TOO_LARGE = invalidAmount('the amount is too large')
+export const invalidQuote = (reason: string): Refusal => [400, 'invalid_quote', 'invalid quote', reason]
+export const UNKNOWN_QUOTE = invalidQuote('unknown quote')
+export const USED_QUOTE = invalidQuote('the quote is used')
+export const EXPIRED_QUOTE = invalidQuote('the quote has expired')
 export const INVALID_EXPIRES_AT: Refusal = [400, 'invalid_request', 'invalid expiresAt']
-export const INVALID_REQUEST: Refusal = [400, 'invalid_request', expect.any(String)]
+export const invalidRequest = (description: unknown): Refusal => [400, 'invalid_request', description]
+export const NO_QUOTE_NOR_RECEIVER = invalidRequest('give either quoteId, or incomingPayment and debitAmount')
 export const UNKNOWN_WALLET_ADDRESS: Refusal = [404, 'unknown_wallet_address', 'unknown wallet address']
 export const INACTIVE_WALLET_ADDRESS: Refusal = [400, 'inactive_wallet_address', 'inactive wallet address']
 export const NOT_FOUND: Refusal = [404, 'not_found', expect.any(String)]
 export const WRONG_STATE: Refusal = [409, 'wrong_state', 'wrong state']
+
+/** What the operator is told of the last request. */
+export function detailOf({ events }: TestWallet): string | undefined {
+  const last = events.findLast(({ type }) => type === 'request')
+  return last?.type === 'request' ? last.detail : undefined
+}
 
 /** Expects a refusal, and that it moved no money and wrote nothing. */
 export async function expectRefusal(
@@ -88,8 +114,11 @@ export async function expectRefusal(
 ): Promise<Answer> {
   const before = await stateOf(wallet)
   const answer = await request()
-  const { code, description } = answer.body?.error ?? {}
-  expect([answer.status, code, description]).toEqual(refusal)
+  const { code, description, details } = answer.body?.error ?? {}
+  const [, , , reason] = refusal
+  // Which limit it was that a payment met, the operator alone is told.
+  const said = reason === undefined ? [] : [details?.['reason'] ?? detailOf(wallet)]
+  expect([answer.status, code, description, ...said]).toEqual(refusal)
   expect(answer.headers['cache-control']).toBe('no-store')
   if (answer.status === 401) expect(answer.headers['www-authenticate']).toBe(`GNAP as_uri=${AUTH}`)
   expect(await stateOf(wallet)).toEqual(before)

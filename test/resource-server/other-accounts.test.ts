@@ -22,9 +22,8 @@ import {
   expectStatus,
   grantFor,
   INSUFFICIENT_GRANT,
-  INVALID_QUOTE,
-  INVALID_RECEIVER,
   idOf,
+  invalidReceiver,
   NOT_FOUND,
   NOTHING_SPENT,
   type ObservedWallet,
@@ -33,6 +32,7 @@ import {
   spendingAccess,
   spentOf,
   tokenFor,
+  UNKNOWN_QUOTE,
 } from './observed-wallet.ts'
 
 // A wallet address that was given to somebody else, against all advice, or a directory that is wrong for a while.
@@ -148,7 +148,7 @@ describe('a token, once its wallet address has another account', () => {
     const read = (url: string, token: string): Promise<Answer> => wallet.send('GET', url, { token })
     await expectRefusal(wallet, NOT_FOUND, () => read(quoteOfAlice, tokenOfDora))
     await expectRefusal(wallet, NOT_FOUND, () => read(quoteOfDora, spending))
-    await expectRefusal(wallet, INVALID_QUOTE, () => askPayment(wallet, tokenOfDora, { quoteId: quoteOfAlice }))
+    await expectRefusal(wallet, UNKNOWN_QUOTE, () => askPayment(wallet, tokenOfDora, { quoteId: quoteOfAlice }))
     await expectStatus(200, read(quoteOfAlice, spending))
     await expectStatus(200, read(quoteOfDora, tokenOfDora))
     await expectStatus(201, askPayment(wallet, tokenOfDora, { quoteId: quoteOfDora }))
@@ -241,7 +241,11 @@ describe('an incoming payment, once its wallet address has another account', () 
       () => askPayment(wallet, spending, { quoteId: quote.body.id }),
       () => askQuote(wallet, spending, { receiver: incoming.id, ...amounts }),
     ])
-      await expectRefusal(wallet, INVALID_RECEIVER, request)
+      await expectRefusal(
+        wallet,
+        invalidReceiver('the wallet address of the receiver has another account by now'),
+        request,
+      )
     const cause = `Error: ${BOB}: account "bob" before, "emil" in the directory`
     expect(faultsOf(wallet)).toEqual(Array(3).fill([FAULT, cause]))
 

@@ -5,22 +5,26 @@ import { ALICE, addClient, BASE, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
+  ENDED_RECEIVER,
+  EXPIRED_QUOTE,
   expectRefusal,
   expectStatus,
-  INVALID_AMOUNT,
-  INVALID_QUOTE,
-  INVALID_RECEIVER,
-  INVALID_REQUEST,
+  FILLED_RECEIVER,
   idOf,
-  LIMIT_EXCEEDED,
+  NO_QUOTE_NOR_RECEIVER,
   NOT_FOUND,
   NOTHING_SPENT,
+  OVER_DEBIT_LIMIT,
+  OVER_REMAINDER,
   type Shop,
   shop,
   spendingAccess,
   spent,
   spentOf,
   tokenFor,
+  UNKNOWN_QUOTE,
+  WRONG_ASSET,
+  ZERO_AMOUNT,
 } from './observed-wallet.ts'
 
 const COLLECTION = `${BASE}/outgoing-payments`
@@ -63,7 +67,7 @@ describe('create-outgoing-payment', () => {
       JSON.stringify(members).replaceAll('"IN"', `"${incoming.id}"`).replaceAll('"Q"', `"${quote.body.id}"`),
     )
     const removed = 'walletAddress' in members ? { walletAddress: undefined } : {}
-    await expectRefusal(wallet, INVALID_REQUEST, () => askPayment(wallet, spending, { ...json, ...removed }))
+    await expectRefusal(wallet, NO_QUOTE_NOR_RECEIVER, () => askPayment(wallet, spending, { ...json, ...removed }))
     await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
     await expectStatus(
       201,
@@ -94,19 +98,19 @@ describe('create-outgoing-payment', () => {
 
   it('OUT-2 refuses a quote that never was', async () => {
     const { wallet, spending } = await shop()
-    await expectRefusal(wallet, INVALID_QUOTE, () =>
+    await expectRefusal(wallet, UNKNOWN_QUOTE, () =>
       askPayment(wallet, spending, { quoteId: `${BASE}/quotes/${'0'.repeat(32)}` }),
     )
   })
 
   it.each([
-    ['in another asset code', { ...usd('1'), assetCode: 'EUR' }],
-    ['in another scale', { ...usd('1'), assetScale: 0 }],
-    ['of zero', usd('0')],
-    ['above what the receiver takes', usd('101')],
-  ])('OUT-3 refuses a debitAmount %s', async (_, debitAmount) => {
+    ['in another asset code', { ...usd('1'), assetCode: 'EUR' }, WRONG_ASSET],
+    ['in another scale', { ...usd('1'), assetScale: 0 }, WRONG_ASSET],
+    ['of zero', usd('0'), ZERO_AMOUNT],
+    ['above what the receiver takes', usd('101'), OVER_REMAINDER],
+  ])('OUT-3 refuses a debitAmount %s', async (_, debitAmount, refusal) => {
     const rig = await shop({ incoming: { incomingAmount: usd('100') } })
-    await expectRefusal(rig.wallet, INVALID_AMOUNT, () =>
+    await expectRefusal(rig.wallet, refusal, () =>
       askPayment(rig.wallet, rig.spending, { incomingPayment: rig.incoming.id, debitAmount }),
     )
     await expectStatus(201, pay(rig, '100'))
@@ -122,9 +126,9 @@ describe('create-outgoing-payment', () => {
       )
       if (end === 'completed') await wallet.send('POST', `${incoming.id}/complete`, { token: receiving })
       else wallet.clock.advance(60_000)
-      await expectRefusal(wallet, INVALID_RECEIVER, () => pay(rig, '1'))
+      await expectRefusal(wallet, ENDED_RECEIVER, () => pay(rig, '1'))
       // The quote ended with its receiver.
-      const refusal = end === 'completed' ? INVALID_RECEIVER : INVALID_QUOTE
+      const refusal = end === 'completed' ? ENDED_RECEIVER : EXPIRED_QUOTE
       await expectRefusal(wallet, refusal, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
     }
   })
@@ -134,7 +138,7 @@ describe('create-outgoing-payment', () => {
     const quote = await askQuote(rig.wallet, rig.spending, { receiver: rig.incoming.id })
     await expectStatus(201, pay(rig, '1'))
     await rig.wallet.openPayments.drain()
-    await expectRefusal(rig.wallet, INVALID_RECEIVER, () =>
+    await expectRefusal(rig.wallet, FILLED_RECEIVER, () =>
       askPayment(rig.wallet, rig.spending, { quoteId: quote.body.id }),
     )
   })
@@ -227,7 +231,7 @@ describe('an outgoing payment over its life', () => {
     expect(await wallet.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
     await wallet.ledger.setPermissions('bob', { canSend: true, canReceive: true })
     await expectStatus(201, pay(rig, '10', { metadata: { again: true } }))
-    await expectRefusal(wallet, LIMIT_EXCEEDED, () => pay(rig, '1'))
+    await expectRefusal(wallet, OVER_DEBIT_LIMIT, () => pay(rig, '1'))
   })
 
   it.each([

@@ -7,8 +7,8 @@ import {
   expectRefusal,
   expectStatus,
   INSUFFICIENT_GRANT,
-  INVALID_REQUEST,
   idOf,
+  invalidRequest,
   LONG_LIFETIMES,
   type ObservedWallet,
   observedWallet,
@@ -141,39 +141,43 @@ describe('a list', () => {
   })
 })
 
+const FIRST = 'first must be between 1 and 100'
+const LAST = 'last must be between 1 and 100'
+const CURSOR = 'unknown cursor'
+
 describe('a list that is asked for badly', () => {
   it.each([
-    'first=0',
-    'first=101',
-    'first=1000',
-    'first=-1',
-    'first=1.5',
-    'first=1e1',
-    'first=0x10',
-    'first=%201',
-    'first=ten',
-    'first=',
-    'cursor=ID&last=0',
-    'cursor=ID&last=101',
-    'cursor=ID&last=',
-    'last=1',
-    'cursor=ID&first=1&last=1',
-    'cursor=&first=1',
-    'cursor=ID&cursor=ID',
-    'first=1&first=1',
-    'cursor=not-an-id',
-    'cursor=__proto__',
-    `cursor=${'0'.repeat(32)}`,
-    'cursor=ID%00',
-    'cursor=URL',
-    `wallet-address=${encodeURIComponent(BOB)}`,
-  ])('refuses %s', async (query) => {
+    ['first=0', FIRST],
+    ['first=101', FIRST],
+    ['first=1000', FIRST],
+    ['first=-1', FIRST],
+    ['first=1.5', FIRST],
+    ['first=1e1', FIRST],
+    ['first=0x10', FIRST],
+    ['first=%201', FIRST],
+    ['first=ten', FIRST],
+    ['first=', FIRST],
+    ['cursor=ID&last=0', LAST],
+    ['cursor=ID&last=101', LAST],
+    ['cursor=ID&last=', LAST],
+    ['last=1', 'last needs a cursor'],
+    ['cursor=ID&first=1&last=1', 'give first or last, not both'],
+    ['cursor=&first=1', CURSOR],
+    ['cursor=ID&cursor=ID', 'cursor must be given once'],
+    ['first=1&first=1', 'first must be given once'],
+    ['cursor=not-an-id', CURSOR],
+    ['cursor=__proto__', CURSOR],
+    [`cursor=${'0'.repeat(32)}`, CURSOR],
+    ['cursor=ID%00', CURSOR],
+    ['cursor=URL', CURSOR],
+    [`wallet-address=${encodeURIComponent(BOB)}`, 'wallet-address must be given once'],
+  ])('refuses %s', async (query, mistake) => {
     const rig = await walletWithPayments(2)
     const [id = ''] = rig.ids
     const written = query
       .replaceAll('ID', id)
       .replace('URL', encodeURIComponent(`${BASE}/incoming-payments/${rig.ids[0]}`))
-    await expectRefusal(rig.wallet, INVALID_REQUEST, () => list(rig, `&${written}`))
+    await expectRefusal(rig.wallet, invalidRequest(mistake), () => list(rig, `&${written}`))
     await expectStatus(200, list(rig, `&cursor=${id}&first=100`))
     await expectStatus(200, list(rig, `&cursor=${id}&last=1`))
   })
@@ -181,7 +185,7 @@ describe('a list that is asked for badly', () => {
   it('refuses to list without a wallet address, and of one that does not exist', async () => {
     const rig = await walletWithPayments(1)
     for (const query of ['', '?first=1', `?walletAddress=${encodeURIComponent(BOB)}`]) {
-      await expectRefusal(rig.wallet, INVALID_REQUEST, () =>
+      await expectRefusal(rig.wallet, invalidRequest('wallet-address is required'), () =>
         rig.wallet.send('GET', `${BASE}/incoming-payments${query}`, { token: rig.token }),
       )
     }
@@ -198,7 +202,7 @@ describe('a list that is asked for badly', () => {
     const rig: Listed = { wallet, token: receiving, ids: [] }
     const unknown = await list(rig, `&cursor=${'0'.repeat(32)}`)
     for (const { id } of [theirs, alices, payment.body]) {
-      const answer = await expectRefusal(wallet, INVALID_REQUEST, () => list(rig, `&cursor=${idOf({ id })}`))
+      const answer = await expectRefusal(wallet, invalidRequest(CURSOR), () => list(rig, `&cursor=${idOf({ id })}`))
       expect(answer.text).toBe(unknown.text)
     }
     const all = await tokenFor(wallet, [{ type: 'incoming-payment', actions: ['list-all'], identifier: BOB }])
@@ -214,7 +218,7 @@ describe('a list that is asked for badly', () => {
       change.kind === 'outgoing-payment' && change.action === 'insert' ? [change.value.id] : [],
     )
     expect(hidden).toHaveLength(1)
-    await expectRefusal(wallet, INVALID_REQUEST, () =>
+    await expectRefusal(wallet, invalidRequest(CURSOR), () =>
       wallet.send('GET', `${BASE}/outgoing-payments?wallet-address=${ALICE}&cursor=${hidden[0]}`, { token: spending }),
     )
   })

@@ -8,13 +8,15 @@ import {
   createIncoming,
   expectRefusal,
   expectStatus,
-  INVALID_AMOUNT,
-  INVALID_RECEIVER,
-  LIMIT_EXCEEDED,
+  limitExceeded,
+  NO_EXCHANGE,
   NON_POSITIVE_RECEIVE,
+  OVER_DEBIT_LIMIT,
+  OVER_RECEIVE_LIMIT,
   type Shop,
   shop,
   spentOf,
+  TOO_LARGE,
 } from './observed-wallet.ts'
 
 const CAROL = `${BASE}/carol`
@@ -100,14 +102,14 @@ describe('fees (QUO-8)', () => {
     const debit = await priced(price, { debitAmount: usd('1000') })
     const pay = ({ wallet, spending, incoming }: Shop, value: string) =>
       askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd(value) })
-    await expectRefusal(debit.wallet, LIMIT_EXCEEDED, () => pay(debit, '1001'))
+    await expectRefusal(debit.wallet, OVER_DEBIT_LIMIT, () => pay(debit, '1001'))
     await expectStatus(201, pay(debit, '1000'))
     expect(await spentOf(debit.wallet, debit.spending)).toEqual({
       spentDebitAmount: usd('1000'),
       spentReceiveAmount: usd('975'),
     })
     const receive = await priced(price, { receiveAmount: usd('975') })
-    await expectRefusal(receive.wallet, LIMIT_EXCEEDED, () => pay(receive, '1005'))
+    await expectRefusal(receive.wallet, OVER_RECEIVE_LIMIT, () => pay(receive, '1005'))
     await expectStatus(201, pay(receive, '1000'))
   })
 
@@ -120,11 +122,11 @@ describe('fees (QUO-8)', () => {
   it('AMT-1 refuses what would not fit an amount', async () => {
     const { wallet, spending, incoming } = await priced({ rate: '3' })
     const max = '18446744073709551615'
-    await expectRefusal(wallet, INVALID_AMOUNT, () =>
+    await expectRefusal(wallet, TOO_LARGE, () =>
       askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd(max) }),
     )
     const dear = await priced({ rate: '0.5' })
-    await expectRefusal(dear.wallet, INVALID_AMOUNT, () =>
+    await expectRefusal(dear.wallet, TOO_LARGE, () =>
       askQuote(dear.wallet, dear.spending, { receiver: dear.incoming.id, receiveAmount: usd(max) }),
     )
   })
@@ -186,7 +188,7 @@ describe('from one asset to another (QUO-8)', () => {
     }
     const rig = await shop({ overrides: { pricing } })
     const { id } = await createIncoming(rig.wallet, rig.receiving, { walletAddress: CAROL })
-    await expectRefusal(rig.wallet, INVALID_RECEIVER, () =>
+    await expectRefusal(rig.wallet, NO_EXCHANGE, () =>
       askQuote(rig.wallet, rig.spending, { receiver: id, debitAmount: usd('1') }),
     )
     expect(asked).toEqual([
@@ -201,7 +203,7 @@ describe('from one asset to another (QUO-8)', () => {
   it('LIM-6 a receive limit in one asset admits no receiver in another', async () => {
     const rig = await priced({ rate: '1' }, { receiveAmount: usd('1000') })
     const { id } = await createIncoming(rig.wallet, rig.receiving, { walletAddress: CAROL })
-    await expectRefusal(rig.wallet, LIMIT_EXCEEDED, () =>
+    await expectRefusal(rig.wallet, limitExceeded('the receive limit is in another asset'), () =>
       askPayment(rig.wallet, rig.spending, { incomingPayment: id, debitAmount: usd('1') }),
     )
     await expectStatus(

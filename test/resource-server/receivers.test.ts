@@ -4,13 +4,18 @@ import { BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
+  CHANGED_RECEIVER,
   createIncoming,
+  ELSEWHERE_RECEIVER,
+  ENDED_RECEIVER,
+  EXPIRED_QUOTE,
   expectRefusal,
   expectStatus,
-  INVALID_QUOTE,
-  INVALID_RECEIVER,
+  FILLED_RECEIVER,
+  INACTIVE_RECEIVER,
   idOf,
   NOTHING_SPENT,
+  type Refusal,
   type Shop,
   shop,
   spent,
@@ -56,9 +61,11 @@ describe('a receiver on another server, where no payment method is configured', 
       throw new Error('no network')
     })
     const { wallet, spending } = await shop({ overrides: { keyResolver } })
-    await expectRefusal(wallet, INVALID_RECEIVER, () => askQuote(wallet, spending, { receiver, debitAmount: usd('1') }))
-    await expectRefusal(wallet, INVALID_RECEIVER, () => askQuote(wallet, spending, { receiver }))
-    await expectRefusal(wallet, INVALID_RECEIVER, () =>
+    await expectRefusal(wallet, ELSEWHERE_RECEIVER, () =>
+      askQuote(wallet, spending, { receiver, debitAmount: usd('1') }),
+    )
+    await expectRefusal(wallet, ELSEWHERE_RECEIVER, () => askQuote(wallet, spending, { receiver }))
+    await expectRefusal(wallet, ELSEWHERE_RECEIVER, () =>
       askPayment(wallet, spending, { incomingPayment: receiver, debitAmount: usd('1') }),
     )
     expect(asked).toEqual([])
@@ -67,34 +74,36 @@ describe('a receiver on another server, where no payment method is configured', 
 })
 
 /** What becomes of a receiver between its quote for 60 of 100 and the payment. */
-const CHANGES: readonly (readonly [string, (rig: Shop) => Promise<unknown>])[] = [
+const CHANGES: readonly (readonly [string, Refusal, (rig: Shop) => Promise<unknown>])[] = [
   [
     'completed by its client',
+    ENDED_RECEIVER,
     ({ wallet, receiving, incoming }) => wallet.send('POST', `${incoming.id}/complete`, { token: receiving }),
   ],
-  ['filled by another payer', ({ wallet, spending, incoming }) => payDirectly({ wallet, spending, incoming }, '100')],
-  [
-    'left with less than was quoted by another payer',
-    ({ wallet, spending, incoming }) => payDirectly({ wallet, spending, incoming }, '41'),
-  ],
+  ['filled by another payer', ENDED_RECEIVER, (rig) => payDirectly(rig, '100')],
+  ['left with less than was quoted by another payer', FILLED_RECEIVER, (rig) => payDirectly(rig, '41')],
   [
     'left with less than was quoted by a rail of the wallet',
+    FILLED_RECEIVER,
     ({ wallet, incoming }) => wallet.openPayments.incomingPayments.received(idOf(incoming), usdAmount(41n), 't1'),
   ],
   [
     'in another asset',
+    CHANGED_RECEIVER,
     async ({ wallet }) => wallet.directory.set(BOB, { account: 'bob', assetCode: 'EUR', assetScale: 2 }),
   ],
   [
     'in another scale',
+    CHANGED_RECEIVER,
     async ({ wallet }) => wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 4 }),
   ],
   [
     'inactive',
+    INACTIVE_RECEIVER,
     async ({ wallet }) =>
       wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 2, isActive: false }),
   ],
-  ['gone', async ({ wallet }) => wallet.directory.delete(BOB)],
+  ['gone', INACTIVE_RECEIVER, async ({ wallet }) => wallet.directory.delete(BOB)],
 ]
 
 async function payDirectly(
@@ -106,12 +115,12 @@ async function payDirectly(
 }
 
 describe('a receiver that has changed since its quote', () => {
-  it.each(CHANGES)('T-45 OUT-4 is refused: %s', async (_, change) => {
+  it.each(CHANGES)('T-45 OUT-4 is refused: %s', async (_, refusal, change) => {
     const rig = await shop({ incoming: { incomingAmount: usd('100') } })
     const { wallet, spending, incoming } = rig
     const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('60') }))
     await change(rig)
-    await expectRefusal(wallet, INVALID_RECEIVER, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await expectRefusal(wallet, refusal, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
     await expectStatus(200, wallet.send('GET', quote.body.id, { token: spending }))
   })
 
@@ -121,9 +130,9 @@ describe('a receiver that has changed since its quote', () => {
     const { id } = await createIncoming(wallet, receiving, { expiresAt })
     const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: id, debitAmount: usd('1') }))
     wallet.clock.advance(100_000)
-    await expectRefusal(wallet, INVALID_QUOTE, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+    await expectRefusal(wallet, EXPIRED_QUOTE, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
     wallet.clock.advance(1)
-    await expectRefusal(wallet, INVALID_RECEIVER, () =>
+    await expectRefusal(wallet, ENDED_RECEIVER, () =>
       askPayment(wallet, spending, { incomingPayment: id, debitAmount: usd('1') }),
     )
   })

@@ -6,7 +6,8 @@ import {
   expectRefusal,
   expectStatus,
   INACTIVE_WALLET_ADDRESS,
-  INVALID_REQUEST,
+  invalidRequest,
+  NO_QUOTE_NOR_RECEIVER,
   type Refusal,
   type Shop,
   shop,
@@ -130,16 +131,28 @@ describe('a wallet address that is named (section 1.3)', () => {
 
 describe('a body (section 1.3)', () => {
   const collections = ['incoming-payments', 'quotes', 'outgoing-payments']
-  const bodies = ['', ' ', 'null', '[]', '"x"', '1', '{', '{}', '{"walletAddress":1}', `{"walletAddress":"${BOB}",}`]
+  // A payment has one of two bodies, so nothing is said of the members of one of them.
+  const bodies = [
+    ['', 'a JSON body is required'],
+    [' ', 'the body is not JSON'],
+    ['null', 'expected Object'],
+    ['[]', 'walletAddress: expected "walletAddress"'],
+    ['"x"', 'expected Object'],
+    ['1', 'expected Object'],
+    ['{', 'the body is not JSON'],
+    ['{}', 'walletAddress: expected "walletAddress"'],
+    ['{"walletAddress":1}', 'walletAddress: expected string'],
+    [`{"walletAddress":"${BOB}",}`, 'the body is not JSON'],
+  ] as const
 
   it.each(collections)(
     'EMB-3 QUO-1 OUT-1 of /%s is refused where it is no JSON, or not of its schema',
     async (name) => {
       const { rig, token } = await prepared()
-      for (const body of bodies) {
-        await expectRefusal(rig.wallet, INVALID_REQUEST, () =>
-          rig.wallet.send('POST', `${BASE}/${name}`, { token, body }),
-        )
+      for (const [body, mistake] of bodies) {
+        const isOfTwo = name === 'outgoing-payments' && /expected/.test(mistake)
+        const refusal = isOfTwo ? NO_QUOTE_NOR_RECEIVER : invalidRequest(mistake)
+        await expectRefusal(rig.wallet, refusal, () => rig.wallet.send('POST', `${BASE}/${name}`, { token, body }))
       }
     },
   )

@@ -9,16 +9,23 @@ import {
   askPayment,
   askQuote,
   createIncoming,
+  EXPIRED_QUOTE,
   expectRefusal,
   expectStatus,
-  INVALID_QUOTE,
-  INVALID_RECEIVER,
-  LIMIT_EXCEEDED,
+  invalidQuote,
+  invalidReceiver,
+  LIMITED_TO_ANOTHER_RECEIVER,
+  limitExceeded,
   type ObservedWallet,
+  OVER_DEBIT_LIMIT,
+  OVER_RECEIVE_LIMIT,
+  observedWallet,
   type RemoteShop,
   remoteShop,
   spent,
   spentOf,
+  UNKNOWN_QUOTE,
+  USED_QUOTE,
 } from './observed-wallet.ts'
 
 const quoteFor = async ({ wallet, spending, receiver }: RemoteShop, value = '60'): Promise<string> =>
@@ -106,22 +113,25 @@ describe('a payment to a receiver on another server', () => {
   })
 })
 
-const CHANGES: readonly (readonly [string, Partial<FakeReceiver>])[] = [
-  ['completed', { isCompleted: true }],
-  ['expired', { expiresAt: 1 }],
-  ['left with less', { incomingValue: 59n }],
-  ['in another asset', { asset: { assetCode: 'EUR', assetScale: 2 } }],
-  ['without a method', { hasMethod: false }],
-  ['gone', { trouble: 'unknown' }],
-  ['out of reach', { trouble: 'unreachable' }],
+const OTHER_ASSET = 'the incoming payment is in another asset by now'
+
+const CHANGES: readonly (readonly [string, Partial<FakeReceiver>, string])[] = [
+  ['completed', { isCompleted: true }, 'the incoming payment is completed'],
+  ['expired', { expiresAt: 1 }, 'the incoming payment is expired'],
+  ['left with less', { incomingValue: 59n }, 'the incoming payment takes less than the quoted amount by now'],
+  ['in another asset code', { asset: { assetCode: 'EUR', assetScale: 2 } }, OTHER_ASSET],
+  ['in another scale', { asset: { assetCode: 'USD', assetScale: 3 } }, OTHER_ASSET],
+  ['without a method', { hasMethod: false }, 'the incoming payment names no payment method that this wallet can use'],
+  ['gone', { trouble: 'unknown' }, 'its server knows no such incoming payment'],
+  ['out of reach', { trouble: 'unreachable' }, 'the incoming payment cannot be reached from here now'],
 ]
 
 describe('a receiver on another server that has changed since its quote', () => {
-  it.each(CHANGES)('T-45 OUT-4 is refused: %s', async (_, change) => {
+  it.each(CHANGES)('T-45 OUT-4 is refused: %s', async (_, change, reason) => {
     const world = await remoteShop({ receiver: { incomingValue: 100n } })
     const quote = await quoteFor(world)
     Object.assign(world.receiver, change)
-    await expectRefusal(world.wallet, INVALID_RECEIVER, () => payQuote(world, quote))
+    await expectRefusal(world.wallet, invalidReceiver(reason), () => payQuote(world, quote))
     expect(world.rail.deliveries).toEqual([])
   })
 
@@ -139,9 +149,41 @@ describe('a receiver on another server that has changed since its quote', () => 
     await world.wallet.openPayments.drain()
     world.wallet.clock.advance(301_000)
     const asked = world.remote.asked.length
-    for (const quote of [used, expired, `${BASE}/quotes/${'0'.repeat(32)}`])
-      await expectRefusal(world.wallet, INVALID_QUOTE, () => payQuote(world, quote))
+    for (const [quote, refusal] of [
+      [used, USED_QUOTE],
+      [expired, EXPIRED_QUOTE],
+      [`${BASE}/quotes/${'0'.repeat(32)}`, UNKNOWN_QUOTE],
+    ] as const)
+      await expectRefusal(world.wallet, refusal, () => payQuote(world, quote))
     expect(world.remote.asked).toHaveLength(asked)
+  })
+})
+
+describe('a receiver that was on this server when it was quoted', () => {
+  it('OUT-2 T-45 has no quote any more where the server has moved', async () => {
+    const { wallet, spending, rail, remote, incoming } = await remoteShop()
+    const { storage, ledger, clock } = wallet
+    const quoted = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }))
+    remote.add({ url: incoming.id })
+    const after = await observedWallet({
+      storage,
+      ledger,
+      clock,
+      paymentMethods: [rail],
+      remoteReceivers: remote,
+      resourceServer: `${BASE}/payments`,
+      walletAddressServer: BASE,
+      walletAddresses: { find: async (url) => wallet.directory.get(url) },
+    })
+    const pay = (members: object) =>
+      after.send('POST', `${BASE}/payments/outgoing-payments`, {
+        as: wallet.client,
+        token: spending,
+        json: { walletAddress: ALICE, ...members },
+      })
+    const quoteId = quoted.body.id.replace(BASE, `${BASE}/payments`)
+    await expectRefusal(after, invalidQuote('the receiver is on another server by now'), () => pay({ quoteId }))
+    await expectStatus(201, pay({ incomingPayment: incoming.id, debitAmount: usd('1') }))
   })
 })
 
@@ -153,7 +195,7 @@ describe('the limits of a grant', () => {
     await expectStatus(201, payDirectly(world))
     await expectStatus(201, payDirectly(world, '60', `${host}/b/../incoming-payments/payment-1`))
     const other = world.remote.add()
-    await expectRefusal(world.wallet, LIMIT_EXCEEDED, () => payDirectly(world, '60', other.url))
+    await expectRefusal(world.wallet, LIMITED_TO_ANOTHER_RECEIVER, () => payDirectly(world, '60', other.url))
   })
 
   it('LIM-1 OUT-9 hold for payments to other servers, and a partial one gives back what it did not use', async () => {
@@ -173,7 +215,7 @@ describe('the limits of a grant', () => {
     open()
     await world.wallet.openPayments.drain()
     expect(await spentOf(world.wallet, world.spending)).toEqual(spent('30'))
-    await expectRefusal(world.wallet, LIMIT_EXCEEDED, () => payDirectly(world, '71'))
+    await expectRefusal(world.wallet, OVER_DEBIT_LIMIT, () => payDirectly(world, '71'))
     await expectStatus(201, payDirectly(world, '70'))
   })
 })
@@ -205,7 +247,7 @@ describe('a grant against a receiver that says what it likes', () => {
       spentReceiveAmount: usd(`${1000n - left}`),
     })
     const over = () => payDirectly(world, `${left + 1n}`)
-    await expectRefusal(world.wallet, LIMIT_EXCEEDED, over)
+    await expectRefusal(world.wallet, OVER_RECEIVE_LIMIT, over)
     if (left > 0n) await expectStatus(201, payDirectly(world, `${left}`))
   })
 
@@ -230,7 +272,13 @@ describe('a grant against a receiver that says what it likes', () => {
       const world = await remoteShop({ receiver, limits })
       const quote = from === 'a quote' ? await quoteFor(world) : ''
       const paid = () => (from === 'a quote' ? payQuote(world, quote) : payDirectly(world))
-      await expectRefusal(world.wallet, LIMIT_EXCEEDED, paid)
+      await expectRefusal(
+        world.wallet,
+        limitExceeded(
+          'the grant limits only what is received, and this wallet has no price for the asset of the receiver',
+        ),
+        paid,
+      )
     },
   )
 

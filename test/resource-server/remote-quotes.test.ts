@@ -6,14 +6,19 @@ import { ALICE, type Answer, BASE, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
+  detailOf,
+  ELSEWHERE_RECEIVER,
   expectRefusal,
   expectStatus,
-  INVALID_AMOUNT,
-  INVALID_RECEIVER,
+  invalidReceiver,
+  NO_AMOUNT,
   NON_POSITIVE_RECEIVE,
+  OVER_REMAINDER,
   type RemoteShop,
   remoteShop,
   shop,
+  TOO_LARGE,
+  UNKNOWN_RECEIVER,
 } from './observed-wallet.ts'
 
 const quote = ({ wallet, spending }: RemoteShop, receiver: FakeReceiver, members: object = {}): Promise<Answer> =>
@@ -61,9 +66,9 @@ describe('a quote for a receiver on another server', () => {
     const receiver = world.remote.add({ incomingValue: 100n, receivedValue: 40n })
     const answer = await expectStatus(201, quote(world, receiver))
     expect(answer.body.receiveAmount).toEqual(usd('60'))
-    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, receiver, { debitAmount: usd('61') }))
-    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, receiver, { receiveAmount: usd('61') }))
-    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, world.remote.add()))
+    await expectRefusal(world.wallet, OVER_REMAINDER, () => quote(world, receiver, { debitAmount: usd('61') }))
+    await expectRefusal(world.wallet, OVER_REMAINDER, () => quote(world, receiver, { receiveAmount: usd('61') }))
+    await expectRefusal(world.wallet, NO_AMOUNT, () => quote(world, world.remote.add()))
     // The way is asked for about what is to be paid, where anybody has said how much that is.
     expect(world.rail.quotes.map(({ amount }) => amount?.value)).toEqual([60n, 61n, 61n, undefined])
   })
@@ -86,7 +91,7 @@ describe('a quote for a receiver on another server', () => {
     // The debit is an amount all the same.
     const world = await remoteShop({ overrides: { pricing: { price: async () => ({ rate: '10' }) } } })
     world.rail.answerQuote = async () => answer
-    await expectRefusal(world.wallet, INVALID_AMOUNT, () => quote(world, world.remote.add(), members))
+    await expectRefusal(world.wallet, TOO_LARGE, () => quote(world, world.remote.add(), members))
   })
 
   it('QUO-6 expires no later than its receiver', async () => {
@@ -101,7 +106,7 @@ describe('a quote for a receiver on another server', () => {
     const { wallet, spending, remote } = world
     const { incoming } = await shop()
     const foreign = `${REMOTE}/incoming-payments/${incoming.id.split('/').at(-1)}`
-    await expectRefusal(wallet, INVALID_RECEIVER, () =>
+    await expectRefusal(wallet, invalidReceiver('its server knows no such incoming payment'), () =>
       askQuote(wallet, spending, { receiver: foreign, debitAmount: usd('1') }),
     )
     expect(remote.asked).toEqual([foreign])
@@ -109,7 +114,7 @@ describe('a quote for a receiver on another server', () => {
       `${BASE.toUpperCase()}/incoming-payments/unknown`.replace('HTTPS', 'https'),
       `${BASE}/incoming-payments/unknown`,
     ])
-      await expectRefusal(wallet, INVALID_RECEIVER, () =>
+      await expectRefusal(wallet, UNKNOWN_RECEIVER, () =>
         askQuote(wallet, spending, { receiver, debitAmount: usd('1') }),
       )
     expect(remote.asked).toHaveLength(1)
@@ -141,11 +146,11 @@ describe('a receiver that names the rate', () => {
     const world = await remoteShop({ limits: { receiveAmount: usd('1000') } })
     world.rail.answerQuote = async () => quoteAt(100n, 1n)
     const asked = () => quote(world, world.remote.add(), { receiveAmount: usd('990') })
-    const answer = await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+    const answer = await expectRefusal(world.wallet, invalidReceiver(UNFAIR), asked)
     expect(answer.body.error.details).toEqual({ reason: UNFAIR })
     const paid = () =>
       askPayment(world.wallet, world.spending, { incomingPayment: world.remote.add().url, debitAmount: usd('1000') })
-    await expectRefusal(world.wallet, INVALID_RECEIVER, paid)
+    await expectRefusal(world.wallet, invalidReceiver(UNFAIR), paid)
   })
 
   it.each([
@@ -160,7 +165,7 @@ describe('a receiver that names the rate', () => {
     await expectStatus(201, quote(world, receiver, { debitAmount: usd('1000') }))
     world.rail.answerQuote = async () => less
     const asked = () => quote(world, receiver, { debitAmount: usd('1000') })
-    await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+    await expectRefusal(world.wallet, invalidReceiver(UNFAIR), asked)
   })
 
   it.each([
@@ -173,7 +178,7 @@ describe('a receiver that names the rate', () => {
     await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('50000') }))
     world.rail.answerQuote = async () => less
     const asked = () => quote(world, world.remote.add(), { debitAmount: usd('50000') })
-    await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+    await expectRefusal(world.wallet, invalidReceiver(UNFAIR), asked)
   })
 
   it('T-47 gives as much more as it likes', async () => {
@@ -190,7 +195,7 @@ describe('a receiver that names the rate', () => {
     await expectStatus(201, quote(world, receiver, { debitAmount: usd('5') }))
     expect(world.wallet.effects.at(-1)).not.toMatchObject({ value: { rail: { isUnpriced: true } } })
     world.rail.answerQuote = async () => quoteAt(1n, 9499n)
-    await expectRefusal(world.wallet, INVALID_RECEIVER, () => quote(world, receiver, { debitAmount: usd('5') }))
+    await expectRefusal(world.wallet, invalidReceiver(UNFAIR), () => quote(world, receiver, { debitAmount: usd('5') }))
   })
 
   it('T-47 the wallet is asked about the exchange on the way, and not where there is none', async () => {
@@ -217,12 +222,6 @@ type Changes = Partial<FakeReceiver>
 
 const NOT_NOW = 'the incoming payment cannot be reached from here now'
 
-/** What the operator is told of the last request. */
-function detailOf({ events }: RemoteShop['wallet']): string | undefined {
-  const last = events.findLast(({ type }) => type === 'request')
-  return last?.type === 'request' ? last.detail : undefined
-}
-
 describe('a receiver on another server that cannot be paid', () => {
   it.each([
     ['that cannot be reached', { trouble: 'unreachable' }, NOT_NOW],
@@ -243,9 +242,9 @@ describe('a receiver on another server that cannot be paid', () => {
       const { wallet, spending } = world
       const receiver = world.remote.add(members)
       const asked = () => quote(world, receiver, { debitAmount: usd('1') })
-      expect((await expectRefusal(wallet, INVALID_RECEIVER, asked)).body.error.details).toEqual({ reason })
+      expect((await expectRefusal(wallet, invalidReceiver(reason), asked)).body.error.details).toEqual({ reason })
       const paid = () => askPayment(wallet, spending, { incomingPayment: receiver.url, debitAmount: usd('1') })
-      expect((await expectRefusal(wallet, INVALID_RECEIVER, paid)).body.error.details).toEqual({ reason })
+      await expectRefusal(wallet, invalidReceiver(reason), paid)
       expect(world.rail.quotes).toEqual([])
     },
   )
@@ -261,7 +260,11 @@ describe('a receiver on another server that cannot be paid', () => {
       return found.ok ? { ok: true, payment: { ...found.payment, ...members } } : found
     }
     const asked = () => quote(world, world.remote.add(), { debitAmount: usd('1') })
-    const answer = await expectRefusal(world.wallet, INVALID_RECEIVER, asked)
+    const answer = await expectRefusal(
+      world.wallet,
+      invalidReceiver('what its server answers is not this incoming payment'),
+      asked,
+    )
     expect(answer.body.error.details).toEqual({ reason: 'what its server answers is not this incoming payment' })
   })
 
@@ -274,14 +277,14 @@ describe('a receiver on another server that cannot be paid', () => {
       detail: `no peer for ${receiver.sharedSecret}`,
     })
     const asked = () => quote(world, receiver, { debitAmount: usd('1') })
-    const answer = await expectRefusal(wallet, INVALID_RECEIVER, asked)
+    const answer = await expectRefusal(wallet, invalidReceiver(NOT_NOW), asked)
     expect(answer.body.error.details).toEqual({ reason: NOT_NOW })
     expect(detailOf(wallet)).toBe(`${NOT_NOW}: the payment method finds no way: no peer for …`)
     rail.answerQuote = async () => ({ ok: false, reason: 'unreachable' })
-    await expectRefusal(wallet, INVALID_RECEIVER, asked)
+    await expectRefusal(wallet, invalidReceiver(NOT_NOW), asked)
     expect(detailOf(wallet)).toBe(`${NOT_NOW}: the payment method finds no way: unreachable`)
     rail.answerQuote = async () => quoteAt(2n, 1n)
-    await expectRefusal(wallet, INVALID_RECEIVER, asked)
+    await expectRefusal(wallet, invalidReceiver(UNFAIR), asked)
     expect(detailOf(wallet)).toBe(UNFAIR)
   })
 
@@ -294,10 +297,10 @@ describe('a receiver on another server that cannot be paid', () => {
       wallet.clock.advance(2000)
     }
     rail.answerQuote = () => new Promise(() => setImmediate(() => wallet.clock.advance(1000)))
-    await expectRefusal(wallet, INVALID_RECEIVER, () => quote(world, behindSlowRail, { debitAmount: usd('1') }))
+    await expectRefusal(wallet, invalidReceiver(NOT_NOW), () => quote(world, behindSlowRail, { debitAmount: usd('1') }))
     expect(detailOf(wallet)).toBe(`${NOT_NOW}: the payment method did not answer in time`)
     remote.before = async () => void setImmediate(() => wallet.clock.advance(3000))
-    await expectRefusal(wallet, INVALID_RECEIVER, () => quote(world, slow, { debitAmount: usd('1') }))
+    await expectRefusal(wallet, invalidReceiver(NOT_NOW), () => quote(world, slow, { debitAmount: usd('1') }))
     expect(detailOf(wallet)).toBe(`${NOT_NOW}: its server did not answer in time`)
   })
 
@@ -331,7 +334,7 @@ describe('a receiver on another server that cannot be paid', () => {
     const remote = fakeRemoteReceivers()
     const { wallet, spending } = await shop({ overrides: { remoteReceivers: remote } })
     const receiver = remote.add()
-    const answer = await expectRefusal(wallet, INVALID_RECEIVER, () =>
+    const answer = await expectRefusal(wallet, ELSEWHERE_RECEIVER, () =>
       askQuote(wallet, spending, { receiver: receiver.url, debitAmount: usd('1') }),
     )
     expect(answer.body.error.details).toEqual({ reason: 'only incoming payments on this server can be paid from here' })

@@ -8,7 +8,7 @@ import {
   askQuote,
   expectRefusal,
   expectStatus,
-  INVALID_REQUEST,
+  invalidRequest,
   NOT_FOUND,
   NOTHING_SPENT,
   observedWallet,
@@ -78,7 +78,7 @@ describe('what a body may be', () => {
 
   it('DIG-8 refuses a body on a GET', async () => {
     const { wallet, token } = await receivingWallet()
-    await expectRefusal(wallet, INVALID_REQUEST, () =>
+    await expectRefusal(wallet, invalidRequest('this request takes no body'), () =>
       wallet.send('GET', `${COLLECTION}?wallet-address=${BOB}`, { token, json: {} }),
     )
   })

@@ -8,10 +8,11 @@ import {
   askQuote,
   expectRefusal,
   expectStatus,
-  INVALID_QUOTE,
-  INVALID_RECEIVER,
-  INVALID_REQUEST,
-  LIMIT_EXCEEDED,
+  invalidQuote,
+  invalidRequest,
+  limitExceeded,
+  NO_EXCHANGE,
+  NOTHING_SPENT,
   type ObservedWallet,
   observedWallet,
   RECEIVING_ACCESS,
@@ -60,7 +61,7 @@ describe('a wallet that has changed an account since the quote', () => {
     const pay = (): Promise<Answer> => askPayment(wallet, spending, { quoteId: quote.body.id })
     const before = wallet.directory.get(ALICE)
     wallet.directory.set(ALICE, changed)
-    await expectRefusal(wallet, INVALID_QUOTE, pay)
+    await expectRefusal(wallet, invalidQuote('the wallet address has another asset by now'), pay)
     if (before) wallet.directory.set(ALICE, before)
     wallet.clock.advance(1000)
     await expectStatus(201, pay())
@@ -122,11 +123,29 @@ describe('a wallet that has changed an account since the last payment of a grant
     const { account } = wallet.ledger
     wallet.directory.set(ALICE, { account: 'alice', ...euros })
     wallet.ledger.account = async () => ({ ...euros, canSend: true, canReceive: true })
-    await expectRefusal(wallet, LIMIT_EXCEEDED, () => pay({ value: '500', ...euros }))
+    await expectRefusal(wallet, limitExceeded('the grant has spent another asset of this account'), () =>
+      pay({ value: '500', ...euros }),
+    )
     wallet.ledger.account = account
     if (before) wallet.directory.set(ALICE, before)
     await expectStatus(201, pay(usd('6')))
     expect(await spentOf(wallet, spending)).toEqual(spent('11'))
+  })
+})
+
+describe('a wallet that has changed an account since a grant', () => {
+  it('AMT-5 measures no amount by a limit in the old asset', async () => {
+    const { wallet, spending, incoming } = await shop({
+      limits: { debitAmount: usd('1000') },
+      overrides: { pricing: { price: async () => ({ rate: '1' }) } },
+    })
+    const euros = { assetCode: 'EUR', assetScale: 4 }
+    wallet.directory.set(ALICE, { account: 'alice', ...euros })
+    wallet.ledger.account = async () => ({ ...euros, canSend: true, canReceive: true })
+    await expectRefusal(wallet, limitExceeded('the debit limit is in another asset'), () =>
+      askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: { value: '500', ...euros } }),
+    )
+    expect(await spentOf(wallet, spending)).toEqual(NOTHING_SPENT)
   })
 })
 
@@ -164,7 +183,7 @@ describe('a payment method that fails', () => {
 describe('prices', () => {
   it('are none where the wallet answers null', async () => {
     const { wallet, spending, incoming } = await shop({ overrides: { pricing: { price: async () => null } } })
-    await expectRefusal(wallet, INVALID_RECEIVER, () =>
+    await expectRefusal(wallet, NO_EXCHANGE, () =>
       askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }),
     )
     expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
@@ -199,11 +218,15 @@ describe('prices', () => {
 })
 
 describe('completing an incoming payment', () => {
-  it.each(['garbage', '{', `${'['.repeat(40)}${']'.repeat(40)}`])('EMB-3 with the body %s is refused', async (body) => {
+  it.each([
+    ['garbage', 'the body is not JSON'],
+    ['{', 'the body is not JSON'],
+    [`${'['.repeat(40)}${']'.repeat(40)}`, 'the body is not JSON, or is nested too deeply'],
+  ])('EMB-3 with the body %s is refused', async (body, mistake) => {
     const { wallet, receiving, incoming } = await shop()
     const complete = (sent?: string): Promise<Answer> =>
       wallet.send('POST', `${incoming.id}/complete`, { token: receiving, ...(sent !== undefined && { body: sent }) })
-    await expectRefusal(wallet, INVALID_REQUEST, () => complete(body))
+    await expectRefusal(wallet, invalidRequest(mistake), () => complete(body))
     await expectStatus(200, complete('{}'))
     await expectStatus(200, complete())
   })
