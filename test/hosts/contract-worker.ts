@@ -1,12 +1,16 @@
-import { fetchKeyResolver, systemClock } from 'open-payments-server'
+import { createOpenPayments, fetchKeyResolver, systemClock } from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { ledgerContract, storageContract } from 'open-payments-server/testing'
 import { sqliteHandle } from '../../examples/workers/sqlite-handle.ts'
 import { walletOf } from '../ledger/contract-wallet.ts'
+import { fakeRail } from '../support/fake-rail.ts'
 
 // A Worker that runs one case of a contract in each Durable Object, on the database of that object: `/storage` and
-// `/ledger` list the cases, with a name in the query they run one. `/key-resolver` tries what fetches keys elsewhere.
+// `/ledger` list the cases, with a name in the query they run one. `/key-resolver` and
+// `/remote-receivers` try to make what fetches keys and incoming payments elsewhere.
 export class Wallet {
   readonly #state: DurableObjectState
 
@@ -16,7 +20,9 @@ export class Wallet {
 
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    if (pathname === '/key-resolver') return makeKeyResolver()
+    if (pathname === '/key-resolver')
+      return tryToMake(() => fetchKeyResolver({ clock: systemClock(), loopbackHttp: false }))
+    if (pathname === '/remote-receivers') return tryToMake(makeWallet)
     const handle = sqliteHandle(this.#state.storage)
     const cases =
       pathname === '/storage'
@@ -33,13 +39,31 @@ export class Wallet {
   }
 }
 
-function makeKeyResolver(): Response {
+function tryToMake(make: () => unknown): Response {
   try {
-    fetchKeyResolver({ clock: systemClock(), loopbackHttp: false })
+    make()
     return new Response('it was made')
   } catch (error) {
     return new Response(String(error))
   }
+}
+
+/** All that a wallet on such a host has to bring, but for what reads incoming payments elsewhere. */
+function makeWallet(): void {
+  createOpenPayments({
+    authServer: 'https://auth.wallet.example',
+    resourceServer: 'https://wallet.example',
+    secrets: ['a secret of the tests, long enough to be one'],
+    storage: memoryStorage(),
+    ledger: memoryLedger({ accounts: [] }),
+    walletAddresses: { find: async () => undefined },
+    consent: { respond: async () => ({ status: 200, headers: {}, body: undefined }) },
+    keyResolver: {
+      keySet: async () => ({ ok: false, reason: 'unreachable' }),
+      publicName: async () => undefined,
+    },
+    paymentMethods: [fakeRail()],
+  })
 }
 
 // biome-ignore lint/style/noDefaultExport: the entry of a Worker

@@ -229,6 +229,11 @@ describe('the database of a Durable Object', () => {
     expect(answer).toBe('ConfigurationError: keyResolver is required on a host without node:https')
   })
 
+  it('T-2 nor to read incoming payments by, so a wallet with a rail and no other way to is not made', async () => {
+    const [, answer] = await ask('/remote-receivers')
+    expect(answer).toBe('ConfigurationError: remoteReceivers is required on a host without node:https')
+  })
+
   describe.each([
     ['storage', storageContract().map(({ name }) => name)],
     ['ledger', ledgerContract().map(({ name }) => name)],
