@@ -1,4 +1,4 @@
-import type { DeliveryResult, PaymentMethod } from 'open-payments-server'
+import type { DeliveryProgress, DeliveryResult, PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
@@ -30,6 +30,11 @@ async function outcomeOf(world: RailWorld): Promise<readonly unknown[]> {
   const alice = await world.ledger.balance('alice')
   const fees = await world.ledger.balance('fees:USD:2')
   return [value.state, value.sentAmount.value, 100_000n - (alice?.total ?? 0n), alice?.held, fees?.total ?? 0n]
+}
+
+/** What went wrong, as the host is told. */
+function faultsOf({ wallet }: RailWorld): readonly unknown[] {
+  return wallet.events.flatMap((event) => (event.type === 'fault' ? [(event.cause as Error).message] : []))
 }
 
 /** What the grant has spent: debit, and receive. */
@@ -311,24 +316,62 @@ describe('a rail that says what cannot be', () => {
     return async () => result
   }
 
-  it.each<readonly [string, Deliver]>([
-    ['more has left than may', odd({ outcome: 'ended', progress: progress(14n, 1n), reason: '' })],
-    ['it has delivered, and nothing has left', odd({ outcome: 'delivered', progress: progress(0n, 11n) })],
-    ['less than nothing has left', odd({ outcome: 'ended', progress: progress(-1n, 0n), reason: '' })],
+  /** What a rail in plain JavaScript may say. */
+  const untyped = (members: object): DeliveryProgress => Object.assign(progress(4n, 4n), members)
+  const ended = (progress: DeliveryProgress): Deliver => odd({ outcome: 'ended', progress, reason: '' })
+  const NO_PROGRESS = 'a payment method told a progress that is no progress'
+  const TOO_MUCH = 'a payment method sent more than it may'
+  const NO_NOTES = 'the notes of a payment method are text of at most 16384 characters'
+
+  it.each<readonly [string, Deliver, string]>([
+    ['more has left than may', ended(progress(14n, 1n)), TOO_MUCH],
+    [
+      'more has left than may, with what is in flight',
+      odd({ outcome: 'unknown', progress: inFlight(progress(10n, 0n), 4n, 1n) }),
+      TOO_MUCH,
+    ],
+    [
+      'it has delivered, and nothing has left',
+      odd({ outcome: 'delivered', progress: progress(0n, 11n) }),
+      'a payment method delivered a payment of which nothing left',
+    ],
+    ['less than nothing has left', ended(progress(-1n, 0n)), NO_PROGRESS],
+    ['less than nothing has arrived', ended(progress(0n, -1n)), NO_PROGRESS],
+    [
+      'less than nothing is on its way',
+      odd({ outcome: 'unknown', progress: inFlight(progress(4n, 4n), -1n, 1n) }),
+      NO_PROGRESS,
+    ],
+    [
+      'less than nothing is about to arrive',
+      odd({ outcome: 'unknown', progress: inFlight(progress(4n, 4n), 1n, -1n) }),
+      NO_PROGRESS,
+    ],
+    ['what has left is a number', ended(untyped({ sent: 4 })), NO_PROGRESS],
+    ['what has arrived is a text', ended(untyped({ received: '4' })), NO_PROGRESS],
     [
       'it has ended with something in flight',
-      odd({ outcome: 'ended', progress: inFlight(progress(0n, 0n), 1n, 1n), reason: '' }),
+      ended(inFlight(progress(0n, 0n), 1n, 1n)),
+      'a payment method ended a delivery of which something is in flight',
     ],
     [
-      'notes that are too long',
-      odd({ outcome: 'unknown', progress: inFlight(progress(0n, 0n), 1n, 1n, 'x'.repeat(16_385)) }),
+      'it has delivered with something in flight',
+      odd({ outcome: 'delivered', progress: inFlight(progress(4n, 4n), 1n, 1n) }),
+      'a payment method ended a delivery of which something is in flight',
     ],
-    ['an outcome that there is not', async () => ({ outcome: 'sent' }) as never],
-    ['notes that no database takes', odd({ outcome: 'unknown', progress: inFlight(progress(0n, 0n), 1n, 1n, '\0') })],
-  ])('is not believed, and asked again: %s', async (_, deliver) => {
+    [
+      'an outcome that there is not',
+      async () => ({ outcome: 'sent' }) as never,
+      'a payment method answered no outcome that there is',
+    ],
+    ['notes that are too long', ended({ ...progress(4n, 4n), notes: 'x'.repeat(16_385) }), NO_NOTES],
+    ['notes that no database takes', ended({ ...progress(4n, 4n), notes: '\0' }), NO_NOTES],
+    ['notes of half a character', ended({ ...progress(4n, 4n), notes: '\ud83d' }), NO_NOTES],
+    ['notes that are no text', ended(untyped({ notes: {} })), NO_NOTES],
+  ])('is not believed, and asked again: %s', async (_, deliver, message) => {
     const world = await paidBy(deliver)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 1 })
-    expect(world.wallet.events).toContainEqual(expect.objectContaining({ type: 'fault' }))
+    expect(faultsOf(world)).toEqual([message])
     expect(await outcomeOf(world)).toEqual(['sending', 0n, 0n, 15n, 0n])
   })
 
@@ -340,7 +383,8 @@ describe('a rail that says what cannot be', () => {
         await record(wrong).catch((error: Error) => refused.push(error.message))
       return { outcome: 'ended', progress: progress(4n, 4n), reason: 'enough' }
     })
-    expect(refused).toHaveLength(3)
+    const takenBack = 'a payment method took back what it had said to be sent'
+    expect(refused).toEqual([takenBack, takenBack, TOO_MUCH])
     expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
   })
 

@@ -123,21 +123,29 @@ describe('a transfer', () => {
     await checkReceived(world)
   })
 
-  it.each<[string, Partial<RailTransfer>]>([
-    ['an id that is none', { id: 'transfer' }],
-    ['nothing', { amount: usdAmount(0n), least: 0n }],
-    ['more than an amount holds', { amount: usdAmount(MOST + 1n) }],
-    ['nothing at the account', { accountAmount: usdAmount(0n) }],
-    ['a sender who insists on more than it is', { least: 6n }],
-    ['a sender who insists on less than nothing', { least: -1n }],
-    ['a moment that is none', { notAfter: Number.NaN }],
-    ['no moment, also where it is refused', { isRefused: true, notAfter: Number.POSITIVE_INFINITY }],
-    ['another asset than the payment', { amount: { ...usdAmount(5n), assetScale: 3 } }],
-  ])('is a mistake of the rail with %s', async (_what, members) => {
+  const NO_AMOUNT = 'the value of a transfer is a positive unsigned 64-bit integer'
+  const WRONG_LEAST = 'a transfer has no more than its amount to insist on'
+  const NO_MOMENT = 'a transfer may be taken until a moment'
+  const OTHER_ASSET = 'a transfer is in another asset than its incoming payment'
+
+  it.each<[string, Partial<RailTransfer>, string]>([
+    ['an id that is none', { id: 'transfer' }, 'the id of a transfer has 32 lower-case hexadecimal digits'],
+    ['nothing', { amount: usdAmount(0n), least: 0n }, NO_AMOUNT],
+    ['more than an amount holds', { amount: usdAmount(MOST + 1n) }, NO_AMOUNT],
+    ['nothing at the account', { accountAmount: usdAmount(0n) }, NO_AMOUNT],
+    ['more at the account than an amount holds', { accountAmount: usdAmount(MOST + 1n) }, NO_AMOUNT],
+    ['a sender who insists on more than it is', { least: 6n }, WRONG_LEAST],
+    ['a sender who insists on less than nothing', { least: -1n }, WRONG_LEAST],
+    ['a moment that is none', { notAfter: Number.NaN }, NO_MOMENT],
+    ['no moment, also where it is refused', { isRefused: true, notAfter: Number.POSITIVE_INFINITY }, NO_MOMENT],
+    ['another scale than the payment', { amount: { ...usdAmount(5n), assetScale: 3 } }, OTHER_ASSET],
+    ['another asset than the payment', { amount: { ...usdAmount(5n), assetCode: 'EUR' } }, OTHER_ASSET],
+  ])('is a mistake of the rail with %s', async (_what, members, message) => {
     const world = await railWorld()
     const id = await world.incoming()
-    await expect(world.rail.receive(transferOf(1, id, 5n, members))).rejects.toThrow(/a transfer/)
+    await expect(world.rail.receive(transferOf(1, id, 5n, members))).rejects.toThrow(message)
     expect(await world.storage.all('receipt')).toEqual([])
+    expect(await world.rail.receive(transferOf(1, id, 5n))).toBe('received')
   })
 
   it.each([undefined, null, 7, {}])('is a mistake of the rail with a member that is %j', async (wrong) => {

@@ -316,18 +316,26 @@ describe('a receiver on another server that cannot be paid', () => {
 
   it.each<[string, object]>([
     ['a rate of zero', { rate: { sent: 1n, received: 0n } }],
+    ['a rate of nothing', { rate: { sent: 0n, received: 1n } }],
+    ['a rate in numbers', JSON.parse('{ "rate": { "sent": 1, "received": 1 } }')],
     ['no account', { account: '' }],
     ['an account that is undefined', { account: undefined }],
     ['no asset', { asset: { assetCode: '', assetScale: 2 } }],
     ['an asset without a code', { asset: { assetScale: 2 } }],
     ['an asset that AMT-2 does not know', { asset: { assetCode: 'A'.repeat(13), assetScale: 2 } }],
+    ['half a scale', { asset: { assetCode: 'USD', assetScale: 2.5 } }],
   ])('is a fault of this wallet where its rail quotes %s', async (_, members) => {
     const world = await remoteShop()
-    world.rail.answerQuote = async () => {
-      const good = quoteAt(1n, 1n)
-      return good.ok ? { ...good, ...members } : good
-    }
-    expect((await quote(world, world.remote.add(), { debitAmount: usd('1') })).status).toBe(500)
+    const { wallet, receiver, rail } = world
+    const { answerQuote } = rail
+    rail.answerQuote = async () => ({ ...quoteAt(1n, 1n), ...members })
+    const asked = () => quote(world, receiver, { debitAmount: usd('1') })
+    await expectRefusal(wallet, [500, 'internal_error', 'internal server error'], asked)
+    const message = 'PaymentMethod.quote gave no account, no asset, or a rate that is not above zero'
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([{ message }])
+    rail.answerQuote = answerQuote
+    wallet.clock.advance(1000)
+    await expectStatus(201, asked())
   })
 
   it('is refused as ever where no payment method is configured, and nobody is asked', async () => {

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
-import type { Asset, PaymentMethod } from 'open-payments-server'
+import type { Asset, PaymentMethod, Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeRail } from '../support/fake-rail.ts'
 import { ALICE, type Answer, BASE, BOB, usd } from '../support/test-wallet.ts'
@@ -177,6 +178,23 @@ describe('a payment method that fails', () => {
       wallet.clock.advance(3_000)
       return answer
     })
+  })
+})
+
+describe('a storage that answers a commit with what is no answer', () => {
+  it.each([[[]], [[-1]], [[99]]])('EMB-7 is a fault, and no success: conflicts of %j', async (conflicts) => {
+    const storage = memoryStorage()
+    let isStrange = false
+    const commit: Storage['commit'] = async (changes) => (isStrange ? { conflicts } : storage.commit(changes))
+    const { wallet, receiving } = await shop({ overrides: { storage: { ...storage, commit } } })
+    const create = () =>
+      wallet.send('POST', `${BASE}/incoming-payments`, { token: receiving, json: { walletAddress: BOB } })
+    isStrange = true
+    await expectRefusal(wallet, UNAVAILABLE, create)
+    const cause = { message: 'the storage answered a commit with no conflict' }
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([{ cause }])
+    isStrange = false
+    await expectStatus(201, create())
   })
 })
 
