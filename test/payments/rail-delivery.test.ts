@@ -81,13 +81,16 @@ describe('a delivery that comes to its end', () => {
     await checkRailMoney(world)
   })
 
-  it('OUT-7 settles whole where all has arrived that was to, whatever has left for it', async () => {
+  it.each<DeliveryResult>([
+    { outcome: 'delivered', progress: progress(9n, 9n) },
+    { outcome: 'ended', progress: progress(9n, 9n), reason: 'the way is closed' },
+  ])('OUT-7 settles whole where all has arrived that was to, whatever has left for it: $outcome', async (result) => {
     const world = await railWorld()
     world.method = {
       ...world.method,
       deliver: async (_delivery, _start, record) => {
         await record(inFlight(progress(0n, 0n), 9n, 9n))
-        return { outcome: 'delivered', progress: progress(9n, 9n) }
+        return result
       },
     }
     const { wallet, token, receiver } = world
@@ -148,6 +151,12 @@ describe('a delivery that comes to its end', () => {
     expect(await spentBy(world)).toEqual([0n, '0'])
     expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(0n)
     expect(world.told().map(({ type }) => type)).toEqual(['outgoing_payment.created', 'outgoing_payment.failed'])
+  })
+
+  it('OUT-9 ends with what has left where its rail knows no more, and nothing is on its way', async () => {
+    const world = await paidBy(async () => ({ outcome: 'unknown', progress: progress(7n, 6n) }))
+    expect(await outcomeOf(world)).toEqual(['failed', 8n, 8n, 0n, 1n])
+    expect((await onlyPayment(world)).value.delivery?.reason).toBe('unknown')
   })
 
   it('OUT-9 brought its receiver more than was priced: the grant counts what was priced', async () => {
