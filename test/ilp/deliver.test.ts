@@ -205,16 +205,17 @@ describe('a delivery', () => {
     expect(amounts()).toEqual([])
   })
 
-  it('waits while nobody can be reached, and tells the host', async () => {
-    const mishaps: readonly Mishap[] = Array.from({ length: 40 }, () => 'no connection')
+  it.each([
+    ['nobody can be reached', 'no connection', 'unreachable'],
+    ['the peer does not take the token', 'token refused', 'unauthorized'],
+  ] as const)('waits while %s, and tells the host', async (_, mishap, reason) => {
+    const mishaps: readonly Mishap[] = Array.from({ length: 40 }, () => mishap)
     const { world, order, clock } = await senderScene({ mishaps })
     const before = clock.now()
-    expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'unreachable' })
+    expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason })
     expect(clock.now() - before).toBeLessThan(30_000)
     expect(world.progress()).toMatchObject({ ...NOTHING, inFlight: NOTHING })
-    expect(world.events).toMatchObject([
-      { type: 'rail_unavailable', reason: 'unreachable', account: 'test.peer/EUR/2' },
-    ])
+    expect(world.events).toMatchObject([{ type: 'rail_unavailable', reason, account: 'test.peer/EUR/2' }])
     expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
   })
 

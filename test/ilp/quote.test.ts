@@ -134,6 +134,13 @@ describe('a quote', () => {
     expect(world.events).toMatchObject([{ type: 'rail_unavailable', account: ACCOUNT, reason: 'unreachable' }])
   })
 
+  it('is refused at once where the peer does not take the token, and the host is told', async () => {
+    const { world, quote, count } = await quoted({ mishaps: ['token refused'] })
+    expect(quote).toEqual({ ok: false, reason: 'unreachable', detail: 'unauthorized: HTTP 401' })
+    expect(count).toBe(1)
+    expect(world.events).toMatchObject([{ type: 'rail_unavailable', account: ACCOUNT, reason: 'unauthorized' }])
+  })
+
   it.each<Mishap>(['refused on the way', 'no liquidity', 'too large', 'payment forgotten'])(
     'does not blame the peer for what others answer behind it: %s',
     async (mishap) => {

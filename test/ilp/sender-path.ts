@@ -21,6 +21,7 @@ export type Mishap =
   | 'duplicated'
   | 'no connection'
   | 'busy'
+  | 'token refused'
   | 'failing'
   | 'failing afterwards'
   | 'reply garbled'
@@ -105,6 +106,8 @@ export function testPath(
         })
       case 'busy':
         return { status: 429, bytes: new Uint8Array() }
+      case 'token refused':
+        return { status: 401, bytes: new Uint8Array() }
       case 'failing':
         return { status: 503, bytes: new Uint8Array() }
       case 'failing afterwards':
