@@ -4,7 +4,7 @@
  * @module open-payments-server/storage/postgres
  */
 
-import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import type { Storage } from '../../src/ports/storage.ts'
 import { createTurns } from '../turns.ts'
 import {
   connectionsOf,
@@ -17,7 +17,7 @@ import { createReader } from './postgres/joined-reads.ts'
 import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
 import { conflictsIn, createCommits, toStatement } from './postgres/statements.ts'
-import { decodeRecord } from './sql/rows.ts'
+import { decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
 
@@ -55,18 +55,15 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
     }
   }
 
-  const decode = <K extends RecordKind>(kind: K, cells: readonly Parameter[]): StoredRecord<K> =>
-    decodeRecord(kind, tableOf(kind).layout, cells)
-
   return {
     get: createReader(query, tableOf),
     async list(listed) {
       const rows = await query(toStatement(tableOf(listed.kind).statements.list(listed)))
-      return rows.map((cells) => decode(listed.kind, cells))
+      return decodeRecords(listed.kind, tableOf(listed.kind).layout, rows)
     },
-    async due(kind, now, limit) {
+    async due(kind, now, limit, onUnreadable) {
       const rows = await query(toStatement({ sql: tableOf(kind).statements.due, parameters: [now, limit] }))
-      return rows.map((cells) => decode(kind, cells))
+      return decodeRecords(kind, tableOf(kind).layout, rows, onUnreadable)
     },
     async commit(changes) {
       if (changes.length === 0) return 'committed'

@@ -5,7 +5,7 @@
  */
 
 import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { type Cell, decodeRecord } from './sql/rows.ts'
+import { type Cell, decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
 import { createBinding } from './sqlite/changes.ts'
@@ -34,10 +34,12 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   const bindChange = createBinding(runner, tableOf)
   const readInTurn = createTurnReads(handle, atOneMoment)
 
-  const readAll = (kind: RecordKind, sql: string, parameters: readonly Cell[]): readonly StoredRecord[] => {
-    const { layout } = tableOf(kind)
-    return runner.all(sql, parameters).map((row) => decodeRecord(kind, layout, row))
-  }
+  const readAll = (
+    kind: RecordKind,
+    sql: string,
+    parameters: readonly Cell[],
+    onUnreadable?: (cause: unknown) => void,
+  ): readonly StoredRecord[] => decodeRecords(kind, tableOf(kind).layout, runner.all(sql, parameters), onUnreadable)
 
   return {
     get: (keys) => readInTurn(() => read(keys)),
@@ -46,8 +48,8 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
         const { sql, parameters } = tableOf(query.kind).statements.list(query)
         return readAll(query.kind, sql, parameters)
       }),
-    async due(kind, now, limit) {
-      return readAll(kind, tableOf(kind).statements.due, [now, limit])
+    async due(kind, now, limit, onUnreadable) {
+      return readAll(kind, tableOf(kind).statements.due, [now, limit], onUnreadable)
     },
     async commit(changes) {
       // Encoded before it is queued: what cannot be stored rejects this commit alone, and later changes to a value

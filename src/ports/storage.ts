@@ -129,9 +129,15 @@ export interface Storage {
   list(query: ListQuery): Promise<readonly StoredRecord[]>
   /**
    * Records whose `dueAt` is at or before `now`, the longest due first. May leave out those whose `schemaVersion` is
-   * above the one that this release writes.
+   * above the one that this release writes; and, where it tells `onUnreadable` why, one that it cannot read, so that
+   * this keeps no others waiting.
    */
-  due(kind: RecordKind, now: number, limit: number): Promise<readonly StoredRecord[]>
+  due(
+    kind: RecordKind,
+    now: number,
+    limit: number,
+    onUnreadable?: (cause: unknown) => void,
+  ): Promise<readonly StoredRecord[]>
   /** Applies all changes or none, durably before it resolves. A rejection means that the outcome is unknown. */
   commit(changes: readonly Change[]): Promise<CommitResult>
 }

@@ -12,7 +12,7 @@ const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
  * a storage in JavaScript may. What a failed commit means is for `decide` to find out.
  *
  * Every write names the form of its value. A record that a newer release wrote, while both run, is not guessed at: it
- * cannot be read, and background work leaves it to the newer one.
+ * cannot be read, and background work leaves it to the newer one. It goes on without one that is damaged, too, and says so.
  */
 export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 'emit'>): Storage {
   const guard = async <T extends StoredRecord | undefined>(
@@ -43,11 +43,15 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
     get: async (keys) => readable(await guard(() => storage.get(keys))),
     list: async (query) => readable(await guard(() => storage.list(query))),
     due: async (kind, at, limit) => {
-      // Those of a newer release stay due, and must not hide what is behind them.
+      // Those of a newer release stay due, as do those that nobody can read, and must not hide what is behind them.
       for (let asked = limit; ; asked *= 2) {
-        const found = await guard(() => storage.due(kind, at, asked), kind)
+        const unreadable: unknown[] = []
+        const found = await guard(() => storage.due(kind, at, asked, (cause) => unreadable.push(cause)), kind)
         const own = found.filter(isWritten)
-        if (own.length >= limit || found.length < asked) return own.slice(0, limit)
+        if (own.length < limit && found.length + unreadable.length >= asked) continue
+        // One tells enough: what has damaged a whole table is no reason to flood whoever has to mend it.
+        if (unreadable.length > 0) tellFault(context, 'a record that is due could not be read', unreadable[0])
+        return own.slice(0, limit)
       }
     },
     commit: async (changes) => storage.commit(changes.map(markSchema)),

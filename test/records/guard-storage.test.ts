@@ -1,7 +1,8 @@
 import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
+import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
-import { BASE, BOB, incomingPayment, testWallet } from '../support/test-wallet.ts'
+import { ALICE, BASE, BOB, CLIENT, incomingPayment, testWallet, usdAmount } from '../support/test-wallet.ts'
 
 type CallName = keyof Storage
 
@@ -56,6 +57,46 @@ describe('a storage whose read', () => {
     const { wallet, faults } = await walletOn('due', async () => [{ id: 'x', due_at: 1 }])
     await expect(wallet.openPayments.recover()).rejects.toThrow('the storage could not be read')
     expect(faults()).not.toEqual([])
+  })
+})
+
+const idOf = (number: number): string => number.toString(16).padStart(32, '0')
+
+describe('records that are due and damaged', () => {
+  it('keep no other one waiting, however many are in front of it, and the longest due is told of in each run', async () => {
+    const handle = await openSqlite(':memory:')
+    const wallet = await testWallet({ storage: sqliteStorage(handle) })
+    const { clock, events, ledger, openPayments, storage } = wallet
+    const now = clock.now()
+    const [receiver, amount, zero] = [`${BASE}/incoming-payments/${idOf(0)}`, usdAmount(1n), usdAmount(0n)]
+    for (let number = 1; number <= 102; number++) {
+      const id = idOf(number)
+      const counterparty = { kind: 'local', account: 'bob', incomingPayment: idOf(0) } as const
+      await ledger.hold({ id, account: 'alice', amount, counterparty })
+      const orders = { walletAddress: ALICE, client: CLIENT, receiver, account: 'alice', payeeAccount: 'bob' }
+      const sums = { debitAmount: amount, receiveAmount: amount, fee: zero, sentAmount: zero, spendingIds: [] }
+      const decided = {
+        state: 'decided',
+        states: [],
+        decision: { action: 'release', reason: 'account_closed' },
+      } as const
+      const value = { id, ...orders, ...sums, ...decided, createdAt: now, grantId: idOf(0), attempts: 0 }
+      await storage.commit([{ action: 'insert', kind: 'outgoing-payment', dueAt: now - 200 + number, value }])
+    }
+    handle.exec(`UPDATE op_outgoing_payment SET states = '' WHERE id < '${idOf(102)}'`)
+    expect(await openPayments.recover()).toBe(1)
+    expect(await ledger.balance('alice')).toMatchObject({ held: 101n })
+    expect(await openPayments.recover()).toBe(0)
+    const message = 'a record that is due could not be read'
+    const cause = { message: `the row ${idOf(1)} of op_outgoing_payment holds no outgoing-payment` }
+    expect(events.filter(({ type }) => type === 'fault')).toMatchObject([
+      { message, cause },
+      { message, cause },
+    ])
+    // Mended, it goes on.
+    handle.exec(`UPDATE op_outgoing_payment SET states = '[]'`)
+    expect([await openPayments.recover(), await openPayments.recover()]).toEqual([100, 1])
+    expect(await ledger.balance('alice')).toMatchObject({ held: 0n })
   })
 })
 

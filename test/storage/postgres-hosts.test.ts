@@ -82,6 +82,18 @@ it('a record that cannot be read fails those reads of a turn alone that want it'
   expect(none).toEqual({ status: 'fulfilled', value: [undefined] })
 })
 
+it('a record that is due and cannot be read is left out where somebody is told of it, and fails the read where not', async () => {
+  const schema = await newSchema()
+  const storage = await postgresStorage(openPool(schema, {}, { max: 1 }))
+  await mustCommit(storage, insertClaim('a', { dueAt: 1 }), insertClaim('b', { dueAt: 2 }))
+  await run(schema, "UPDATE op_replay_claim SET expires_at = 9007199254740993 WHERE id = 'a'")
+  const told: unknown[] = []
+  const due = await storage.due('replay-claim', 2, 10, (cause) => told.push(cause))
+  expect(due).toMatchObject([{ value: { id: 'b' } }])
+  expect(told).toMatchObject([{ message: 'the row a of op_replay_claim holds no replay-claim' }])
+  await expect(storage.due('replay-claim', 2, 10)).rejects.toThrow('the row a of op_replay_claim')
+})
+
 describe('prepared statements', () => {
   const PREPARED = `SELECT count(*)::integer AS count FROM pg_prepared_statements WHERE statement LIKE '%op\\_%'`
 

@@ -85,6 +85,16 @@ describe('reads of SQLite', () => {
     )
   })
 
+  it('of what is due leave a record out that cannot be read where somebody is told of it, and fail where not', async () => {
+    const { storage, spoil } = await watched()
+    await mustCommit(storage, insertClaim('d', { dueAt: 1 }), insertClaim('e', { dueAt: 2 }))
+    spoil('d')
+    const told: unknown[] = []
+    expect(idsOf(await storage.due('replay-claim', 2, 10, (cause) => told.push(cause)))).toEqual(['e'])
+    expect(told).toMatchObject([{ message: 'the row d of op_replay_claim holds no replay-claim' }])
+    await expect(storage.due('replay-claim', 2, 10)).rejects.toThrow('the row d of op_replay_claim')
+  })
+
   it('leave no transaction open where a page of the file is damaged', async () => {
     const file = join(folder, 'damaged.db')
     const ids = Array.from({ length: 300 }, (_, at) => `claim ${at} ${'x'.repeat(80)}`)

@@ -171,3 +171,21 @@ export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout,
     throw new TypeError(`the row ${String(row[0])} of ${layout.table} holds no ${kind}`, { cause })
   }
 }
+
+/** Reads rows. One that holds no record is left out where `onUnreadable` is told of it, else all are refused. */
+export function decodeRecords<K extends RecordKind>(
+  kind: K,
+  layout: TableLayout,
+  rows: readonly Row[],
+  onUnreadable?: (cause: unknown) => void,
+): readonly StoredRecord<K>[] {
+  return rows.flatMap((row) => {
+    try {
+      return [decodeRecord(kind, layout, row)]
+    } catch (cause) {
+      if (onUnreadable === undefined) throw cause
+      onUnreadable(cause)
+      return []
+    }
+  })
+}
