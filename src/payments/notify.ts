@@ -84,7 +84,7 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 
 /**
  * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged it. What the host
- * rejected is due again after a lease. `first` is the payment's first event, from whoever has just committed it: nothing
+ * rejected is due again later. `first` is the payment's first event, from whoever has just committed it: nothing
  * comes before it, so nothing need be read. Never rejects: `failed` says that they are due as they were, told or not.
  */
 export async function deliverEvents(context: Context, subject: string, first?: RecordedEvent): Promise<TakenUp> {
@@ -123,10 +123,18 @@ async function readEvents(context: Context, subject: string): Promise<readonly S
   return recordsOfKind(await context.storage.get(ids.map((id) => ({ kind: 'event', id }))), 'event')
 }
 
-/** All of a payment's, since the later one waits for the first: else `recover()` would ask a failing host on and on. */
+const LONGEST_PAUSE_MILLISECONDS = 300_000
+
+/**
+ * All of a payment's, since the later one waits for the first: for a lease, then for as long again as the first has
+ * waited, up to five minutes. Else `recover()` would ask a failing host on and on.
+ */
 async function postponeEvents(context: Context, waiting: readonly StoredRecord<'event'>[]): Promise<TakenUp> {
-  if (waiting.length === 0) return 'failed'
-  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+  const [first] = waiting
+  if (first === undefined) return 'failed'
+  const now = context.clock.now()
+  const waited = Math.min(now - first.value.event.at, LONGEST_PAUSE_MILLISECONDS)
+  const dueAt = now + Math.max(waited, context.limits.leaseSeconds * 1000)
   try {
     const outcome = await context.storage.commit(waiting.map((record) => ({ ...record, action: 'replace', dueAt })))
     return outcome === 'committed' ? 'taken' : 'lost'

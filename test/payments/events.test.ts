@@ -148,6 +148,22 @@ describe('events about money', () => {
     expect(await world.storage.all('event')).toEqual([])
   })
 
+  it('that a host goes on to reject are told ever more seldom, each at least every five minutes', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    const { clock, openPayments } = world.wallet
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    const pauses: number[] = []
+    for (let told = 0; told < 8; told++) {
+      const due = (await world.storage.all('event')).map(({ dueAt = 0 }) => dueAt)
+      pauses.push((Math.max(...due) - clock.now()) / LEASE)
+      clock.advance(Math.max(...due) - clock.now())
+      await openPayments.recover()
+    }
+    expect(pauses).toEqual([1, 1, 2, 4, 8, 10, 10, 10])
+  })
+
   it('fill a batch of recover() by their number, two of one payment counted twice', async () => {
     const listener = host()
     listener.rejects = () => true
