@@ -17,7 +17,7 @@ import {
 } from './payments/rail/host-decisions.ts'
 import { createRailServer } from './payments/rail/rail-server.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
-import { recoverPayments } from './payments/recover.ts'
+import { createRecovery } from './payments/recover.ts'
 import { sweepRecords } from './payments/sweep.ts'
 import { tellFailure } from './payments/tell-failure.ts'
 import type { Interactions } from './ports/consent.ts'
@@ -97,17 +97,19 @@ export interface OpenPayments {
   /**
    * Moves interrupted payments and unacknowledged events on: at start and on a timer, in any number of processes. Looks
    * at 100 of each. Resolves with how many; 100 or more: call again. What could not be committed stays due, and is not
-   * counted, so there is always progress. Payments to other servers it only takes up: they go on afterwards, and `drain()`
-   * waits for them. While 256 are with a payment method in this process, others stay due, and are not counted. Rejects
-   * where the storage cannot be read.
+   * counted, so there is always progress. Payments to other servers it only takes up: they go on afterwards, as does telling
+   * `onEvent` of what was moved on, and `drain()` waits for both. Where payments and money make 100, the call waits for no
+   * events, and counts none. While 256 are with a payment method in this process, others stay due, and are not counted.
+   * Rejects where the storage cannot be read.
    */
   recover(): Promise<number>
   /**
    * Expires and deletes what is over: on a timer, in any number of processes. Looks at 100 records of each kind.
-   * Resolves with how many changed; 100 or more: call again. Rejects where the storage cannot be read.
+   * Resolves with how many changed; 100 or more: call again. `onEvent` hears of it afterwards, and `drain()` waits for that.
+   * Rejects where the storage cannot be read.
    */
   sweep(): Promise<number>
-  /** Resolves once all that runs has ended: after responses, in `recover()` and `sweep()`, and what `recover()` took up. Before the host closes its storage. */
+  /** Resolves once all that runs has ended: after responses, in `recover()` and `sweep()`, and what goes on after these. Before the host closes its storage. */
   drain(): Promise<void>
 }
 
@@ -150,6 +152,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     const kept: Promise<unknown> = keep(work).finally(() => credits.delete(kept))
     credits.add(kept)
   }
+  const recover = createRecovery(context, keep)
   for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keepCredit))
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
   const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
@@ -184,8 +187,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       undecided: () => listUndecided(context),
     },
     audit: (walletAddress) => auditPayments(context, walletAddress),
-    recover: () => tracked(tellFailure(context, 'recover() failed', () => recoverPayments(context, keep))),
-    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context))),
+    recover: () => tracked(tellFailure(context, 'recover() failed', recover)),
+    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context, keep))),
     drain: async () => {
       while (running.size > 0) await Promise.all(running)
     },

@@ -8,7 +8,7 @@ import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
-import { reasonText, type Step } from './step.ts'
+import { type Keep, reasonText, type Step } from './step.ts'
 
 const TRIES_AT_ONCE = 3
 
@@ -16,12 +16,14 @@ const TRIES_AT_ONCE = 3
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
  * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `firstStep` is what this worker has
- * just committed where it confirmed the hold itself. Never rejects.
+ * just committed where it confirmed the hold itself. Resolves once the host has heard of it all; where `keep` is given, that is
+ * handed to it, and this resolves once the money is where it can be. Never rejects.
  */
 export async function advancePayment(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
   firstStep?: FirstStep,
+  keep?: Keep,
 ): Promise<void> {
   let record = start
   let receiptId = firstStep?.receiptId
@@ -49,9 +51,14 @@ export async function advancePayment(
   } catch (cause) {
     stallOn(context, cause)
   }
-  await told
-  await deliverEvents(context, start.value.id)
-  if (completesReceiver) await deliverEvents(context, start.value.incomingPaymentId ?? '')
+  const tellRest = async (): Promise<void> => {
+    await told
+    await deliverEvents(context, start.value.id)
+    if (completesReceiver) await deliverEvents(context, start.value.incomingPaymentId ?? '')
+  }
+  const telling = tellRest()
+  if (keep === undefined) await telling
+  else keep(telling)
 }
 
 /** A step that failed is tried again like one that was not answered: it repeats safely. */

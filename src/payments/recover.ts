@@ -6,7 +6,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
-import type { TakenUp } from './step.ts'
+import type { Keep, TakenUp } from './step.ts'
 import { BATCH, forgetRecords, isRefusal } from './sweep.ts'
 
 /** While so many payments are with a payment method in this process, no others are taken up. */
@@ -21,22 +21,49 @@ const MOST_DELIVERIES = 256
  * means that there may be more. What could not be committed does not count, and where this call got nothing, nothing
  * does: to call again at once would be of no use.
  *
- * What has to wait for other servers is taken up here and goes on afterwards; `keep` is given that work. Where 256 payments
- * are with a rail, more of them are left as they are, to other processes or a later call, and hold up nothing else.
+ * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards;
+ * `keep` is given that work. Where 256 payments are with a rail, more of them are left to other processes or a later call,
+ * and hold up nothing else.
  */
-export async function recoverPayments(context: Context, keep: (work: Promise<unknown>) => void): Promise<number> {
+export function createRecovery(context: Context, keep: Keep): () => Promise<number> {
+  let telling: Promise<readonly TakenUp[]> | undefined
+  // One run at a time, which calls share: a host that takes its time is not asked for more by each of them.
+  const tellEvents = (): Promise<readonly TakenUp[]> => {
+    telling ??= recoverEvents(context).finally(() => {
+      telling = undefined
+    })
+    return telling
+  }
+  return () => recoverPayments(context, keep, tellEvents)
+}
+
+async function recoverPayments(
+  context: Context,
+  keep: Keep,
+  tellEvents: () => Promise<readonly TakenUp[]>,
+): Promise<number> {
   const now = context.clock.now()
-  // What cannot be read keeps nothing else waiting, and nothing goes on once this has rejected.
-  const [duePayments, dueMoney] = await Promise.allSettled([recoverDue(context, now, keep), recoverMoney(context, now)])
-  const events = await recoverEvents(context, now)
-  const payments = resultOf(duePayments)
-  const { receipts, refusals } = resultOf(dueMoney)
+  // What cannot be read keeps nothing else waiting.
+  const settled = await Promise.allSettled([recoverDue(context, now, keep), recoverMoney(context, now, keep)])
+  const told = tellEvents()
+  keep(told)
+  if (settled.some(({ status }) => status === 'rejected')) await told
+  const payments = resultOf(settled[0])
+  const { receipts, refusals } = resultOf(settled[1])
+  const money = [...payments, ...receipts]
+  // Where there may be more money to move on, the next call does not wait for the host to hear of events.
+  const events = countOf(money, refusals) >= BATCH ? [] : await told
   const counts = { payments: countTaken(payments), receipts: countTaken(receipts), events: countTaken(events) }
-  const taken = counts.payments + counts.receipts + counts.events
-  const lost = [...payments, ...receipts, ...events].filter((outcome) => outcome === 'lost').length
-  const count = taken + refusals > 0 ? taken + refusals + lost : 0
-  if (taken > 0) context.emit({ type: 'recovered', at: context.clock.now(), ...counts, isFull: count >= BATCH })
+  const count = countOf([...money, ...events], refusals)
+  if (countTaken([...money, ...events]) > 0)
+    context.emit({ type: 'recovered', at: context.clock.now(), ...counts, isFull: count >= BATCH })
   return count
+}
+
+/** What a call resolves with: what others were faster with counts where it got anything itself. */
+function countOf(outcomes: readonly TakenUp[], refusals: number): number {
+  const taken = countTaken(outcomes) + refusals
+  return taken > 0 ? taken + outcomes.filter((outcome) => outcome === 'lost').length : 0
 }
 
 /** What a part came to; throws what it was rejected with. */
@@ -50,11 +77,7 @@ function countTaken(outcomes: readonly TakenUp[]): number {
 }
 
 /** Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for. */
-async function recoverDue(
-  context: Context,
-  now: number,
-  keep: (work: Promise<unknown>) => void,
-): Promise<readonly TakenUp[]> {
+async function recoverDue(context: Context, now: number, keep: Keep): Promise<readonly TakenUp[]> {
   for (let limit = BATCH; ; limit *= 2) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const room = Math.max(MOST_DELIVERIES - context.deliveries.count(), 0)
@@ -72,13 +95,9 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
 }
 
 /** Claims a payment and moves it on, where nobody else was faster. What is for a rail goes on after this, and counts at once. */
-async function takeUp(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  keep: (work: Promise<unknown>) => void,
-): Promise<TakenUp> {
+async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>, keep: Keep): Promise<TakenUp> {
   const claimed = claim(context, record)
-  const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own))
+  const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, keep))
   if (isForRail(record)) {
     context.deliveries.follow(record.value.id, work)
     keep(work)
@@ -91,18 +110,19 @@ async function takeUp(
 async function recoverMoney(
   context: Context,
   now: number,
+  keep: Keep,
 ): Promise<{ readonly receipts: readonly TakenUp[]; readonly refusals: number }> {
   const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
   const money = due.filter((record) => !isRefusal(record))
   // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.
   const refusals = due.length === BATCH ? await forgetRecords(context, due.filter(isRefusal)) : 0
-  return { receipts: await recoverReceipts(context, money), refusals }
+  return { receipts: await recoverReceipts(context, money, keep), refusals }
 }
 
 /** Where nobody listens they are left: what an earlier configuration has kept waits for somebody who does. */
-async function recoverEvents(context: Context, now: number): Promise<readonly TakenUp[]> {
+async function recoverEvents(context: Context): Promise<readonly TakenUp[]> {
   if (context.deliverEvent === undefined) return []
-  const due = recordsOfKind(await context.storage.due('event', now, BATCH), 'event')
+  const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
   const subjects = due.map(({ value }) => subjectOf(value.id))
   const told = [...new Set(subjects)].map(async (id) => [id, await deliverEvents(context, id)] as const)
   const outcomes = new Map(await Promise.all(told))

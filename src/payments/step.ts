@@ -36,6 +36,9 @@ export type Step =
  */
 export type TakenUp = 'taken' | 'lost' | 'failed'
 
+/** Takes work that goes on after a call has resolved: `drain()` waits for it. */
+export type Keep = (work: Promise<unknown>) => void
+
 /** A reason as it is stored and told: short, and one line of text. */
 export function reasonText(reason: string): string {
   return reason.slice(0, 256).replaceAll(/[\p{Cc}\p{Surrogate}]/gu, ' ')

@@ -142,6 +142,7 @@ async function recover(world: World): Promise<readonly string[]> {
   const next = world.start()
   world.wallet.clock.advance(30_000)
   await next.openPayments.recover()
+  await next.openPayments.drain()
   return next.ports.calls.filter(({ port }) => port === 'ledger').map(({ name }) => name)
 }
 

@@ -32,7 +32,11 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
     },
   ],
   'credits that were interrupted are forgotten': [
-    { file: 'src/payments/recover.ts', from: 'receipts: await recoverReceipts(context, money)', to: 'receipts: []' },
+    {
+      file: 'src/payments/recover.ts',
+      from: 'receipts: await recoverReceipts(context, money, keep)',
+      to: 'receipts: []',
+    },
   ],
   'the account of the rail is written before the payment': [
     {

@@ -1,0 +1,130 @@
+import type { MoneyEvent, OpenPaymentsEvent } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { sampleIncomingPayment } from '../../src/testing/sample-records.ts'
+import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
+import { faultAt } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
+import { grantTokens, HOUR, LEASE, moneyWorld, pay, preparePayment, signedBy, type World } from './money-world.ts'
+
+/** A host that acknowledges nothing until it is told to. */
+function slowHost() {
+  const heard: MoneyEvent[] = []
+  let letGo = (): void => undefined
+  const isFree = new Promise<void>((resolve) => {
+    letGo = resolve
+  })
+  const onEvent = (event: OpenPaymentsEvent): Promise<void> | undefined => {
+    if (!('id' in event)) return undefined
+    heard.push(event)
+    return isFree
+  }
+  return { heard, onEvent, letGo }
+}
+
+/** What a call resolves with while the clock stands still. */
+async function comesTo(call: Promise<number>): Promise<number | 'nothing'> {
+  let result: number | 'nothing' = 'nothing'
+  void call.then((count) => {
+    result = count
+  })
+  for (let left = 100; left > 0 && result === 'nothing'; left--) await turns(30)
+  return result
+}
+
+async function statesOf(world: World, kind: 'outgoing-payment' | 'incoming-payment' | 'receipt') {
+  return new Set((await world.storage.all(kind)).map(({ value }) => value.state))
+}
+
+describe('a host that takes its time over events', () => {
+  it('holds up no money that recover() moves on, and hears of all of it in order', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    for (let count = 0; count < 101; count++) {
+      const process = world.start()
+      faultAt(process.ports, 1, 'crashes before', ({ name }) => name === 'credit')
+      await pay(world, process, await preparePayment(world, tokens, { from: 'incoming payment' }))
+    }
+    world.wallet.clock.advance(LEASE)
+    const { heard, onEvent, letGo } = slowHost()
+    const { openPayments } = world.start({ onEvent })
+    expect(await comesTo(openPayments.recover())).toBe(100)
+    const last = openPayments.recover()
+    await turns(100)
+    expect(await statesOf(world, 'outgoing-payment')).toEqual(new Set(['completed']))
+    letGo()
+    expect(await last).toBeGreaterThan(0)
+    await openPayments.drain()
+    expect(await world.storage.all('event')).toEqual([])
+    const told = heard.flatMap((event) => ('outgoingPayment' in event ? [event.id] : []))
+    const completed = told.filter((id) => id.endsWith(':2'))
+    expect(new Set(completed)).toHaveProperty('size', 101)
+    const isEarly = (id: string): boolean => told.indexOf(id) < told.lastIndexOf(id.replace(/2$/, '1'))
+    expect(completed.filter(isEarly)).toEqual([])
+    world.wallet.events.push(...heard)
+    await checkMoney(world)
+  })
+
+  it('is not asked once more by each call of recover() for what it has not acknowledged yet', async () => {
+    const { heard, onEvent, letGo } = slowHost()
+    const world = await moneyWorld()
+    const { receiving } = await grantTokens(world)
+    const crashing = world.start({ onEvent: () => new Promise(() => undefined) })
+    const json = { walletAddress: BOB, incomingAmount: usd('1') }
+    const order = await signedBy(world, 'POST', `${BASE}/incoming-payments`, receiving, json)
+    expect((await crashing.openPayments.handle(order)).status).toBe(201)
+    world.wallet.clock.advance(LEASE)
+    const { openPayments } = world.start({ onEvent })
+    const calls = [openPayments.recover(), openPayments.recover()]
+    await turns(30)
+    calls.push(openPayments.recover())
+    await turns(30)
+    expect(heard).toHaveLength(1)
+    letGo()
+    expect(await Promise.all(calls)).toEqual([1, 1, 1])
+    expect(heard).toHaveLength(1)
+    expect(await openPayments.recover()).toBe(0)
+  })
+
+  it('holds up no credit of what a rail has taken', async () => {
+    const { heard, onEvent, letGo } = slowHost()
+    const world = await moneyWorld({ onEvent })
+    const now = world.wallet.clock.now()
+    const incoming = sampleIncomingPayment('0'.repeat(32), { walletAddress: BOB, reserved: usdAmount(101n) })
+    await world.storage.commit([{ action: 'insert', kind: 'incoming-payment', value: incoming }])
+    for (let number = 1; number <= 101; number++) {
+      const id = number.toString(16).padStart(32, '0')
+      const money = { amount: usdAmount(1n), payeeAccount: 'nobody', railAccount: 'ilp g.peer' } as const
+      const value = { id, incomingPaymentId: incoming.id, state: 'reserved', createdAt: now, ...money } as const
+      await world.storage.commit([{ action: 'insert', kind: 'receipt', dueAt: now, value }])
+    }
+    expect(await comesTo(world.wallet.openPayments.recover())).toBe(100)
+    void world.wallet.openPayments.recover()
+    await turns(100)
+    expect(await statesOf(world, 'receipt')).toEqual(new Set(['dropped']))
+    letGo()
+    await world.wallet.openPayments.drain()
+    expect(new Set(heard.map(({ type, id }) => `${type} ${id}`))).toHaveProperty('size', 101)
+    expect(await world.storage.all('event')).toEqual([])
+  })
+
+  it('holds up no sweep()', async () => {
+    const world = await moneyWorld()
+    const { receiving } = await grantTokens(world)
+    const expiresAt = new Date(world.wallet.clock.now() + HOUR).toISOString()
+    for (let count = 0; count < 3; count++) {
+      const json = { walletAddress: BOB, incomingAmount: usd('1'), expiresAt }
+      await world.wallet.send('POST', `${BASE}/incoming-payments`, { token: receiving, json })
+    }
+    await world.wallet.openPayments.drain()
+    world.wallet.clock.advance(HOUR + 1)
+    const { heard, onEvent, letGo } = slowHost()
+    const { openPayments } = world.start({ onEvent })
+    expect(await comesTo(openPayments.sweep())).toBe(3)
+    expect(await statesOf(world, 'incoming-payment')).toEqual(new Set(['expired']))
+    letGo()
+    await openPayments.drain()
+    expect(heard.map(({ type }) => type)).toEqual(Array.from({ length: 3 }, () => 'incoming_payment.expired'))
+    expect(await world.storage.all('event')).toEqual([])
+  })
+})
