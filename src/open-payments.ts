@@ -99,7 +99,8 @@ export interface OpenPayments {
    * at 100 of each. Resolves with how many; 100 or more: call again. What could not be committed stays due, and is not
    * counted, so there is always progress. Payments to other servers it only takes up: they go on afterwards, as does telling
    * `onEvent` of what was moved on, and `drain()` waits for both. Where payments and money make 100, the call waits for no
-   * events, and counts none. While 256 are with a payment method in this process, others stay due, and are not counted.
+   * events, and counts none. While 256 that it took up, or whose calls outlast a lease, are with a payment method in this process, others stay due or
+   * come due again after a lease, and are not counted.
    * Rejects where the storage cannot be read.
    */
   recover(): Promise<number>

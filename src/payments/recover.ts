@@ -12,6 +12,9 @@ import { BATCH, forgetRecords, isRefusal } from './sweep.ts'
 /** While so many payments are with a payment method in this process, no others are taken up. */
 const MOST_DELIVERIES = 256
 
+/** How many of the payments that are due a call reads at most, to find some that need no room with a payment method. */
+const MOST_READ = 1600
+
 /**
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
@@ -23,7 +26,7 @@ const MOST_DELIVERIES = 256
  *
  * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards;
  * `keep` is given that work. Where 256 payments are with a rail, more of them are left to other processes or a later call,
- * and hold up nothing else.
+ * and hold up nothing else: where there are so many of them that nothing else is seen, the longest due come after a lease.
  */
 export function createRecovery(context: Context, keep: Keep): () => Promise<number> {
   let telling: Promise<readonly TakenUp[]> | undefined
@@ -76,16 +79,32 @@ function countTaken(outcomes: readonly TakenUp[]): number {
   return outcomes.filter((outcome) => outcome === 'taken').length
 }
 
-/** Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for. */
+/**
+ * Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for, and puts some of
+ * these off where it sees no end of them.
+ */
 async function recoverDue(context: Context, now: number, keep: Keep): Promise<readonly TakenUp[]> {
-  for (let limit = BATCH; ; limit *= 2) {
+  for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const room = Math.max(MOST_DELIVERIES - context.deliveries.count(), 0)
     const left = new Set(due.filter(isForRail).slice(room))
     const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
-    if (found.length < BATCH && due.length === limit) continue
+    const isMore = found.length < BATCH && due.length === limit
+    if (isMore && limit < MOST_READ) continue
     // At once: what another call counts meanwhile has this in it.
-    return Promise.all(found.map((record) => takeUp(context, record, keep)))
+    const taken = found.map((record) => takeUp(context, record, keep))
+    if (isMore) await putOff(context, [...left].slice(0, BATCH))
+    return Promise.all(taken)
+  }
+}
+
+/** Lets others come before payments that are due. Where another process has one of them, none is: a later call does it. */
+async function putOff(context: Context, records: readonly StoredRecord<'outgoing-payment'>[]): Promise<void> {
+  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+  try {
+    await context.storage.commit(records.map((record) => ({ ...record, action: 'replace', dueAt })))
+  } catch (cause) {
+    tellFault(context, 'payments could not be put off', cause)
   }
 }
 

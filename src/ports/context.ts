@@ -23,7 +23,10 @@ export interface LateAnswers {
   forget(key: string): void
 }
 
-/** The payments that this process works on with a payment method, from when they are taken up until that has answered. */
+/**
+ * The payments that are with a payment method in this process, until it has answered: those that `recover()` took up, and
+ * those whose call nobody waits for any more.
+ */
 export interface Deliveries {
   /** How many there are. A payment that is worked on twice is one. */
   count(): number

@@ -1,9 +1,17 @@
 import type { DeliveryResult, PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { BASE } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { grantTokens, LEASE, pay, preparePayment } from './money-world.ts'
-import { checkRailMoney, onlyPayment, payRemotely, type RailWorld, railWorld } from './rail-world.ts'
+import {
+  checkRailMoney,
+  onlyPayment,
+  payRemotely,
+  prepareRailPayment,
+  type RailWorld,
+  railWorld,
+} from './rail-world.ts'
 
 const later = async (): Promise<DeliveryResult> => ({ outcome: 'later', reason: 'busy' })
 
@@ -172,6 +180,76 @@ describe('recover(), while a rail takes its time', () => {
     expect(await recover()).toBe(100)
     await drain()
     expect(rail.asked).toHaveLength(356)
+  })
+
+  it('counts the delivery of an order of its own once nobody waits for it any more', async () => {
+    for (const isLapsed of [false, true]) {
+      const { world, rail } = await crowdedWorld()
+      const { recover, drain } = world.wallet.openPayments
+      const { token, body: json } = await prepareRailPayment(world)
+      await world.wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+      await untilQuiet(rail)
+      expect(rail.asked).toHaveLength(1)
+      if (isLapsed) {
+        world.wallet.clock.advance(LEASE)
+        await drain()
+      }
+      expect([await recover(), await recover(), await recover()]).toEqual([100, 100, isLapsed ? 55 : 56])
+    }
+  })
+
+  it('reads a bounded number of those that there is no room for, and lets others come before them', async () => {
+    const world = await dueWorld()
+    const rail = slowly(later)
+    world.method = { ...world.method, deliver: rail.deliver }
+    const thousands = Array.from({ length: 1999 }, (_, number) => number)
+    await multiply(world, thousands)
+    const process = world.process(() => world.method)
+    const { recover } = process.openPayments
+    const other = world.process()
+    faultAt(other.ports, 1, 'crashes before', ({ name }) => name === 'credit')
+    await pay(world, other, await preparePayment(world, await grantTokens(world)))
+    world.wallet.clock.advance(LEASE)
+    const local = async () =>
+      (await world.storage.all('outgoing-payment')).find(({ value }) => value.rail === undefined)
+    expect([await recover(), await recover(), await recover()]).toEqual([100, 100, 56])
+    const before = await world.storage.all('outgoing-payment')
+    process.ports.calls.length = 0
+    // The last of them has put off 100 already: 1,644 for the rail are still in front of it.
+    expect([await recover(), (await local())?.value.state]).toEqual([0, 'sending'])
+    const reads = process.ports.calls.filter(
+      ({ name, arguments: [kind] }) => name === 'due' && kind === 'outgoing-payment',
+    )
+    expect(reads.map(({ arguments: [, , limit] }) => limit)).toEqual([100, 400, 1600])
+    const dueAt = world.wallet.clock.now() + LEASE
+    const changed = (await world.storage.all('outgoing-payment')).filter((record, at) => record !== before[at])
+    expect(changed).toHaveLength(100)
+    for (const record of changed) expect(record).toMatchObject({ dueAt, value: { state: 'sending', attempts: 1 } })
+    expect([await recover(), (await local())?.value.state]).toEqual([1, 'completed'])
+    // Those that were put off come again.
+    rail.release()
+    world.wallet.clock.advance(LEASE)
+    for (let round = 0; round < 20; round++) {
+      await process.openPayments.drain()
+      await recover()
+    }
+    expect(new Set(rail.asked)).toHaveProperty('size', 2000)
+  })
+
+  it('tells of those that it could not put off, and goes on', async () => {
+    const world = await dueWorld()
+    const rail = slowly(later)
+    world.method = { ...world.method, deliver: rail.deliver }
+    await multiply(
+      world,
+      Array.from({ length: 1999 }, (_, number) => number),
+    )
+    const { openPayments, ports } = world.process(() => world.method)
+    for (let call = 0; call < 3; call++) await openPayments.recover()
+    ports.plan = ({ name }) => (name === 'commit' ? 'throws' : undefined)
+    expect(await openPayments.recover()).toBe(0)
+    const faults = world.wallet.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
+    expect(faults).toEqual(['payments could not be put off'])
   })
 
   it('ends it as if it had been waited for', async () => {

@@ -61,9 +61,10 @@ export function followDelivery(
       const timer = new AbortController()
       try {
         const called = call()
-        // It counts for as long as it runs, whoever still waits for it.
-        context.deliveries.follow(payment.id, called)
-        return await Promise.race([called, untilLapsed(context, () => current.dueAt ?? 0, timer.signal)])
+        const outcome = await Promise.race([called, untilLapsed(context, () => current.dueAt ?? 0, timer.signal)])
+        // It counts for as long as it runs, whoever waits for it no more.
+        if (outcome === 'lapsed') context.deliveries.follow(payment.id, called)
+        return outcome
       } finally {
         timer.abort()
       }
