@@ -79,7 +79,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'rail.send isOvertaken': 2,
   'rail.send isLost': 3,
   'rail.send isUnanswered': 2,
-  'rail.send isRepeated': 4,
+  'rail.send isRepeated': 1,
   'a receiver elsewhere is completed': 5,
   'a receiver elsewhere expires': 5,
   'a receiver elsewhere is paid by somebody else': 4,
