@@ -97,11 +97,12 @@ export interface OpenPayments {
   /**
    * Moves interrupted payments and unacknowledged events on: at start and on a timer, in any number of processes. Looks
    * at 100 of each. Resolves with how many; 100 or more: call again. What could not be committed stays due, and is not
-   * counted, so there is always progress. Payments to other servers it only takes up: they go on afterwards, as does telling
-   * `onEvent` of what was moved on, and `drain()` waits for both. Where payments and money make 100, the call waits for no
-   * events, and counts none. While 256 that it took up, or whose calls outlast a lease, are with a payment method in this process, others stay due or
-   * come due again after a lease, and are not counted.
-   * Rejects where the storage cannot be read.
+   * counted, so there is always progress. Rejects where the storage cannot be read.
+   *
+   * Payments to other servers it only takes up: they go on afterwards, as does telling `onEvent` of what was moved on, and
+   * `drain()` waits for both. Where payments and money make 100 it waits for no events, and counts none. No more than 256
+   * payments that it took up, or whose calls outlast a lease, are with a payment method in this process: others stay due,
+   * or come due again after a lease, and are not counted.
    */
   recover(): Promise<number>
   /**
