@@ -18,6 +18,7 @@ import {
 import { createRailServer } from './payments/rail/rail-server.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { createRecovery } from './payments/recover.ts'
+import { createTellLater } from './payments/step.ts'
 import { sweepRecords } from './payments/sweep.ts'
 import { tellFailure } from './payments/tell-failure.ts'
 import type { Interactions } from './ports/consent.ts'
@@ -100,9 +101,10 @@ export interface OpenPayments {
    * counted, so there is always progress. Rejects where the storage cannot be read.
    *
    * Payments to other servers it only takes up: they go on afterwards, as does telling `onEvent` of what was moved on, and
-   * `drain()` waits for both. Where payments and money make 100 it waits for no events, and counts none. No more than 256
-   * payments that it took up, or whose calls outlast a lease, are with a payment method in this process: others stay due,
-   * or come due again after a lease, and are not counted.
+   * `drain()` waits for both. It waits a second at most for events that were due, and for none where payments and money
+   * make 100; what was not told by then is not counted. No more than 256 payments that it took up, or whose calls outlast
+   * a lease, are with a payment method in this process: others stay due, or come due again after a lease, and are not
+   * counted.
    */
   recover(): Promise<number>
   /**
@@ -154,7 +156,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     const kept: Promise<unknown> = keep(work).finally(() => credits.delete(kept))
     credits.add(kept)
   }
-  const recover = createRecovery(context, keep)
+  const tellLater = createTellLater(keep)
+  const recover = createRecovery(context, keep, tellLater)
   for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keepCredit))
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
   const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
@@ -190,7 +193,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     },
     audit: (walletAddress) => auditPayments(context, walletAddress),
     recover: () => tracked(tellFailure(context, 'recover() failed', recover)),
-    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context, keep))),
+    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context, tellLater))),
     drain: async () => {
       while (running.size > 0) await Promise.all(running)
     },

@@ -85,16 +85,23 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 /**
  * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged it. What the host
  * rejected is due again later. `first` is the payment's first event, from whoever has just committed it: nothing
- * comes before it, so nothing need be read. Never rejects: `failed` says that they are due as they were, told or not.
+ * comes before it, so nothing need be read. `onlyDue`: not where somebody else has just put them off. Never rejects:
+ * `failed` says that they are due as they were, told or not.
  */
-export async function deliverEvents(context: Context, subject: string, first?: RecordedEvent): Promise<TakenUp> {
+export async function deliverEvents(
+  context: Context,
+  subject: string,
+  { first, onlyDue = false }: { readonly first?: RecordedEvent | undefined; readonly onlyDue?: boolean } = {},
+): Promise<TakenUp> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return 'lost'
   return context.serialize<TakenUp>(`events:${subject}`, async () => {
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
-      const isLost = waiting.length === 0
+      const isPutOff = onlyDue && waiting.every(({ dueAt = 0 }) => dueAt > context.clock.now())
+      const isLost = waiting.length === 0 || isPutOff
+      if (isPutOff) waiting = []
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record

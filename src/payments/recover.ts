@@ -1,12 +1,13 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
+import { answerBefore } from '../records/deadline.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
-import type { Keep, TakenUp } from './step.ts'
+import type { Keep, TakenUp, TellLater } from './step.ts'
 import { BATCH, forgetRecords, isRefusal } from './sweep.ts'
 
 /** While so many payments are with a payment method in this process, no others are taken up. */
@@ -14,6 +15,9 @@ const MOST_DELIVERIES = 256
 
 /** How many of the payments that are due a call reads at most, to find some that need no room with a payment method. */
 const MOST_READ = 1600
+
+/** How long a call waits for the host to hear of events, which it then has counted: what falls due meanwhile waits as long. */
+const EVENTS_MILLISECONDS = 1000
 
 /**
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
@@ -26,28 +30,39 @@ const MOST_READ = 1600
  *
  * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards;
  * `keep` is given that work. Where 256 payments are with a rail, more of them are left to other processes or a later call,
- * and hold up nothing else: where there are so many of them that nothing else is seen, the longest due come after a lease.
+ * and hold up nothing else: where there are so many of them that nothing else is seen, some come again after a lease.
  */
-export function createRecovery(context: Context, keep: Keep): () => Promise<number> {
-  let telling: Promise<readonly TakenUp[]> | undefined
-  // One run at a time, which calls share: a host that takes its time is not asked for more by each of them.
-  const tellEvents = (): Promise<readonly TakenUp[]> => {
-    telling ??= recoverEvents(context).finally(() => {
-      telling = undefined
+export function createRecovery(context: Context, keep: Keep, tellLater: TellLater): () => Promise<number> {
+  let endsAt = 0
+  // One run at a time: a host that takes its time is not asked for more by each call. Where a run hangs, the next one
+  // begins a lease later.
+  const tellEvents = async (): Promise<readonly TakenUp[]> => {
+    const now = context.clock.now()
+    if (now < endsAt) return []
+    const until = now + context.limits.leaseSeconds * 1000
+    endsAt = until
+    const run = recoverEvents(context).finally(() => {
+      if (endsAt === until) endsAt = 0
     })
-    return telling
+    keep(run)
+    const told = await answerBefore(context.clock, EVENTS_MILLISECONDS, () => run)
+    return told === 'late' ? [] : told
   }
-  return () => recoverPayments(context, keep, tellEvents)
+  return () => recoverPayments(context, keep, tellLater, tellEvents)
 }
 
 async function recoverPayments(
   context: Context,
   keep: Keep,
+  tellLater: TellLater,
   tellEvents: () => Promise<readonly TakenUp[]>,
 ): Promise<number> {
   const now = context.clock.now()
   // What cannot be read keeps nothing else waiting.
-  const settled = await Promise.allSettled([recoverDue(context, now, keep), recoverMoney(context, now, keep)])
+  const settled = await Promise.allSettled([
+    recoverDue(context, now, keep, tellLater),
+    recoverMoney(context, now, tellLater),
+  ])
   const told = tellEvents()
   keep(told)
   if (settled.some(({ status }) => status === 'rejected')) await told
@@ -83,7 +98,12 @@ function countTaken(outcomes: readonly TakenUp[]): number {
  * Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for, and puts some of
  * these off where it sees no end of them.
  */
-async function recoverDue(context: Context, now: number, keep: Keep): Promise<readonly TakenUp[]> {
+async function recoverDue(
+  context: Context,
+  now: number,
+  keep: Keep,
+  tellLater: TellLater,
+): Promise<readonly TakenUp[]> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const room = Math.max(MOST_DELIVERIES - context.deliveries.count(), 0)
@@ -92,8 +112,8 @@ async function recoverDue(context: Context, now: number, keep: Keep): Promise<re
     const isMore = found.length < BATCH && due.length === limit
     if (isMore && limit < MOST_READ) continue
     // At once: what another call counts meanwhile has this in it.
-    const taken = found.map((record) => takeUp(context, record, keep))
-    if (isMore) await putOff(context, [...left].slice(0, BATCH))
+    const taken = found.map((record) => takeUp(context, record, keep, tellLater))
+    if (isMore) await putOff(context, [...left].slice(-BATCH))
     return Promise.all(taken)
   }
 }
@@ -114,9 +134,16 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
 }
 
 /** Claims a payment and moves it on, where nobody else was faster. What is for a rail goes on after this, and counts at once. */
-async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>, keep: Keep): Promise<TakenUp> {
+async function takeUp(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  keep: Keep,
+  tellLater: TellLater,
+): Promise<TakenUp> {
   const claimed = claim(context, record)
-  const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, keep))
+  const work = claimed.then(
+    async (own) => typeof own === 'object' && advancePayment(context, own, undefined, tellLater),
+  )
   if (isForRail(record)) {
     context.deliveries.follow(record.value.id, work)
     keep(work)
@@ -129,13 +156,13 @@ async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>
 async function recoverMoney(
   context: Context,
   now: number,
-  keep: Keep,
+  tellLater: TellLater,
 ): Promise<{ readonly receipts: readonly TakenUp[]; readonly refusals: number }> {
   const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
   const money = due.filter((record) => !isRefusal(record))
   // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.
   const refusals = due.length === BATCH ? await forgetRecords(context, due.filter(isRefusal)) : 0
-  return { receipts: await recoverReceipts(context, money, keep), refusals }
+  return { receipts: await recoverReceipts(context, money, tellLater), refusals }
 }
 
 /** Where nobody listens they are left: what an earlier configuration has kept waits for somebody who does. */
@@ -143,7 +170,9 @@ async function recoverEvents(context: Context): Promise<readonly TakenUp[]> {
   if (context.deliverEvent === undefined) return []
   const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
   const subjects = due.map(({ value }) => subjectOf(value.id))
-  const told = [...new Set(subjects)].map(async (id) => [id, await deliverEvents(context, id)] as const)
+  const told = [...new Set(subjects)].map(
+    async (id) => [id, await deliverEvents(context, id, { onlyDue: true })] as const,
+  )
   const outcomes = new Map(await Promise.all(told))
   return subjects.flatMap((id) => outcomes.get(id) ?? [])
 }

@@ -7,7 +7,7 @@ import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
 import { replaceIncoming } from './replace-incoming.ts'
-import type { Keep } from './step.ts'
+import type { TellLater } from './step.ts'
 
 /** How much one call takes up of each kind, so that it always ends soon. */
 export const BATCH = 100
@@ -26,15 +26,15 @@ const SWEPT: readonly RecordKind[] = [
 /**
  * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and what nobody can use
  * any more is deleted. Safe to run in several processes at once. Resolves with how many records it changed; a full
- * batch of 100 of one kind means that there may be more. The host hears of it afterwards: `keep` is given that.
+ * batch of 100 of one kind means that there may be more. The host hears of it afterwards, by `tellLater`.
  */
-export async function sweepRecords(context: Context, keep: Keep): Promise<number> {
+export async function sweepRecords(context: Context, tellLater: TellLater): Promise<number> {
   const now = context.clock.now()
   const records: Record<string, number> = {}
   const failures: unknown[] = []
   for (const kind of SWEPT) {
     try {
-      const swept = await sweepKind(context, kind, now, keep)
+      const swept = await sweepKind(context, kind, now, tellLater)
       if (swept > 0) records[kind] = swept
     } catch (failure) {
       failures.push(failure)
@@ -46,14 +46,14 @@ export async function sweepRecords(context: Context, keep: Keep): Promise<number
   return count
 }
 
-async function sweepKind(context: Context, kind: RecordKind, now: number, keep: Keep): Promise<number> {
+async function sweepKind(context: Context, kind: RecordKind, now: number, tellLater: TellLater): Promise<number> {
   const due = await context.storage.due(kind, now, BATCH)
   let swept = await forgetRecords(
     context,
     due.filter((record) => !isEndedFirst(record) && !isMoney(record)),
   )
   for (const record of due) {
-    if (isEndedFirst(record) && (await endRecord(context, record, keep))) swept++
+    if (isEndedFirst(record) && (await endRecord(context, record, tellLater))) swept++
   }
   return swept
 }
@@ -76,9 +76,9 @@ function isEndedFirst(record: StoredRecord): boolean {
   return isPending || record.kind === 'incoming-payment'
 }
 
-async function endRecord(context: Context, record: StoredRecord, keep: Keep): Promise<boolean> {
+async function endRecord(context: Context, record: StoredRecord, tellLater: TellLater): Promise<boolean> {
   const [incoming] = recordsOfKind([record], 'incoming-payment')
-  if (incoming !== undefined) return expireIncomingPayment(context, incoming, keep)
+  if (incoming !== undefined) return expireIncomingPayment(context, incoming, tellLater)
   const [grant] = recordsOfKind([record], 'grant')
   if (grant === undefined) return false
   const end = writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))
@@ -121,7 +121,7 @@ async function commitSwept(context: Context, changes: readonly Change[]): Promis
 async function expireIncomingPayment(
   context: Context,
   record: StoredRecord<'incoming-payment'>,
-  keep: Keep,
+  tellLater: TellLater,
 ): Promise<boolean> {
   if (record.value.reserved.value > 0n) {
     // A receipt under way still counts: the payment expires once it has been credited or dropped.
@@ -132,6 +132,6 @@ async function expireIncomingPayment(
   const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = recordEvents(context, [incomingPaymentEvent(context, value, 'expired')])
   if ((await commitSwept(context, [replaceIncoming(record, value), ...events])) !== 'committed') return false
-  keep(deliverEvents(context, value.id))
+  tellLater(() => deliverEvents(context, value.id))
   return true
 }
