@@ -1,10 +1,6 @@
 import type { Scenario } from './scenario.ts'
 import { commitsState, LEASE, named } from './stage.ts'
 
-/** How the events of a payment are read, and how they would be read at two moments. */
-const BOTH = "await context.storage.get(ids.map((id) => ({ kind: 'event', id })))"
-const ONE_AFTER_THE_OTHER = "(await Promise.all(ids.map((id) => context.storage.get([{ kind: 'event', id }])))).flat()"
-
 /** What the host is told, and when. */
 export const OF_EVENTS: readonly Scenario[] = [
   {
@@ -53,34 +49,6 @@ export const OF_EVENTS: readonly Scenario[] = [
           },
         ],
         finds: /events: of/,
-      },
-    ],
-  },
-  {
-    name: 'events are looked for while the payment moves on',
-    async play(stage) {
-      const [one, other] = [stage.start(), stage.start()]
-      const receiver = await stage.incoming()
-      stage.keepBack(one, 'effect', named('hold'))
-      stage.place(stage.order({ receiver }), one)
-      await stage.untilCalled(named('hold'))
-      stage.world.crash(one)
-      stage.world.scheduler.take(({ call }) => call?.process === one.id)
-      stage.world.scheduler.pass(LEASE)
-      const looks = stage.keepBack(
-        other,
-        'effect',
-        ({ name, arguments: [keys] }) => name === 'get' && JSON.stringify(keys).includes(':2"'),
-      )
-      other.openPayments.recover()
-      await stage.runOut()
-      looks.letGo()
-    },
-    without: [
-      {
-        what: 'that both events are looked for at one moment',
-        edits: [{ file: 'src/payments/notify.ts', find: BOTH, put: ONE_AFTER_THE_OTHER }],
-        finds: /told before the one before it/,
       },
     ],
   },
