@@ -15,7 +15,7 @@ const openPayments = createOpenPayments({
   // without it has one of its own, for a trial only.
   secrets: [process.env['OPEN_PAYMENTS_SECRET'] ?? crypto.randomUUID()],
   storage: memoryStorage(),
-  ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
+  ledger: memoryLedger({ accounts: [{ ...account, balance: BigInt(10_000) }] }),
   walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
   consent: consentPage({
     walletName: 'Example Wallet',

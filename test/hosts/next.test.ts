@@ -1,6 +1,7 @@
+import ts from 'typescript'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, playSignedFlow, readAnswer, type WalletAddressDocument } from '../runtimes/signed-flow.ts'
-import { type RunningHost, startExample, withoutTypes } from './example-process.ts'
+import { ROOT, type RunningHost, startExample, withoutTypes } from './example-process.ts'
 import { describeHost, UNUSUAL_QUERY } from './host-behaviour.ts'
 import { createNextApplication, type NextApplication } from './next-application.ts'
 
@@ -35,6 +36,14 @@ export default function Layout({ children }) { return createElement('html', null
   // The packages are linked from elsewhere here.
   'next.config.mjs': "export default { skipTrailingSlashRedirect: true, turbopack: { root: '/' } }",
 }
+
+it('the example for Next.js compiles with the target of an application that `create-next-app` makes', () => {
+  const { config } = ts.readConfigFile(`${ROOT}tsconfig.json`, ts.sys.readFile)
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT)
+  const program = ts.createProgram([`${ROOT}examples/next.ts`], { ...options, target: ts.ScriptTarget.ES2017 })
+  const found = ts.getPreEmitDiagnostics(program, program.getSourceFile(`${ROOT}examples/next.ts`))
+  expect(found.map(({ messageText }) => messageText)).toEqual([])
+})
 
 describe('Next.js', () => {
   let application: NextApplication
