@@ -105,7 +105,7 @@ async function continueGrant(client: AuthenticatedClient, grant: PendingGrant, r
     { url: uri, accessToken: access_token.value },
     { interact_ref: reference },
   )
-  if (!('access_token' in continued)) throw new Error('the grant should have been issued')
+  if (!isFinalizedGrantWithAccessToken(continued)) throw new Error('the grant should have been issued')
   return continued.access_token.value
 }
 

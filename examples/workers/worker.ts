@@ -7,6 +7,7 @@ import { sqliteHandle } from './sqlite-handle.ts'
 
 // Cloudflare Workers: one Durable Object is the whole wallet, on one thread beside a SQLite database of its own. No
 // compatibility flag is needed; leave `@peculiar/webcrypto` out of the bundle, since Workers have Ed25519.
+// Check its types with `@cloudflare/workers-types` and a `lib` without DOM, which declares the same names in another way.
 export class Wallet {
   readonly #state: DurableObjectState
   readonly #openPayments: OpenPayments
