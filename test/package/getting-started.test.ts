@@ -93,6 +93,12 @@ it('the first ten minutes are as their page says', { timeout: 60_000 }, async ()
 
   expect(masked(shopProcess.lines.join('\n'))).toBe(masked(local(shopSays)))
   expect(walletProcess.lines.join('\n')).toBe(local(walletSays).trim())
+
+  const denied = run('shop.mjs')
+  const question = await denied.line('Open this in a browser and approve: ')
+  const refusal = await answerAsPerson(question.split(': ')[1] ?? '', {}, 'deny')
+  expect(await (await fetch(refusal ?? '')).text()).toContain('You denied it')
+  expect(await denied.ended).toEqual({ code: 1, error: expect.stringContaining('Alice has denied it') })
 })
 
 it('and its commands are those that the test runs, but for the installation', () => {
