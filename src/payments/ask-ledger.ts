@@ -76,17 +76,23 @@ function unknownOutcome(
 
 /**
  * Whether the ledger lets the account of a wallet address send or receive, read under the same deadline. `wrong_asset`: it
- * keeps the account in another asset than the directory says, so no amount of it would be what it seems; that is an event.
- * Throws "unavailable" where the ledger does not answer.
+ * keeps the account in another asset than the directory says, so no amount of it would be what it seems; that is an event,
+ * and so is an account that it does not have. Throws "unavailable" where the ledger does not answer.
  */
 export async function checkLedgerAccount(
   context: Context,
+  walletAddress: string,
   { account, assetCode, assetScale }: WalletAddress,
   right: 'canSend' | 'canReceive',
 ): Promise<'allowed' | 'not_allowed' | 'wrong_asset'> {
   const told: LedgerCall = { call: 'account', callId: account }
   const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), told)
-  if (kept === undefined || kept === null || !kept[right]) return 'not_allowed'
+  if (kept === undefined || kept === null) {
+    const cause = new Error(`account "${account}" of ${walletAddress} is not in the ledger`)
+    tellFault(context, 'the ledger has no account that the directory names', cause, told)
+    return 'not_allowed'
+  }
+  if (!kept[right]) return 'not_allowed'
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
   const cause = new Error(`account "${account}": ${sides} in the ledger`)

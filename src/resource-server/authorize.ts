@@ -11,7 +11,6 @@ import { findCanonicalWalletAddress, type LocalWalletAddress } from '../http/loc
 import { checkLedgerAccount } from '../payments/ask-ledger.ts'
 import { isOtherAccount, type MadeForAccount, tellOtherAccount } from '../payments/other-account.ts'
 import type { Context } from '../ports/context.ts'
-import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -112,10 +111,10 @@ export function requireVisible<R extends Resource>(caller: TokenCaller, type: Ac
  */
 export async function requireLedgerAccount(
   context: Context,
-  account: WalletAddress,
+  { url, account }: LocalWalletAddress,
   right: 'canSend' | 'canReceive',
 ): Promise<void> {
-  const checked = await checkLedgerAccount(context, account, right)
+  const checked = await checkLedgerAccount(context, url, account, right)
   if (checked === 'wrong_asset') throw unexpected()
   if (checked === 'not_allowed') throw ledgerRefused('not_allowed')
 }

@@ -89,7 +89,7 @@ async function intendIncomingPayment(
   const latest = createdAt + context.lifetimes.incomingPaymentSeconds * 1000
   const expiresAt = body.expiresAt ?? latest
   if (expiresAt <= createdAt || expiresAt > latest) throw invalidExpiresAt()
-  await requireLedgerAccount(context, account, 'canReceive')
+  await requireLedgerAccount(context, { url, account }, 'canReceive')
   return {
     id,
     walletAddress: url,

@@ -79,7 +79,7 @@ export async function priceRequest(
   request: Pick<CreateQuote, 'receiver' | 'debitAmount' | 'receiveAmount'>,
   receivers: ReceiverLookup,
 ): Promise<PricedRequest> {
-  await requireLedgerAccount(context, payer, 'canSend')
+  await requireLedgerAccount(context, { url: walletAddress, account: payer }, 'canSend')
   const from = { assetCode: payer.assetCode, assetScale: payer.assetScale }
   const reached = await receivers.reach(request.receiver, from, request.debitAmount ?? request.receiveAmount)
   if (!reached.ok) throw invalidReceiver(reached.reason, reached.detail)

@@ -271,14 +271,18 @@ describe('INC-7 money for a payment that takes none', () => {
     },
   }
 
+  const ownMistakes: Readonly<Record<string, readonly string[]>> = {
+    'whose account in the ledger is unknown': ['the ledger has no account that the directory names'],
+    'whose account in the ledger has another asset': ['directory and ledger give an account different assets'],
+  }
+
   it.each(Object.keys(causes))('%s is not taken, and not later either', async (name) => {
     const world = await railWorld()
     const id = await world.incoming({ expiresAt: inAnHour(world) })
     await causes[name]?.(world, id)
     expect(await world.receive(world.rail, transferOf(1, id, 5n))).toBe('not_payable')
     const faults = eventsOf(world, 'fault').map(({ message }) => message)
-    const isOwnMistake = name === 'whose account in the ledger has another asset'
-    expect(faults).toEqual(isOwnMistake ? ['directory and ledger give an account different assets'] : [])
+    expect(faults).toEqual(ownMistakes[name] ?? [])
     world.wallet.directory.set(BOB, { account: 'bob', assetCode: 'USD', assetScale: 2 })
     await world.ledger.setPermissions('bob', { canSend: true, canReceive: true })
     expect(['refused', 'not_payable']).toContain(await world.receive(world.rail, transferOf(1, id, 5n)))

@@ -81,8 +81,18 @@ describe('a wallet address that is named (section 1.3)', () => {
     await expectRefusal(wallet, notAllowed, act)
     await wallet.ledger.setPermissions('alice', { canSend: true, canReceive: true })
     const { account } = wallet.ledger
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
     wallet.ledger.account = async () => undefined
-    await expectRefusal(wallet, notAllowed, act)
+    const { text } = await expectRefusal(wallet, notAllowed, act)
+    expect(text).not.toContain('alice')
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([
+      {
+        message: 'the ledger has no account that the directory names',
+        cause: { message: `account "alice" of ${ALICE} is not in the ledger` },
+        call: 'account',
+        callId: 'alice',
+      },
+    ])
     wallet.ledger.account = account
     await succeeds(name, act())
   })

@@ -216,10 +216,12 @@ describe('when the wallet itself fails', () => {
     const overrides = { pricing, ledger: Object.assign({ ...ledger }, { account }) }
     const { wallet, spending, incoming } = await shop({ overrides })
     const ask = (): Promise<Answer> => askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
+    const faults = (): readonly unknown[] => wallet.events.filter(({ type }) => type === 'fault')
     await expectStatus(201, ask())
+    expect(faults()).toEqual([])
     isThere = false
     expect((await ask()).status).toBe(403)
-    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+    expect(faults()).toMatchObject([{ message: 'the ledger has no account that the directory names' }])
   })
 
   it('tells every answer to the host as one event, with the condition of a refusal', async () => {

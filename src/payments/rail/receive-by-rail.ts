@@ -113,7 +113,7 @@ async function findPayeeAccount(context: Context, method: string, transfer: Rail
     return 'not_now'
   }
   // The directory still has the asset of the payment, by what `findPayee` says.
-  const checked = await checkLedgerAccount(context, payee, 'canReceive')
+  const checked = await checkLedgerAccount(context, incoming.value.walletAddress, payee, 'canReceive')
   return checked === 'allowed' ? { account } : 'not_payable'
 }
 
