@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { DEFAULT_FILE } from './database.ts'
 
 /** What the command line asks for. */
 export type Arguments =
@@ -6,8 +7,8 @@ export type Arguments =
       readonly kind: 'run'
       /** 0 picks a free one. */
       readonly port: number
-      /** A file, or `:memory:`. */
-      readonly database: string
+      /** A file, or `:memory:`; `undefined` where none is named. */
+      readonly database: string | undefined
       /** The file of the configuration. */
       readonly config: string | undefined
       /** Whether to print one line for a program instead of lines for a person. */
@@ -24,7 +25,7 @@ Runs a wallet with a few accounts on this machine, to write and test Open Paymen
 
 Options:
   --port N        Port to listen on; 0 picks a free one. Default 4000.
-  --db FILE       SQLite file that keeps everything, or :memory:. Default open-payments-sandbox.db.
+  --db FILE       SQLite file that keeps everything, or :memory:. Default ${DEFAULT_FILE}.
   --config FILE   JSON file: accounts, lifetimes, rates, fee, loopbackKeys, ilpAddress, peers. Every key is optional.
   --json          Print one line of JSON once it answers: all that a program needs to be a client.
   --version       Print the version of the package.
@@ -33,7 +34,7 @@ Options:
 
 const OPTIONS = {
   port: { type: 'string', default: '4000' },
-  db: { type: 'string', default: 'open-payments-sandbox.db' },
+  db: { type: 'string' },
   config: { type: 'string' },
   json: { type: 'boolean', default: false },
   version: { type: 'boolean', default: false },

@@ -44,9 +44,12 @@ function sqliteNotes(handle: OpenedSqlite): Notes {
   }
 }
 
-async function hasSqlite(): Promise<boolean> {
+/** The file where none is asked for. */
+export const DEFAULT_FILE = 'open-payments-sandbox.db'
+
+async function hasSqlite(open: typeof openSqlite): Promise<boolean> {
   try {
-    const probe = await openSqlite(':memory:')
+    const probe = await open(':memory:')
     probe.close()
     return true
   } catch {
@@ -54,16 +57,23 @@ async function hasSqlite(): Promise<boolean> {
   }
 }
 
-/** Opens the database; where there is no SQLite at all it says so through `warn` and keeps everything in memory. */
-export async function openDatabase(path: string, warn: (line: string) => void): Promise<Database> {
+/**
+ * Opens the database, of the default file where `path` is `undefined`: then, where there is no SQLite at all, it says so
+ * through `warn` and keeps everything in memory. A file that was asked for is refused there: nothing would be in it.
+ */
+export async function openDatabase(
+  path: string | undefined,
+  warn: (line: string) => void,
+  open = openSqlite,
+): Promise<Database> {
   if (path === ':memory:') return memoryDatabase()
-  if (!(await hasSqlite())) {
+  if (path === undefined && !(await hasSqlite(open))) {
     warn(
       'no SQLite here (npm install libsql, or use Node 22.13 or later): everything is kept in memory and forgotten at the end',
     )
     return memoryDatabase()
   }
-  const handle = await openSqlite(path)
+  const handle = await open(path ?? DEFAULT_FILE)
   return {
     storage: sqliteStorage(handle),
     ledger: sqlLedger(handle),

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { type Arguments, HELP, readArguments } from './arguments.ts'
 import { type Configuration, readConfiguration } from './configuration.ts'
+import { DEFAULT_FILE } from './database.ts'
 import { formatMoney } from './money.ts'
 import { type SandboxDescription, startSandbox } from './server.ts'
 
@@ -63,7 +64,7 @@ async function run({ port, database, config, json }: Extract<Arguments, { kind: 
   const warn = (line: string): void => console.error(`open-payments-server: ${line}`)
   const sandbox = await startSandbox({ port, database, configuration, warn })
   const description = await sandbox.describe()
-  const data = sandbox.isVolatile ? 'in memory, forgotten at the end' : database
+  const data = sandbox.isVolatile ? 'in memory, forgotten at the end' : (database ?? DEFAULT_FILE)
   console.log(json ? JSON.stringify(description) : describeForPeople(description, data))
   await ended
   await sandbox.stop()

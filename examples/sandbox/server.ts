@@ -25,8 +25,8 @@ export interface SandboxOptions {
   readonly port: number
   /** Default: a new one. One that listens already keeps its port. */
   readonly server?: Server
-  /** A SQLite file, or `:memory:`. */
-  readonly database: string
+  /** A SQLite file, or `:memory:`; `undefined` is the default file, or memory where there is no SQLite. */
+  readonly database: string | undefined
   readonly configuration: Configuration
   /** Takes a line for the person who started it. */
   readonly warn: (line: string) => void

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { HELP, readArguments } from '../../examples/sandbox/arguments.ts'
 
-const DEFAULTS = { kind: 'run', port: 4000, database: 'open-payments-sandbox.db', config: undefined, json: false }
+const DEFAULTS = { kind: 'run', port: 4000, database: undefined, config: undefined, json: false }
 
 describe('the arguments', () => {
   it.each([
@@ -9,6 +9,7 @@ describe('the arguments', () => {
     [['sandbox'], {}],
     [['sandbox', '--port', '0'], { port: 0 }],
     [['--port=65535'], { port: 65_535 }],
+    [['--db', 'open-payments-sandbox.db'], { database: 'open-payments-sandbox.db' }],
     [['--db', ':memory:', '--json'], { database: ':memory:', json: true }],
     [['--config', 'sandbox.json'], { config: 'sandbox.json' }],
   ])('%j run', (words, changes) => {

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Configuration } from '../../examples/sandbox/configuration.ts'
 import { openDatabase } from '../../examples/sandbox/database.ts'
 import { formatMoney } from '../../examples/sandbox/money.ts'
@@ -110,4 +110,23 @@ it.each([
   [12n, 0, '12 USD'],
 ])('%d at scale %d reads %s', (value, assetScale, text) => {
   expect(formatMoney(value, { assetCode: 'USD', assetScale })).toBe(text)
+})
+
+describe('where there is no SQLite', () => {
+  const noSqlite = (): Promise<never> => Promise.reject(new Error('no SQLite: npm install libsql'))
+
+  it('a file that was asked for is refused with the reason, since nothing would be in it', async () => {
+    const warn = vi.fn()
+    await expect(openDatabase(join(folder, 'wallet.db'), warn, noSqlite)).rejects.toThrow('npm install libsql')
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  it.each([
+    ['no file that was asked for', undefined, 1],
+    [':memory:', ':memory:', 0],
+  ])('%s is memory, which is told where nobody asked for it', async (_, path, lines) => {
+    const warn = vi.fn()
+    expect((await openDatabase(path, warn, noSqlite)).isVolatile).toBe(true)
+    expect(warn).toHaveBeenCalledTimes(lines)
+  })
 })
