@@ -187,9 +187,9 @@ export function invalidQuote(reason: string): OpenPaymentsError {
   return refuse('invalid_quote', 400, 'invalid_quote', 'invalid quote', { details: { reason }, message: reason })
 }
 
-/** The expiry has passed, or lies beyond the longest that is allowed. @spec INC-2 */
-export function invalidExpiresAt(): OpenPaymentsError {
-  return refuse('invalid_expires_at', 400, 'invalid_request', 'invalid expiresAt')
+/** The expiry has passed, or lies beyond the longest that is allowed: `description` says which. @spec INC-2 */
+export function invalidExpiresAt(description: string): OpenPaymentsError {
+  return refuse('invalid_expires_at', 400, 'invalid_request', description)
 }
 
 /** This server has no such wallet address. @spec WAS-7 */

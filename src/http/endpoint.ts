@@ -77,7 +77,9 @@ function chargeCreation({ context, source }: Exchange, client: ClientId): void {
  * @spec T-34
  */
 export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: unknown): Body {
-  const parsed = v.safeParse(schema, value, { abortEarly: true, message: ({ expected }) => `expected ${expected}` })
+  const message = ({ expected, input }: v.BaseIssue<unknown>): string =>
+    input === undefined ? 'missing' : `expected ${expected}`
+  const parsed = v.safeParse(schema, value, { abortEarly: true, message })
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues
   const path = pathOf(issue)

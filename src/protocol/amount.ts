@@ -64,7 +64,10 @@ export const Amount: v.GenericSchema<WireAmount, Amount> = v.pipe(
   v.object({
     value: v.pipe(
       v.string(),
-      v.check((text) => parseAmountValue(text) !== undefined, 'invalid amount value'),
+      v.check(
+        (text) => parseAmountValue(text) !== undefined,
+        `must be whole smallest units in plain digits, at most ${MAX_AMOUNT_VALUE}`,
+      ),
     ),
     assetCode: AssetCode,
     assetScale: AssetScale,

@@ -86,9 +86,11 @@ async function intendIncomingPayment(
     if (body.incomingAmount.value === 0n) throw invalidAmount('incomingAmount is zero')
   }
   const createdAt = context.clock.now()
-  const latest = createdAt + context.lifetimes.incomingPaymentSeconds * 1000
+  const { incomingPaymentSeconds } = context.lifetimes
+  const latest = createdAt + incomingPaymentSeconds * 1000
   const expiresAt = body.expiresAt ?? latest
-  if (expiresAt <= createdAt || expiresAt > latest) throw invalidExpiresAt()
+  if (expiresAt <= createdAt) throw invalidExpiresAt('expiresAt is in the past')
+  if (expiresAt > latest) throw invalidExpiresAt(`expiresAt is more than ${incomingPaymentSeconds} seconds ahead`)
   await requireLedgerAccount(context, { url, account }, 'canReceive')
   return {
     id,

@@ -20,6 +20,11 @@ describe('a refusal says why', () => {
   const shared = authWallet()
   it.each([
     ['GRT-3', withAccess(OUTGOING, { ...OUTGOING, identifier: `${ALICE}/` }), 'access repeats an entry'],
+    [
+      'GRT-3',
+      withAccess({ type: 'outgoing-payment', actions: ['create'] }),
+      'access_token.access.0.identifier: missing',
+    ],
     ['GRT-6', WITHOUT_INTERACT, 'interact with start "redirect" is required for this access'],
     [
       'GRT-7',

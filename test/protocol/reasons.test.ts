@@ -29,9 +29,13 @@ const withFinish = (change: object): unknown => withInteract({ finish: { ...fini
 const withSubject = (identifier: object): unknown => ({ ...asking, subject: { sub_ids: [identifier] } })
 const subject = { id: walletAddress, format: 'uri' }
 
+const NO_AMOUNT_VALUE = 'must be whole smallest units in plain digits, at most 18446744073709551615'
+
 describe('what a client is told of', () => {
   it.each([
-    [{ ...amount, value: '01' }, 'invalid amount value'],
+    [{ ...amount, value: '01' }, NO_AMOUNT_VALUE],
+    [{ ...amount, value: '5.00' }, NO_AMOUNT_VALUE],
+    [{ ...amount, value: '18446744073709551616' }, NO_AMOUNT_VALUE],
     [{ ...amount, assetCode: '' }, 'invalid assetCode'],
     [{ ...amount, assetScale: 1.5 }, 'invalid assetScale'],
     [{ ...amount, assetScale: -1 }, 'invalid assetScale'],

@@ -50,7 +50,9 @@ function rich(): Promise<Shop> {
 
 describe.each(PLACES)('the %s', (_, name, ask) => {
   const notWritten = (rig: Shop, amount: object, member: string) => {
-    const mistake = invalidRequest(expect.stringMatching(new RegExp(`^${name}\\.${member}: (invalid|expected) `)))
+    const mistake = invalidRequest(
+      expect.stringMatching(new RegExp(`^${name}\\.${member}: (missing$|(invalid|must be|expected) )`)),
+    )
     return expectRefusal(rig.wallet, name === undefined ? NO_QUOTE_NOR_RECEIVER : mistake, () => ask(rig, amount))
   }
 

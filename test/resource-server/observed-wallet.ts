@@ -92,7 +92,6 @@ export const invalidQuote = (reason: string): Refusal => [400, 'invalid_quote', 
 export const UNKNOWN_QUOTE = invalidQuote('unknown quote')
 export const USED_QUOTE = invalidQuote('the quote is used')
 export const EXPIRED_QUOTE = invalidQuote('the quote has expired')
-export const INVALID_EXPIRES_AT: Refusal = [400, 'invalid_request', 'invalid expiresAt']
 export const invalidRequest = (description: unknown): Refusal => [400, 'invalid_request', description]
 export const NO_QUOTE_NOR_RECEIVER = invalidRequest('give either quoteId, or incomingPayment and debitAmount')
 export const UNKNOWN_WALLET_ADDRESS: Refusal = [404, 'unknown_wallet_address', 'unknown wallet address']

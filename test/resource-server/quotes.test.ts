@@ -57,11 +57,11 @@ describe('create-quote', () => {
 
   it.each([
     ['both amounts', { debitAmount: usd('1'), receiveAmount: usd('1') }, 'give debitAmount or receiveAmount, not both'],
-    ['no method', { method: undefined }, 'method: expected "method"'],
+    ['no method', { method: undefined }, 'method: missing'],
     ['another method', { method: 'card' }, 'method: method must be ilp'],
-    ['no receiver', { receiver: undefined }, 'receiver: expected "receiver"'],
+    ['no receiver', { receiver: undefined }, 'receiver: missing'],
     ['a receiver that is null', { receiver: null }, 'receiver: expected string'],
-    ['no walletAddress', { walletAddress: undefined }, 'walletAddress: expected "walletAddress"'],
+    ['no walletAddress', { walletAddress: undefined }, 'walletAddress: missing'],
     ['an amount that is null', { debitAmount: null }, 'debitAmount: expected Object'],
     ['a fee of its own', { fee: usd('0') }, 'fee is not a member of this body'],
     ['an expiry of its own', { expiresAt: '2030-01-01T00:00:00Z' }, 'expiresAt is not a member of this body'],
