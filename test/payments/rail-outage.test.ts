@@ -1,4 +1,4 @@
-import type { Clock, PaymentMethod } from 'open-payments-server'
+import type { Clock, PaymentMethod, Storage } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import { turns } from '../support/turns.ts'
@@ -74,6 +74,61 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
       expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([{ reason: 'unknown' }])
     },
   )
+
+  it.each(['throws', 'loses the reply'] as const)(
+    'is waited for a whole lease after the storage was away for nearly one, where a commit %s',
+    async (fault) => {
+      const world = await railWorld({ incomingValue: 13n })
+      const { clock } = world.wallet
+      const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+        if (start.inFlight.sent > 0n) return { outcome: 'unknown', progress: start }
+        await record(inFlight(start, 13n, 13n))
+        clock.advance(5000)
+        await turns(50)
+        return { outcome: 'delivered', progress: progress(13n, 13n) }
+      }
+      const process = world.process(() => ({ ...world.method, deliver }))
+      let awayUntil: number | undefined
+      process.ports.plan = (call) => {
+        if (isOfDelivery(call)) awayUntil ??= clock.now() + LEASE - 3000
+        if (call.port !== 'storage' || clock.now() >= (awayUntil ?? 0)) return undefined
+        return isOfDelivery(call) ? fault : 'throws'
+      }
+      await pay(world, process, await prepareRailPayment(world))
+      await recoverIn(process, world)
+      expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
+      expect((await world.ledger.balance('alice'))?.held).toBe(0n)
+      expect(eventsOf(world, 'delivery_unknown')).toEqual([])
+    },
+  )
+
+  it.each([
+    ['nothing leaves where its commit is answered once nobody waits any more', LEASE, 0],
+    ['what leaves has a lease of its own where its commit is answered late', LEASE - 1000, 1],
+  ])('%s', async (_, late, leaves) => {
+    const world = await railWorld({ incomingValue: 13n })
+    const { clock } = world.wallet
+    const leases: number[] = []
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      if (start.inFlight.sent > 0n) return { outcome: 'unknown', progress: start }
+      await record(inFlight(start, 13n, 13n))
+      leases.push(((await onlyPayment(world)).dueAt ?? 0) - clock.now())
+      return { outcome: 'delivered', progress: progress(13n, 13n) }
+    }
+    let commits = 0
+    const commit: Storage['commit'] = async (changes) => {
+      const outcome = await world.storage.commit(changes)
+      if (!isOfDelivery({ port: 'storage', name: 'commit', arguments: [changes] }) || ++commits > 1) return outcome
+      clock.advance(late)
+      await turns(20)
+      return outcome
+    }
+    const process = world.process(() => ({ ...world.method, deliver }), { storage: { ...world.storage, commit } })
+    await pay(world, process, await prepareRailPayment(world))
+    // The call goes on although nobody waits for it.
+    await turns(50)
+    expect(leases).toEqual(Array.from({ length: leaves }, () => LEASE))
+  })
 
   it('keeps no other payment waiting that leaves through the same account of the rail', async () => {
     const world = await railWorld()

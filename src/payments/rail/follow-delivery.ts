@@ -35,6 +35,7 @@ export function followDelivery(
 ): FollowedDelivery {
   let current = start
   let isLost = false
+  let hasLapsed = false
   const record: RecordProgress = async (progress, most) =>
     // Of this delivery alone: while it is tried again, others may use the account of the rail.
     context.serialize(`delivery:${payment.id}`, async () => {
@@ -51,8 +52,21 @@ export function followDelivery(
         throw new Error('another worker has this delivery')
       }
       current = written
+      if (hasLapsed) {
+        isLost = true
+        throw new Error('nobody waits for this delivery any more')
+      }
       return 'recorded'
     })
+  const untilLapsed = async (signal: AbortSignal): Promise<'lapsed'> => {
+    for (let left = 1; left > 0 && !signal.aborted; ) {
+      left = (current.dueAt ?? 0) - context.clock.now()
+      if (left > 0) await context.clock.sleep(left, signal)
+    }
+    // At once: from here on nothing that is recorded may leave.
+    hasLapsed = !signal.aborted
+    return 'lapsed'
+  }
   return {
     current: () => current,
     record,
@@ -61,7 +75,7 @@ export function followDelivery(
       const timer = new AbortController()
       try {
         const called = call()
-        const outcome = await Promise.race([called, untilLapsed(context, () => current.dueAt ?? 0, timer.signal)])
+        const outcome = await Promise.race([called, untilLapsed(timer.signal)])
         // It counts for as long as it runs, whoever waits for it no more.
         if (outcome === 'lapsed') context.deliveries.follow(payment.id, called)
         return outcome
@@ -70,14 +84,6 @@ export function followDelivery(
       }
     },
   }
-}
-
-async function untilLapsed(context: Context, dueAt: () => number, signal: AbortSignal): Promise<'lapsed'> {
-  for (let left = 1; left > 0 && !signal.aborted; ) {
-    left = dueAt() - context.clock.now()
-    if (left > 0) await context.clock.sleep(left, signal)
-  }
-  return 'lapsed'
 }
 
 /** Sealed with the first of it that leaves: the receiver's server may name its secret no more when it is needed again. */
@@ -118,40 +124,51 @@ export async function outlastStorage<T>(
   }
 }
 
+/** Writes down how far a delivery came, under a lease of which half or more is left once that is known. */
 async function commitProgress(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   payment: RailPayment,
   delivery: StoredDelivery,
-  most: bigint | undefined,
+  most?: bigint,
 ): Promise<Written> {
   const before = progressOf(record.value)
   const after = progressOf({ ...record.value, delivery })
   // Money that goes is what makes it worth while to ask again soon.
   const attempts = after.sent > before.sent ? 0 : record.value.attempts
   const value: OutgoingPayment = { ...record.value, delivery, attempts }
-  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
-  const written = { ...record, version: record.version + 1, value, dueAt }
+  const lease = context.limits.leaseSeconds * 1000
+  const tried: StoredRecord<'outgoing-payment'>[] = []
   const attempt = async (): Promise<Attempt<Written>> => {
     const moved = await accountChanges(context, record, payment, after, most)
     if (moved === 'over_limit' || moved === 'lost') return { answer: moved }
-    return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer: written }
+    // Of this attempt: the first may be nearly a lease ago.
+    const dueAt = context.clock.now() + lease
+    const answer = { ...record, version: record.version + 1, value, dueAt }
+    tried.push(answer)
+    return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer }
   }
   const lost = { payment: payment.id, answer: 'lost' } as const
-  return outlastStorage(context, record.dueAt, async (round) => {
+  const written = await outlastStorage(context, record.dueAt, async (round) => {
     const answer = await serializeRailAccount(context, payment.rail, () => decide(context, attempt, [], { lost }))
     // A commit that failed may have happened. All are at one version, so that only one of them happens.
-    return answer === 'lost' && round > 0 && (await isWritten(context, written)) ? written : answer
+    return answer === 'lost' && round > 0 ? findWritten(context, payment.id, tried) : answer
   })
+  if (typeof written === 'string' || context.clock.now() + lease / 2 <= (written.dueAt ?? 0)) return written
+  return commitProgress(context, written, payment, delivery)
 }
 
-/** Whether a payment is stored as this worker has meant to write it. */
-async function isWritten(context: Context, written: StoredRecord<'outgoing-payment'>): Promise<boolean> {
-  const { id } = written.value
+/** That of the tries of this worker by which a payment is stored; `lost` where it is stored otherwise. */
+async function findWritten(
+  context: Context,
+  id: string,
+  tried: readonly StoredRecord<'outgoing-payment'>[],
+): Promise<Written> {
   const stored = await readRecord(context.storage, 'outgoing-payment', id)
-  if (stored?.version !== written.version || stored.dueAt !== written.dueAt) return false
+  const written = tried.find(({ version, dueAt }) => version === stored?.version && dueAt === stored.dueAt)
+  if (stored === undefined || written === undefined) return 'lost'
   const [one, other] = [stored, written].map(({ value }) => JSON.stringify(storeProgress(undefined, progressOf(value))))
-  return one === other
+  return one === other ? written : 'lost'
 }
 
 /**
