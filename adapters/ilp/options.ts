@@ -29,8 +29,8 @@ export interface IlpPeer {
   readonly limits?: { readonly sending?: bigint; readonly receiving?: bigint }
   /**
    * What it has paid this wallet outside of Interledger less what this wallet has paid it, since the beginning, in its
-   * asset: from the wallet's books. Where it rejects, or does not answer within 3 seconds, nothing is sent or taken.
-   * Default: nothing.
+   * asset: from the wallet's books. Where it rejects, answers no bigint, or does not answer within 3 seconds, nothing is
+   * sent or taken. Default: nothing.
    */
   readonly settled?: () => bigint | Promise<bigint>
   /**

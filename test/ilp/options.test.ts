@@ -1,6 +1,6 @@
 import { isConfigurationError } from 'open-payments-server'
 import { ilp } from 'open-payments-server/ilp'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { resolveIlpOptions } from '../../adapters/ilp/options.ts'
 import { EUR, PEER, receiverWorld, USD } from './receiver-world.ts'
 
@@ -206,5 +206,21 @@ describe('the rail', () => {
     await expect(rail.balance('test.other')).rejects.toThrow(RangeError)
     const single = receiverWorld({ peers: [PEER] }).rail
     expect(await single.balance('test.peer')).toMatchObject({ asset: USD, owed: 7n })
+  })
+
+  it('asks the books for a bigint, and starts no timer where they answer from memory', async () => {
+    const settled = vi.fn<() => bigint | Promise<bigint>>(async () => 4n)
+    const { rail, clock } = receiverWorld({}, { settled })
+    const sleep = vi.spyOn(clock, 'sleep')
+    expect(await rail.balance('test.peer', USD)).toMatchObject({ settled: 4n })
+    settled.mockImplementation(() => -4n)
+    expect(await rail.balance('test.peer', USD)).toMatchObject({ settled: -4n })
+    expect(sleep).not.toHaveBeenCalled()
+    settled.mockImplementation(() => new Promise((resolve) => setImmediate(() => resolve(5n))))
+    expect(await rail.balance('test.peer', USD)).toMatchObject({ settled: 5n })
+    expect(sleep.mock.calls.map(([, signal]) => signal?.aborted)).toEqual([true])
+    // As plain JavaScript may answer.
+    Reflect.apply(settled.mockResolvedValue, settled, [undefined])
+    await expect(rail.balance('test.peer', USD)).rejects.toThrow('`settled` of a peer answered no bigint')
   })
 })
