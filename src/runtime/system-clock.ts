@@ -1,8 +1,9 @@
 import type { Clock } from '../ports/clock.ts'
 
 /**
- * The system's time. A sleep does not keep the process alive by itself where the host can say so (Node, Bun): a
- * deadline that nobody waits for must not hold up a shutdown.
+ * The system's time. A sleep with a `signal` is a deadline, or the pause of a loop: it does not keep the process alive by
+ * itself where the host can say so (Node, Bun), because what nobody waits for must not hold up a shutdown. One without is a
+ * pause of work that goes on, so it does: `drain()` waits for that work.
  */
 export function systemClock(): Clock {
   return {
@@ -16,8 +17,9 @@ export function systemClock(): Clock {
           resolve()
         }
         const timer = setTimeout(finish, milliseconds)
+        if (signal === undefined) return
         letProcessEnd(timer)
-        signal?.addEventListener('abort', finish)
+        signal.addEventListener('abort', finish)
       }),
   }
 }
