@@ -93,6 +93,10 @@ export type DeliveryResult =
 /**
  * Writes down how far a delivery came, before more leaves. `most` is what the account of the rail may have sent more than it
  * has received, with this; beyond that nothing is written down.
+ *
+ * It resolves under a lease of which half or more is left. Where the storage is away it may take as long as a lease
+ * (`limits.leaseSeconds`): what depends on the time, such as when a packet expires and the rate that it leaves at, is
+ * computed or looked at again once it has resolved.
  */
 export type RecordProgress = (progress: DeliveryProgress, most?: bigint) => Promise<'recorded' | 'over_limit'>
 
