@@ -67,6 +67,18 @@ const APPROVED: Notice = {
   text: 'Whoever asked will learn of it. You can close this window.',
   isDone: true,
 }
+const AWAY: Notice = {
+  status: 503,
+  heading: 'We cannot answer just now',
+  text: 'Please open the request again in a minute. It shows whether it still waits for your answer.',
+  isOpen: true,
+}
+const BROKEN: Notice = {
+  status: 500,
+  heading: 'Something went wrong on our side',
+  text: 'Please open the request again. It shows whether it still waits for your answer.',
+  isOpen: true,
+}
 const DENIED: Notice = {
   status: 200,
   heading: 'You denied the request',
@@ -216,6 +228,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
         ? answerInteraction(underWay, frame, exchange, user)
         : showInteraction(frame, exchange, user)
     },
+    failed: (status) => respondNotice({ walletName, homeUrl }, status === 503 ? AWAY : BROKEN),
   }
 }
 

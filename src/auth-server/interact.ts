@@ -1,7 +1,8 @@
 import type { Input } from '../http/endpoint.ts'
-import { PAGE_PROTECTION } from '../http/render-error.ts'
+import { PAGE_PROTECTION, refusalOf } from '../http/render-error.ts'
 import type { Result } from '../http/respond.ts'
 import type { Consent, Interactions } from '../ports/consent.ts'
+import type { HttpResponse } from '../ports/http-exchange.ts'
 
 /** Only 303 is sure not to bring the form along to wherever the browser goes next. @spec INT-8 */
 const REDIRECTS: readonly number[] = [301, 302, 307, 308]
@@ -18,7 +19,7 @@ export async function interact(
 ): Promise<Result> {
   const { context, request, bytes, params } = exchange
   const reference = params['reference'] ?? ''
-  const response = await consent.respond({
+  const { response, ...failed } = await respondOrFail(consent, {
     request: {
       method: request.method,
       target: request.target,
@@ -33,6 +34,29 @@ export async function interact(
     status: REDIRECTS.includes(response.status) ? 303 : response.status,
     headers: { ...withoutCors(response.headers), ...securityHeaders(response.headers) },
     ...(response.body !== undefined && { raw: response.body }),
+    ...failed,
+  }
+}
+
+/** What the wallet's screen answers, or its page for a failure together with that failure. Rejects with it where there is no page. */
+async function respondOrFail(
+  consent: Consent,
+  exchange: Parameters<Consent['respond']>[0],
+): Promise<{ readonly response: HttpResponse; readonly failure?: unknown }> {
+  try {
+    return { response: await consent.respond(exchange) }
+  } catch (failure) {
+    const response = await pageOfFailure(consent, failure)
+    if (response === undefined) throw failure
+    return { response, failure }
+  }
+}
+
+async function pageOfFailure(consent: Consent, failure: unknown): Promise<HttpResponse | undefined> {
+  try {
+    return await consent.failed?.(refusalOf(failure)?.condition.status === 503 ? 503 : 500)
+  } catch {
+    return undefined
   }
 }
 

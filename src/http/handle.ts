@@ -34,8 +34,10 @@ export function createHandler(context: Context, match: (method: string, target: 
       const body = readBody(context, request, found.row.body)
       const bytes = body instanceof Uint8Array ? body : await body
       const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, provedBy })
-      const response = respond(await found.row.answer(exchange))
-      context.emit({ type: 'request', at: context.clock.now(), ...told, status: response.status })
+      const result = await found.row.answer(exchange)
+      const response = respond(result)
+      if ('failure' in result) reportFailure(context, told, response.status, result.failure)
+      else context.emit({ type: 'request', at: context.clock.now(), ...told, status: response.status })
       return response
     } catch (error) {
       const response = renderError(context, role, error)

@@ -124,4 +124,10 @@ export interface Consent {
     readonly url: string
     readonly interactions: Interactions
   }): Promise<HttpResponse>
+  /**
+   * Makes the page for a person whom `respond` could not answer, because it rejected: `status` is 503 where the same
+   * request may succeed later, and 500 where something is broken. The failure itself is told by the events. Without
+   * this, or where it rejects too, the answer is the authorization server's error in JSON.
+   */
+  failed?(status: 500 | 503): Promise<HttpResponse>
 }

@@ -155,6 +155,42 @@ describe('the interaction URL', () => {
     expect(headers).toMatchObject({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' })
   })
 
+  describe('where the screen fails', () => {
+    const page = (status: number): HttpResponse => ({ status, headers: {}, body: `<p>sorry, ${status}</p>` })
+    const away: Consent['respond'] = async ({ reference, interactions }) => {
+      await interactions.find(reference, OWNER)
+      return PAGE
+    }
+    const broken: Consent['respond'] = () => Promise.reject(new Error('secret detail'))
+
+    it.each([
+      ['a storage that is away', away, 503, 'unavailable'],
+      ['a screen that is broken', broken, 500, 'unexpected'],
+    ] as const)('%s is a page of the wallet to the person, and told as ever', async (_, respond, status, condition) => {
+      const storage = { ...memoryStorage(), get: () => Promise.reject(new Error('connection lost')) }
+      const wallet = await authWallet({ storage, consent: { respond, failed: async (known) => page(known) } })
+      const answer = await wallet.sendRaw(browserRequest('GET', '/interact/x'))
+      expect([answer.status, answer.text]).toEqual([status, `<p>sorry, ${status}</p>`])
+      expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
+      expect(wallet.events).toMatchObject([{ type: 'fault' }, { type: 'request', status, condition }])
+    })
+
+    it.each([
+      ['rejects', () => Promise.reject(new Error('another detail'))],
+      [
+        'throws',
+        () => {
+          throw new Error('another detail')
+        },
+      ],
+    ])('and its page of that %s, the answer is the error of the server', async (_, failed) => {
+      const wallet = await authWallet({ consent: { respond: broken, failed } })
+      const answer = await wallet.sendRaw(browserRequest('GET', '/interact/x'))
+      expect([answer.status, answer.body.error.code]).toEqual([500, 'request_denied'])
+      expect(wallet.events.find(({ type }) => type === 'fault')).toMatchObject({ message: 'secret detail' })
+    })
+  })
+
   it('EMB-1 a form is capped like every body, and not shown to the wallet then', async () => {
     const { wallet, exchanges } = await screen(PAGE)
     const answer = await wallet.sendRaw(browserRequest('POST', '/interact/x', 'x'.repeat(65_537)))

@@ -325,6 +325,21 @@ describe('the way on', () => {
   })
 })
 
+describe('where the wallet cannot answer', () => {
+  it.each([
+    [503, 'We cannot answer just now'],
+    [500, 'Something went wrong on our side'],
+  ] as const)('INT-9 a %d is a page, which leads back to the request', async (status, heading) => {
+    const page = consentPage({ walletName: 'Harbour Bank', authenticate: async () => USER })
+    const response = await page.failed?.(status)
+    expect(response?.status).toBe(status)
+    expect(response?.headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8' })
+    expect(response?.body).toContain(`<h1>${heading}</h1>`)
+    expect(response?.body).toContain('href=""')
+    expect(response?.body).not.toContain('<form')
+  })
+})
+
 describe('a browser without a login', () => {
   it('goes to the login that the wallet names, and the interaction stays unopened', async () => {
     const fake = fakeInteractions()
