@@ -161,8 +161,9 @@ export async function sendMoney(
 
   const sendOn = async (): Promise<void> => {
     while (faults.length === 0) {
+      if (clock.now() - recordedAt >= RECORD_MILLISECONDS) await write()
+      // After the record, which may have taken its time: what is too old by now does not leave.
       const now = clock.now()
-      if (now - recordedAt >= RECORD_MILLISECONDS) await write()
       if (pace.isTired()) pace.noteStop({ outcome: 'later', reason: 'no_progress' })
       for (const packet of book.undecided('planned')) {
         const isStale = packet.expiresAt - now < LEAST_LIFE_MILLISECONDS || packet.amount > pace.cap()

@@ -137,6 +137,33 @@ describe('a delivery', () => {
     expect(receiver.total()).toBe(300n)
   })
 
+  it('plans packets anew that waited too long because the storage took its time', async () => {
+    const { clock, receiver, path, order } = await senderScene()
+    let answer = (): void => {}
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    let left = 0
+    const send: typeof path.send = async (request) => {
+      if (++left === 8) clock.advance(5_000)
+      if (left <= 8) await answered
+      return path.send(request)
+    }
+    // The second record says, after five seconds, that somebody is alive. What is in the air comes back meanwhile.
+    const keep = async (index: number): Promise<void> => {
+      if (index !== 1) return
+      answer()
+      await turns(500)
+      clock.advance(12_000)
+    }
+    const world = senderWorld({
+      ...{ details: receiver.details, send, clock, keep },
+      peer: { maxPacketAmount: 10n },
+    })
+    expect(await world.deliver(order(300n, 300n))).toMatchObject(delivered(300n, 300n))
+    expect(Math.min(...path.lives.slice(8))).toBeGreaterThanOrEqual(15_000)
+  })
+
   it('pauses longer and longer while troubles go on', async () => {
     const mishaps = Array.from({ length: 6 }, (): Mishap => 'refused on the way')
     const { world, order, clock } = await senderScene({ mishaps })

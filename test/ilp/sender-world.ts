@@ -35,6 +35,8 @@ export interface SenderTerms {
   readonly peer?: Partial<IlpPeer>
   readonly slippageBasisPoints?: number
   readonly cryptography?: Cryptography
+  /** What the storage does before it answers that a record is written, by its index. */
+  readonly keep?: (index: number) => Promise<void>
 }
 
 /** A payment as the core keeps it, a sender that dies where it is told, and the storage in between. */
@@ -121,6 +123,7 @@ export function senderWorld(terms: SenderTerms): SenderWorld {
       expectSound(delivery, progress(), next)
       records.push(next)
       expected = ++version
+      await terms.keep?.(records.length - 1)
       await touch()
       return 'recorded'
     }
