@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { NoList } from './json-object.ts'
 
 /** The body of a continuation request. Absent, empty and `{}` are polls; other members are ignored. @spec CON-7 */
 export interface ContinuationRequest {
@@ -7,6 +8,7 @@ export interface ContinuationRequest {
 
 /** Reads the body of `POST /continue/{id}`. */
 export const ContinuationRequest: v.GenericSchema<unknown, ContinuationRequest> = v.pipe(
+  NoList,
   v.object({ interact_ref: v.exactOptional(v.pipe(v.string(), v.maxLength(256))) }),
   v.transform(({ interact_ref }) => (interact_ref === undefined ? {} : { interactRef: interact_ref })),
 )

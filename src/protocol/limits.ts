@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import { parseInterval } from './interval.ts'
+import { NoList } from './json-object.ts'
 import { parseReceiver } from './receiver.ts'
 
 /** The limits of an outgoing-payment right, in wire form. Amounts are maxima per window of the interval. */
@@ -15,6 +16,7 @@ const amountAsSent = v.pipe(Amount, v.transform(amountToWire))
 
 /** The `limits` member of an access entry: at most one amount, a parseable interval, a receiver of the published form, which gets its one spelling. @spec GRT-10 @spec LIM-5 */
 export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
+  NoList,
   v.strictObject({
     receiver: v.exactOptional(
       v.pipe(

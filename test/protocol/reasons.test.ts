@@ -43,6 +43,7 @@ describe('what a client is told of', () => {
   ])('AMT-1 AMT-2 an amount: %#', (given, reason) => expect(reasonOf(Amount, given)).toBe(reason))
 
   it.each([
+    [[], 'must be an object, not a list'],
     [{ receiver: walletAddress }, 'limits.receiver is not the URL of an incoming payment'],
     [{ interval: 'P1M' }, 'limits.interval is not a repeating interval with a period of at least 60 seconds'],
     [{ debitAmount: amount, receiveAmount: amount }, 'only one access amount allowed'],

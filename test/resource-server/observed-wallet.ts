@@ -160,7 +160,7 @@ export async function tokenFor(
 }
 
 /** Rights on the outgoing payments of Alice, within limits, and on quotes. */
-export function spendingAccess(limits?: Readonly<Record<string, unknown>>): readonly unknown[] {
+export function spendingAccess(limits?: object): readonly unknown[] {
   const actions = ['create', 'read', 'list']
   return [
     { type: 'outgoing-payment', actions, identifier: ALICE, ...(limits && { limits }) },
