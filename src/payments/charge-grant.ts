@@ -8,7 +8,7 @@ import { parseInterval, windowAt } from '../protocol/interval.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { leavingFor } from '../protocol/price.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
-import { chargeSpending, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
+import { chargeSpending, hasRoomForAsset, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 
 /** A payment as the limits of a grant see it. */
@@ -100,12 +100,11 @@ export async function chargeGrant(
     }
     const find = (id: string): StoredRecord<'spending'> | undefined => stored.find((record) => record.value.id === id)
     const spendingIds = [...new Set([windowId, lifeId])]
-    const isOtherAsset = spendingIds.some(
-      (id) => !isSameAsset(find(id)?.value.debit ?? charge.debitAmount, charge.debitAmount),
-    )
-    const reason = isOtherAsset
-      ? 'the grant has spent another asset of this account'
-      : refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId))
+    const reason =
+      refuseByAssets(
+        spendingIds.map((id) => find(id)?.value ?? empty(id)),
+        charge,
+      ) ?? refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId))
     if (reason !== undefined) {
       refusal = reason
       continue
@@ -154,6 +153,15 @@ function chargeRecord(
   const isNew = record === undefined || record.version === 0
   if (isNew) return { change: { action: 'insert', kind: 'spending', value }, value }
   return { change: { ...record, action: 'replace', value }, value }
+}
+
+/** Why a payment in these assets cannot be added to what was spent. */
+function refuseByAssets(spendings: readonly Spending[], { debitAmount, receiveAmount }: Charge): string | undefined {
+  if (spendings.some(({ debit }) => !isSameAsset(debit, debitAmount)))
+    return 'the grant has spent another asset of this account'
+  if (spendings.some((spending) => !hasRoomForAsset(spending, receiveAmount)))
+    return 'the grant has paid receivers in too many assets'
+  return undefined
 }
 
 /** Why the limits of an entry do not admit a payment; sums are bigints, so nothing overflows. @spec LIM-5 @spec LIM-6 @spec LIM-11 */

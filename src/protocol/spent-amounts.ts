@@ -17,7 +17,7 @@ export interface Spending {
   /** How many payments were charged to it: those that failed count, those that were refused do not. @spec D13 */
   readonly payments: number
   readonly debit: Amount
-  /** One sum per asset of the receivers. */
+  /** One sum per asset of the receivers, at most 100; a zero only if there is no other. */
   readonly receive: readonly WireAmount[]
 }
 
@@ -27,20 +27,29 @@ export interface SpentAmounts {
   readonly spentReceiveAmount: WireAmount | null
 }
 
+/** Receivers choose their assets, and each has a sum of its own. Without a bound the record could grow for ever. @spec T-37 */
+const MOST_ASSETS = 100
+
+/** Whether a window can hold a sum in this asset. @spec T-37 */
+export function hasRoomForAsset({ receive }: Spending, asset: Asset): boolean {
+  return receive.length < MOST_ASSETS || receive.some((amount) => isSameAsset(amount, asset))
+}
+
 /** What a window has received in one asset. */
 export function receivedIn(spending: Spending, asset: Asset): bigint {
   const sum = spending.receive.find((amount) => isSameAsset(amount, asset))
   return sum === undefined ? 0n : BigInt(sum.value)
 }
 
-/** Adds a payment to a window; negative values take it out again. */
+/** Adds a payment to a window; negative values take it out again, and leave nothing of an asset that is no longer in it. */
 export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: Asset, receive: bigint): Spending {
-  const others = spending.receive.filter((amount) => !isSameAsset(amount, receiveAsset))
+  const others = spending.receive.filter((amount) => amount.value !== '0' && !isSameAsset(amount, receiveAsset))
   const total = receivedIn(spending, receiveAsset) + receive
+  const isNeeded = total !== 0n || others.length === 0
   return {
     ...spending,
     debit: amountOf(spending.debit, spending.debit.value + debit),
-    receive: [...others, amountToWire(amountOf(receiveAsset, total))],
+    receive: isNeeded ? [...others, amountToWire(amountOf(receiveAsset, total))] : others,
   }
 }
 

@@ -36,6 +36,15 @@ describe('spending', () => {
     expect(receivedIn(charged, usd)).toBe(0n)
   })
 
+  it('T-37 D15 keeps nothing of an asset of which nothing is left, but the last one', () => {
+    const refused = chargeSpending(chargeSpending(fresh, 10n, eur, 9n), -10n, eur, -9n)
+    expect(refused.receive).toEqual([{ ...eur, value: '0' }])
+    const other = chargeSpending(chargeSpending(refused, 10n, cents, 9n), -10n, cents, -9n)
+    expect(other.receive).toEqual([{ ...cents, value: '0' }])
+    const paid = chargeSpending(chargeSpending(chargeSpending(other, 10n, usd, 10n), 1n, eur, 1n), -1n, eur, -1n)
+    expect(paid.receive).toEqual([{ ...usd, value: '10' }])
+  })
+
   const charge = fc.record({
     debit: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
     asset: fc.constantFrom(usd, eur, cents),

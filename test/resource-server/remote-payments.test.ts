@@ -301,6 +301,30 @@ describe('a grant against a receiver that says what it likes', () => {
   })
 })
 
+describe('receivers that name ever other assets', () => {
+  const assetOf = (index: number): Asset => ({ assetCode: `X${index}`, assetScale: 2 })
+  const payIn = async (world: RemoteShop, index: number): Promise<Answer> =>
+    payDirectly(world, '10', world.remote.add({ asset: assetOf(index) }).url)
+
+  it('T-37 leave nothing with the grant where their payments fail', async () => {
+    const world = await remoteShop()
+    endsAt(world, 0n, 0n)
+    for (let index = 0; index < 105; index++) {
+      await expectStatus(201, payIn(world, index))
+      await world.wallet.openPayments.drain()
+    }
+    await expectStatus(201, payIn(world, 105))
+  })
+
+  it('T-37 are a hundred at most for one grant', async () => {
+    const world = await remoteShop()
+    for (let index = 0; index < 100; index++) await expectStatus(201, payIn(world, index))
+    const refusal = limitExceeded('the grant has paid receivers in too many assets')
+    await expectRefusal(world.wallet, refusal, () => payIn(world, 100))
+    await expectStatus(201, payIn(world, 0))
+  })
+})
+
 describe('the fee of a payment that ends before all has left', () => {
   it.each([
     ['fixed', { fixed: 30n }, 970n, [1000n, 30n]],
