@@ -1,4 +1,4 @@
-import { invalidRotation, missingManagementToken, unknownManagedToken } from '../errors/conditions.ts'
+import { invalidRotation, missingManagementToken, unknownManagedToken, unknownTokenToRevoke } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { pinKey, presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
@@ -37,7 +37,7 @@ export async function identifyManagement(exchange: Exchange): Promise<Management
 
 /** The same for revoking, where an unknown token has another code. */
 export async function identifyRevocation(exchange: Exchange): Promise<ManagementCaller> {
-  return identifyByToken(exchange, missingManagementToken)
+  return identifyByToken(exchange, unknownTokenToRevoke)
 }
 
 async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsError): Promise<ManagementCaller> {

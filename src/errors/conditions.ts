@@ -130,6 +130,11 @@ export function unknownManagedToken(): OpenPaymentsError {
   return refuse('unknown_managed_token', 404, 'invalid_rotation', 'unknown access token')
 }
 
+/** The same, for a request to revoke it: OpenAPI has another code there. @spec TOK-3 */
+export function unknownTokenToRevoke(): OpenPaymentsError {
+  return refuse('unknown_managed_token', 401, 'invalid_client', 'unknown access token')
+}
+
 /** A rotation that this server does not do. @spec KEY-15 */
 export function invalidRotation(description: string): OpenPaymentsError {
   return refuse('invalid_rotation', 400, 'invalid_rotation', description)
@@ -160,8 +165,11 @@ export function insufficientGrant(): OpenPaymentsError {
 }
 
 /** A limit, the receiver or the interval of the grant does not admit the payment. Compared. @spec LIM-1 */
-export function grantLimitExceeded(message: string): OpenPaymentsError {
-  return refuse('grant_limit_exceeded', 403, 'grant_limit_exceeded', 'unauthorized', { message })
+export function grantLimitExceeded(reason: string): OpenPaymentsError {
+  return refuse('grant_limit_exceeded', 403, 'grant_limit_exceeded', 'unauthorized', {
+    details: { reason },
+    message: reason,
+  })
 }
 
 /** Compared, with the smallest debit that would reach the receiver. @spec QUO-4 */
@@ -187,9 +195,12 @@ export function invalidQuote(reason: string): OpenPaymentsError {
   return refuse('invalid_quote', 400, 'invalid_quote', 'invalid quote', { details: { reason }, message: reason })
 }
 
-/** The expiry has passed, or lies beyond the longest that is allowed: `description` says which. @spec INC-2 */
-export function invalidExpiresAt(description: string): OpenPaymentsError {
-  return refuse('invalid_expires_at', 400, 'invalid_request', description)
+/** The expiry has passed, or lies beyond the longest that is allowed: `reason` says which. Compared. @spec INC-2 */
+export function invalidExpiresAt(reason: string): OpenPaymentsError {
+  return refuse('invalid_expires_at', 400, 'invalid_request', 'invalid expiresAt', {
+    details: { reason },
+    message: reason,
+  })
 }
 
 /** This server has no such wallet address. @spec WAS-7 */

@@ -13,6 +13,7 @@ import {
   expectStatus,
   idOf,
   invalidAmount,
+  invalidExpiresAt,
   invalidRequest,
   LONG_LIFETIMES,
   NOT_FOUND,
@@ -67,10 +68,10 @@ describe('create-incoming-payment', () => {
     const now = wallet.clock.now()
     const at = (milliseconds: number) => send({ walletAddress: BOB, expiresAt: inFuture(now, milliseconds) })
     for (const milliseconds of [-DAY, -1, 0]) {
-      await expectRefusal(wallet, invalidRequest('expiresAt is in the past'), () => at(milliseconds))
+      await expectRefusal(wallet, invalidExpiresAt('expiresAt is in the past'), () => at(milliseconds))
     }
     for (const milliseconds of [30 * DAY + 1, 10_000 * DAY]) {
-      await expectRefusal(wallet, invalidRequest('expiresAt is more than 2592000 seconds ahead'), () =>
+      await expectRefusal(wallet, invalidExpiresAt('expiresAt is more than 2592000 seconds ahead'), () =>
         at(milliseconds),
       )
     }
