@@ -24,6 +24,7 @@ export async function interact(
       method: request.method,
       target: request.target,
       headerLines: (name) => request.headerLines(name),
+      source: request.source,
       bytes: async (limit) => (bytes.length > limit ? undefined : bytes),
     },
     reference,

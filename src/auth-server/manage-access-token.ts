@@ -1,4 +1,9 @@
-import { invalidRotation, missingManagementToken, unknownManagedToken, unknownTokenToRevoke } from '../errors/conditions.ts'
+import {
+  invalidRotation,
+  missingManagementToken,
+  unknownManagedToken,
+  unknownTokenToRevoke,
+} from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { pinKey, presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'

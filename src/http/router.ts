@@ -41,6 +41,7 @@ export function createRouter<R extends Row>(
       .all(path)
       .routes.map(([, pattern]) => ({ beginning: fixedBeginning(path), pattern, group })),
   )
+  const anywhere = rows.filter(({ path }) => path === ANY_PATH)
   const find = (path: string): Found<R> | undefined => {
     for (const { beginning, pattern, group } of table) {
       // Most paths are told apart by their first segment, and a pattern is dear to ask.
@@ -55,7 +56,8 @@ export function createRouter<R extends Row>(
     if (path === undefined || found?.params === undefined)
       return { ok: false, role: roleOf(target, bases), refusal: notFound() }
     const { group, params } = found
-    const row = group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic === true))
+    // A server's own URL is no resource of it, and may be a wallet address: so is that of a whole host. @spec WAS-2
+    const row = rowFor(group, method) ?? (group[0]?.path === '/' ? rowFor(anywhere, method) : undefined)
     if (row !== undefined) return { ok: true, row, path, params }
     const role = roleOf(target, bases)
     // Only a GET can tell whether a path is a wallet address, so nothing else is promised there.
@@ -63,6 +65,10 @@ export function createRouter<R extends Row>(
     const allow = group.flatMap((one) => (one.isPublic ? [one.method, 'HEAD'] : [one.method])).join(', ')
     return { ok: false, role: group[0]?.role ?? role, refusal: methodNotAllowed(allow) }
   }
+}
+
+function rowFor<R extends Row>(group: readonly R[], method: string): R | undefined {
+  return group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic === true))
 }
 
 interface Found<R> {
@@ -108,8 +114,9 @@ function decodeParams(params: Readonly<Record<string, string>> = {}): Readonly<R
   }
 }
 
+/** Of the server with the longest base that holds a target. */
 function roleOf(target: string, bases: Readonly<Record<ServerRole, string>>): ServerRole {
-  const isUnder = (base: string): boolean => target === base || target.startsWith(`${base}/`)
-  if (bases['auth-server'] !== bases['resource-server'] && isUnder(bases['auth-server'])) return 'auth-server'
-  return 'resource-server'
+  const { 'auth-server': auth, 'resource-server': resource } = bases
+  const isUnder = (base: string): boolean => target.startsWith(base) && /^(?:$|[/?])/.test(target.slice(base.length))
+  return isUnder(auth) && (auth.length > resource.length || !isUnder(resource)) ? 'auth-server' : 'resource-server'
 }

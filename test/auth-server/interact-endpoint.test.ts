@@ -13,6 +13,7 @@ function browserRequest(method: string, target: string, body = ''): HttpRequest 
     target,
     headerLines: (name) => (name === 'cookie' ? ['session=1'] : name === 'host' ? ['evil.example'] : []),
     bytes: async (limit) => (bytes.length > limit ? undefined : bytes),
+    source: '192.0.2.7',
   }
 }
 
@@ -55,6 +56,7 @@ describe('the interaction URL', () => {
     expect(exchange).toMatchObject({ reference, url: `${AUTH}/interact/${reference}` })
     expect(exchange?.interactions).toBe(wallet.openPayments.interactions)
     expect(exchange?.request.headerLines('cookie')).toEqual(['session=1'])
+    expect(exchange?.request.source).toBe('192.0.2.7')
     expect(new TextDecoder().decode(await exchange?.request.bytes(body.length))).toBe(body)
     if (method === 'POST') expect(await exchange?.request.bytes(body.length - 1)).toBeUndefined()
   })

@@ -3,6 +3,29 @@ import { describe, expect, it } from 'vitest'
 import { grantTokens, moneyWorld, preparePayment, signedBy } from '../payments/money-world.ts'
 import { BASE, testWallet } from '../support/test-wallet.ts'
 
+describe('an unknown path', () => {
+  const [OUTER, INNER] = [BASE, `${BASE}/op`]
+
+  // The one with the longest base that holds the path; where both have one base, the resource server.
+  it.each([
+    ['/op/none', OUTER, INNER, 'not_found'],
+    ['/op/none?x=1', OUTER, INNER, 'not_found'],
+    ['/none', OUTER, INNER, 'invalid_request'],
+    ['/opera', OUTER, INNER, 'invalid_request'],
+    ['/op/none', INNER, OUTER, 'invalid_request'],
+    ['/op/?x=1', INNER, OUTER, 'invalid_request'],
+    ['/none', INNER, OUTER, 'not_found'],
+    ['/opera', INNER, OUTER, 'not_found'],
+    ['/none', 'https://auth.wallet.example', OUTER, 'not_found'],
+  ])('is refused in the form of the server that it belongs to: PUT %s, with %s and %s', async (target, ...rest) => {
+    const [authServer, resourceServer, code] = rest
+    const wallet = await testWallet({ authServer, resourceServer, walletAddressServer: BASE })
+    const bytes = new Uint8Array()
+    const answer = await wallet.sendRaw({ method: 'PUT', target, headerLines: () => [], bytes: () => bytes })
+    expect(answer.body.error.code).toBe(code)
+  })
+})
+
 describe('handle', () => {
   // A host in JavaScript may hand over whatever it likes, and waits for a promise.
   it.each(['GET', 'POST'])('answers or rejects, and never throws, at a %s without a target', async (method) => {

@@ -118,24 +118,37 @@ describe('get-wallet-address', () => {
     expect((await wallet.sendRaw(request('GET', `${target}/jwks.json`))).status).toBe(404)
   })
 
-  it('WAS-2 a wallet address without a path is the one at /.well-known/pay, its keys included', async () => {
+  // The grant endpoint of the second one has the same path, at the root of a host of its own.
+  it.each([`${BASE}/auth`, AUTH])(
+    'WAS-2 a wallet address without a path is the one at /.well-known/pay, its keys included, beside %s',
+    async (authServer) => {
+      const wallet = await testWallet({ authServer })
+      const id = `${BASE}/.well-known/pay`
+      const addresses = ['/', '/?x=1', '/.well-known/pay', '/.well-known/pay/']
+      const keySets = ['/jwks.json', '//jwks.json', '/.well-known/pay/jwks.json']
+      for (const target of [...addresses, ...keySets]) {
+        expect((await wallet.sendRaw(request('GET', target))).body).toEqual(UNKNOWN)
+        // A host may have a page of its own there.
+        expect(await wallet.openPayments.owns('GET', target)).toBe(false)
+      }
+      const { jwk } = await createSigningKey(cryptography, 'root-key')
+      wallet.directory.set(id, { account: 'alice', assetCode: 'USD', assetScale: 2, keys: [jwk] })
+      for (const target of [...addresses, ...keySets]) {
+        const { body } = await wallet.sendRaw(request('GET', target))
+        if (addresses.includes(target)) expect(body).toMatchObject({ id })
+        else expect(body).toEqual({ keys: [jwk] })
+        expect(await wallet.openPayments.owns('GET', target)).toBe(true)
+      }
+      expect((await wallet.sendRaw(request('PUT', '/'))).status).toBe(authServer === AUTH ? 405 : 404)
+    },
+  )
+
+  it('WAS-1 a wallet address may have the path of the grant endpoint, which takes no GET', async () => {
     const wallet = await testWallet({ authServer: `${BASE}/auth` })
-    const id = `${BASE}/.well-known/pay`
-    const addresses = ['/', '/?x=1', '/.well-known/pay', '/.well-known/pay/']
-    const keySets = ['/jwks.json', '//jwks.json', '/.well-known/pay/jwks.json']
-    for (const target of [...addresses, ...keySets]) {
-      expect((await wallet.sendRaw(request('GET', target))).body).toEqual(UNKNOWN)
-      // A host may have a page of its own there.
-      expect(await wallet.openPayments.owns('GET', target)).toBe(false)
-    }
-    const { jwk } = await createSigningKey(cryptography, 'root-key')
-    wallet.directory.set(id, { account: 'alice', assetCode: 'USD', assetScale: 2, keys: [jwk] })
-    for (const target of [...addresses, ...keySets]) {
-      const { body } = await wallet.sendRaw(request('GET', target))
-      if (addresses.includes(target)) expect(body).toMatchObject({ id })
-      else expect(body).toEqual({ keys: [jwk] })
-      expect(await wallet.openPayments.owns('GET', target)).toBe(true)
-    }
+    expect((await get(wallet, `${BASE}/auth`)).body).toEqual(UNKNOWN)
+    wallet.directory.set(`${BASE}/auth`, { account: 'alice', assetCode: 'USD', assetScale: 2 })
+    expect((await get(wallet, `${BASE}/auth`)).body).toMatchObject({ id: `${BASE}/auth` })
+    expect(await wallet.openPayments.owns('GET', '/auth')).toBe(true)
   })
 
   it('WAS-2 a name beyond ASCII has one spelling', async () => {
