@@ -5,6 +5,7 @@ import {
   unknownTokenToRevoke,
 } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
+import { checkMediaType } from '../http/body.ts'
 import { pinKey, presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange, Proof } from '../http/exchange.ts'
@@ -64,7 +65,7 @@ async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsEr
  */
 export async function rotateToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
   const { context } = exchange
-  refuseKeyRotation(exchange.bytes)
+  refuseKeyRotation(exchange)
   const readToken = knownAtFirst(context.storage, caller.presented)
   const issued = await decide(context, async () => decideRotation(context, await readToken()), caller.proof.claims)
   return { status: 200, body: { access_token: tokenToWire(context, issued) } }
@@ -73,8 +74,10 @@ export async function rotateToken({ exchange, caller }: Input<ManagementCaller, 
 const EMPTY_OBJECT = /^\{\s*\}$/
 
 /** An empty object asks for nothing; every member of one for something that this server does not do. @spec KEY-15 */
-function refuseKeyRotation(body: Uint8Array): void {
-  const asked = new TextDecoder().decode(body).trim()
+function refuseKeyRotation({ request, bytes }: Exchange): void {
+  if (bytes.length === 0) return
+  checkMediaType(request)
+  const asked = new TextDecoder().decode(bytes).trim()
   if (asked !== '' && !EMPTY_OBJECT.test(asked))
     throw invalidRotation('a rotation takes no body; keys are not rotated here')
 }

@@ -3,37 +3,39 @@ import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { answerBefore } from '../records/deadline.ts'
-
-/** What a body may be: `none` refuses bytes, `optional` admits none, `json` needs a JSON document, `form` is the browser's. */
-export type BodyRule = 'none' | 'optional' | 'json' | 'form'
+import { parseJson } from './exchange.ts'
 
 /**
- * Reads the bytes of a body under the size limit and the deadline, and refuses what its rule does not allow. Nothing
- * is parsed here: the digest is over these bytes. What is there at once is answered at once.
+ * Reads the bytes of a body under the size limit and the deadline, and refuses one that is encoded, or that the endpoint does not take.
+ * Nothing is parsed here: the digest is over these bytes. What is there at once is answered at once.
  * @spec EMB-1 @spec EMB-2 @spec DIG-6 @spec DIG-8
  */
-export function readBody(context: Context, request: HttpRequest, rule: BodyRule): MaybePromise<Uint8Array> {
+export function readBody(context: Context, request: HttpRequest, takesBody: boolean): MaybePromise<Uint8Array> {
   for (const line of request.headerLines('content-encoding')) {
     if (line.trim().toLowerCase() !== 'identity') throw unsupportedMediaType('a content encoding is not accepted')
   }
   const reading = request.bytes(context.limits.bodyBytes)
   return reading === undefined || reading instanceof Uint8Array
-    ? checkBody(context, request, rule, reading)
-    : readInTime(context, reading).then((bytes) => checkBody(context, request, rule, bytes))
+    ? checkBody(context, request, takesBody, reading)
+    : readInTime(context, reading).then((bytes) => checkBody(context, request, takesBody, bytes))
 }
 
 function checkBody(
   { limits }: Context,
   request: HttpRequest,
-  rule: BodyRule,
+  takesBody: boolean,
   bytes: Uint8Array | undefined,
 ): Uint8Array {
   if (bytes === undefined) throw payloadTooLarge(limits.bodyBytes)
-  if (rule === 'none' && (bytes.length > 0 || announcesBody(request)))
-    throw invalidRequest('this request takes no body')
-  if (bytes.length > 0 && rule !== 'form') checkMediaType(request)
-  if (rule === 'json' && bytes.length === 0) throw invalidRequest('a JSON body is required')
+  if (!takesBody && (bytes.length > 0 || announcesBody(request))) throw invalidRequest('this request takes no body')
   return bytes
+}
+
+/** Parses the body of a request that is known to be allowed to send one. Throws the 400 or the 415. @spec GRT-1 @spec RS-1 */
+export function readJson(request: HttpRequest, bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw invalidRequest('a JSON body is required')
+  checkMediaType(request)
+  return parseJson(bytes)
 }
 
 /**
@@ -51,8 +53,8 @@ async function readInTime<T>({ clock, limits }: Context, reading: Promise<T>): P
 }
 
 /** @spec GRT-1 */
-function checkMediaType(request: HttpRequest): void {
-  const lines = request.headerLines('content-type')
-  const type = lines[0]?.split(';')[0]?.trim().toLowerCase()
-  if (lines.length !== 1 || type !== 'application/json') throw unsupportedMediaType('the body must be application/json')
+export function checkMediaType(request: HttpRequest): void {
+  // There are no two of them: the signature's check refuses that. @spec SIG-32
+  const type = request.headerLines('content-type')[0]?.split(';')[0]?.trim().toLowerCase()
+  if (type !== 'application/json') throw unsupportedMediaType('the body must be application/json')
 }

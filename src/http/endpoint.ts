@@ -3,7 +3,6 @@ import { invalidRequest, rateLimited } from '../errors/conditions.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
 import { decide } from '../records/decide.ts'
-import type { BodyRule } from './body.ts'
 import type { Exchange, Proof, ServerRole } from './exchange.ts'
 import type { Result } from './respond.ts'
 import type { Row } from './router.ts'
@@ -14,7 +13,8 @@ export interface Endpoint<Caller, Body> {
   readonly method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS'
   readonly path: string
   readonly role: ServerRole
-  readonly body: BodyRule
+  /** Whether it may be sent bytes; a request to any other endpoint is refused with them. @spec DIG-8 */
+  readonly takesBody?: boolean
   readonly isPublic?: boolean
   /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
   identify(exchange: Exchange): Promise<Caller>
@@ -38,7 +38,7 @@ export interface Input<Caller, Body> {
 /** An endpoint whose types have been closed over, so that a table can hold all of them. */
 export interface Route extends Row {
   readonly operation: OperationId
-  readonly body: BodyRule
+  readonly takesBody: boolean
   answer(exchange: Exchange): Promise<Result>
 }
 
@@ -48,13 +48,13 @@ export function defineEndpoint<Caller, Body>(
 ): Route
 export function defineEndpoint<Caller>(endpoint: Endpoint<Caller, undefined>): Route
 export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | undefined>): Route {
-  const { operation, method, path, role, body, isPublic = false } = endpoint
+  const { operation, method, path, role, takesBody = false, isPublic = false } = endpoint
   return {
     operation,
     method,
     path,
     role,
-    body,
+    takesBody,
     isPublic,
     answer: async (exchange) => {
       const caller = await endpoint.identify(exchange)

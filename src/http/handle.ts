@@ -2,9 +2,9 @@ import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { KeyResolver } from '../ports/key-resolver.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { readBody } from './body.ts'
+import { readBody, readJson } from './body.ts'
 import type { Route } from './endpoint.ts'
-import { type Exchange, parseJson, type ServerRole, type WaitUntil } from './exchange.ts'
+import type { Exchange, ServerRole, WaitUntil } from './exchange.ts'
 import { refusalOf, renderError } from './render-error.ts'
 import { respond } from './respond.ts'
 import type { Match } from './router.ts'
@@ -31,7 +31,7 @@ export function createHandler(context: Context, match: (method: string, target: 
       role = found.ok ? found.row.role : found.role
       if (!found.ok) throw found.refusal
       told.operation = found.row.operation
-      const body = readBody(context, request, found.row.body)
+      const body = readBody(context, request, found.row.takesBody)
       const bytes = body instanceof Uint8Array ? body : await body
       const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, provedBy })
       const result = await found.row.answer(exchange)
@@ -79,7 +79,7 @@ function createExchange(
     provedBy,
     source,
     json: () => {
-      parsed ??= { value: parseJson(bytes) }
+      parsed ??= { value: readJson(request, bytes) }
       return parsed.value
     },
   }

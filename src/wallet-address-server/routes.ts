@@ -15,7 +15,7 @@ const KEYS_SECONDS = 60
 /** The endpoints of the wallet address server: under every wallet address, and by query under the resource server. @spec D11 */
 export function walletAddressServerRoutes(): readonly Route[] {
   const publish = createPublisher()
-  const open = { method: 'GET', isPublic: true, body: 'none', identify: anyone } as const
+  const open = { method: 'GET', isPublic: true, identify: anyone } as const
   return [
     defineEndpoint({
       ...open,

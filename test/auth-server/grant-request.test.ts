@@ -171,7 +171,6 @@ describe('a grant request', () => {
     ['of another type', ['text/plain']],
     ['of a form', ['application/x-www-form-urlencoded']],
     ['of no type', []],
-    ['of two types', ['application/json', 'text/plain']],
   ])('GRT-1 a body %s is refused with 415', async (_name, lines) => {
     const wallet = await authWallet()
     const components = ['@method', '@target-uri', 'content-digest']

@@ -115,7 +115,7 @@ describe('a payment', () => {
   it('SIG-37 SIG-32 is refused with two Content-Type lines, though both are signed', async () => {
     const payment = await handSignedPayment()
     const change = signedHeader('content-type', 'type', () => ['application/json', 'application/json'])
-    await expectOnlyRefused(payment, [415, 'unsupported_media_type', expect.any(String)], change)
+    await expectOnlyRefused(payment, refusedBecause('there is more than one content-type line'), change)
   })
 
   it('SIG-37 DIG-6 is refused in a content encoding, though that is signed', async () => {

@@ -58,6 +58,9 @@ describe('who calls', () => {
     const wrong = { walletAddress: `${BASE}/nobody`, foreign: true }
     const unsigned: Sending['alter'] = (request) =>
       alterRequest(request, { headers: { signature: [], 'signature-input': [] } })
+    const empty = { json: undefined }
+    const text = { headers: { 'content-type': 'text/plain' } }
+    const noJson: Refusal = [415, 'unsupported_media_type', expect.any(String)]
     const steps: readonly (readonly [Sending, Refusal])[] = [
       [{ token: 'unknown', as: wrongKey, json: ' '.repeat(65_537) }, [413, 'payload_too_large', expect.any(String)]],
       [{ token: 'not a token', as: wrongKey, json: wrong }, MISSING_AUTHORIZATION],
@@ -66,6 +69,12 @@ describe('who calls', () => {
       [{ token: reading, json: wrong, alter: unsigned }, UNSIGNED],
       [{ token: reading, as: wrongKey, json: wrong }, UNKNOWN_KEY],
       [{ token: reading, json: wrong }, INSUFFICIENT_GRANT],
+      [{ token: 'unknown', ...empty }, INVALID_TOKEN],
+      [{ token: 'unknown', json: wrong, ...text }, INVALID_TOKEN],
+      [{ token: reading, ...empty }, INSUFFICIENT_GRANT],
+      [{ token: reading, json: wrong, ...text }, INSUFFICIENT_GRANT],
+      [{ token: creating, ...empty }, invalidRequest('a JSON body is required')],
+      [{ token: creating, json: wrong, ...text }, noJson],
       [{ token: creating, json: wrong }, invalidRequest('foreign is not a member of this body')],
       [{ token: creating, json: { walletAddress: `${BASE}/nobody` } }, UNKNOWN_WALLET_ADDRESS],
     ]
