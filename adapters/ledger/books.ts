@@ -30,7 +30,7 @@ export interface LedgerEntry {
   readonly transfer: string
   readonly account: string
   readonly amount: bigint
-  /** Milliseconds since 1970. */
+  /** When it was booked, in milliseconds since 1970, by the clock of the process that booked it. */
   readonly at: number
 }
 
@@ -41,6 +41,7 @@ export interface Books {
   saveAccount(account: BookedAccount): void
   transfer(id: string): Transfer | undefined
   saveTransfer(transfer: Transfer): void
+  /** In the order in which they were saved. */
   entries(account: string): readonly LedgerEntry[]
   saveEntry(entry: LedgerEntry): void
   /** Runs synchronous work alone and all of it or none, and resolves when it is durable. */
@@ -82,6 +83,9 @@ export interface DoubleEntryLedger extends Ledger {
   balance(account: string): Promise<Balance | undefined>
   /** The sum over all accounts, fees and clearing included, for each asset. No payment ever changes it. */
   totals(): Promise<readonly Amount[]>
-  /** What moved on an account, oldest first. */
+  /**
+   * What moved on an account, in the order in which it was booked, also if the clock was set back meanwhile. Of an account
+   * that does not exist: an empty list.
+   */
   entries(account: string): Promise<readonly LedgerEntry[]>
 }

@@ -38,14 +38,16 @@ const MIGRATIONS: readonly Migration[] = [
       settled_amount TEXT,
       settled_fee TEXT
     )`,
+    // SQLite numbers a row one above the highest: no entry is ever deleted, so this is their order, whatever clocks say.
     `CREATE TABLE ledger_entry (
+      sequence INTEGER PRIMARY KEY,
       transfer TEXT NOT NULL,
       account TEXT NOT NULL,
       amount TEXT NOT NULL,
       created_at BIGINT NOT NULL,
-      PRIMARY KEY (transfer, account)
+      UNIQUE (transfer, account)
     )`,
-    'CREATE INDEX ledger_entry_account ON ledger_entry (account, created_at, transfer)',
+    'CREATE INDEX ledger_entry_account ON ledger_entry (account, sequence)',
   ],
 ]
 
@@ -107,7 +109,7 @@ function readTransfer(row: Row): Transfer {
 }
 
 const ENTRIES = `SELECT transfer, account, amount, created_at FROM ledger_entry WHERE account = ?
-  ORDER BY created_at, transfer`
+  ORDER BY sequence`
 
 function readEntry(row: Row): LedgerEntry {
   return {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { type DoubleEntryLedger, memoryLedger } from '../../adapters/ledger/memory.ts'
 import { sqlLedger } from '../../adapters/ledger/sql.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
@@ -17,6 +17,10 @@ async function open(path = ':memory:'): Promise<OpenedSqlite> {
   opened.push(handle)
   return handle
 }
+
+afterEach(() => {
+  vi.useRealTimers()
+})
 
 afterAll(() => {
   for (const handle of opened) handle.close()
@@ -69,6 +73,21 @@ describe.each(Object.entries(LEDGERS))('double entry on %s', (_name, make) => {
     expect(await lines('clearing:USD:2')).toEqual(['a 400'])
     expect(await lines('fees:USD:2')).toEqual([])
     expect(await ledger.balance('fees:USD:2')).toBeUndefined()
+  })
+
+  it('tells entries in the order in which they were booked, within a millisecond and when the clock steps back', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: 1_000 })
+    const ledger = await makeLedger()
+    for (const id of ['c', 'a', 'd']) await ledger.credit(credit(id, 'bob', 1n))
+    vi.setSystemTime(500)
+    await ledger.credit(credit('b', 'bob', 1n))
+    const entries = await ledger.entries('bob')
+    expect(entries.map(({ transfer, at }) => [transfer, at])).toEqual([
+      ['c', 1_000],
+      ['a', 1_000],
+      ['d', 1_000],
+      ['b', 500],
+    ])
   })
 
   it('does not take the id of a hold for a credit, nor the other way round', async () => {

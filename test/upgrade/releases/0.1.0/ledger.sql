@@ -8,11 +8,12 @@ CREATE TABLE ledger_account (
       held TEXT NOT NULL
     );
 CREATE TABLE ledger_entry (
+      sequence INTEGER PRIMARY KEY,
       transfer TEXT NOT NULL,
       account TEXT NOT NULL,
       amount TEXT NOT NULL,
       created_at BIGINT NOT NULL,
-      PRIMARY KEY (transfer, account)
+      UNIQUE (transfer, account)
     );
 CREATE TABLE ledger_transfer (
       id TEXT NOT NULL PRIMARY KEY,
@@ -27,26 +28,26 @@ CREATE TABLE ledger_transfer (
       settled_fee TEXT
     );
 CREATE TABLE op_meta (name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL, readable_from INTEGER NOT NULL);
-CREATE INDEX ledger_entry_account ON ledger_entry (account, created_at, transfer);
+CREATE INDEX ledger_entry_account ON ledger_entry (account, sequence);
 INSERT INTO ledger_account (account, asset_code, asset_scale, can_send, can_receive, balance, held) VALUES ('alice', 'USD', 2, 1, 1, '99980', '60');
 INSERT INTO ledger_account (account, asset_code, asset_scale, can_send, can_receive, balance, held) VALUES ('bob', 'USD', 2, 1, 1, '42', '0');
 INSERT INTO ledger_account (account, asset_code, asset_scale, can_send, can_receive, balance, held) VALUES ('carol', 'EUR', 4, 1, 1, '0', '0');
 INSERT INTO ledger_account (account, asset_code, asset_scale, can_send, can_receive, balance, held) VALUES ('clearing:USD:2', 'USD', 2, 0, 0, '-22', '0');
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('00000000000000000000000000000001', 'bob', '2', 1795314164758);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('00000000000000000000000000000001', 'clearing:USD:2', '-2', 1795314164758);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('039fec2676910bbd01b56331d5938599', 'bob', '10', 1795314164539);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('039fec2676910bbd01b56331d5938599', 'clearing:USD:2', '-10', 1795314164539);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('46b08dc5eb912054d808ac86bd53cb03', 'alice', '-10', 1795314164720);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('46b08dc5eb912054d808ac86bd53cb03', 'clearing:USD:2', '10', 1795314164721);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('61cbecdbc2ef68a2f60f95df30b8d5f7', 'alice', '-10', 1795314164541);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('61cbecdbc2ef68a2f60f95df30b8d5f7', 'clearing:USD:2', '10', 1795314164541);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('914b1f40a5cfd6513534a57e9878671d', 'bob', '10', 1795314164701);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('914b1f40a5cfd6513534a57e9878671d', 'clearing:USD:2', '-10', 1795314164701);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('be6dd1d9925d65b63044ad0e3448c591', 'bob', '10', 1795314164719);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('be6dd1d9925d65b63044ad0e3448c591', 'clearing:USD:2', '-10', 1795314164719);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('caaeb6fad5c6cd980693246c8751ee7d', 'bob', '10', 1795314164683);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('caaeb6fad5c6cd980693246c8751ee7d', 'clearing:USD:2', '-10', 1795314164683);
-INSERT INTO ledger_entry (transfer, account, amount, created_at) VALUES ('opening:alice', 'alice', '100000', 1795314164208);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (1, 'opening:alice', 'alice', '100000', 1795314164208);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (2, '039fec2676910bbd01b56331d5938599', 'clearing:USD:2', '-10', 1795314164539);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (3, '039fec2676910bbd01b56331d5938599', 'bob', '10', 1795314164539);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (4, '61cbecdbc2ef68a2f60f95df30b8d5f7', 'alice', '-10', 1795314164541);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (5, '61cbecdbc2ef68a2f60f95df30b8d5f7', 'clearing:USD:2', '10', 1795314164541);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (6, 'caaeb6fad5c6cd980693246c8751ee7d', 'clearing:USD:2', '-10', 1795314164683);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (7, 'caaeb6fad5c6cd980693246c8751ee7d', 'bob', '10', 1795314164683);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (8, '914b1f40a5cfd6513534a57e9878671d', 'clearing:USD:2', '-10', 1795314164701);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (9, '914b1f40a5cfd6513534a57e9878671d', 'bob', '10', 1795314164701);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (10, 'be6dd1d9925d65b63044ad0e3448c591', 'clearing:USD:2', '-10', 1795314164719);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (11, 'be6dd1d9925d65b63044ad0e3448c591', 'bob', '10', 1795314164719);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (12, '46b08dc5eb912054d808ac86bd53cb03', 'alice', '-10', 1795314164720);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (13, '46b08dc5eb912054d808ac86bd53cb03', 'clearing:USD:2', '10', 1795314164721);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (14, '00000000000000000000000000000001', 'clearing:USD:2', '-2', 1795314164758);
+INSERT INTO ledger_entry (sequence, transfer, account, amount, created_at) VALUES (15, '00000000000000000000000000000001', 'bob', '2', 1795314164758);
 INSERT INTO ledger_transfer (id, type, account, amount, asset_code, asset_scale, counterparty, state, settled_amount, settled_fee) VALUES ('00000000000000000000000000000001', 'credit', 'bob', '2', 'USD', 2, '["rail","ilp","g.peer/USD/2"]', 'credited', null, null);
 INSERT INTO ledger_transfer (id, type, account, amount, asset_code, asset_scale, counterparty, state, settled_amount, settled_fee) VALUES ('039fec2676910bbd01b56331d5938599', 'credit', 'bob', '10', 'USD', 2, '["local","alice","f6c5b03d9f5d0dbfeed29b1930162ae3"]', 'credited', null, null);
 INSERT INTO ledger_transfer (id, type, account, amount, asset_code, asset_scale, counterparty, state, settled_amount, settled_fee) VALUES ('39e1b997c650164d44d804187d80bf78', 'credit', 'bob', '10', 'USD', 2, '["local","alice","f4317f357a53a5a32de97cb9d2a9d840"]', 'not_allowed', null, null);
