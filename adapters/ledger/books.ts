@@ -48,11 +48,11 @@ export interface Books {
   transact<T>(work: () => T): Promise<T>
 }
 
-/** An account to open. */
+/** An account to open. `assetCode`: 1 to 12 visible ASCII characters; `assetScale`: an integer from 0 to 255. */
 export interface NewAccount extends Asset {
-  /** Not `fees:…` nor `clearing:…`, which the ledger keeps for itself. */
+  /** Not empty, and neither `fees:…` nor `clearing:…`, which the ledger keeps for itself. */
   readonly account: string
-  /** The opening balance, in the smallest unit. Default 0. */
+  /** The opening balance, in the smallest unit, not below zero. Default 0. */
   readonly balance?: bigint
   /** Default true. */
   readonly canSend?: boolean
@@ -70,8 +70,8 @@ export interface Balance extends Asset {
 /** A ledger in double entry, with what its operator needs beside the port. */
 export interface DoubleEntryLedger extends Ledger {
   /**
-   * Opens an account with its opening balance. `false`, and no effect, where it exists already; rejects where it exists
-   * in another asset and where the arguments make no account.
+   * Opens an account with its opening balance. `false`, and no effect, if it exists already in this asset; its balance and
+   * permissions stay as they are. Rejects with a `TypeError` if it exists in another asset, and if a member is not valid.
    */
   createAccount(account: NewAccount): Promise<boolean>
   /** Opens or closes an account for sending and receiving. What is held already can still be settled. */

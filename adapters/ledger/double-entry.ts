@@ -7,7 +7,7 @@ import type {
   Settlement,
   SettlementResult,
 } from '../../src/ports/ledger.ts'
-import { type Amount, type Asset, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
+import { type Amount, type Asset, amountOf, isAssetCode, isAssetScale, isSameAsset } from '../../src/protocol/amount.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, NewAccount, Transfer, TransferState } from './books.ts'
 
 const DONE: SettlementResult = { ok: true }
@@ -79,11 +79,24 @@ function payableAccount(books: Books, account: string): BookedAccount | undefine
   return INTERNAL.test(account) ? undefined : books.account(account)
 }
 
+/** What is wrong with an account to open, if anything, as plain JavaScript may give it. */
+export function mistakeInAccount(opened: NewAccount): string | undefined {
+  const { account, assetCode, assetScale, balance = 0n, canSend = true, canReceive = true } = opened
+  if (typeof account !== 'string' || account === '') return 'account must be a string that is not empty'
+  if (INTERNAL.test(account)) return 'account must not begin with fees: or clearing:'
+  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
+  if (!isAssetScale(assetScale)) return 'assetScale must be an integer from 0 to 255'
+  if (typeof balance !== 'bigint') return 'balance must be a bigint, such as 100n'
+  if (balance < 0n) return 'balance must not be below zero'
+  if (typeof canSend !== 'boolean') return 'canSend must be true or false'
+  return typeof canReceive === 'boolean' ? undefined : 'canReceive must be true or false'
+}
+
 /** Opens an account in the books; see `DoubleEntryLedger.createAccount`. */
 export function openAccount(books: Books, opened: NewAccount): boolean {
+  const mistake = mistakeInAccount(opened)
+  if (mistake !== undefined) throw new TypeError(`createAccount: ${mistake}`)
   const { account, assetCode, assetScale, balance = 0n, canSend = true, canReceive = true } = opened
-  if (INTERNAL.test(account)) throw new TypeError(`the account ${account} belongs to the ledger itself`)
-  if (balance < 0n) throw new RangeError(`the account ${account} cannot open below zero`)
   const existing = books.account(account)
   if (existing !== undefined) {
     if (isSameAsset(existing, opened)) return false

@@ -6,7 +6,7 @@
 
 import { ConfigurationError } from '../../src/index.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, NewAccount, Transfer } from './books.ts'
-import { createDoubleEntryLedger, openAccount } from './double-entry.ts'
+import { createDoubleEntryLedger, mistakeInAccount, openAccount } from './double-entry.ts'
 
 export type { Balance, DoubleEntryLedger, LedgerEntry, NewAccount } from './books.ts'
 
@@ -26,19 +26,9 @@ function memoryBooks(): Books {
   }
 }
 
-function checkAccount(name: string, { account, assetCode, assetScale, balance = 0n }: NewAccount): void {
-  const demand = (holds: boolean, member: string): void => {
-    if (!holds) throw new ConfigurationError(`${name}.${member}`)
-  }
-  demand(typeof account === 'string' && account !== '', 'account must be a string that is not empty')
-  demand(typeof assetCode === 'string', 'assetCode must be a string')
-  demand(Number.isInteger(assetScale) && assetScale >= 0 && assetScale <= 255, 'assetScale must be 0 to 255')
-  demand(typeof balance === 'bigint', 'balance must be a bigint, such as 100n')
-}
-
 /**
- * A ledger in this process's memory, for tests and trials: it forgets everything when the process ends. Throws where
- * two of the accounts have one name, and a `ConfigurationError` where one is none.
+ * A ledger in this process's memory, for tests and trials: it forgets everything when the process ends. Throws a
+ * `ConfigurationError` if an option or one of the accounts is not valid, and a `TypeError` if two accounts have one name.
  */
 export function memoryLedger(options: { readonly accounts?: readonly NewAccount[] } = {}): DoubleEntryLedger {
   const { accounts = [], ...others } = options
@@ -47,7 +37,8 @@ export function memoryLedger(options: { readonly accounts?: readonly NewAccount[
   if (!Array.isArray(accounts)) throw new ConfigurationError('memoryLedger: accounts must be a list')
   const books = memoryBooks()
   for (const [index, account] of accounts.entries()) {
-    checkAccount(`memoryLedger: accounts[${index}]`, account)
+    const mistake = mistakeInAccount(account)
+    if (mistake !== undefined) throw new ConfigurationError(`memoryLedger: accounts[${index}].${mistake}`)
     if (!openAccount(books, account)) throw new TypeError(`the account ${account.account} occurs twice`)
   }
   return createDoubleEntryLedger(books)

@@ -129,18 +129,37 @@ describe.each(Object.entries(LEDGERS))('double entry on %s', (_name, make) => {
     expect(await ledger.credit(credit('b', 'clearing:USD:2', 1n))).toEqual({ ok: false, reason: 'account_closed' })
     const out = { ...hold('c', 1n), account: 'clearing:USD:2' }
     expect(await ledger.hold(out)).toEqual({ ok: false, reason: 'account_closed' })
-    await expect(ledger.createAccount({ account: 'fees:USD:2', ...USD })).rejects.toThrow('belongs to the ledger')
+    await expect(ledger.createAccount({ account: 'fees:USD:2', ...USD })).rejects.toThrow('must not begin with fees:')
     const open = { canSend: true, canReceive: true }
     await expect(ledger.setPermissions('clearing:USD:2', open)).rejects.toThrow('there is no account')
   })
 
-  it('opens an account once, in one asset, and not below zero', async () => {
+  it.each([
+    ['account', '', 'account must be a string that is not empty'],
+    ['account', 7, 'account must be a string that is not empty'],
+    ['account', 'clearing:USD:2', 'account must not begin with fees: or clearing:'],
+    ['assetCode', 'NOT AN ASSET CODE', 'assetCode must be a string of 1 to 12 visible ASCII characters'],
+    ['assetCode', undefined, 'assetCode must be a string of 1 to 12 visible ASCII characters'],
+    ['assetScale', 2.5, 'assetScale must be an integer from 0 to 255'],
+    ['assetScale', 999, 'assetScale must be an integer from 0 to 255'],
+    ['assetScale', '2', 'assetScale must be an integer from 0 to 255'],
+    ['balance', 5, 'balance must be a bigint, such as 100n'],
+    ['balance', -1n, 'balance must not be below zero'],
+    ['canSend', 'no', 'canSend must be true or false'],
+    ['canReceive', 0, 'canReceive must be true or false'],
+  ])('opens no account whose %s is %o', async (member, value, message) => {
+    const ledger = await make()
+    const account = { account: 'alice', ...USD }
+    Object.assign(account, { [member]: value })
+    await expect(ledger.createAccount(account)).rejects.toThrow(new TypeError(`createAccount: ${message}`))
+    expect(await ledger.totals()).toEqual([])
+  })
+
+  it('opens an account once, and in one asset', async () => {
     const ledger = await makeLedger()
     expect(await ledger.createAccount({ account: 'alice', ...USD, balance: 5n })).toBe(false)
     expect(await ledger.balance('alice')).toMatchObject({ total: 1000n })
     await expect(ledger.createAccount({ account: 'alice', assetCode: 'EUR', assetScale: 2 })).rejects.toThrow('asset')
-    await expect(ledger.createAccount({ account: 'erin', ...USD, balance: -1n })).rejects.toThrow('below zero')
-    expect(await ledger.balance('erin')).toBeUndefined()
   })
 
   it('sums each asset on its own, beyond 64 bits', async () => {
