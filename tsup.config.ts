@@ -12,7 +12,7 @@ const library = {
   'storage/sqlite': 'adapters/storage/sqlite.ts',
   'storage/postgres': 'adapters/storage/postgres.ts',
   'ledger/memory': 'adapters/ledger/memory.ts',
-  'ledger/sql': 'adapters/ledger/sql.ts',
+  'ledger/sqlite': 'adapters/ledger/sqlite.ts',
   consent: 'adapters/consent/index.ts',
   ilp: 'adapters/ilp/index.ts',
   testing: 'src/testing/index.ts',

@@ -74,8 +74,8 @@ await answerLines(hello, async ({ sweepAfterDays }: Question) => {
 
 async function fileLedger(file: string): Promise<Ledger> {
   const { openSqlite } = await import('open-payments-server/storage/sqlite')
-  const { sqlLedger } = await import('open-payments-server/ledger/sql')
-  const books = sqlLedger(await openSqlite(file))
+  const { sqliteLedger } = await import('open-payments-server/ledger/sqlite')
+  const books = sqliteLedger(await openSqlite(file))
   for (const account of accounts) await books.createAccount(account)
   return books
 }

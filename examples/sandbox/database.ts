@@ -1,6 +1,6 @@
 import type { Storage } from 'open-payments-server'
 import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledger/memory'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { type OpenedSqlite, openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 
@@ -76,7 +76,7 @@ export async function openDatabase(
   const handle = await open(path ?? DEFAULT_FILE)
   return {
     storage: sqliteStorage(handle),
-    ledger: sqlLedger(handle),
+    ledger: sqliteLedger(handle),
     notes: sqliteNotes(handle),
     isVolatile: false,
     close: () => handle.close(),

@@ -1,6 +1,6 @@
 import { createOpenPayments, fetchKeyResolver, type OpenPayments, systemClock } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { fetchingNetwork } from './fetching-network.ts'
 import { sqliteHandle } from './sqlite-handle.ts'
@@ -14,7 +14,7 @@ export class Wallet {
 
   constructor(state: DurableObjectState, { ORIGIN: url, SECRET: secret }: Env) {
     const handle = sqliteHandle(state.storage)
-    const ledger = sqlLedger(handle)
+    const ledger = sqliteLedger(handle)
     const alice = `${url}/alice`
     const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
     this.#state = state

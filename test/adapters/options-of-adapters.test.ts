@@ -1,7 +1,7 @@
 import { isConfigurationError } from 'open-payments-server'
 import { consentPage, consentRedirect } from 'open-payments-server/consent'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
@@ -71,7 +71,7 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
   ['sqliteStorage', sqliteStorage, [], NO_CONNECTION],
   ['sqliteStorage', sqliteStorage, ['x.db'], NO_CONNECTION],
   ['sqliteStorage', sqliteStorage, [Promise.resolve({})], NO_CONNECTION],
-  ['sqlLedger', sqlLedger, ['x.db'], NO_CONNECTION],
+  ['sqliteLedger', sqliteLedger, ['x.db'], NO_CONNECTION],
   ...[-1, Number.NaN, 1e7, '5 seconds'].map(
     (busyTimeoutSeconds) =>
       ['sqliteStorage', sqliteStorage, [{ exec: () => 0, prepare: () => 0 }, { busyTimeoutSeconds }], NO_WAIT] as const,

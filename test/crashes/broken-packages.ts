@@ -196,7 +196,7 @@ export async function buildBrokenPackage(edits: readonly Edit[]): Promise<{ read
       ilp: join(ROOT, 'adapters/ilp/index.ts'),
       'storage/sqlite': join(ROOT, 'adapters/storage/sqlite.ts'),
       'storage/postgres': join(ROOT, 'adapters/storage/postgres.ts'),
-      'ledger/sql': join(ROOT, 'adapters/ledger/sql.ts'),
+      'ledger/sqlite': join(ROOT, 'adapters/ledger/sqlite.ts'),
     },
     outDir: join(folder, 'dist'),
     format: 'esm',

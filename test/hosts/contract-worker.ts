@@ -1,6 +1,6 @@
 import { createOpenPayments, fetchKeyResolver, systemClock } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { ledgerContract, storageContract } from 'open-payments-server/testing'
@@ -27,7 +27,10 @@ export class Wallet {
     const cases =
       pathname === '/storage'
         ? storageContract().map(({ name, run }) => ({ name, run: () => run(async () => sqliteStorage(handle)) }))
-        : ledgerContract().map(({ name, run }) => ({ name, run: () => run(async () => walletOf(sqlLedger(handle))) }))
+        : ledgerContract().map(({ name, run }) => ({
+            name,
+            run: () => run(async () => walletOf(sqliteLedger(handle))),
+          }))
     const name = searchParams.get('name')
     if (name === null) return Response.json(cases.map((one) => one.name))
     const found = cases.find((one) => one.name === name)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { memoryLedger } from '../../adapters/ledger/memory.ts'
-import { sqlLedger } from '../../adapters/ledger/sql.ts'
+import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
 import { type OpenedSqlite, openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { type LedgerUnderTest, ledgerContract } from '../../src/testing/ledger-contract.ts'
 import { inTurns } from '../support/turns.ts'
@@ -32,18 +32,18 @@ afterAll(() => {
 /** Spreads the calls over two connections to one file, as two processes of one wallet would. */
 async function onTwoHandles(): Promise<LedgerUnderTest> {
   const path = newFile()
-  return walletOf(inTurns([sqlLedger(await open(path)), sqlLedger(await open(path))]))
+  return walletOf(inTurns([sqliteLedger(await open(path)), sqliteLedger(await open(path))]))
 }
 
 const LEDGERS: Readonly<Record<string, () => Promise<LedgerUnderTest>>> = {
   memory: async () => walletOf(memoryLedger()),
-  'SQLite in memory': async () => walletOf(sqlLedger(await open(':memory:'))),
-  'SQLite in a file': async () => walletOf(sqlLedger(await open(newFile()))),
+  'SQLite in memory': async () => walletOf(sqliteLedger(await open(':memory:'))),
+  'SQLite in a file': async () => walletOf(sqliteLedger(await open(newFile()))),
   'two connections to one SQLite file': onTwoHandles,
   'a connection shared with the storage': async () => {
     const handle = await open(newFile())
     sqliteStorage(handle)
-    return walletOf(sqlLedger(handle))
+    return walletOf(sqliteLedger(handle))
   },
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { type DoubleEntryLedger, memoryLedger } from '../../adapters/ledger/memory.ts'
-import { sqlLedger } from '../../adapters/ledger/sql.ts'
+import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Counterparty } from '../../src/ports/ledger.ts'
@@ -35,7 +35,7 @@ const credit = (id: string, account: string, value: bigint) => ({ ...hold(id, va
 
 const LEDGERS: Readonly<Record<string, () => Promise<DoubleEntryLedger>>> = {
   memory: async () => memoryLedger(),
-  SQLite: async () => sqlLedger(await open()),
+  SQLite: async () => sqliteLedger(await open()),
 }
 
 describe.each(Object.entries(LEDGERS))('double entry on %s', (_name, make) => {
@@ -188,16 +188,16 @@ describe('memoryLedger', () => {
   })
 })
 
-describe('sqlLedger', () => {
+describe('sqliteLedger', () => {
   it('loses nothing when the file is closed and opened again, and answers as before', async () => {
     const path = join(folder, 'restart.db')
     const handle = await openSqlite(path)
-    const first = sqlLedger(handle)
+    const first = sqliteLedger(handle)
     await first.createAccount({ account: 'alice', ...USD, balance: 1000n })
     await first.hold(hold('a', 600n))
     await first.hold(hold('b', 600n))
     handle.close()
-    const second = sqlLedger(await open(path))
+    const second = sqliteLedger(await open(path))
     expect(await second.balance('alice')).toEqual({ ...USD, total: 1000n, held: 600n, available: 400n })
     expect(await second.hold(hold('a', 600n))).toEqual({ ok: true })
     await second.release({ id: 'a' })
@@ -223,7 +223,7 @@ describe('sqlLedger', () => {
         }
       },
     }
-    const ledger = sqlLedger(failing)
+    const ledger = sqliteLedger(failing)
     await ledger.createAccount({ account: 'alice', ...USD, balance: 1000n })
     await ledger.hold(hold('a', 600n))
     isBroken = true
@@ -242,7 +242,7 @@ describe('sqlLedger', () => {
   it('shares a connection with the storage, both at work in the same turn', async () => {
     const handle = await open()
     const storage = sqliteStorage(handle)
-    const ledger = sqlLedger(handle)
+    const ledger = sqliteLedger(handle)
     await ledger.createAccount({ account: 'alice', ...USD, balance: 50n })
     const work = Array.from({ length: 50 }, (_, index) => {
       const value = { id: `c${index}`, expiresAt: 1 }
@@ -256,10 +256,10 @@ describe('sqlLedger', () => {
 
   it('is made once, beside the storage', async () => {
     const handle = await open()
-    sqlLedger(handle)
+    sqliteLedger(handle)
     sqliteStorage(handle)
-    await sqlLedger(handle).createAccount({ account: 'alice', ...USD, balance: 50n })
-    expect(await sqlLedger(handle).totals()).toEqual([usd(50n)])
+    await sqliteLedger(handle).createAccount({ account: 'alice', ...USD, balance: 50n })
+    expect(await sqliteLedger(handle).totals()).toEqual([usd(50n)])
     const schemas = handle.prepare('SELECT name, version FROM op_meta ORDER BY name').all()
     expect(schemas).toMatchObject([
       { name: 'ledger', version: 1 },
@@ -269,7 +269,7 @@ describe('sqlLedger', () => {
 
   it('throws for a transfer that someone has spoiled', async () => {
     const handle = await open()
-    const ledger = sqlLedger(handle)
+    const ledger = sqliteLedger(handle)
     await ledger.createAccount({ account: 'alice', ...USD, balance: 50n })
     await ledger.hold(hold('a', 1n))
     handle.exec(`UPDATE ledger_transfer SET state = 'lost'`)

@@ -1,5 +1,5 @@
 import type { RecordTypes } from 'open-payments-server'
-import type { Balance } from 'open-payments-server/ledger/sql'
+import type { Balance } from 'open-payments-server/ledger/sqlite'
 import type { Line, WalletBooks } from './wallet-books.ts'
 import type { OfEach, WalletName } from './wallet-process/wallets.ts'
 import type { World } from './world.ts'

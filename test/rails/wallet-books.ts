@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import type { RecordKind, RecordTypes, Storage, StoredRecord } from 'open-payments-server'
-import type { Balance, DoubleEntryLedger, LedgerEntry } from 'open-payments-server/ledger/sql'
+import type { Balance, DoubleEntryLedger, LedgerEntry } from 'open-payments-server/ledger/sqlite'
 import { readRecords, tableOf } from '../crashes/books.ts'
 import { openSqliteStores, type SqlitePlace } from '../crashes/wallet-process/sqlite-stores.ts'
 import { ACCOUNTS, type AccountName, ASSETS, type AssetCode, type WalletName } from './wallet-process/wallets.ts'

@@ -1,5 +1,5 @@
 import { createOpenPayments, type RecordKind, type Storage, type StoredRecord } from 'open-payments-server'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { type OpenedSqlite, openSqlite } from 'open-payments-server/storage/sqlite'
 import { createSigningKey } from 'open-payments-server/testing'
 import { faultyPorts } from '../payments/faulty-ports.ts'
@@ -22,7 +22,7 @@ export async function walletOnDisk(
   books: OpenedSqlite,
   now?: number,
 ): Promise<WorldWithRail> {
-  const ledger = sqlLedger(books)
+  const ledger = sqliteLedger(books)
   const { rail, options } = railsOfWallet()
   const made = await testWallet({ storage, ledger, settings: SETTINGS, ...options })
   made.clock.advance((now ?? made.clock.now()) - made.clock.now())

@@ -1,5 +1,5 @@
 import type { Storage } from 'open-payments-server'
-import { type DoubleEntryLedger, type SqliteHandle, sqlLedger } from 'open-payments-server/ledger/sql'
+import { type DoubleEntryLedger, type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { type OpenedSqlite, openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import type { WatchedCalls } from './watched-calls.ts'
 
@@ -28,7 +28,7 @@ export async function openSqliteStores(place: SqlitePlace, calls?: WatchedCalls)
   const recordsHandle = watched(records)
   return {
     storage: sqliteStorage(recordsHandle),
-    ledger: sqlLedger(money === records ? recordsHandle : watched(money)),
+    ledger: sqliteLedger(money === records ? recordsHandle : watched(money)),
     records,
     money,
     close: () => {

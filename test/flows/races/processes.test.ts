@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { afterAll, beforeAll, inject } from 'vitest'
 import { type BundledProgram, bundleProgram } from './bundled-program.ts'
@@ -22,7 +22,7 @@ async function worldAt(name: string, ...places: readonly Place[]): Promise<RaceW
   const ledgerFile = join(program.folder, `${name}-ledger.db`)
   const handle = await openSqlite(ledgerFile)
   const { storage, close } = await openStorage(first)
-  const world = await worldOfProcesses(program, { places, ledgerFile }, storage, sqlLedger(handle))
+  const world = await worldOfProcesses(program, { places, ledgerFile }, storage, sqliteLedger(handle))
   return {
     ...world,
     async close() {

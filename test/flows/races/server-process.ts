@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { sqlLedger } from '../../../adapters/ledger/sql.ts'
+import { sqliteLedger } from '../../../adapters/ledger/sqlite.ts'
 import { openSqlite } from '../../../adapters/storage/sqlite.ts'
 import {
   createOpenPayments,
@@ -52,7 +52,7 @@ const told: OpenPaymentsEvent[] = []
 const openPayments = createOpenPayments({
   ...options,
   storage,
-  ledger: sqlLedger(await openSqlite(ledgerFile)),
+  ledger: sqliteLedger(await openSqlite(ledgerFile)),
   walletAddresses: { find: async (url) => walletAddresses.get(url) },
   consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
   clock: { ...system, now: () => system.now() + ahead },

@@ -3,7 +3,7 @@ import { createServer as createSecureServer } from 'node:https'
 import express, { type Express } from 'express'
 import type { OpenPayments, Storage } from 'open-payments-server'
 import { openPaymentsMiddleware } from 'open-payments-server/express'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { toNodeListener } from 'open-payments-server/node'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
@@ -34,7 +34,7 @@ export function mounts(openPayments: OpenPayments): Express {
 /** The connections that a host has open. */
 export async function stores(): Promise<readonly Storage[]> {
   const handle = await openSqlite(':memory:')
-  sqlLedger(handle, { busyTimeoutSeconds: 1 })
+  sqliteLedger(handle, { busyTimeoutSeconds: 1 })
   // @ts-expect-error a pool, not where the database is
   await postgresStorage('postgres://localhost')
   return [

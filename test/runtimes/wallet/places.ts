@@ -1,6 +1,6 @@
 import type { Ledger, Storage } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
-import { sqlLedger } from 'open-payments-server/ledger/sql'
+import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { openSqlite, type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
@@ -44,7 +44,7 @@ export async function openPlace(place: Place): Promise<{ readonly storage: Stora
 }
 
 async function onSqlite(handle: SqliteHandle): Promise<{ readonly storage: Storage; readonly ledger: Ledger }> {
-  const ledger = sqlLedger(handle)
+  const ledger = sqliteLedger(handle)
   for (const account of ACCOUNTS) await ledger.createAccount(account)
   return { storage: sqliteStorage(handle), ledger }
 }

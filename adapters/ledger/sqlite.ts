@@ -1,7 +1,7 @@
 /**
  * A ledger in double entry on SQLite.
  *
- * @module open-payments-server/ledger/sql
+ * @module open-payments-server/ledger/sqlite
  */
 
 import { type Row, readBigint, readInteger, readText } from '../storage/sql/rows.ts'
@@ -120,7 +120,7 @@ function readEntry(row: Row): LedgerEntry {
   }
 }
 
-function sqlBooks(handle: SqliteHandle): Books {
+function sqliteBooks(handle: SqliteHandle): Books {
   const { run, first, all } = createRunner(handle)
   return {
     account(account) {
@@ -156,8 +156,8 @@ function sqlBooks(handle: SqliteHandle): Books {
  * are created or brought up to date at once, and it throws where that fails. It may share its connection with
  * `sqliteStorage`. Every answer is durable when it resolves; several processes may use one file.
  */
-export function sqlLedger(handle: SqliteHandle, options: SqliteOptions = {}): DoubleEntryLedger {
+export function sqliteLedger(handle: SqliteHandle, options: SqliteOptions = {}): DoubleEntryLedger {
   configureHandle(handle, options)
   migrate(handle, 'ledger', MIGRATIONS, READABLE_FROM)
-  return createDoubleEntryLedger(sqlBooks(handle))
+  return createDoubleEntryLedger(sqliteBooks(handle))
 }
