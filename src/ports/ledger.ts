@@ -60,8 +60,8 @@ export interface Credit {
  * -amount, payee +amount. Clearing may go below zero.
  */
 export interface Ledger {
-  /** Reads an account; `undefined` where there is none. */
-  account(account: string): Promise<LedgerAccount | undefined>
+  /** Reads an account; `undefined` or `null` if there is none. */
+  account(account: string): Promise<LedgerAccount | null | undefined>
   /**
    * Checks the available balance and reserves the amount in one step. A hold never expires by itself. An account that is
    * unknown, or not of this asset, is a refusal.

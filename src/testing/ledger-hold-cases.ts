@@ -24,12 +24,12 @@ import {
 /** What the ledger promises of `account` and `hold`. */
 export const HOLD_CASES: readonly LedgerCase[] = [
   {
-    name: 'account tells asset and permissions, and undefined where there is none',
+    name: 'account tells asset and permissions, and nothing of an account that is unknown',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
       assertSame({ ...(await ledger.account('alice')) }, { ...USD, canSend: true, canReceive: true }, 'alice')
-      assertSame(await ledger.account('nobody'), undefined, 'nobody')
+      assertSame((await ledger.account('nobody')) ?? undefined, undefined, 'nobody')
       await wallet.setClosed('alice', true)
       const closed = await ledger.account('alice')
       assertSame([closed?.canSend ?? false, closed?.canReceive ?? false], [false, false], 'alice once closed')

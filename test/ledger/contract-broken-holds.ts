@@ -11,7 +11,7 @@ const OK = { ok: true } as const
 export const BROKEN_HOLDS: readonly BrokenLedger[] = [
   {
     does: 'tells that a closed account may pay and be paid',
-    breaks: ['account tells asset and permissions, and undefined where there is none'],
+    breaks: ['account tells asset and permissions, and nothing of an account that is unknown'],
     breakLedger: (ledger) => ({
       async account(account) {
         const found = await ledger.account(account)

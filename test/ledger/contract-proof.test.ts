@@ -44,6 +44,16 @@ describe('the ledger contract', () => {
     expect(ledgerContract().filter(({ name }) => !proved.has(name))).toEqual([])
   })
 
+  it('takes null for an account that does not exist, as a row of a database gives it', async () => {
+    const verdict = await verdictOf(
+      'account tells asset and permissions, and nothing of an account that is unknown',
+      (ledger) => ({
+        account: async (account) => (await ledger.account(account)) ?? null,
+      }),
+    )
+    expect(verdict).toBeUndefined()
+  })
+
   it('has no two cases of one name', () => {
     const names = ledgerContract().map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)

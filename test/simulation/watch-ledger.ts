@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Credit, Hold, Ledger, LedgerAccount, LedgerResult, Settlement } from 'open-payments-server'
+import type { Credit, Hold, Ledger, LedgerResult, Settlement } from 'open-payments-server'
 import type { DoubleEntryLedger } from 'open-payments-server/ledger/memory'
 import { creditIdOf, type OutgoingPayment } from './payment-facts.ts'
 import type { SimulatedStorage } from './simulated-storage.ts'
@@ -16,7 +16,7 @@ export interface Movements {
 
 /** The ledger as one process calls it: every call is compared with what is committed, every effect with the books. */
 export interface WatchedLedger {
-  account(account: string): Promise<LedgerAccount | undefined>
+  readonly account: Ledger['account']
   /** Looks at a call when it is made; what it answers lets the effect happen, each time that the call is delivered. */
   begin<M extends keyof Movements>(name: M, given: Movements[M], by: SimulatedProcess): () => ReturnType<Ledger[M]>
 }

@@ -74,6 +74,15 @@ export function findsWalletAddresses(): void {
   createOpenPayments({ ...options, walletAddresses: { find: () => undefined } })
 }
 
+/** What a ledger answers of an account. */
+export function readsLedgerAccounts(): void {
+  const { ledger } = options
+  createOpenPayments({ ...options, ledger: { ...ledger, account: async () => undefined } })
+  createOpenPayments({ ...options, ledger: { ...ledger, account: async () => null } })
+  // @ts-expect-error an account may send and receive, or not
+  createOpenPayments({ ...options, ledger: { ...ledger, account: async () => ({ assetCode: 'USD', assetScale: 2 }) } })
+}
+
 /** What a price is. */
 export function prices(): void {
   createOpenPayments({ ...options, pricing: { price: async () => ({ rate: '1.08', fee: { fixed: 30n } }) } })
