@@ -74,7 +74,10 @@ export interface DoubleEntryLedger extends Ledger {
    * permissions stay as they are. Rejects with a `TypeError` if it exists in another asset, and if a member is not valid.
    */
   createAccount(account: NewAccount): Promise<boolean>
-  /** Opens or closes an account for sending and receiving. What is held already can still be settled. */
+  /**
+   * Opens or closes an account for sending and receiving. What is held already can still be settled. Rejects if there is
+   * no such account, or if it is one of the ledger's own.
+   */
   setPermissions(
     account: string,
     permissions: { readonly canSend: boolean; readonly canReceive: boolean },
