@@ -20,13 +20,13 @@ export interface Transfer {
   /** The counterparty in canonical JSON. */
   readonly counterparty: string
   readonly state: TransferState
-  /** What a settlement took, in the asset of `amount`. */
+  /** What a settlement took, in the asset of the hold; `fee` is a part of `amount`. */
   readonly settled?: { readonly amount: bigint; readonly fee: bigint }
 }
 
-/** One line of the books: `amount` was added to the account, or taken where it is negative. */
+/** One line of the books: `amount`, in the smallest unit, was added to the account, or taken if it is negative. */
 export interface LedgerEntry {
-  /** Id of the hold or credit, or `opening:` and the account. */
+  /** Id of the hold that was settled or of the credit; `opening:` and the account for an opening balance. */
   readonly transfer: string
   readonly account: string
   readonly amount: bigint
@@ -34,7 +34,7 @@ export interface LedgerEntry {
   readonly at: number
 }
 
-/** The books that a ledger writes in, within one transaction at a time. */
+/** The books that a ledger writes in, within one transaction at a time. An account or transfer that is saved again is replaced. */
 export interface Books {
   account(account: string): BookedAccount | undefined
   accounts(): readonly BookedAccount[]
@@ -44,7 +44,10 @@ export interface Books {
   /** In the order in which they were saved. */
   entries(account: string): readonly LedgerEntry[]
   saveEntry(entry: LedgerEntry): void
-  /** Runs synchronous work alone and all of it or none, and resolves when it is durable. */
+  /**
+   * Runs synchronous work as one transaction: nothing else writes meanwhile, and if it throws none of it is kept. Resolves
+   * with its result once that is durable. Work may be undone and run again, so it has no effect but on the books.
+   */
   transact<T>(work: () => T): Promise<T>
 }
 
@@ -54,9 +57,9 @@ export interface NewAccount extends Asset {
   readonly account: string
   /** The opening balance, in the smallest unit, not below zero. Default 0. */
   readonly balance?: bigint
-  /** Default true. */
+  /** Whether it may be paid from. Default true. */
   readonly canSend?: boolean
-  /** Default true. */
+  /** Whether it may be paid to. Default true. */
   readonly canReceive?: boolean
 }
 
@@ -70,25 +73,29 @@ export interface Balance extends Asset {
 /** A ledger in double entry, with what its operator needs beside the port. */
 export interface DoubleEntryLedger extends Ledger {
   /**
-   * Opens an account with its opening balance. `false`, and no effect, if it exists already in this asset; its balance and
-   * permissions stay as they are. Rejects with a `TypeError` if it exists in another asset, and if a member is not valid.
+   * Opens an account. Its opening balance is one line without a counterpart in the books, and the only thing that changes
+   * `totals`. `false`, and no effect, if it exists already in this asset: its balance and permissions stay as they are.
+   * Rejects with a `TypeError` if it exists in another asset, and if a member is not valid.
    */
   createAccount(account: NewAccount): Promise<boolean>
   /**
-   * Opens or closes an account for sending and receiving. What is held already can still be settled. Rejects if there is
-   * no such account, or if it is one of the ledger's own.
+   * Opens or closes an account for sending and receiving; one that may do neither is closed. What is held already can
+   * still be settled. Rejects if there is no such account, or if it is one of the ledger's own.
    */
   setPermissions(
     account: string,
     permissions: { readonly canSend: boolean; readonly canReceive: boolean },
   ): Promise<void>
-  /** The balance of any account, `fees:<asset>:<scale>` and `clearing:<asset>:<scale>` included. */
+  /**
+   * The balance of any account, `fees:<asset>:<scale>` and `clearing:<asset>:<scale>` included. `undefined` if there is no
+   * such account, and of those two until something is booked there. Clearing may be below zero.
+   */
   balance(account: string): Promise<Balance | undefined>
-  /** The sum over all accounts, fees and clearing included, for each asset. No payment ever changes it. */
+  /** For each asset the sum over all accounts, fees and clearing included. No call of the `Ledger` port ever changes it. */
   totals(): Promise<readonly Amount[]>
   /**
-   * What moved on an account, in the order in which it was booked, also if the clock was set back meanwhile. Of an account
-   * that does not exist: an empty list.
+   * What moved on an account, in the order in which it was booked, also if the clock was set back meanwhile: credits,
+   * settlements and the opening balance, but no hold that is open or was released. Empty for an unknown account.
    */
   entries(account: string): Promise<readonly LedgerEntry[]>
 }

@@ -20,7 +20,7 @@ function internalAccount(kind: 'fees' | 'clearing', { assetCode, assetScale }: A
   return { account, assetCode, assetScale, canSend: false, canReceive: false, balance: 0n, held: 0n }
 }
 
-// Member by member, so that the order in which a caller wrote them makes no other arguments.
+// Member by member, so that the order in which a caller wrote them makes no difference.
 function canonicalCounterparty(counterparty: Counterparty): string {
   return JSON.stringify(
     counterparty.kind === 'local'
@@ -63,7 +63,7 @@ function refusalOfCredit(account: BookedAccount | undefined, amount: Amount): Le
   return account.canReceive && isSameAsset(account, amount) && amount.value >= 0n ? undefined : 'not_allowed'
 }
 
-/** Adds `amount` to an account, frees `freed` of what is held there, and writes the line. */
+/** Adds `amount` to an account, frees `freed` of what is held there, and writes the line, unless it would be of 0. */
 function post(books: Books, transfer: string, booked: BookedAccount, amount: bigint, freed = 0n): void {
   books.saveAccount({ ...booked, balance: booked.balance + amount, held: booked.held - freed })
   if (amount !== 0n) books.saveEntry({ transfer, account: booked.account, amount, at: Date.now() })
@@ -74,7 +74,7 @@ function postInternal(books: Books, transfer: string, kind: 'fees' | 'clearing',
   if (amount.value !== 0n) post(books, transfer, books.account(fresh.account) ?? fresh, amount.value)
 }
 
-/** An account that can be paid from and to; the ledger's own cannot. */
+/** An account of the wallet's: the ledger's own are nobody's to pay from or to. */
 function payableAccount(books: Books, account: string): BookedAccount | undefined {
   return INTERNAL.test(account) ? undefined : books.account(account)
 }

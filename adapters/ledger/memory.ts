@@ -22,6 +22,7 @@ function memoryBooks(): Books {
     saveTransfer: (transfer) => void transfers.set(transfer.id, transfer),
     entries: (account) => entries.filter((entry) => entry.account === account),
     saveEntry: (entry) => void entries.push(entry),
+    // The rules of double entry throw before their first write or not at all, so there is nothing to undo.
     transact: async (work) => work(),
   }
 }

@@ -1,6 +1,6 @@
 import type { Amount, Asset } from '../protocol/amount.ts'
 
-/** An account of the wallet's ledger. */
+/** An account of the wallet's ledger; a closed one may neither send nor receive. */
 export interface LedgerAccount extends Asset {
   readonly canSend: boolean
   readonly canReceive: boolean
@@ -11,7 +11,10 @@ export type Counterparty =
   | { readonly kind: 'local'; readonly account: string; readonly incomingPayment: string }
   | { readonly kind: 'rail'; readonly method: string; readonly address: string }
 
-/** Why a ledger refuses. A refusal is final: it had no effect, and the same id gets it again. */
+/**
+ * Why a ledger refuses. A refusal is final: it had no effect, and the same id gets it again. `account_closed`: the account is
+ * closed or unknown; `not_allowed`: it may not send, or not receive, or is in another asset.
+ */
 export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allowed'
 
 /**
@@ -31,7 +34,7 @@ export interface Hold {
   readonly counterparty: Counterparty
 }
 
-/** Takes held money: `amount` leaves the account, `fee` of it stays with the wallet. `id` is the hold's. */
+/** Takes held money: `amount` leaves the account, `fee` of it stays with the wallet. `id` and asset are the hold's. */
 export interface Settlement {
   readonly id: string
   readonly amount: Amount

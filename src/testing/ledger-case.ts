@@ -5,22 +5,28 @@ import { AssertionError, assertSame } from './assertions.ts'
 /** A ledger and what its cases need of the wallet around it. */
 export interface LedgerUnderTest {
   readonly ledger: Ledger
-  /** Opens an account with a balance in the smallest unit of its asset. */
+  /** Opens an account that may send and receive, with a balance in the smallest unit of its asset. */
   openAccount(account: string, asset: Asset, balance: bigint): Promise<void>
-  /** Closes an account, or opens it again. */
+  /** Closes an account for sending and receiving, or opens it again for both. */
   setClosed(account: string, isClosed: boolean): Promise<void>
   /** What an account may spend: its balance without what is held. */
   available(account: string): Promise<bigint>
-  /** What the wallet has kept as fees. */
+  /** What the wallet has kept as fees in an asset; 0 if there were none. */
   fees(asset: Asset): Promise<bigint>
-  /** The sum over every account of an asset: customers with what is held, fees, clearing. */
+  /**
+   * The sum over the accounts of an asset: customers (what is held of their money included), fees, and clearing, which may
+   * be below zero. If your books have an account that opening balances come from, leave it out: the sum is theirs.
+   */
   total(asset: Asset): Promise<bigint>
 }
 
 /** One promise of the `Ledger` port. */
 export interface LedgerCase {
   readonly name: string
-  /** Rejects with an `Error` that says what was expected and what came, where the ledger breaks the promise. */
+  /**
+   * Rejects with an `Error` that says what was expected and what came if the ledger breaks the promise, and with the
+   * ledger's own error if a call rejects that must be answered. `makeLedger` is called once.
+   */
   run(makeLedger: () => Promise<LedgerUnderTest>): Promise<void>
 }
 
@@ -86,7 +92,7 @@ export async function mustRefuse(
 /** How often the same call is made at the same time. */
 export const FIFTY = 50
 
-/** Makes a call so many times at once; rejects unless every one of them gives the same answer, and that one. */
+/** Makes a call so many times at once; rejects unless every one of them gets the expected answer. */
 export async function mustAgree(
   times: number,
   call: () => Promise<LedgerResult>,

@@ -8,9 +8,13 @@ import { REPEAT_CASES } from './ledger-repeat-cases.ts'
 export type { LedgerCase, LedgerUnderTest } from './ledger-case.ts'
 
 /**
- * Everything that the `Ledger` port promises, as cases for any test runner. Each case makes a fresh, empty ledger:
+ * What the `Ledger` port promises, as cases for any test runner:
  *
  * `for (const { name, run } of ledgerContract()) test(name, () => run(makeLedger))`
+ *
+ * Every case makes a ledger of its own, which must be empty: the names of accounts and the ids of calls are the same in all
+ * of them. No case sees whether an answer is durable, whether a hold expires later, or what becomes of an account that may
+ * only send or only receive.
  */
 export function ledgerContract(): readonly LedgerCase[] {
   return [...HOLD_CASES, ...END_CASES, ...CREDIT_CASES, ...REPEAT_CASES, ...RACE_CASES]

@@ -59,12 +59,12 @@ async function mustAnswer({ make, answer, what }: Call): Promise<void> {
 /** What the ledger promises of a call that is made again. */
 export const REPEAT_CASES: readonly LedgerCase[] = [
   {
-    name: 'a success is kept under its id, also where the same call would be refused by now',
+    name: 'a success is kept under its id, even if the same call would be refused by now',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
       await mustSucceed(ledger.hold(holdOf(1, 1000n)), 'a hold of all there is')
-      await mustSucceed(ledger.hold(holdOf(1, 1000n)), 'the hold again, where nothing is available')
+      await mustSucceed(ledger.hold(holdOf(1, 1000n)), 'the hold again, with nothing available')
       await mustSucceed(ledger.credit(creditOf(2, 70n)), 'the credit')
       await wallet.setClosed('alice', true)
       await wallet.setClosed('bob', true)

@@ -31,7 +31,7 @@ function locks() {
 export const BROKEN_REPEATS: readonly BrokenLedger[] = [
   {
     does: 'looks at the account before it looks at the id',
-    breaks: ['a success is kept under its id, also where the same call would be refused by now'],
+    breaks: ['a success is kept under its id, even if the same call would be refused by now'],
     breakLedger: (ledger) => ({
       hold: async (hold) =>
         (await ledger.account(hold.account))?.canSend === false
@@ -41,7 +41,7 @@ export const BROKEN_REPEATS: readonly BrokenLedger[] = [
   },
   {
     does: 'looks at the balance before it looks at the id',
-    breaks: ['a success is kept under its id, also where the same call would be refused by now'],
+    breaks: ['a success is kept under its id, even if the same call would be refused by now'],
     breakLedger: (ledger) => ({
       async hold(hold) {
         const { available = 0n } = (await ledger.balance(hold.account)) ?? {}
