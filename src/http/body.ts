@@ -52,7 +52,7 @@ async function readInTime<T>({ clock, limits }: Context, reading: Promise<T>): P
   return bytes
 }
 
-/** @spec GRT-1 */
+/** Throws the 415 for a body that is not said to be JSON. @spec GRT-1 */
 export function checkMediaType(request: HttpRequest): void {
   // There are no two of them: the signature's check refuses that. @spec SIG-32
   const type = request.headerLines('content-type')[0]?.split(';')[0]?.trim().toLowerCase()
