@@ -62,6 +62,7 @@ const match = createRouter(resourceServerRoutes(), {
 const newPayment = (): IncomingPayment => ({
   id: secrets.randomId(),
   walletAddress: body.walletAddress,
+  account: 'bob',
   client: `${BASE}/client`,
   state: 'pending',
   createdAt: Date.now(),

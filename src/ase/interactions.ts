@@ -1,4 +1,4 @@
-import { isOtherAccount, tellOtherAccount } from '../payments/other-account.ts'
+import { tellOtherAccount } from '../payments/other-account.ts'
 import type {
   Approver,
   DecidedInteraction,
@@ -164,14 +164,14 @@ async function approveGrant(
 ): Promise<DecidedGrant | InteractionRefusal> {
   const owned = await context.walletAddresses.find(walletAddress)
   if (owned === undefined) return 'wider_access'
-  if (isOtherAccount(asked, owned.account)) {
-    tellOtherAccount(context, walletAddress, asked, owned.account)
+  if (asked.account !== owned.account) {
+    tellOtherAccount(context, asked, owned.account)
     return 'not_owner'
   }
   const isAll = approver.access === 'all'
   const access = isAll ? asked.access : grantedAccess(context, asked, owned, approver.access)
   if (access === undefined) return 'wider_access'
-  const grant: Grant = { ...asked, access, account: owned.account }
+  const grant: Grant = { ...asked, access }
   const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
   const approved: Grant = { ...grant, state: 'approved', interactRefHash: await context.secrets.digest(reference) }
   if (grant.finish === undefined) return { grant: approved }

@@ -13,7 +13,7 @@ import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { deliverEvents } from './notify.ts'
-import { isOtherAccount, tellOtherAccount } from './other-account.ts'
+import { tellOtherAccount } from './other-account.ts'
 import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
@@ -113,8 +113,8 @@ async function requireSameAccount(context: Context, id: string, receiptId: strin
   if (incoming === undefined || !isNew || !isActive(incoming.value, context.clock.now())) return
   const { walletAddress } = incoming.value
   const payee = await context.walletAddresses.find(walletAddress)
-  if (payee === undefined || !isOtherAccount(incoming.value, payee.account)) return
-  tellOtherAccount(context, walletAddress, incoming.value, payee.account)
+  if (payee === undefined || incoming.value.account === payee.account) return
+  tellOtherAccount(context, incoming.value, payee.account)
   throw unavailable('a wallet address has another account by now')
 }
 

@@ -4,7 +4,7 @@ import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, parseReceiver } from '../protocol/receiver.ts'
 import { readRecord } from '../records/read-record.ts'
-import { isOtherAccount, tellOtherAccount } from './other-account.ts'
+import { tellOtherAccount } from './other-account.ts'
 import {
   type FoundRemoteReceiver,
   findRemoteReceiver,
@@ -109,8 +109,8 @@ export async function resolveReceiver(context: Context, url: string): Promise<Re
   const payee = await context.walletAddresses.find(payment.walletAddress)
   if (payee === undefined || payee.isActive === false)
     return { ok: false, reason: 'the wallet address of the receiver is not active' }
-  if (isOtherAccount(payment, payee.account)) {
-    tellOtherAccount(context, payment.walletAddress, payment, payee.account)
+  if (payment.account !== payee.account) {
+    tellOtherAccount(context, payment, payee.account)
     return { ok: false, reason: 'the wallet address of the receiver has another account by now' }
   }
   if (!isSameAsset(payee, assetOf(payment)))

@@ -40,7 +40,7 @@ export interface Grant {
   readonly access: readonly Access[]
   /** The wallet address whose owner must approve; absent for a grant without interaction. */
   readonly walletAddress?: string
-  /** The account that the wallet address had when the client asked; absent in what older releases were asked. @spec RS-13 */
+  /** The account that the wallet address had when the client asked; absent together with it. @spec RS-13 */
   readonly account?: string
   /** Whether the client asked to learn that the resource owner controls `walletAddress`. */
   readonly subject: boolean

@@ -21,8 +21,8 @@ export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'exp
 export interface IncomingPayment {
   readonly id: string
   readonly walletAddress: string
-  /** The account that the wallet address had when it was created; absent in those of older releases. @spec INC-13 */
-  readonly account?: string
+  /** The account that the wallet address had when it was created. @spec INC-13 */
+  readonly account: string
   readonly client: ClientId
   readonly state: IncomingPaymentState
   readonly createdAt: number

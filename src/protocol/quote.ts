@@ -10,8 +10,8 @@ export type QuoteState = 'open' | 'reserved' | 'used'
 export interface Quote {
   readonly id: string
   readonly walletAddress: string
-  /** The account that it was made for; absent in quotes of older releases. @spec RS-13 */
-  readonly account?: string
+  /** The account that it was made for. @spec RS-13 */
+  readonly account: string
   readonly client: ClientId
   readonly state: QuoteState
   readonly createdAt: number

@@ -9,7 +9,7 @@ import {
 import type { TokenCaller } from '../http/credentials.ts'
 import { findCanonicalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { checkLedgerAccount } from '../payments/ask-ledger.ts'
-import { isOtherAccount, type MadeForAccount, tellOtherAccount } from '../payments/other-account.ts'
+import { tellOtherAccount } from '../payments/other-account.ts'
 import type { Context } from '../ports/context.ts'
 import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
@@ -51,8 +51,8 @@ export function requireRightTo(
  * one owner gave is not the next one's. @spec RS-13
  */
 function requireSameAccount(context: Context, { token }: TokenCaller, { url, account }: LocalWalletAddress): void {
-  if (token.walletAddress !== url || !isOtherAccount(token, account.account)) return
-  tellOtherAccount(context, url, token, account.account)
+  if (token.walletAddress !== url || token.account === account.account) return
+  tellOtherAccount(context, token, account.account)
   throw insufficientGrant()
 }
 
@@ -70,8 +70,9 @@ export async function activeWalletAddress(
 }
 
 /** A stored resource that somebody wants to see. */
-export interface Resource extends MadeForAccount {
+export interface Resource {
   readonly walletAddress: string
+  readonly account: string
   readonly client: ClientId
 }
 
@@ -91,7 +92,7 @@ export function visibleClient(
 
 /** Whether a resource is of another account of its wallet address than its owner gave the token for. @spec RS-13 */
 export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
-  return account !== undefined && token.walletAddress === walletAddress && isOtherAccount(token, account)
+  return token.walletAddress === walletAddress && token.account !== account
 }
 
 /** Refuses a resource that the token may not see, exactly as one that does not exist. @spec RS-8 @spec T-38 */

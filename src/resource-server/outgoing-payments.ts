@@ -8,7 +8,6 @@ import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment, type PaymentOrder, type PaymentTerms } from '../payments/create-payment.ts'
 import { withPatience } from '../payments/in-time.ts'
-import { isOtherAccount } from '../payments/other-account.ts'
 import { isRemoteReceiver, lookUpReceiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
@@ -129,7 +128,7 @@ async function termsOfQuote(
   if (
     quote === undefined ||
     quote.value.walletAddress !== payer.url ||
-    isOtherAccount(quote.value, payer.account.account) ||
+    quote.value.account !== payer.account.account ||
     (isBound && quote.value.client !== client)
   )
     throw invalidQuote('unknown quote')

@@ -32,6 +32,7 @@ export function sampleIncomingPayment(
   return {
     id,
     walletAddress: WALLET_ADDRESS,
+    account: 'bob',
     client: CLIENT,
     state: 'pending',
     createdAt: MOMENT,
@@ -87,6 +88,7 @@ export const ACCESS_TOKEN = {
 export const QUOTE = {
   id: 'least',
   walletAddress: WALLET_ADDRESS,
+  account: 'alice',
   client: CLIENT,
   state: 'open',
   createdAt: MOMENT,
@@ -175,7 +177,6 @@ const FULL_ACCESS_TOKEN: Required<RecordTypes['access-token']> = {
 
 const FULL_INCOMING_PAYMENT: Required<RecordTypes['incoming-payment']> = {
   ...sampleIncomingPayment('full'),
-  account: 'bob',
   state: 'processing',
   expiresAt: MOMENT + 1,
   incomingAmount: sampleAmount(MAX_AMOUNT_VALUE),
@@ -187,7 +188,6 @@ const FULL_INCOMING_PAYMENT: Required<RecordTypes['incoming-payment']> = {
 const FULL_QUOTE: Required<RecordTypes['quote']> = {
   ...QUOTE,
   id: 'full',
-  account: 'alice',
   rail: RAIL_TERMS,
   outgoingPaymentId: 'payment',
 }

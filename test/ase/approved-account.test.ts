@@ -1,6 +1,5 @@
 import type { DecidedInteraction, WalletAddress } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { recordsOfKind } from '../../src/records/read-record.ts'
 import {
   type AuthWallet,
   authWallet,
@@ -59,19 +58,6 @@ describe('a wallet address that has another account than when its grant was aske
     const redirect = await decideAs(wallet, pending)
     const continued = await continueWith(wallet, pending, redirect?.searchParams.get('interact_ref'))
     expect(continued.status).toBe(200)
-  })
-
-  it('RS-13 T-52 is approved for the account that it has then where an older release was asked', async () => {
-    const { wallet, approve } = await shown()
-    const [before] = recordsOfKind(await wallet.records(), 'grant')
-    if (before === undefined) throw new Error('there is no grant')
-    const { account, ...value } = before.value
-    expect(account).toBe('alice')
-    expect(await wallet.storage.commit([{ ...before, action: 'replace', value }])).toBe('committed')
-    wallet.directory.set(ALICE, DORA)
-    expect(await approve()).toMatchObject({ ok: true })
-    const [approved] = recordsOfKind(await wallet.records(), 'grant')
-    expect(approved?.value).toMatchObject({ state: 'approved', account: 'dora' })
   })
 })
 

@@ -21,6 +21,7 @@ const walletAddress = 'https://wallet.example/alice'
 const open: IncomingPayment = {
   id: '0123456789abcdef0123456789abcdef',
   walletAddress,
+  account: 'alice',
   client: 'https://client.example/pay',
   state: 'pending',
   createdAt: 0,

@@ -69,7 +69,14 @@ describe('the JSON forms', () => {
   const wireAmounts = { debitAmount: { value: '100', ...usd }, receiveAmount: { value: '99', ...usd } }
 
   it('QUO-5 QUO-6 of a quote holds its frozen amounts and its expiry', () => {
-    const quote: Quote = { ...base, ...amounts, state: 'used', expiresAt: 1000, outgoingPaymentId: '2' }
+    const quote: Quote = {
+      ...base,
+      ...amounts,
+      account: 'alice',
+      state: 'used',
+      expiresAt: 1000,
+      outgoingPaymentId: '2',
+    }
     expect(quoteToWire(quote, 'https://wallet.example/quotes/1')).toEqual({
       id: 'https://wallet.example/quotes/1',
       walletAddress,

@@ -15,6 +15,7 @@ function quote(id: string, members: Partial<RecordTypes['quote']> = {}): RecordT
   return {
     id,
     walletAddress: 'https://wallet.example/alice',
+    account: 'alice',
     client: 'https://wallet.example/client' as RecordTypes['quote']['client'],
     state: 'open',
     createdAt: 1,

@@ -1,6 +1,4 @@
-import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { recordsOfKind } from '../../src/records/read-record.ts'
 import {
   ALICE,
   type Answer,
@@ -199,23 +197,6 @@ describe('a token, once its wallet address has another account', () => {
     await expectStatus(200, wallet.send('POST', `${ofDora.body.id}/complete`, { token: receiving }))
     const ofBob = await expectStatus(201, create(BOB))
     await expectStatus(200, wallet.send('POST', `${ofBob.body.id}/complete`, { token }))
-  })
-
-  it('RS-13 that an older release has issued says nothing of an account, and goes on', async () => {
-    const storage = memoryStorage()
-    const { wallet, spending } = await shop({ overrides: { storage } })
-    const [grant] = recordsOfKind(
-      await storage.list({ kind: 'grant', walletAddress: ALICE, direction: 'older', limit: 1 }),
-      'grant',
-    )
-    const id = grant?.value.tokenId ?? ''
-    const [before] = recordsOfKind(await storage.get([{ kind: 'access-token', id }]), 'access-token')
-    if (before === undefined) throw new Error('there is no token')
-    const { account, ...value } = before.value
-    expect(account).toBe('alice')
-    expect(await storage.commit([{ ...before, action: 'replace', value }])).toBe('committed')
-    await giveTo(wallet, ALICE, 'dora')
-    await expectStatus(200, list(wallet, spending))
   })
 })
 

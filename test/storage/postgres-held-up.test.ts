@@ -11,37 +11,42 @@ import { useDatabases } from './postgres-databases.ts'
 
 const { newSchema, openPool, openSql, run, whileLocked } = useDatabases()
 
+const NEWER = [...STORAGE_MIGRATIONS, ['ALTER TABLE op_grant ADD COLUMN note TEXT']]
+
+const takeSteps = (database: PostgresDatabase): Promise<void> =>
+  migrate(connectionsOf(database, {}), 'storage', NEWER, 1)
+
 it.each<[string, (schema: string) => PostgresDatabase]>([
   ['pg', (schema) => openPool(schema)],
   ['postgres', (schema) => openSql(schema)],
 ])('holds up no other process for long, and takes its step once it can, through %s', async (_name, open) => {
   const schema = await newSchema()
-  await migrate(connectionsOf(openPool(schema), {}), 'storage', STORAGE_MIGRATIONS.slice(0, 1), 1)
+  const storage = await postgresStorage(openPool(schema))
   // What waits for as long as the transaction is open is an error of the read.
   const reader = openPool(schema, { statement_timeout: '4s' })
-  const opened = whileLocked(
+  await whileLocked(
     schema,
     'LOCK TABLE op_grant IN ACCESS SHARE MODE',
-    () => postgresStorage(open(schema)),
+    () => takeSteps(open(schema)),
     () => reader.query('SELECT id FROM op_grant'),
   )
-  await mustCommit(await opened, ...sampleInserts())
-  expect(await run(schema, 'SELECT version FROM op_meta')).toEqual([{ version: STORAGE_MIGRATIONS.length }])
+  await mustCommit(storage, ...sampleInserts())
+  expect(await run(schema, 'SELECT version FROM op_meta')).toEqual([{ version: NEWER.length }])
 })
 
 it('waits for another process that takes the step, however long that takes', async () => {
   const schema = await newSchema()
-  await migrate(connectionsOf(openPool(schema), {}), 'storage', STORAGE_MIGRATIONS.slice(0, 1), 1)
+  const storage = await postgresStorage(openPool(schema))
   const watcher = openPool(schema, {}, { application_name: 'watcher' })
   const isWaiting = async (): Promise<boolean> => {
     const text = `SELECT now() - query_start > '700ms' AS long FROM pg_stat_activity
       WHERE application_name = '${schema}' AND wait_event_type = 'Lock'`
     return (await watcher.query(text)).rows[0]?.long === true
   }
-  const storage = await whileLocked(
+  await whileLocked(
     schema,
     `UPDATE op_meta SET version = version WHERE name = 'storage'`,
-    () => postgresStorage(openPool(schema)),
+    () => takeSteps(openPool(schema)),
     () => expect.poll(isWaiting, { interval: 20, timeout: 10_000 }).toBe(true),
   )
   await mustCommit(storage, ...sampleInserts())
@@ -51,9 +56,9 @@ it('gives up after a minute or so, and says what it has waited for', async () =>
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: 0 })
   try {
     const locked = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' })
-    const opened = postgresStorage(answering((text) => (text.includes('lock_timeout') ? locked : ['1', '1'])))
+    const opened = postgresStorage(answering((text) => (text.includes('lock_timeout') ? locked : ['0', '0'])))
     const refused = expect(opened).rejects.toMatchObject({
-      message: expect.stringMatching(/^the storage schema .* version 2: another transaction, .* pg_blocking_pids/),
+      message: expect.stringMatching(/^the storage schema .* version 1: another transaction, .* pg_blocking_pids/),
       cause: locked,
     })
     await vi.runAllTimersAsync()

@@ -74,20 +74,26 @@ describe.each(Object.entries(DATABASES))('the schema of %s', (_name, make) => {
   })
 
   it('is brought up to date from each earlier version, and loses nothing', async () => {
-    for (let version = 0; version < KNOWN; version++) {
+    const steps = [...STORAGE_MIGRATIONS, ADDED]
+    for (let version = 0; version < steps.length; version++) {
       const database = await make()
-      await database.migrate(STORAGE_MIGRATIONS.slice(0, version), Math.min(version, STORAGE_READABLE_FROM))
+      await database.migrate(steps.slice(0, version), Math.min(version, STORAGE_READABLE_FROM))
       if (version > 0) {
         await database.query(
           `INSERT INTO op_replay_claim (id, expires_at, schema_version, version) VALUES ('a', 5, 1, 3)`,
         )
       }
+      await database.migrate(steps, STORAGE_READABLE_FROM)
+      const state = { name: 'storage', version: steps.length, readable_from: STORAGE_READABLE_FROM }
+      expect(await database.query(STATE)).toMatchObject([state])
       const storage = await database.open()
       await mustCommit(storage, ...sampleInserts())
+      expect(await database.query(`SELECT note FROM op_replay_claim WHERE id = 'claim'`)).toMatchObject([
+        { note: 'none' },
+      ])
       const [kept] = await storage.get([claim('a')])
-      expect([kept?.version, kept?.value]).toEqual(
-        version > 0 ? [3, { id: 'a', expiresAt: 5 }] : [undefined, undefined],
-      )
+      const value = { id: 'a', expiresAt: 5 }
+      expect(kept).toEqual(version > 0 ? { kind: 'replay-claim', version: 3, schemaVersion: 1, value } : undefined)
     }
   })
 

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from '../../adapters/storage/sql/schema.ts'
-import { migrate } from '../../adapters/storage/sqlite/migrate.ts'
+import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Change, RecordKind, Storage } from '../../src/ports/storage.ts'
@@ -98,23 +97,6 @@ describe('the schema', () => {
     expect(first.prepare('SELECT name, version FROM op_meta').all()).toMatchObject([
       { name: 'storage', version: KNOWN },
     ])
-  })
-
-  it('is brought up to date where it is of an earlier release, and loses nothing', async () => {
-    for (let version = 0; version < STORAGE_MIGRATIONS.length; version++) {
-      const handle = await open(':memory:')
-      migrate(handle, 'storage', STORAGE_MIGRATIONS.slice(0, version), Math.min(version, STORAGE_READABLE_FROM))
-      if (version > 0)
-        handle.exec(`INSERT INTO op_replay_claim (id, expires_at, schema_version, version) VALUES ('a', 5, 1, 3)`)
-      const storage = sqliteStorage(handle)
-      expect(await storage.commit(sampleInserts())).toBe('committed')
-      const [kept] = await storage.get([{ kind: 'replay-claim', id: 'a' }])
-      expect(kept).toEqual(
-        version > 0
-          ? { kind: 'replay-claim', version: 3, schemaVersion: 1, value: { id: 'a', expiresAt: 5 } }
-          : undefined,
-      )
-    }
   })
 
   it('refuses a database of a newer release and leaves it alone', async () => {

@@ -86,7 +86,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
   'incoming-payment': {
     id: 'text',
     walletAddress: 'text',
-    account: 'text?',
+    account: 'text',
     client: 'text',
     state: 'text',
     createdAt: 'integer',
@@ -100,7 +100,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
   quote: {
     id: 'text',
     walletAddress: 'text',
-    account: 'text?',
+    account: 'text',
     client: 'text',
     state: 'text',
     createdAt: 'integer',

@@ -51,6 +51,7 @@ const initial: Migration = [
     keys TEXT NOT NULL,
     access TEXT NOT NULL,
     wallet_address TEXT,
+    account TEXT,
     subject INTEGER NOT NULL,
     secret_id TEXT NOT NULL,
     continuation_hash TEXT NOT NULL,
@@ -91,6 +92,8 @@ const initial: Migration = [
     client_key TEXT,
     keys TEXT NOT NULL,
     access TEXT NOT NULL,
+    wallet_address TEXT,
+    account TEXT,
     issued_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     rotated_at BIGINT,
@@ -102,6 +105,7 @@ const initial: Migration = [
   `CREATE TABLE op_incoming_payment (
     id TEXT NOT NULL PRIMARY KEY,
     wallet_address TEXT NOT NULL,
+    account TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
     created_at BIGINT NOT NULL,
@@ -125,6 +129,7 @@ const initial: Migration = [
   `CREATE TABLE op_quote (
     id TEXT NOT NULL PRIMARY KEY,
     wallet_address TEXT NOT NULL,
+    account TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
     created_at BIGINT NOT NULL,
@@ -279,14 +284,6 @@ const initial: Migration = [
   dueIndex('op_signed_request'),
 ]
 
-/** Whose account it was for, where only the wallet address was written down. */
-const accounts: Migration = [
-  ...['op_grant', 'op_access_token', 'op_incoming_payment', 'op_quote'].map(
-    (table) => `ALTER TABLE ${table} ADD COLUMN account TEXT`,
-  ),
-  'ALTER TABLE op_access_token ADD COLUMN wallet_address TEXT',
-]
-
 /**
  * The schema of the storage, step by step: one table per kind of record, amounts as decimal text because numeric
  * columns lose digits, moments in milliseconds. A step that was released never changes; a new one is appended.
@@ -294,7 +291,7 @@ const accounts: Migration = [
  * A step only adds, so that a release can be rolled back: what earlier releases write and read stays valid, so a new
  * column may be null or has a default.
  */
-export const STORAGE_MIGRATIONS: readonly Migration[] = [initial, accounts]
+export const STORAGE_MIGRATIONS: readonly Migration[] = [initial]
 
 /** The number of the last step that did more than add to the schema: no release that does not know it can work with it. */
 export const STORAGE_READABLE_FROM = 1

@@ -18,7 +18,7 @@ import { type Attempt, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
-import { isOtherAccount, tellOtherAccount } from '../other-account.ts'
+import { tellOtherAccount } from '../other-account.ts'
 import { turnAtIncoming } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
@@ -108,8 +108,8 @@ async function findPayeeAccount(context: Context, method: string, transfer: Rail
   const payee = await findPayee(context, incoming.value)
   if (payee === undefined) return 'not_payable'
   const { account } = payee
-  if (isOtherAccount(incoming.value, account)) {
-    tellOtherAccount(context, incoming.value.walletAddress, incoming.value, account)
+  if (incoming.value.account !== account) {
+    tellOtherAccount(context, incoming.value, account)
     return 'not_now'
   }
   // The directory still has the asset of the payment, by what `findPayee` says.
@@ -127,7 +127,7 @@ export async function findPayee(context: Context, payment: IncomingPayment): Pro
   const payee = await context.walletAddresses.find(payment.walletAddress)
   if (payee === undefined || payee.isActive === false) return undefined
   // The asset of another account says nothing about this payment's own.
-  return isOtherAccount(payment, payee.account) || isSameAsset(payee, assetOf(payment)) ? payee : undefined
+  return payment.account !== payee.account || isSameAsset(payee, assetOf(payment)) ? payee : undefined
 }
 
 async function takeTransfer(

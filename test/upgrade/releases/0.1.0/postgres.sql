@@ -2,6 +2,7 @@ CREATE TABLE IF NOT EXISTS op_meta (name TEXT COLLATE "C" NOT NULL PRIMARY KEY, 
 INSERT INTO op_meta VALUES ('storage', 0, 0) ON CONFLICT (name) DO NOTHING;
 WITH held AS (UPDATE op_meta SET version = version WHERE name = 'storage' AND version = 0 RETURNING 1)
       SELECT CAST(CAST(NULLIF(count(*), 1) AS VARCHAR) || ' rows: op_meta has moved on' AS INTEGER) FROM held;
+SET LOCAL lock_timeout = '500ms';
 CREATE TABLE IF NOT EXISTS op_grant (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     state TEXT COLLATE "C" NOT NULL,
@@ -13,6 +14,7 @@ CREATE TABLE IF NOT EXISTS op_grant (
     keys TEXT COLLATE "C" NOT NULL,
     access TEXT COLLATE "C" NOT NULL,
     wallet_address TEXT COLLATE "C",
+    account TEXT COLLATE "C",
     subject INTEGER NOT NULL,
     secret_id TEXT COLLATE "C" NOT NULL,
     continuation_hash TEXT COLLATE "C" NOT NULL,
@@ -53,6 +55,8 @@ CREATE TABLE IF NOT EXISTS op_access_token (
     client_key TEXT COLLATE "C",
     keys TEXT COLLATE "C" NOT NULL,
     access TEXT COLLATE "C" NOT NULL,
+    wallet_address TEXT COLLATE "C",
+    account TEXT COLLATE "C",
     issued_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     rotated_at BIGINT,
@@ -64,6 +68,7 @@ CREATE TABLE IF NOT EXISTS op_access_token (
 CREATE TABLE IF NOT EXISTS op_incoming_payment (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     wallet_address TEXT COLLATE "C" NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
     client TEXT COLLATE "C" NOT NULL,
     state TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
@@ -87,6 +92,7 @@ CREATE TABLE IF NOT EXISTS op_incoming_payment (
 CREATE TABLE IF NOT EXISTS op_quote (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     wallet_address TEXT COLLATE "C" NOT NULL,
+    account TEXT COLLATE "C" NOT NULL,
     client TEXT COLLATE "C" NOT NULL,
     state TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,

@@ -8,6 +8,8 @@ CREATE TABLE op_access_token (
     client_key TEXT,
     keys TEXT NOT NULL,
     access TEXT NOT NULL,
+    wallet_address TEXT,
+    account TEXT,
     issued_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     rotated_at BIGINT,
@@ -34,6 +36,7 @@ CREATE TABLE op_grant (
     keys TEXT NOT NULL,
     access TEXT NOT NULL,
     wallet_address TEXT,
+    account TEXT,
     subject INTEGER NOT NULL,
     secret_id TEXT NOT NULL,
     continuation_hash TEXT NOT NULL,
@@ -63,6 +66,7 @@ CREATE TABLE op_idempotency_key (
 CREATE TABLE op_incoming_payment (
     id TEXT NOT NULL PRIMARY KEY,
     wallet_address TEXT NOT NULL,
+    account TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
     created_at BIGINT NOT NULL,
@@ -141,6 +145,7 @@ CREATE TABLE op_outgoing_payment (
 CREATE TABLE op_quote (
     id TEXT NOT NULL PRIMARY KEY,
     wallet_address TEXT NOT NULL,
+    account TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
     created_at BIGINT NOT NULL,
