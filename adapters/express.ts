@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
-import { handleNodeRequest } from './node.ts'
+import { handleNodeRequest } from './node/handle-node-request.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
 /** What Express adds to a request of Node: the target before a mount point took its prefix away. */

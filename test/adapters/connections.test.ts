@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type ClientHttp2Session, connect, createServer, type IncomingHttpHeaders } from 'node:http2'
 import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { handleNodeRequest, toNodeListener } from '../../adapters/node.ts'
+import { toNodeListener } from '../../adapters/node.ts'
 import type { HttpRequest, HttpResponse } from '../../src/index.ts'
 import { createEcho, ECHO_LIMIT, receive, send, testServers } from './echo.ts'
 
@@ -210,10 +210,10 @@ describe('HTTP/2, with the compatibility API of Node', () => {
   })
 
   it('DIG-7 fails loudly behind a parser, which no header gives away', async () => {
-    const echo = createEcho()
+    const listener = toNodeListener(createEcho())
     const session = await openSession(async (request, response) => {
       await once(request.resume(), 'end')
-      await handleNodeRequest(echo, request, response)
+      listener(request, response)
     })
     expect((await askOn(session, { ':method': 'POST' }, '{}')).text).toBe('"fault"')
     expect(JSON.parse((await askOn(session, { ':method': 'POST' })).text)).toMatchObject({ body: '' })

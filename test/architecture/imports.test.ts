@@ -132,7 +132,7 @@ describe('who may import whom', () => {
     ['src/index.ts', `export { createOpenPayments } from './open-payments.ts'`],
     [
       'adapters/express.ts',
-      `import type { IncomingMessage } from 'node:http'\nimport { toHttpRequest } from './node.ts'`,
+      `import type { IncomingMessage } from 'node:http'\nimport { toNodeListener } from './node.ts'`,
     ],
     ['adapters/storage/sqlite.ts', `import type { Storage } from '../../src/ports/storage.ts'`],
     [

@@ -1,0 +1,119 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
+
+/**
+ * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node. `target`:
+ * the raw target, also where a framework has changed `request.url`. `source`: where it came from, for the limits per source.
+ * A body that a parser has read is taken from `rawBody`, where the host keeps it. One whose connection ends early counts
+ * as too large.
+ */
+export async function handleNodeRequest(
+  openPayments: Pick<OpenPayments, 'handle'>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: string,
+  source: string | undefined,
+): Promise<void> {
+  // Whether every byte has come, of which Node says so only later.
+  let isWhole = false
+  const onWhole = (): void => {
+    isWhole = true
+  }
+  const answer = await openPayments.handle({
+    method: request.method ?? 'GET',
+    target,
+    headerLines: (name) => linesOf(request, name),
+    bytes: (limit) => (hasBody(request) ? readBytes(request, limit, onWhole) : new Uint8Array()),
+    source,
+  })
+  sendAnswer(request, response, answer, isWhole)
+}
+
+/** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
+function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+  const lines: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const raw = rawHeaders[at]
+    // Most names are told apart by their length.
+    if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
+  }
+  return lines
+}
+
+async function readBytes(
+  request: IncomingMessage,
+  limit: number,
+  onWhole: () => void,
+): Promise<Uint8Array | undefined> {
+  // Not before the end: who collects bytes on the way has only some of them by now.
+  if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
+    return request.rawBody.length > limit ? undefined : request.rawBody
+  }
+  // What is decoded as text does not come as bytes any more, either.
+  if (request.readableDidRead || request.readableEncoding !== null) {
+    throw new ConfigurationError(
+      'a body parser read this request: mount open-payments-server before it, or let every parser ' +
+        '(express.urlencoded too) keep the bytes: ' +
+        'app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))',
+    )
+  }
+  if (request.readableEnded) return new Uint8Array()
+  const isTooLarge = Number(request.headers['content-length'] ?? 0) > limit
+  return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit, onWhole)
+}
+
+/** How many bytes are the whole body, where the head says so for certain: HTTP/2 says by a flag where a body ends, and chunks say it themselves. */
+function lengthOf({ headers, httpVersionMajor }: IncomingMessage): number {
+  const isSaid = httpVersionMajor === 1 && headers['transfer-encoding'] === undefined
+  return isSaid ? Number(headers['content-length']) : Number.NaN
+}
+
+/** Whether a body comes: HTTP/2 has some without any header that says so. */
+export function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
+}
+
+function collectBytes(request: IncomingMessage, limit: number, onWhole: () => void): Promise<Uint8Array | undefined> {
+  return new Promise((resolve) => {
+    const announced = lengthOf(request)
+    const chunks: Uint8Array[] = []
+    let length = 0
+    request.on('data', (chunk: Uint8Array) => {
+      length += chunk.length
+      chunks.push(chunk)
+      if (length > limit) {
+        request.pause()
+        resolve(undefined)
+      } else if (length === announced) {
+        // Most bodies come together with their head: what does not wait for `end` needs no deadline.
+        onWhole()
+        resolve(Buffer.concat(chunks))
+      }
+    })
+    request.on('end', () => resolve(Buffer.concat(chunks)))
+    request.on('error', () => resolve(undefined))
+    request.on('close', () => resolve(undefined))
+    // Something may have paused it until it knew more of the request.
+    request.resume()
+  })
+}
+
+function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: HttpResponse,
+  isWhole: boolean,
+): void {
+  if (response.destroyed || response.headersSent) return
+  const { 'set-cookie': cookie, ...others } = headers
+  const sent: Record<string, string | number> = others
+  // The host may have set one of its own for its session.
+  if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
+  if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
+  const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
+  // The rest of a body that nobody reads would have to be waited for before the next request.
+  if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
+  response.writeHead(status, sent)
+  response.end(body)
+  if (isUnread && request.httpVersionMajor > 1) response.on('finish', () => request.destroy())
+}
