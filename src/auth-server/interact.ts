@@ -1,5 +1,6 @@
+import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Input } from '../http/endpoint.ts'
-import { PAGE_PROTECTION, refusalOf } from '../http/render-error.ts'
+import { PAGE_PROTECTION } from '../http/render-error.ts'
 import type { Result } from '../http/respond.ts'
 import type { Consent, Interactions } from '../ports/consent.ts'
 import type { HttpResponse } from '../ports/http-exchange.ts'
@@ -55,7 +56,7 @@ async function respondOrFail(
 
 async function pageOfFailure(consent: Consent, failure: unknown): Promise<HttpResponse | undefined> {
   try {
-    return await consent.failed?.(refusalOf(failure)?.condition.status === 503 ? 503 : 500)
+    return await consent.failed?.(isOpenPaymentsError(failure) && failure.condition.status === 503 ? 503 : 500)
   } catch {
     return undefined
   }

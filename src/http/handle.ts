@@ -1,3 +1,4 @@
+import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { KeyResolver } from '../ports/key-resolver.ts'
@@ -5,7 +6,7 @@ import type { ClientId } from '../protocol/client.ts'
 import { readBody, readJson } from './body.ts'
 import type { Route } from './endpoint.ts'
 import type { Exchange, ServerRole, WaitUntil } from './exchange.ts'
-import { refusalOf, renderError } from './render-error.ts'
+import { renderError } from './render-error.ts'
 import { respond } from './respond.ts'
 import type { Match } from './router.ts'
 import { sourceNetwork } from './source-network.ts'
@@ -95,7 +96,7 @@ function askFor(source: string, resolver: KeyResolver): KeyResolver {
 
 function reportFailure(context: Context, told: Told, status: number, error: unknown): void {
   const at = context.clock.now()
-  const refusal = refusalOf(error)
+  const refusal = isOpenPaymentsError(error) ? error : undefined
   if (refusal === undefined) {
     const message = error instanceof Error ? error.message : 'something that is no Error was thrown'
     context.emit({ type: 'fault', at, operation: told.operation, message, cause: error })

@@ -1,5 +1,5 @@
 import { unexpected } from '../errors/conditions.ts'
-import { isOpenPaymentsError, type OpenPaymentsError } from '../errors/open-payments-error.ts'
+import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpResponse } from '../ports/http-exchange.ts'
 import type { ServerRole } from './exchange.ts'
@@ -27,11 +27,6 @@ export function renderError(context: Context, role: ServerRole, error: unknown):
     },
     headers: { ...PAGE_PROTECTION, ...challenge(context, role, condition.status), ...condition.headers },
   })
-}
-
-/** Names a refusal for the request's event; `undefined` for anything unexpected. */
-export function refusalOf(error: unknown): OpenPaymentsError | undefined {
-  return isOpenPaymentsError(error) ? error : undefined
 }
 
 /** @spec RS-3 */
