@@ -20,6 +20,7 @@ import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
+import { FORBIDDEN_SCHEMES } from './protocol/finish.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
 import { canonicalWalletAddress } from './protocol/wallet-address.ts'
 
@@ -247,13 +248,13 @@ function checkPorts(options: OpenPaymentsOptions): void {
   if (onEvent !== undefined && typeof onEvent !== 'function') throw new ConfigurationError('onEvent must be a function')
 }
 
-/** Schemes that run or read something, and those that need no listing. */
-const NO_APP_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'javascript', 'data', 'file', 'blob', 'vbscript'])
+/** Those that run or read something, and those that need no listing. */
+const NO_APP_SCHEMES: readonly string[] = [...FORBIDDEN_SCHEMES, 'http', 'https']
 
 function checkLists({ paymentMethods = [] }: OpenPaymentsOptions, { finishSchemes }: Policies): void {
   checkPaymentMethods(paymentMethods)
   const isAppScheme = (scheme: unknown): boolean =>
-    typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !NO_APP_SCHEMES.has(scheme)
+    typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !NO_APP_SCHEMES.includes(scheme)
   if (!Array.isArray(finishSchemes) || !finishSchemes.every(isAppScheme)) {
     throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
   }

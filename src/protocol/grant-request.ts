@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { type Access, AccessList } from './access.ts'
 import { ClientIdentification } from './client.ts'
-import { isFinishNonce } from './finish-hash.ts'
+import { isFinishNonce } from './finish.ts'
 import type { Finish } from './grant.ts'
 
 /** How the client can take part in an interaction: it always sends the resource owner to a URL. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { encodeFinishHash, finishHashInput, finishRedirect, parseFinishUri } from '../../src/protocol/finish-hash.ts'
+import { encodeFinishHash, finishHashInput, finishRedirect, parseFinishUri } from '../../src/protocol/finish.ts'
 import { GrantRequest } from '../../src/protocol/grant-request.ts'
 import vectors from '../vectors/interaction-hash.json' with { type: 'json' }
 

@@ -34,7 +34,7 @@ const FINISH_URI = /^[!"$-[\]-~]+$/
 const WITH_HOST = /^https?:\/\/[^/]/i
 
 /** Schemes that run or read something in place of going somewhere. @spec INT-6 */
-const FORBIDDEN_SCHEMES: ReadonlySet<string> = new Set(['javascript:', 'data:', 'file:', 'blob:', 'vbscript:'])
+export const FORBIDDEN_SCHEMES: readonly string[] = ['javascript', 'data', 'file', 'blob', 'vbscript']
 
 /**
  * Reads the URL to which a client wants the browser sent back. `undefined` where it is not absolute and of at most 2048
@@ -52,7 +52,8 @@ export function parseFinishUri(
   if (url.protocol === 'https:') return WITH_HOST.test(uri) ? url : undefined
   if (url.protocol === 'http:')
     return WITH_HOST.test(uri) && options.loopbackHttp && isLoopbackHost(url.hostname) ? url : undefined
-  return options.schemes.includes(url.protocol.slice(0, -1)) && !FORBIDDEN_SCHEMES.has(url.protocol) ? url : undefined
+  const scheme = url.protocol.slice(0, -1)
+  return options.schemes.includes(scheme) && !FORBIDDEN_SCHEMES.includes(scheme) ? url : undefined
 }
 
 function isNamed(pair: string, names: readonly string[]): boolean {

@@ -7,7 +7,7 @@ import {
   finishRedirect,
   isFinishNonce,
   parseFinishUri,
-} from '../../src/protocol/finish-hash.ts'
+} from '../../src/protocol/finish.ts'
 import vectors from '../vectors/interaction-hash.json' with { type: 'json' }
 
 const strict = { loopbackHttp: false, schemes: [] }
