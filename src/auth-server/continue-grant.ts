@@ -8,7 +8,7 @@ import {
   wrongContinuationToken,
 } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
-import { pinKey, presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
+import { presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
 import { type Input, parseBody } from '../http/endpoint.ts'
 import type { Exchange, Proof } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
@@ -55,8 +55,7 @@ async function identifyByGrant(exchange: Exchange, unknown: () => OpenPaymentsEr
   const record = isIdentifier(id) ? await readRecord(context.storage, 'grant', id) : undefined
   if (record === undefined) throw unknown()
   if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash)) throw wrongContinuationToken()
-  const { proof, key } = await proveSignature(exchange, candidates, record.value)
-  if (key.isNew) await pinKey(context, id, proof)
+  const proof = await proveHolder(exchange, candidates, record.value, id)
   return { grantId: id, continuationToken: token, proof }
 }
 

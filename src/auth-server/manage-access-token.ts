@@ -6,7 +6,7 @@ import {
 } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { checkMediaType } from '../http/body.ts'
-import { pinKey, presentedToken, proveSignature, signaturesOf } from '../http/credentials.ts'
+import { presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange, Proof } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
@@ -53,8 +53,7 @@ async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsEr
   const candidates = await signaturesOf(exchange, true)
   const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
   if (record === undefined || record.value.manageId !== params['id']) throw unknown()
-  const { proof, key } = await proveSignature(exchange, candidates, record.value)
-  if (key.isNew) await pinKey(context, record.value.grantId, proof)
+  const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId)
   return { presented: record, client: record.value.client, proof }
 }
 

@@ -64,8 +64,7 @@ async function proveToken(exchange: Exchange, found: readonly (StoredRecord | un
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
   const token = presented.value
   const candidates = await signaturesOf(exchange, true)
-  const { proof, key } = await proveSignature(exchange, candidates, token)
-  if (key.isNew) await pinKey(context, token.grantId, proof)
+  const proof = await proveHolder(exchange, candidates, token, token.grantId)
   return { token, presented, proof }
 }
 
@@ -95,6 +94,18 @@ export async function signaturesOf(
   )
   if (!read.ok) throw invalidSignature(read.reason)
   return read.candidates
+}
+
+/** Proves the holder of what a grant has given, by a key that the grant has seen or that is written down with it now. */
+export async function proveHolder(
+  exchange: Exchange,
+  candidates: readonly SignatureCandidate[],
+  holder: KeyHolder,
+  grantId: string,
+): Promise<Proof> {
+  const { proof, key } = await proveSignature(exchange, candidates, holder)
+  if (key.isNew) await pinKey(exchange.context, grantId, proof)
+  return proof
 }
 
 /** Verifies a signature with the keys of its holder, and prepares the claims that make it single use. */
@@ -190,7 +201,7 @@ function targetUris(exchange: Exchange): readonly string[] {
 const PINNED_KEYS = 100
 
 /** Writes a key that the grant has not seen down with it, before it is used, so that it cannot change afterwards. @spec KEY-10 */
-export async function pinKey(context: Context, grantId: string, { keyId: kid, thumbprint }: Proof): Promise<void> {
+async function pinKey(context: Context, grantId: string, { keyId: kid, thumbprint }: Proof): Promise<void> {
   await decide(context, async () => {
     const grant = await readRecord(context.storage, 'grant', grantId)
     if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
