@@ -20,6 +20,7 @@ import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
+import { REPEAT_MILLISECONDS } from '../records/retention.ts'
 import {
   continuationToWire,
   type IssuedToken,
@@ -173,9 +174,6 @@ function keepWaiting(context: Context, record: StoredRecord<'grant'>, now: numbe
   const grant: Grant = { ...record.value, continueAfter: now + context.lifetimes.continuationWaitSeconds * 1000 }
   return { changes: [{ ...record, action: 'replace', value: grant }], answer: { kind: 'waiting', grant } }
 }
-
-/** How long a repeat of the last successful call is answered the same way: a client that lost the answer asks again. */
-export const REPEAT_MILLISECONDS = 60_000
 
 /** @spec CON-5 @spec CON-6 */
 async function repeatIssue(

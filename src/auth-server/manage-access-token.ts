@@ -17,8 +17,7 @@ import type { ClientId } from '../protocol/client.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { revokeTokenChange } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
-import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
-import { REPEAT_MILLISECONDS } from './continue-grant.ts'
+import { OVER_KEPT_MILLISECONDS, REPEAT_MILLISECONDS } from '../records/retention.ts'
 import {
   type IssuedToken,
   insertToken,

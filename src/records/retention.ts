@@ -3,6 +3,9 @@ const DAY_MILLISECONDS = 24 * 3600 * 1000
 /** How long the records of what is over are kept for those who ask again: tokens that were revoked, grants that came to nothing. */
 export const OVER_KEPT_MILLISECONDS = 30 * DAY_MILLISECONDS
 
+/** How long the repeat of a continuation or a rotation is answered as the first was: its client has lost the answer. @spec CON-5 @spec TOK-7 */
+export const REPEAT_MILLISECONDS = 60_000
+
 /** How long a repeat under an `Idempotency-Key` is answered as the first request was. @spec OUT-12 */
 export const IDEMPOTENCY_KEPT_MILLISECONDS = DAY_MILLISECONDS
 
