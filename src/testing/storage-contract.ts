@@ -10,8 +10,6 @@ import { RECEIPT_CASES } from './storage-receipt-cases.ts'
 import { TOKEN_CASES } from './storage-token-cases.ts'
 import { VALUE_CASES } from './storage-value-cases.ts'
 
-export type { StorageCase } from './storage-case.ts'
-
 /**
  * Everything that the `Storage` port promises, as cases for any test runner. Each case makes a fresh, empty store:
  *
