@@ -1,6 +1,6 @@
 import type { Asset, Cryptography } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
-import { isEqualBytes } from '../../src/protocol/identifiers.ts'
+import { isEqualBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
 import { accountOf, type IlpPeerSettings } from './options.ts'
 
 /** A peer and the name of the account with it. */
@@ -32,7 +32,7 @@ export function createPeers(settings: readonly IlpPeerSettings[]): Peers {
     },
     peerByAccount: (account) => peers.find((peer) => peer.account === account),
     async peerByToken(token, cryptography) {
-      const digest = async (text: string): Promise<Uint8Array> => cryptography.sha256(new TextEncoder().encode(text))
+      const digest = async (text: string): Promise<Uint8Array> => cryptography.sha256(toUtf8(text))
       const shown = await digest(token)
       let found: Peer | undefined
       for (const peer of peers) {

@@ -1,4 +1,5 @@
 import type { Cryptography } from '../../src/index.ts'
+import { toUtf8 } from '../../src/protocol/identifiers.ts'
 import { joinOctets } from './oer.ts'
 
 /** What both ends of a connection derive from their shared secret. */
@@ -20,8 +21,7 @@ const TAG_OCTETS = 16
 
 /** Derives the keys of a connection from its shared secret of 32 octets. */
 export async function deriveStreamKeys(cryptography: Cryptography, sharedSecret: Uint8Array): Promise<StreamKeys> {
-  const derive = async (label: string): Promise<Uint8Array> =>
-    cryptography.hmacSha256(sharedSecret, new TextEncoder().encode(label))
+  const derive = async (label: string): Promise<Uint8Array> => cryptography.hmacSha256(sharedSecret, toUtf8(label))
   const encryption = new Uint8Array(await derive('ilp_stream_encryption'))
   const cipher = await crypto.subtle.importKey('raw', encryption, 'AES-GCM', false, ['encrypt', 'decrypt'])
   const fulfillment = await derive('ilp_stream_fulfillment')

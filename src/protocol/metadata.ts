@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { toUtf8 } from './identifiers.ts'
 
 /** Metadata that a client attaches to a payment: any JSON object, given back unchanged. */
 export type Metadata = Readonly<Record<string, unknown>>
@@ -31,5 +32,5 @@ export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
     (value) => isMetadata(value) && isRepeatable(value, MAX_DEPTH),
     'metadata must be an object of at most 8 levels and finite numbers',
   ),
-  v.check((value) => new TextEncoder().encode(JSON.stringify(value)).length <= MAX_BYTES, 'metadata is too large'),
+  v.check((value) => toUtf8(JSON.stringify(value)).length <= MAX_BYTES, 'metadata is too large'),
 )
