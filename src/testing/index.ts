@@ -10,7 +10,7 @@ export {
   alterRequest,
   createSigningKey,
   type InMemoryRequest,
-  type SignedRequest,
+  type SignedRequestOptions,
   type SigningKey,
   signedRequest,
 } from './sign-request.ts'

@@ -21,7 +21,7 @@ export interface InMemoryRequest extends HttpRequest {
 }
 
 /** What to request, and how to sign it. */
-export interface SignedRequest extends SignOptions {
+export interface SignedRequestOptions extends SignOptions {
   readonly method: string
   /** Absolute; its path and query become the request target unchanged. */
   readonly url: string
@@ -44,7 +44,7 @@ export async function createSigningKey(cryptography: Cryptography, keyId = 'test
 }
 
 /** Makes a signed request for `handle`. */
-export async function signedRequest(request: SignedRequest): Promise<InMemoryRequest> {
+export async function signedRequest(request: SignedRequestOptions): Promise<InMemoryRequest> {
   const body = request.json === undefined ? request.body : JSON.stringify(request.json)
   const authorization = request.token === undefined ? {} : { authorization: `GNAP ${request.token}` }
   const headers = await signRequest(

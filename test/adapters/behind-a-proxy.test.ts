@@ -6,7 +6,7 @@ import express from 'express'
 import type { OpenPayments } from 'open-payments-server'
 import { openPaymentsMiddleware } from 'open-payments-server/express'
 import { toNodeListener } from 'open-payments-server/node'
-import { type InMemoryRequest, type SignedRequest, signedRequest } from 'open-payments-server/testing'
+import { type InMemoryRequest, type SignedRequestOptions, signedRequest } from 'open-payments-server/testing'
 import { afterEach, describe, expect, it } from 'vitest'
 import { BASE, BOB, cryptography, type TestWallet, testWallet } from '../support/test-wallet.ts'
 import { testServers } from './echo.ts'
@@ -103,7 +103,7 @@ const AUTH = `${BASE}/op/auth`
 /** A wallet whose base URLs have a prefix, and a client of it that speaks TLS with `port`. */
 async function clientOf(mount: (openPayments: OpenPayments) => RequestListener) {
   const wallet = await testWallet({ authServer: AUTH, resourceServer: `${BASE}/op` })
-  const sign = (request: Pick<SignedRequest, 'method' | 'url' | 'token' | 'json'>): Promise<InMemoryRequest> =>
+  const sign = (request: Pick<SignedRequestOptions, 'method' | 'url' | 'token' | 'json'>): Promise<InMemoryRequest> =>
     signedRequest({
       ...request,
       key: wallet.client.key,

@@ -1,7 +1,7 @@
 import type { HttpRequest, PublicKey } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
-import { type SignedRequest, signedRequest } from 'open-payments-server/testing'
+import { type SignedRequestOptions, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import { bodyText } from '../support/body-text.ts'
 import { cryptography, type TestWallet, testWallet } from '../support/test-wallet.ts'
@@ -11,7 +11,7 @@ import { type Counts, countCalls, createCounter } from './counter.ts'
 /** A wallet whose ports are counted, and whose client has its wallet address on another server. */
 export interface CountedWallet extends TestWallet {
   /** What a request costs that the client signs, from the request to the end of what goes on after its answer. */
-  costOf(asked: Pick<SignedRequest, 'method' | 'url' | 'token' | 'json'>): Promise<Counts>
+  costOf(asked: Pick<SignedRequestOptions, 'method' | 'url' | 'token' | 'json'>): Promise<Counts>
   /** The same for one that nobody signs. */
   costOfPlain(request: HttpRequest): Promise<Counts>
 }

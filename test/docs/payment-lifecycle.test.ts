@@ -1,5 +1,5 @@
 import type { HttpRequest } from 'open-payments-server'
-import type { SignedRequest } from 'open-payments-server/testing'
+import type { SignedRequestOptions } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { readText } from '../architecture/source-tree.ts'
 import type { Call } from '../payments/faulty-ports.ts'
@@ -112,7 +112,7 @@ async function die({ death, refused, isKeyed, unanswered, meanwhile }: Play): Pr
 function order(
   world: World,
   { token, body }: PreparedPayment,
-  more: Partial<SignedRequest> = {},
+  more: Partial<SignedRequestOptions> = {},
 ): Promise<HttpRequest> {
   return signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body, more)
 }
@@ -222,7 +222,7 @@ describe('T-31 OUT-12 a client that heard nothing', () => {
 describe('D8 a client that orders again within the second', () => {
   const REPLAYED = [401, 'invalid_signature']
   const orderTwice = async (
-    more: readonly [Partial<SignedRequest>, Partial<SignedRequest>],
+    more: readonly [Partial<SignedRequestOptions>, Partial<SignedRequestOptions>],
     { seconds = 0, debit = '5' }: { readonly seconds?: number; readonly debit?: string } = {},
   ): Promise<readonly unknown[]> => {
     const world = await moneyWorld()

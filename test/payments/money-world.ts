@@ -11,7 +11,7 @@ import {
 } from 'open-payments-server'
 import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
-import { type SignedRequest, signedRequest } from 'open-payments-server/testing'
+import { type SignedRequestOptions, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import { bodyText } from '../support/body-text.ts'
 import { violations } from '../support/open-api.ts'
@@ -219,7 +219,7 @@ export async function signedBy(
   url: string,
   token?: string,
   json?: unknown,
-  more: Partial<SignedRequest> = {},
+  more: Partial<SignedRequestOptions> = {},
 ): Promise<HttpRequest> {
   const created = Math.floor(world.wallet.clock.now() / 1000)
   const { key } = world.wallet.client
@@ -236,7 +236,7 @@ export async function signedBy(
 }
 
 /** The `Idempotency-Key` of a request, signed with the rest. */
-export function keyed(key: string): Partial<SignedRequest> {
+export function keyed(key: string): Partial<SignedRequestOptions> {
   const content = ['content-digest', 'content-length', 'content-type']
   return {
     headers: { 'idempotency-key': key },
@@ -256,7 +256,7 @@ export async function pay(
   world: World,
   process: Process,
   prepared: PreparedPayment,
-  more: Partial<SignedRequest> = {},
+  more: Partial<SignedRequestOptions> = {},
 ): Promise<ProcessAnswer | undefined> {
   const { token, body } = prepared
   const answer = await ask(process, await signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body, more))

@@ -14,7 +14,7 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import {
   createSigningKey,
   type InMemoryRequest,
-  type SignedRequest,
+  type SignedRequestOptions,
   type SigningKey,
   signedRequest,
 } from 'open-payments-server/testing'
@@ -83,7 +83,7 @@ export interface Client {
   readonly client: unknown
 }
 
-export interface Sending extends Partial<Omit<SignedRequest, 'method' | 'url'>> {
+export interface Sending extends Partial<Omit<SignedRequestOptions, 'method' | 'url'>> {
   readonly as?: Client
   readonly alter?: (request: InMemoryRequest) => HttpRequest
 }

@@ -5,7 +5,7 @@ import {
   alterRequest,
   createSigningKey,
   type InMemoryRequest,
-  type SignedRequest,
+  type SignedRequestOptions,
   type SigningKey,
   signedRequest,
 } from 'open-payments-server/testing'
@@ -18,7 +18,7 @@ import type { Script, ScriptedAnswer, ScriptedExchange, ScriptedRequest } from '
 export type Alteration = Parameters<typeof alterRequest>[1]
 
 /** How a request of the script is made. */
-export interface Sending extends Partial<Omit<SignedRequest, 'method' | 'url' | 'cryptography' | 'created'>> {
+export interface Sending extends Partial<Omit<SignedRequestOptions, 'method' | 'url' | 'cryptography' | 'created'>> {
   /** Seconds from now at which it claims to be signed. */
   readonly signedAfter?: number
   readonly alter?: Alteration | ((request: InMemoryRequest) => Alteration)
