@@ -1,6 +1,7 @@
 import type { OperationId } from 'open-payments-server'
+import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
-import { ALICE, type AnswerBody, BASE, BOB, CAROL, CLIENT, decideAs, FINISH, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, BOB, CAROL, CLIENT, decideAs, FINISH, usd } from '../support/test-wallet.ts'
 import type { FuzzWorld, Plan } from './fuzz-world.ts'
 
 // A request of every operation that is right in every way, with all that has to be there for it.

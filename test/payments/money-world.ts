@@ -13,11 +13,11 @@ import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledge
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { type SignedRequestOptions, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
+import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
 import { violations } from '../support/open-api.ts'
 import {
   ALICE,
-  type AnswerBody,
   AUTH,
   BASE,
   BOB,

@@ -3,11 +3,11 @@ import type { SigningKey } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import { type FaultyPorts, faultyPorts } from '../payments/faulty-ports.ts'
 import { LONG_LIFETIMES } from '../resource-server/observed-wallet.ts'
+import type { AnswerBody } from '../support/answer-body.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
 import {
   ALICE,
   type Answer,
-  type AnswerBody,
   AUTH,
   BASE,
   BOB,

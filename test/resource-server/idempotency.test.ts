@@ -1,8 +1,9 @@
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
+import type { AnswerBody } from '../support/answer-body.ts'
 import { interleavedStorage } from '../support/interleaved-storage.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
-import { ALICE, type Answer, type AnswerBody, addClient, BASE, BOB, type Sending, usd } from '../support/test-wallet.ts'
+import { ALICE, type Answer, addClient, BASE, BOB, type Sending, usd } from '../support/test-wallet.ts'
 import {
   expectRefusal,
   expectStatus,

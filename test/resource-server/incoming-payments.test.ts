@@ -2,7 +2,7 @@ import type { Ledger } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import type { AnswerBody } from '../support/test-wallet.ts'
+import type { AnswerBody } from '../support/answer-body.ts'
 import { ALICE, addClient, BASE, BOB, CAROL, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,

@@ -1,12 +1,12 @@
 import type { Change, OpenPaymentsOptions, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect } from 'vitest'
+import type { AnswerBody } from '../support/answer-body.ts'
 import { type FakeRail, fakeRail } from '../support/fake-rail.ts'
 import { type FakeReceiver, type FakeRemoteReceivers, fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
 import {
   ALICE,
   type Answer,
-  type AnswerBody,
   AUTH,
   BASE,
   BOB,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { AnswerBody } from '../support/answer-body.ts'
 import {
   ALICE,
   type Answer,
-  type AnswerBody,
   BASE,
   BOB,
   decideAs,

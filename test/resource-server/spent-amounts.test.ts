@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ALICE, type AnswerBody, BASE, usd } from '../support/test-wallet.ts'
+import type { AnswerBody } from '../support/answer-body.ts'
+import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,

@@ -1,7 +1,7 @@
 import type { HttpRequest } from 'open-payments-server'
 import { signedRequest } from 'open-payments-server/testing'
+import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
-import type { AnswerBody } from '../support/test-wallet.ts'
 import type { SimulatedClient, SimulatedProcess, World } from './world.ts'
 
 /** An answer as a client reads it. */

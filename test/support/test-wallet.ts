@@ -7,7 +7,6 @@ import {
   type OpenPaymentsEvent,
   type OpenPaymentsOptions,
   type WalletAddress,
-  type WireAmount,
 } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
@@ -20,6 +19,7 @@ import {
 } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
+import type { AnswerBody } from './answer-body.ts'
 import { bodyText } from './body-text.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
 import { violations } from './open-api.ts'
@@ -33,40 +33,6 @@ export const CLIENT = `${BASE}/client`
 export const SECRET = 'a secret of the tests, long enough to be one'
 
 export const cryptography = webCryptography()
-
-/** The bodies of all answers in one: a test reads the members that it expects. */
-export interface AnswerBody {
-  readonly error: {
-    readonly code: string
-    readonly description: string
-    readonly details?: Readonly<Record<string, unknown>>
-  }
-  readonly access_token: {
-    readonly value: string
-    readonly manage: string
-    readonly expires_in: number
-    readonly access: unknown[]
-  }
-  readonly continue: { readonly access_token: { readonly value: string }; readonly uri: string; readonly wait?: number }
-  readonly interact: { readonly redirect: string; readonly finish: string }
-  readonly subject: unknown
-  readonly id: string
-  readonly result: readonly AnswerBody[]
-  readonly pagination: {
-    readonly startCursor?: string
-    readonly endCursor?: string
-    readonly hasNextPage: boolean
-    readonly hasPreviousPage: boolean
-  }
-  readonly keys: readonly unknown[]
-  readonly completed: boolean
-  readonly expiresAt: string
-  readonly methods: readonly { readonly ilpAddress: string; readonly sharedSecret: string }[]
-  readonly debitAmount: WireAmount
-  readonly receiveAmount: WireAmount
-  readonly sentAmount: WireAmount
-  readonly receivedAmount: WireAmount
-}
 
 /** An answer, its JSON body read. */
 export interface Answer {

@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
 import { type Fault, faultAt } from '../payments/faulty-ports.ts'
 import { keyed, OPENING, type PreparedPayment, pay, preparePayment } from '../payments/money-world.ts'
+import type { AnswerBody } from '../support/answer-body.ts'
 import {
   ALICE,
-  type AnswerBody,
   decideAs,
   grantAtOnce,
   grantWithConsent,

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest'
 import type { ReceivedPayment } from '../../../src/index.ts'
 import { createIncoming, idOf, RECEIVING_ACCESS, tokenFor } from '../../resource-server/observed-wallet.ts'
-import { type AnswerBody, usd, usdAmount } from '../../support/test-wallet.ts'
+import type { AnswerBody } from '../../support/answer-body.ts'
+import { usd, usdAmount } from '../../support/test-wallet.ts'
 import type { RaceWorld } from './race-world.ts'
 import type { Report } from './server-process.ts'
 

@@ -197,7 +197,7 @@ export type Expected =
   | { readonly status: number; readonly code: string }
   | { readonly status: number; readonly body: unknown; readonly learn?: (body: AnswerBody) => void }
 
-export type AnswerBody = import('../../support/test-wallet.ts').AnswerBody
+export type AnswerBody = import('../../support/answer-body.ts').AnswerBody
 
 export const refused = (status: number, code: string): Expected => ({ status, code })
 export const isRefused = (
