@@ -29,7 +29,10 @@ import { tellFault } from './records/tell-fault.ts'
 import { resourceServerRoutes } from './resource-server/routes.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
-/** How a host hears of work that goes on after a response, such as the delivery of a payment. */
+/**
+ * How a host hears of work that goes on after a response, such as the delivery of a payment. An object of the host's own
+ * will do, such as the execution context of a Worker: its method is called on it.
+ */
 export interface HandleOptions {
   /** Given every such promise; none of them rejects. A host that may freeze after a response keeps itself awake for them. */
   readonly waitUntil?: (work: Promise<unknown>) => void
@@ -144,9 +147,9 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     return work
   }
   // A host that cannot be told must not make a failure of what was done: its client would order it again.
-  const tellHost = (waitUntil: HandleOptions['waitUntil'], work: Promise<unknown>): void => {
+  const tellHost = (host: HandleOptions, work: Promise<unknown>): void => {
     try {
-      waitUntil?.(work)
+      host.waitUntil?.(work)
     } catch (cause) {
       tellFault(context, 'waitUntil failed', cause)
     }
@@ -160,20 +163,20 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   const recover = createRecovery(context, keep, tellLater)
   for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keepCredit))
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
-  const handle: OpenPayments['handle'] = async (request, { waitUntil } = {}) => {
+  const handle: OpenPayments['handle'] = async (request, host = {}) => {
     const rail = railAt(request.method, request.target)
     if (rail !== undefined) {
       const response = await answerByRail(context, rail, request)
       // What the rail has taken is credited after the answer.
-      tellHost(waitUntil, Promise.all(credits))
+      tellHost(host, Promise.all(credits))
       return response
     }
-    return answer(request, (work) => tellHost(waitUntil, keep(work)))
+    return answer(request, (work) => tellHost(host, keep(work)))
   }
   return {
     handle,
-    fetch: async (request, { source, ...handling } = {}) =>
-      toFetchResponse(await handle(fromFetchRequest(request, source), handling), request.method),
+    fetch: async (request, host = {}) =>
+      toFetchResponse(await handle(fromFetchRequest(request, host.source), host), request.method),
     owns: async (method, target) => {
       if (railAt(method, target) !== undefined) return true
       const found = match(method, target)

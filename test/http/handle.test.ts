@@ -55,4 +55,31 @@ describe('handle', () => {
     await openPayments.drain()
     expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
   })
+
+  // As a Worker's execution context is: a method of a class that needs its object.
+  it.each(['handle', 'fetch'] as const)("hands the work that goes on to the host's own object: %s", async (name) => {
+    class ExecutionContext {
+      readonly #works: Promise<unknown>[] = []
+      waitUntil(work: Promise<unknown>): void {
+        this.#works.push(work)
+      }
+      async settled(): Promise<number> {
+        return (await Promise.all(this.#works)).length
+      }
+    }
+    const world = await moneyWorld()
+    const { token, body } = await preparePayment(world, await grantTokens(world))
+    const { openPayments } = world.start()
+    const host = new ExecutionContext()
+    const url = `${BASE}/outgoing-payments`
+    const signed = await signedBy(world, 'POST', url, token, body)
+    const headers = Object.entries(signed.headers).map(([field, [line = '']]): [string, string] => [field, line])
+    const request = new Request(url, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect(
+      await (name === 'handle' ? openPayments.handle(signed, host) : openPayments.fetch(request, host)),
+    ).toMatchObject({ status: 201 })
+    expect(await host.settled()).toBeGreaterThan(0)
+    expect(world.wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+  })
 })

@@ -11,7 +11,7 @@ import {
 } from 'open-payments-server'
 import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
-import { type SignedRequestOptions, signedRequest } from 'open-payments-server/testing'
+import { type InMemoryRequest, type SignedRequestOptions, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
@@ -220,7 +220,7 @@ export async function signedBy(
   token?: string,
   json?: unknown,
   more: Partial<SignedRequestOptions> = {},
-): Promise<HttpRequest> {
+): Promise<InMemoryRequest> {
   const created = Math.floor(world.wallet.clock.now() / 1000)
   const { key } = world.wallet.client
   return signedRequest({
