@@ -1,7 +1,8 @@
 import type { Context } from '../ports/context.ts'
-import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
+import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
+import { conflictsOf } from '../records/decide.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
@@ -81,26 +82,25 @@ async function endRecord(context: Context, record: StoredRecord, tellLater: Tell
   if (incoming !== undefined) return expireIncomingPayment(context, incoming, tellLater)
   const [grant] = recordsOfKind([record], 'grant')
   if (grant === undefined) return false
-  const end = writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))
-  return (await commitSwept(context, [end])) === 'committed'
+  return sweepAway(context, [writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))])
 }
 
 /** Deletes records in one commit; without those that another process was faster with. Answers how many. */
 export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
-  let left = records
+  let left = records.map(deleteRecord)
   while (left.length > 0) {
-    const outcome = await commitSwept(context, left.map(deleteRecord))
-    if (outcome === 'committed') return left.length
-    if (outcome === undefined) return forgetOneByOne(context, left)
-    left = left.filter((_record, index) => !outcome.conflicts.includes(index))
+    const conflicts = await commitSwept(context, left)
+    if (conflicts === undefined) return forgetOneByOne(context, left)
+    if (conflicts.length === 0) return left.length
+    left = left.filter((change) => !conflicts.includes(change))
   }
   return 0
 }
 
-/** Where the whole commit fails: one record that cannot be deleted keeps no other. */
-async function forgetOneByOne(context: Context, records: readonly StoredRecord[]): Promise<number> {
+/** If the whole commit fails: one record that cannot be deleted keeps no other. */
+async function forgetOneByOne(context: Context, changes: readonly Change[]): Promise<number> {
   let count = 0
-  for (const record of records.length > 1 ? records : []) count += await forgetRecords(context, [record])
+  for (const change of changes.length > 1 ? changes : []) if (await sweepAway(context, [change])) count++
   return count
 }
 
@@ -108,10 +108,15 @@ function deleteRecord({ kind, version, value }: StoredRecord): Change {
   return { action: 'delete', kind, id: value.id, version }
 }
 
-/** Commits what is over; what cannot be committed keeps nothing else waiting. */
-async function commitSwept(context: Context, changes: readonly Change[]): Promise<CommitResult | undefined> {
+/** Commits what is over, and answers whether that has happened; what cannot be committed keeps nothing else waiting. */
+async function sweepAway(context: Context, changes: readonly Change[]): Promise<boolean> {
+  return (await commitSwept(context, changes))?.length === 0
+}
+
+/** Commits, and answers what met a conflict: nothing if all was committed, `undefined` if nobody knows. */
+async function commitSwept(context: Context, changes: readonly Change[]): Promise<readonly Change[] | undefined> {
   try {
-    return await context.storage.commit(changes)
+    return conflictsOf(await context.storage.commit(changes), changes)
   } catch (cause) {
     tellFault(context, 'a record could not be swept', cause)
     return undefined
@@ -126,12 +131,12 @@ async function expireIncomingPayment(
   if (record.value.reserved.value > 0n) {
     // A receipt under way still counts: the payment expires once it has been credited or dropped.
     const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
-    await commitSwept(context, [{ ...record, action: 'replace', dueAt }])
+    await sweepAway(context, [{ ...record, action: 'replace', dueAt }])
     return false
   }
   const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = recordEvents(context, [incomingPaymentEvent(context, value, 'expired')])
-  if ((await commitSwept(context, [replaceIncoming(record, value), ...events])) !== 'committed') return false
+  if (!(await sweepAway(context, [replaceIncoming(record, value), ...events]))) return false
   tellLater(() => deliverEvents(context, value.id))
   return true
 }

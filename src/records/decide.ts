@@ -67,17 +67,20 @@ export async function decide<T>(
 /** Commits; answers the changes that met a conflict, none where it happened. Throws "unavailable" where that stays unknown. */
 export async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
   try {
-    const outcome = await context.storage.commit(changes)
-    return outcome === 'committed' ? [] : conflictsOf(outcome, changes)
+    return conflictsOf(await context.storage.commit(changes), changes)
   } catch (cause) {
     if (await hasHappened(context, changes, cause)) return []
     throw unavailable('the outcome of a commit is unknown')
   }
 }
 
-/** Throws where a store in JavaScript answers something else: it may have committed, and says neither. */
-function conflictsOf({ conflicts }: Exclude<CommitResult, 'committed'>, changes: readonly Change[]): readonly Change[] {
-  const found = conflicts.flatMap((index) => changes[index] ?? [])
+/**
+ * The changes that met a conflict, none where they were committed. Throws where a store in JavaScript answers something
+ * else: it may have committed, and says neither.
+ */
+export function conflictsOf(outcome: CommitResult, changes: readonly Change[]): readonly Change[] {
+  if (outcome === 'committed') return []
+  const found = outcome.conflicts.flatMap((index) => changes[index] ?? [])
   if (found.length === 0) throw new TypeError('the storage answered a commit with no conflict')
   return found
 }

@@ -1,7 +1,8 @@
-import type { Ledger } from 'open-payments-server'
+import type { Ledger, Storage } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, incomingPayment, requestConsent, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 
 // What a ledger written without types might say instead of an answer, after it has done the work.
 const NO_ANSWERS: readonly unknown[] = ['ok', true, {}, undefined, null, { ok: 'yes' }, { ok: false, reason: 'later' }]
@@ -86,5 +87,28 @@ describe('a ledger that refuses a settlement, which it may not', () => {
     expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'outgoing_payment.completed' }))
     expect(await books.balance('alice')).toMatchObject({ total: 99_000n, held: 0n })
     expect(await books.balance('bob')).toMatchObject({ total: 1000n })
+  })
+})
+
+describe('a storage that answers a commit with what is no answer', () => {
+  it('makes a fault of each in sweep(), which ends', async () => {
+    const storage = memoryStorage()
+    let strangeAnswers = 0
+    const commit: Storage['commit'] = async (changes) => {
+      if (strangeAnswers === 0) return storage.commit(changes)
+      if (--strangeAnswers === 0) throw new Error('asked again and again')
+      return { conflicts: [] }
+    }
+    const wallet = await testWallet({ storage: { ...storage, commit } })
+    await requestConsent(wallet, [{ type: 'outgoing-payment', actions: ['create'], identifier: ALICE }])
+    wallet.clock.advance(2 * 24 * 3_600_000)
+    strangeAnswers = 20
+    expect(await wallet.openPayments.sweep()).toBe(0)
+    const fault = {
+      message: 'a record could not be swept',
+      cause: { message: 'the storage answered a commit with no conflict' },
+    }
+    // Of the interaction, which is deleted, and of the grant, which is ended.
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([fault, fault])
   })
 })
