@@ -93,8 +93,8 @@ export interface OpenPayments {
   }
   /**
    * The outgoing payments of a wallet address by any spelling of its URL, newest first, each with the client's signed
-   * request, the grant and the ids in the ledger: what proves who ordered it. Plain JSON. Rejects with `TypeError` where
-   * the text is no wallet address, and where the storage fails.
+   * request, the grant and the ids in the ledger: what proves who ordered it. Plain JSON. Rejects with `TypeError` if
+   * the text is no wallet address of this server, under its `walletAddressServer`, and if the storage fails.
    * @spec T-42
    */
   audit(walletAddress: string): AsyncIterable<AuditedPayment>

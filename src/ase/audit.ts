@@ -104,7 +104,7 @@ export interface AuditedDelivery {
 
 const PAGE = 100
 
-/** The outgoing payments of a wallet address by any spelling of its URL, newest first, each with its proof. Rejects where it is none. @spec T-42 */
+/** The outgoing payments of a wallet address by any spelling of its URL, newest first, each with its proof. Rejects if it is none of this server. @spec T-42 */
 export async function* auditPayments(context: Context, text: string): AsyncIterable<AuditedPayment> {
   const walletAddress = requireWalletAddress(context, text)
   let after: ListPosition | undefined

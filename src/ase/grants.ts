@@ -21,8 +21,8 @@ export interface LiveGrant {
 export interface Grants {
   /**
    * The live grants on a wallet address, newest first: `limit` at once, from 1 to 100, by default 50. `after` is the id of the
-   * last one seen; a list that is empty is the end. Rejects with `TypeError` where the text is no wallet address, and with
-   * `RangeError` where `limit` is none, or `after` no grant of it.
+   * last one seen; a list that is empty is the end. Rejects with `TypeError` if the text is no wallet address of
+   * this server, under its `walletAddressServer`, and with `RangeError` if `limit` is none, or `after` no grant of it.
    */
   list(
     walletAddress: string,
@@ -30,7 +30,8 @@ export interface Grants {
   ): Promise<readonly LiveGrant[]>
   /**
    * Ends a grant and its token in one commit. `walletAddress` is that of the person who revokes: `false` where the
-   * grant is not theirs, is over already, or never existed. Rejects with `TypeError` where the text is no wallet address.
+   * grant is not theirs, is over already, or never existed. Rejects with `TypeError` if the text is no wallet address of
+   * this server.
    */
   revoke(walletAddress: string, grantId: string): Promise<boolean>
 }

@@ -2,11 +2,13 @@ import type { Context } from '../ports/context.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /**
- * The canonical URL of a wallet address that the wallet names. Throws a `TypeError` where the text is none: under another
- * spelling there is nothing, which would look like a proof that nothing was given or paid.
+ * The canonical URL of a wallet address that the wallet names. Throws a `TypeError` if the text is none under this server's
+ * own origin: under another one, or in another spelling, there is nothing, which would look like a proof that nothing was
+ * given or paid.
  */
-export function requireWalletAddress({ policies }: Context, text: string): string {
+export function requireWalletAddress({ policies, walletAddressServer }: Context, text: string): string {
   const walletAddress = canonicalWalletAddress(text, policies)
-  if (walletAddress === undefined) throw new TypeError(`${text} is not a wallet address`)
+  if (!walletAddress?.startsWith(`${walletAddressServer}/`))
+    throw new TypeError(`${text} is not a wallet address under ${walletAddressServer}`)
   return walletAddress
 }

@@ -9,7 +9,7 @@ import {
   resume,
   rotate,
 } from '../auth-server/auth-wallet.ts'
-import { ALICE, BOB, CLIENT, decideAs } from '../support/test-wallet.ts'
+import { ALICE, BASE, BOB, CLIENT, decideAs } from '../support/test-wallet.ts'
 
 async function issuedGrant(wallet: Awaited<ReturnType<typeof authWallet>>) {
   const { pending, interactRef } = await approvedGrant(wallet)
@@ -49,8 +49,11 @@ describe('the grants of a wallet address', () => {
     await issuedGrant(wallet)
     const [grant] = await grants.list(`${ALICE}/`)
     expect(grant).toBeDefined()
-    await expect(grants.list('alice')).rejects.toThrow('alice is not a wallet address')
-    await expect(grants.revoke('alice', grant?.id ?? '')).rejects.toThrow('alice is not a wallet address')
+    for (const none of ['alice', 'https://shop.example/alice']) {
+      const refusal = new TypeError(`${none} is not a wallet address under ${BASE}`)
+      await expect(grants.list(none)).rejects.toThrow(refusal)
+      await expect(grants.revoke(none, grant?.id ?? '')).rejects.toThrow(refusal)
+    }
     expect(await grants.revoke(`${ALICE}/`, grant?.id ?? '')).toBe(true)
   })
 
