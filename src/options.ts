@@ -63,7 +63,7 @@ export interface OpenPaymentsOptions {
    * without ends, nobody is told.
    */
   readonly onEvent?: OnEvent
-  /** Lifetimes, sizes and open choices; each has a default. */
+  /** Lifetimes, sizes and open choices; each has a default, which `undefined` means, too. */
   readonly settings?: {
     readonly lifetimes?: Partial<Lifetimes>
     readonly limits?: Partial<RequestLimits>
@@ -163,7 +163,8 @@ function withDefaults<T extends object>(
 ): T {
   if (given !== undefined) requireObject(name, given)
   refuseUnknown(name, given ?? {}, [...Object.keys(defaults), ...withoutDefault])
-  return Object.freeze({ ...defaults, ...given })
+  const chosen = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
+  return Object.freeze({ ...defaults, ...Object.fromEntries(chosen) })
 }
 
 const CHOICES: Readonly<Record<string, readonly unknown[]>> = {

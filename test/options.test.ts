@@ -228,6 +228,14 @@ describe('the options', () => {
     expect(refusalOf({ settings: { limits: [] } })).toBe('settings.limits must be an object')
   })
 
+  it.each(['lifetimes', 'limits', 'policies'] as const)('undefined in settings.%s is the default', (part) => {
+    const defaults = resolveSettings(RIGHT)[part]
+    const names = [...Object.keys(defaults), ...(part === 'policies' ? ['clientWalletAddress'] : [])]
+    const given = settings(part, Object.fromEntries(names.map((name) => [name, undefined])))
+    expect(refusalOf(given)).toBe('accepted')
+    expect(resolveSettings({ ...RIGHT, ...given })[part]).toStrictEqual(defaults)
+  })
+
   it('onEvent is a function, and paymentMethods a list of payment methods', () => {
     expect(refusalOf({ onEvent: 'nope' })).toBe('onEvent must be a function')
     const { quote: _, ...withoutQuote } = fakeRail()
