@@ -145,8 +145,8 @@ export async function getIncomingPayment({
 }: Input<NamingCaller<'incoming-payment'> | undefined, undefined>): Promise<Result> {
   const { context } = exchange
   if (caller === undefined) return publicView(context, await readPayment(exchange))
-  await claimSignature(exchange, caller.proof)
   const payment = requireVisible(caller, 'incoming-payment', caller.named?.value)
+  await claimSignature(exchange, caller.proof)
   return { status: 200, body: await withMethods(context, payment) }
 }
 

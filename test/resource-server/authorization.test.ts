@@ -294,6 +294,18 @@ describe('who calls', () => {
     await expectRefusal(wallet, USED_SIGNATURE, () => read('one'))
     await expectStatus(200, read('two'))
   })
+
+  it.each(['incoming-payment', 'outgoing-payment', 'quote'])(
+    'SIG-26 leaves no claim of a nonce where there is nothing to show: %s',
+    async (type) => {
+      const wallet = await observedWallet()
+      const token = await tokenFor(wallet, [
+        { type, actions: ['read'], ...(type !== 'quote' && { identifier: ALICE }) },
+      ])
+      const read = () => wallet.send('GET', `${BASE}/${type}s/${'0'.repeat(32)}`, { token, nonce: 'one' })
+      for (let count = 0; count < 2; count++) await expectRefusal(wallet, NOT_FOUND, read)
+    },
+  )
 })
 
 describe('which wallet address', () => {
