@@ -1,12 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import {
-  type Clock,
-  createOpenPayments,
-  fetchKeyResolver,
-  type OnEvent,
-  type OpenPayments,
-  systemClock,
-} from 'open-payments-server'
+import { type Clock, createOpenPayments, fetchKeyResolver, type OnEvent, type OpenPayments } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import type { Ilp } from 'open-payments-server/ilp'
 import { toNodeListener } from 'open-payments-server/node'
@@ -78,9 +71,7 @@ function createServers(
   clock: Clock | undefined,
 ): OpenPayments {
   const { lifetimes = {}, loopbackKeys = true } = configuration
-  const keyResolver = loopbackKeys
-    ? undefined
-    : fetchKeyResolver({ clock: clock ?? systemClock(), loopbackHttp: false })
+  const keyResolver = loopbackKeys ? undefined : fetchKeyResolver({ ...(clock && { clock }) })
   return createOpenPayments({
     authServer: `${origin}/auth`,
     resourceServer: origin,

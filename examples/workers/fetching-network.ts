@@ -1,10 +1,10 @@
-import type { FetchKeyResolverOptions } from 'open-payments-server'
+import type { OutboundNetwork } from 'open-payments-server'
 
 /**
  * How keys of clients are fetched. A Worker cannot connect to the very address that was checked: where a name changes
  * in between, its new address is asked, which the `fetch` of Workers lets be a public one only. All other rules hold.
  */
-export const fetchingNetwork: NonNullable<FetchKeyResolverOptions['network']> = {
+export const fetchingNetwork: OutboundNetwork = {
   async resolveHost(hostname) {
     const answers = ['A', 'AAAA'].map(async (type) => {
       const url = `https://cloudflare-dns.com/dns-query?name=${hostname}&type=${type}`

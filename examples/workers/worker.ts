@@ -1,4 +1,4 @@
-import { createOpenPayments, fetchKeyResolver, type OpenPayments, systemClock } from 'open-payments-server'
+import { createOpenPayments, fetchKeyResolver, type OpenPayments } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
@@ -24,7 +24,7 @@ export class Wallet {
       secrets: [secret],
       storage: sqliteStorage(handle),
       ledger,
-      keyResolver: fetchKeyResolver({ clock: systemClock(), loopbackHttp: false, network: fetchingNetwork }),
+      keyResolver: fetchKeyResolver({ network: fetchingNetwork }),
       walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
       consent: consentPage({
         walletName: 'Example Wallet',

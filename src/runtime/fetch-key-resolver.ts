@@ -4,17 +4,23 @@ import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
 import { plainName } from '../protocol/client.ts'
 import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
 import { cacheDocuments, type Loaded } from './document-cache.ts'
-import { type Dial, type GuardedRequests, parseOutboundUrl, type ResolveHost, sendGuarded } from './guarded-request.ts'
+import { type GuardedRequests, type OutboundNetwork, parseOutboundUrl, sendGuarded } from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
 import { failuresBudget, strangersBudget, UNLIMITED } from './request-budget.ts'
+import { systemClock } from './system-clock.ts'
 import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
 
-/** What the resolver needs; `network` is the host's own unless a test brings another. */
+/** How client keys are fetched. */
 export interface FetchKeyResolverOptions {
-  readonly clock: Clock
-  /** Whether http and any port are admitted on loopback names. @spec WAS-2 */
-  readonly loopbackHttp: boolean
-  readonly network?: { readonly resolveHost: ResolveHost; readonly dial: Dial }
+  /** Default: the system's clock. */
+  readonly clock?: Clock
+  /**
+   * Whether http and any port are admitted on loopback names, for development. Default `false`, also if
+   * `settings.policies.loopbackHttp` is `true`. @spec WAS-2
+   */
+  readonly loopbackHttp?: boolean
+  /** How other servers are reached. Default: by the `node:https` of the host; required on a host without it. */
+  readonly network?: OutboundNetwork
 }
 
 /** What one source may cause of what strangers may: one alone must not use up the budget of a host. */
@@ -28,16 +34,16 @@ type FetchedDocument =
 const INVALID = { ok: false, reason: 'invalid' } as const
 
 /**
- * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` where the
- * host has no built-in modules to connect with: there the option `keyResolver` is required.
+ * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` if it is
+ * given no `network` on a host without `node:https`.
  * @spec KEY-6 @spec KEY-7 @spec KEY-12 @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5 @spec T-35
  */
-export function fetchKeyResolver(options: FetchKeyResolverOptions): KeyResolver {
-  const { clock, loopbackHttp, network = hostNetwork() } = options
+export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyResolver {
+  const { clock = systemClock(), loopbackHttp = false, network = hostNetwork() } = options
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   const takeFromSource = tokenBuckets(clock, FROM_SOURCE)
   // With the cache of 60 seconds that serves 600 active clients of one wallet.
-  const requests: GuardedRequests = { clock, loopbackHttp, budget: strangersBudget(clock), ...network }
+  const requests: GuardedRequests = { clock, loopbackHttp, budget: strangersBudget(clock), network }
 
   const budgetOfKnown = failuresBudget(clock)
 

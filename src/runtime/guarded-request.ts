@@ -7,9 +7,10 @@ import type { RequestBudget } from './request-budget.ts'
 /** A connection to make: to one of `addresses` and to nothing else, whatever the name in `url` resolves to by then. */
 export interface PinnedConnection {
   readonly url: URL
+  /** IP addresses of the host in `url`, all of them checked. */
   readonly addresses: readonly string[]
   readonly method: string
-  /** Names in lower case. */
+  /** Names in lower case. `host`, `accept-encoding` and `user-agent` are for `dial` to set. */
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
   /** Closes the connection when aborted. */
@@ -19,22 +20,31 @@ export interface PinnedConnection {
 /** The answer of a connection. Its `body` is read at most once. */
 export interface DialedReply {
   readonly status: number
+  /** The header of that name; empty if there is none. */
   readonly contentType: string
+  /** The header of that name; empty if there is none. */
   readonly contentEncoding: string
   readonly body: AsyncIterable<Uint8Array>
 }
 
-/** Finds all IP addresses of a host name. */
-export type ResolveHost = (hostname: string) => Promise<readonly string[]>
-
-/** Sends one request over a pinned connection, once; follows no redirect. */
-export type Dial = (connection: PinnedConnection) => Promise<DialedReply>
+/**
+ * How a host reaches servers that it has no reason to trust. Which URLs and addresses may be reached, how long that may take
+ * and how much is read is decided before it is asked, and after.
+ */
+export interface OutboundNetwork {
+  /** All IP addresses of a host name, of both kinds. Rejects, or resolves with none, if they cannot be found. */
+  resolveHost(hostname: string): Promise<readonly string[]>
+  /**
+   * Sends one request over a pinned connection, once; follows no redirect, and asks for an answer that is not compressed
+   * (`accept-encoding: identity`). Resolves with the headers of the answer, and rejects if there is none.
+   */
+  dial(connection: PinnedConnection): Promise<DialedReply>
+}
 
 /** How requests reach servers that this one has no reason to trust. */
 export interface GuardedRequests {
   readonly clock: Clock
-  readonly resolveHost: ResolveHost
-  readonly dial: Dial
+  readonly network: OutboundNetwork
   /** Admits http and any port on loopback names, and there connects to loopback alone. */
   readonly loopbackHttp: boolean
   /** @spec T-5 */
@@ -112,7 +122,7 @@ async function exchange(
 ): Promise<OutboundAnswer> {
   const addresses = LOOPBACK.get(url.hostname) ?? (await publicAddresses(requests, url.hostname))
   if (addresses.length === 0 || signal.aborted) return UNREACHABLE
-  const reply = await requests.dial({ url, addresses, method, headers, ...(body && { body }), signal })
+  const reply = await requests.network.dial({ url, addresses, method, headers, ...(body && { body }), signal })
   return { ok: true, status: reply.status, document: reply.status === 200 ? await readDocument(reply) : undefined }
 }
 
@@ -121,7 +131,7 @@ async function exchange(
  * go to any of them.
  */
 async function publicAddresses(requests: GuardedRequests, hostname: string): Promise<readonly string[]> {
-  const addresses = await requests.resolveHost(hostname)
+  const addresses = await requests.network.resolveHost(hostname)
   if (addresses.length > MAXIMUM_ADDRESSES || !addresses.every(isPublicAddress)) return []
   return requests.budget.admitsAddresses(addresses) ? addresses : []
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { SendOutbound } from '../ports/outbound-requests.ts'
-import { type Dial, type ResolveHost, sendGuarded } from './guarded-request.ts'
+import { type OutboundNetwork, sendGuarded } from './guarded-request.ts'
 import { knownBudget, strangersBudget } from './request-budget.ts'
 
 /** What it takes to send requests to strangers' servers. */
@@ -8,7 +8,7 @@ export interface OutboundRequestsOptions {
   readonly clock: Clock
   /** Whether http and any port are admitted on loopback names. */
   readonly loopbackHttp: boolean
-  readonly network: { readonly resolveHost: ResolveHost; readonly dial: Dial }
+  readonly network: OutboundNetwork
 }
 
 /**
@@ -21,6 +21,6 @@ export function outboundRequests({ clock, loopbackHttp, network }: OutboundReque
   const ofKnown = knownBudget(clock)
   return (request, { isKnown, signal }) => {
     const budget = isKnown ? ofKnown : ofStrangers
-    return sendGuarded({ clock, loopbackHttp, budget, ...network }, request, signal)
+    return sendGuarded({ clock, loopbackHttp, budget, network }, request, signal)
   }
 }

@@ -1,4 +1,4 @@
-import type { Dial, DialedReply, PinnedConnection, ResolveHost } from './guarded-request.ts'
+import type { DialedReply, OutboundNetwork, PinnedConnection } from './guarded-request.ts'
 
 // What is used of the built-in modules: this room compiles without the types of any host.
 
@@ -57,7 +57,7 @@ declare const process:
   | undefined
 
 /** The network of this host; `undefined` where it has no built-in modules for it. */
-export function hostNetwork(): { readonly resolveHost: ResolveHost; readonly dial: Dial } | undefined {
+export function hostNetwork(): OutboundNetwork | undefined {
   if (typeof process === 'undefined' || process.getBuiltinModule === undefined) return undefined
   const { getBuiltinModule } = process
   const http = getBuiltinModule('node:http')

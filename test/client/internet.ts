@@ -1,5 +1,5 @@
 import type { HttpRequest } from 'open-payments-server'
-import type { DialedReply, PinnedConnection } from '../../src/runtime/guarded-request.ts'
+import type { DialedReply, OutboundNetwork, PinnedConnection } from '../../src/runtime/guarded-request.ts'
 import { jsonReply } from '../key-resolver/fake-network.ts'
 import type { TestWallet } from '../support/test-wallet.ts'
 
@@ -8,10 +8,7 @@ export type Host = (connection: PinnedConnection) => Promise<DialedReply> | Dial
 
 /** A network that counts what it is asked. */
 export interface Internet {
-  readonly network: {
-    resolveHost(hostname: string): Promise<readonly string[]>
-    dial(connection: PinnedConnection): Promise<DialedReply>
-  }
+  readonly network: OutboundNetwork
   readonly hosts: Map<string, Host>
   /** What the name server says of a name, one answer after the other, the last one for good; without one a public address. */
   readonly addresses: Map<string, (readonly string[])[]>

@@ -1,4 +1,4 @@
-import { createOpenPayments, fetchKeyResolver, systemClock } from 'open-payments-server'
+import { createOpenPayments, fetchKeyResolver } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { memoryStorage } from 'open-payments-server/storage/memory'
@@ -20,8 +20,7 @@ export class Wallet {
 
   async fetch(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    if (pathname === '/key-resolver')
-      return tryToMake(() => fetchKeyResolver({ clock: systemClock(), loopbackHttp: false }))
+    if (pathname === '/key-resolver') return tryToMake(() => fetchKeyResolver())
     if (pathname === '/remote-receivers') return tryToMake(makeWallet)
     const handle = sqliteHandle(this.#state.storage)
     const cases =

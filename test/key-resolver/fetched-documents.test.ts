@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { DialedReply } from '../../src/runtime/guarded-request.ts'
+import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
+import type { DialedReply, OutboundNetwork } from '../../src/runtime/guarded-request.ts'
 import { chunks, type FakeNetwork, fakeNetwork, jsonReply, publishedKey } from './fake-network.ts'
 
 const ALICE = 'https://wallet.example/alice'
@@ -20,6 +21,20 @@ describe('a fetched key set', () => {
     expect(found.ok && found.keys.map((key) => key.kid)).toEqual(['a', 'b'])
     expect(await network.resolver.keySet(`${ALICE}/`)).toEqual(found)
     expect(network.connections).toHaveLength(1)
+  })
+
+  it('comes over a network that may be an object of a class', async () => {
+    class Network implements OutboundNetwork {
+      readonly #reply = jsonReply(keySet(1))
+      async resolveHost(): Promise<readonly string[]> {
+        return ['93.184.216.34']
+      }
+      async dial(): Promise<DialedReply> {
+        return this.#reply
+      }
+    }
+    const resolver = fetchKeyResolver({ network: new Network() })
+    expect(await resolver.keySet(ALICE)).toMatchObject({ ok: true, keys: [{ kid: 'key-0' }] })
   })
 
   it.each(['application/json', 'application/jwk-set+json', 'Application/JSON;charset=utf-8'])(
