@@ -19,7 +19,7 @@ const RIGHT: OpenPaymentsOptions = {
   storage: memoryStorage(),
   ledger: memoryLedger({ accounts: [] }),
   walletAddresses: { find: async () => undefined },
-  consent: { respond: async () => ({ status: 200, headers: {}, body: undefined }) },
+  consent: { respond: async () => ({ status: 200, headers: {} }) },
 }
 
 /** What `createOpenPayments` says of options that hold one mistake; a mistake is of no type that TypeScript admits. */
@@ -251,7 +251,7 @@ describe('the options', () => {
 
   it('the endpoint of a payment method has a path of its own', () => {
     const at = (path: string, more: object = {}): string => {
-      const endpoint = { path, handle: async () => ({ status: 200, headers: {}, body: undefined }) }
+      const endpoint = { path, handle: async () => ({ status: 200, headers: {} }) }
       return refusalOf({ paymentMethods: [{ ...fakeRail(), endpoint }], ...more })
     }
     for (const path of ['/ilp', '/rails/ilp', '/ilp.v4']) expect(at(path)).toBe('accepted')

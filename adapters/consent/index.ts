@@ -124,7 +124,7 @@ function respondNotice(frame: Frame, notice: Notice): Promise<HttpResponse> {
 }
 
 function redirectTo(location: string): HttpResponse {
-  return { status: 303, headers: { location }, body: undefined }
+  return { status: 303, headers: { location } }
 }
 
 /** The answer of the person, as the form brings it. */

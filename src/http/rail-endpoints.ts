@@ -43,6 +43,6 @@ export async function answerByRail(context: Context, rail: RailEndpoint, request
     return await rail.handle(request)
   } catch (cause) {
     tellFault(context, 'a payment method failed', cause)
-    return { status: 500, headers: { 'cache-control': 'no-store' }, body: undefined }
+    return { status: 500, headers: { 'cache-control': 'no-store' } }
   }
 }

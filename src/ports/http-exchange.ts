@@ -24,9 +24,10 @@ export interface HttpRequest {
   readonly source?: string | undefined
 }
 
-/** A response for a host to write out. `body` is text or bytes; `undefined` means no body at all. */
+/** A response for a host to write out. */
 export interface HttpResponse {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | Uint8Array | undefined
+  /** Default: no body at all. */
+  readonly body?: string | Uint8Array | undefined
 }

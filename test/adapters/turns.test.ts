@@ -14,7 +14,7 @@ function createNoting() {
     owns: async () => true,
     handle: async ({ source }: { readonly source?: string | undefined }) => {
       asked.push(source)
-      return { status: 204, headers: {}, body: undefined }
+      return { status: 204, headers: {} }
     },
     fetch: async (_request: Request, options: { readonly source?: string | undefined } = {}) => {
       asked.push(options.source)

@@ -101,7 +101,7 @@ describe('the interaction URL', () => {
 
   it('INT-8 hands a redirect on, with the same protection', async () => {
     const location = 'https://shop.example/done?hash=x'
-    const { wallet } = await screen({ status: 303, headers: { location }, body: undefined })
+    const { wallet } = await screen({ status: 303, headers: { location } })
     const answer = await wallet.sendRaw(browserRequest('POST', '/interact/x', 'a=b'))
     expect([answer.status, answer.text]).toEqual([303, undefined])
     expect(answer.headers).toMatchObject({ location, 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' })
@@ -115,7 +115,7 @@ describe('the interaction URL', () => {
     ['POST', 307],
     ['POST', 308],
   ])('INT-8 a redirect after a %s is never %i, which might bring the form along', async (method, status) => {
-    const { wallet } = await screen({ status, headers: { location: 'https://shop.example/done' }, body: undefined })
+    const { wallet } = await screen({ status, headers: { location: 'https://shop.example/done' } })
     expect((await wallet.sendRaw(browserRequest(method, '/interact/x'))).status).toBe(303)
   })
 

@@ -217,7 +217,7 @@ describe('the answer', () => {
     const fake = fakeInteractions()
     const response = await browse(fake)({ form: `csrf=csrf-value&decision=${decision}` })
     expect(fake.state.decision).toBe(state)
-    expect(response).toEqual({ status: 303, headers: { location: 'https://finish.example/?hash=h' }, body: undefined })
+    expect(response).toEqual({ status: 303, headers: { location: 'https://finish.example/?hash=h' } })
   })
 
   it.each([
@@ -344,7 +344,7 @@ describe('a browser without a login', () => {
   it('goes to the login that the wallet names, and the interaction stays unopened', async () => {
     const fake = fakeInteractions()
     const response = await browse(fake)({ user: { redirect: '/login?next=%2F' } })
-    expect(response).toEqual({ status: 303, headers: { location: '/login?next=%2F' }, body: undefined })
+    expect(response).toEqual({ status: 303, headers: { location: '/login?next=%2F' } })
     expect(fake.state.session).toBeUndefined()
   })
 
@@ -369,7 +369,6 @@ describe('a consent screen of the wallet’s own', () => {
     expect(response).toEqual({
       status: 303,
       headers: { location: 'https://wallet.example/consent/reference' },
-      body: undefined,
     })
   })
 

@@ -83,7 +83,7 @@ describe('a host', () => {
         let text = ''
         const outcome = await world.observe(async () => {
           text = await converse(port, bytes + LAST, world.wallet.clock)
-          return { status: 200, headers: {}, body: undefined }
+          return { status: 200, headers: {} }
         })
         const responses = readResponses(text)
         const faults = responses.flatMap((response) =>

@@ -59,7 +59,7 @@ function makeWallet(): void {
     storage: memoryStorage(),
     ledger: memoryLedger({ accounts: [] }),
     walletAddresses: { find: async () => undefined },
-    consent: { respond: async () => ({ status: 200, headers: {}, body: undefined }) },
+    consent: { respond: async () => ({ status: 200, headers: {} }) },
     keyResolver: {
       keySet: async () => ({ ok: false, reason: 'unreachable' }),
       publicName: async () => undefined,
