@@ -47,15 +47,7 @@ export async function receivePayment(
   transferId: string,
   keep: (work: Promise<unknown>) => void,
 ): Promise<ReceivedPayment> {
-  // A number, or the text that a database gives for one, would be compared as if it were an amount.
-  const isAmount = typeof amount?.value === 'bigint'
-  if (!isAmount || typeof amount.assetCode !== 'string' || typeof amount.assetScale !== 'number')
-    throw new TypeError('a received amount has a value, a bigint, an assetCode and an assetScale')
-  if (amount.value <= 0n || amount.value > MAX_AMOUNT_VALUE)
-    throw new RangeError('the value of a received amount is a positive unsigned 64-bit integer')
-  // A misspelt member is undefined: a pattern would read that as text, and every transfer would be the same one.
-  if (typeof transferId !== 'string') throw new TypeError('a transfer id is a string')
-  if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
+  assertReceived(amount, transferId)
   // Before anything waits its turn: the wallet's directory may take its time.
   await requireSameAccount(context, id, `rail:${transferId}`)
   const result = await context.serialize(turnAtIncoming(id), () =>
@@ -96,6 +88,19 @@ export async function receivePayment(
   // Not awaited: the host may call this from its own event handler.
   if (result.ok) keep(deliverEvents(context, id))
   return result
+}
+
+/** Refuses what a wallet in JavaScript may say by mistake: an answer to it would be final. */
+function assertReceived(amount: Amount, transferId: string): void {
+  // A number, or the text that a database gives for one, would be compared as if it were an amount.
+  const isAmount = typeof amount?.value === 'bigint'
+  if (!isAmount || typeof amount.assetCode !== 'string' || typeof amount.assetScale !== 'number')
+    throw new TypeError('a received amount has a value, a bigint, an assetCode and an assetScale')
+  if (amount.value <= 0n || amount.value > MAX_AMOUNT_VALUE)
+    throw new RangeError('the value of a received amount is a positive unsigned 64-bit integer')
+  // A misspelt member is undefined: a pattern would read that as text, and every transfer would be the same one.
+  if (typeof transferId !== 'string') throw new TypeError('a transfer id is a string')
+  if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
 }
 
 /**
