@@ -2,6 +2,7 @@ import { createRemoteReceivers } from './client/remote-receivers.ts'
 import { ConfigurationError } from './errors/configuration-error.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
+import { keepOngoing } from './payments/ongoing-work.ts'
 import { countDeliveries } from './payments/rail/deliveries.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Context } from './ports/context.ts'
@@ -48,6 +49,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
     ledger,
     lateAnswers: createLateAnswers(),
     deliveries: countDeliveries(),
+    ongoing: keepOngoing(),
     walletAddresses: guardDirectory(walletAddresses, own, limits.holdSeconds),
     keyResolver,
     cryptography,

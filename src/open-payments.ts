@@ -18,7 +18,6 @@ import {
 import { createRailServer } from './payments/rail/rail-server.ts'
 import { type ReceivedPayment, receivePayment } from './payments/receive-payment.ts'
 import { createRecovery } from './payments/recover.ts'
-import { createTellLater } from './payments/step.ts'
 import { sweepRecords } from './payments/sweep.ts'
 import { tellFailure } from './payments/tell-failure.ts'
 import type { Interactions } from './ports/consent.ts'
@@ -136,12 +135,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   }
   const match = createRouter(routes, bases)
   const answer = createHandler(context, match)
-  const running = new Set<Promise<unknown>>()
-  const keep = (work: Promise<unknown>): Promise<unknown> => {
-    const kept: Promise<unknown> = work.catch(() => undefined).finally(() => running.delete(kept))
-    running.add(kept)
-    return kept
-  }
+  const { keep, drain } = context.ongoing
   const tracked = (work: Promise<number>): Promise<number> => {
     keep(work)
     return work
@@ -159,8 +153,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     const kept: Promise<unknown> = keep(work).finally(() => credits.delete(kept))
     credits.add(kept)
   }
-  const tellLater = createTellLater(keep)
-  const recover = createRecovery(context, keep, tellLater)
+  const recover = createRecovery(context)
   for (const method of context.paymentMethods) method.connect?.(createRailServer(context, method.type, keepCredit))
   const railAt = railEndpoints(context.paymentMethods, routes, bases)
   const handle: OpenPayments['handle'] = async (request, host = {}) => {
@@ -188,18 +181,16 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     },
     interactions,
     grants: createGrants(context),
-    incomingPayments: { received: (id, amount, transferId) => receivePayment(context, id, amount, transferId, keep) },
+    incomingPayments: { received: (id, amount, transferId) => receivePayment(context, id, amount, transferId) },
     outgoingPayments: {
-      sent: (id) => decideByHost(context, id, 'sent', keep),
-      failed: (id) => decideByHost(context, id, 'failed', keep),
+      sent: (id) => decideByHost(context, id, 'sent'),
+      failed: (id) => decideByHost(context, id, 'failed'),
       undecided: () => listUndecided(context),
     },
     audit: (walletAddress) => auditPayments(context, walletAddress),
     recover: () => tracked(tellFailure(context, 'recover() failed', recover)),
-    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context, tellLater))),
-    drain: async () => {
-      while (running.size > 0) await Promise.all(running)
-    },
+    sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context))),
+    drain,
   }
 }
 

@@ -8,7 +8,7 @@ import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
-import { reasonText, type Step, type TellLater } from './step.ts'
+import { reasonText, type Step } from './step.ts'
 
 const TRIES_AT_ONCE = 3
 
@@ -16,21 +16,21 @@ const TRIES_AT_ONCE = 3
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
  * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `firstStep` is what this worker has
- * just committed where it confirmed the hold itself. Resolves once the host has heard of it all; where `tellLater` is given,
- * that is left to it, and this resolves once the money is where it can be. Never rejects.
+ * just committed where it confirmed the hold itself. Resolves once the host has heard of it all; if it is told `later`,
+ * by `tellLater`, once the money is where it can be. Never rejects.
  */
 export async function advancePayment(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
   firstStep?: FirstStep,
-  tellLater?: TellLater,
+  tells: 'at once' | 'later' = 'at once',
 ): Promise<void> {
   let record = start
   let receiptId = firstStep?.receiptId
   let tries = 0
   let completesReceiver = false
   // The host hears of the payment meanwhile: how long it takes over an event holds up neither answer nor money.
-  const told = tellLater ? undefined : deliverEvents(context, start.value.id, { first: firstStep?.event })
+  const told = tells === 'later' ? undefined : deliverEvents(context, start.value.id, { first: firstStep?.event })
   try {
     for (;;) {
       const step = await takeStep(context, record, receiptId).catch((cause) => stallOn(context, cause))
@@ -56,8 +56,8 @@ export async function advancePayment(
     await deliverEvents(context, start.value.id)
     if (completesReceiver) await deliverEvents(context, start.value.incomingPaymentId ?? '')
   }
-  if (tellLater === undefined) await tellRest()
-  else tellLater(tellRest)
+  if (tells === 'later') context.ongoing.tellLater(tellRest)
+  else await tellRest()
 }
 
 /** A step that failed is tried again like one that was not answered: it repeats safely. */

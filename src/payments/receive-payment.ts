@@ -45,7 +45,6 @@ export async function receivePayment(
   id: string,
   amount: Amount,
   transferId: string,
-  keep: (work: Promise<unknown>) => void,
 ): Promise<ReceivedPayment> {
   assertReceived(amount, transferId)
   // Before anything waits its turn: the wallet's directory may take its time.
@@ -86,7 +85,7 @@ export async function receivePayment(
     }),
   )
   // Not awaited: the host may call this from its own event handler.
-  if (result.ok) keep(deliverEvents(context, id))
+  if (result.ok) context.ongoing.keep(deliverEvents(context, id))
   return result
 }
 

@@ -7,7 +7,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
-import type { Keep, TakenUp, TellLater } from './step.ts'
+import type { TakenUp } from './step.ts'
 import { BATCH, forgetRecords, isRefusal } from './sweep.ts'
 
 /** While so many payments are with a payment method in this process, no others are taken up. */
@@ -28,11 +28,11 @@ const EVENTS_MILLISECONDS = 1000
  * means that there may be more. What could not be committed does not count, and where this call got nothing, nothing
  * does: to call again at once would be of no use.
  *
- * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards;
- * `keep` is given that work. Where 256 payments are with a rail, more of them are left to other processes or a later call,
- * and hold up nothing else: where there are so many of them that nothing else is seen, some come again after a lease.
+ * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards.
+ * Where 256 payments are with a rail, more of them are left to other processes or a later call, and hold up nothing else:
+ * where there are so many of them that nothing else is seen, some come again after a lease.
  */
-export function createRecovery(context: Context, keep: Keep, tellLater: TellLater): () => Promise<number> {
+export function createRecovery(context: Context): () => Promise<number> {
   let endsAt = 0
   // One run at a time: a host that takes its time is not asked for more by each call. Where a run hangs, the next one
   // begins a lease later.
@@ -44,27 +44,19 @@ export function createRecovery(context: Context, keep: Keep, tellLater: TellLate
     const run = recoverEvents(context).finally(() => {
       if (endsAt === until) endsAt = 0
     })
-    keep(run)
+    context.ongoing.keep(run)
     const told = await answerBefore(context.clock, EVENTS_MILLISECONDS, () => run)
     return told === 'late' ? [] : told
   }
-  return () => recoverPayments(context, keep, tellLater, tellEvents)
+  return () => recoverPayments(context, tellEvents)
 }
 
-async function recoverPayments(
-  context: Context,
-  keep: Keep,
-  tellLater: TellLater,
-  tellEvents: () => Promise<readonly TakenUp[]>,
-): Promise<number> {
+async function recoverPayments(context: Context, tellEvents: () => Promise<readonly TakenUp[]>): Promise<number> {
   const now = context.clock.now()
   // What cannot be read keeps nothing else waiting.
-  const settled = await Promise.allSettled([
-    recoverDue(context, now, keep, tellLater),
-    recoverMoney(context, now, tellLater),
-  ])
+  const settled = await Promise.allSettled([recoverDue(context, now), recoverMoney(context, now)])
   const told = tellEvents()
-  keep(told)
+  context.ongoing.keep(told)
   if (settled.some(({ status }) => status === 'rejected')) await told
   const payments = resultOf(settled[0])
   const { receipts, refusals } = resultOf(settled[1])
@@ -98,12 +90,7 @@ function countTaken(outcomes: readonly TakenUp[]): number {
  * Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for, and puts some of
  * these off where it sees no end of them.
  */
-async function recoverDue(
-  context: Context,
-  now: number,
-  keep: Keep,
-  tellLater: TellLater,
-): Promise<readonly TakenUp[]> {
+async function recoverDue(context: Context, now: number): Promise<readonly TakenUp[]> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const room = Math.max(MOST_DELIVERIES - context.deliveries.count(), 0)
@@ -112,7 +99,7 @@ async function recoverDue(
     const isMore = found.length < BATCH && due.length === limit
     if (isMore && limit < MOST_READ) continue
     // At once: what another call counts meanwhile has this in it.
-    const taken = found.map((record) => takeUp(context, record, keep, tellLater))
+    const taken = found.map((record) => takeUp(context, record))
     if (isMore) await putOff(context, [...left].slice(-BATCH))
     return Promise.all(taken)
   }
@@ -134,19 +121,12 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
 }
 
 /** Claims a payment and moves it on, where nobody else was faster. What is for a rail goes on after this, and counts at once. */
-async function takeUp(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  keep: Keep,
-  tellLater: TellLater,
-): Promise<TakenUp> {
+async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<TakenUp> {
   const claimed = claim(context, record)
-  const work = claimed.then(
-    async (own) => typeof own === 'object' && advancePayment(context, own, undefined, tellLater),
-  )
+  const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, 'later'))
   if (isForRail(record)) {
     context.deliveries.follow(record.value.id, work)
-    keep(work)
+    context.ongoing.keep(work)
   } else await work
   const own = await claimed
   return typeof own === 'object' ? 'taken' : own
@@ -156,13 +136,12 @@ async function takeUp(
 async function recoverMoney(
   context: Context,
   now: number,
-  tellLater: TellLater,
 ): Promise<{ readonly receipts: readonly TakenUp[]; readonly refusals: number }> {
   const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
   const money = due.filter((record) => !isRefusal(record))
   // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.
   const refusals = due.length === BATCH ? await forgetRecords(context, due.filter(isRefusal)) : 0
-  return { receipts: await recoverReceipts(context, money, tellLater), refusals }
+  return { receipts: await recoverReceipts(context, money), refusals }
 }
 
 /** Where nobody listens they are left: what an earlier configuration has kept waits for somebody who does. */

@@ -36,25 +36,6 @@ export type Step =
  */
 export type TakenUp = 'taken' | 'lost' | 'failed'
 
-/** Takes work that goes on after a call has resolved: `drain()` waits for it. */
-export type Keep = (work: Promise<unknown>) => void
-
-/** Has the host told of something that nobody waits for, or leaves that to a later `recover()`. */
-export type TellLater = (tell: () => Promise<unknown>) => void
-
-/** So many at once: a backlog must not ask more of a host than it can answer in time. */
-const MOST_TOLD_AT_ONCE = 100
-
-/** Tells later what there is room for; what is left stays due. `keep` is given the work. */
-export function createTellLater(keep: Keep): TellLater {
-  let running = 0
-  return (tell) => {
-    if (running >= MOST_TOLD_AT_ONCE) return
-    running++
-    keep(tell().finally(() => running--))
-  }
-}
-
 /** A reason as it is stored and told: short, and one line of text. */
 export function reasonText(reason: string): string {
   return reason.slice(0, 256).replaceAll(/[\p{Cc}\p{Surrogate}]/gu, ' ')

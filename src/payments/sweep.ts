@@ -8,7 +8,6 @@ import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
 import { replaceIncoming } from './replace-incoming.ts'
-import type { TellLater } from './step.ts'
 
 /** How much one call takes up of each kind, so that it always ends soon. */
 export const BATCH = 100
@@ -27,15 +26,15 @@ const SWEPT: readonly RecordKind[] = [
 /**
  * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and what nobody can use
  * any more is deleted. Safe to run in several processes at once. Resolves with how many records it changed; a full
- * batch of 100 of one kind means that there may be more. The host hears of it afterwards, by `tellLater`.
+ * batch of 100 of one kind means that there may be more. The host hears of it afterwards.
  */
-export async function sweepRecords(context: Context, tellLater: TellLater): Promise<number> {
+export async function sweepRecords(context: Context): Promise<number> {
   const now = context.clock.now()
   const records: Record<string, number> = {}
   const failures: unknown[] = []
   for (const kind of SWEPT) {
     try {
-      const swept = await sweepKind(context, kind, now, tellLater)
+      const swept = await sweepKind(context, kind, now)
       if (swept > 0) records[kind] = swept
     } catch (failure) {
       failures.push(failure)
@@ -47,14 +46,14 @@ export async function sweepRecords(context: Context, tellLater: TellLater): Prom
   return count
 }
 
-async function sweepKind(context: Context, kind: RecordKind, now: number, tellLater: TellLater): Promise<number> {
+async function sweepKind(context: Context, kind: RecordKind, now: number): Promise<number> {
   const due = await context.storage.due(kind, now, BATCH)
   let swept = await forgetRecords(
     context,
     due.filter((record) => !isEndedFirst(record) && !isMoney(record)),
   )
   for (const record of due) {
-    if (isEndedFirst(record) && (await endRecord(context, record, tellLater))) swept++
+    if (isEndedFirst(record) && (await endRecord(context, record))) swept++
   }
   return swept
 }
@@ -77,9 +76,9 @@ function isEndedFirst(record: StoredRecord): boolean {
   return isPending || record.kind === 'incoming-payment'
 }
 
-async function endRecord(context: Context, record: StoredRecord, tellLater: TellLater): Promise<boolean> {
+async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
   const [incoming] = recordsOfKind([record], 'incoming-payment')
-  if (incoming !== undefined) return expireIncomingPayment(context, incoming, tellLater)
+  if (incoming !== undefined) return expireIncomingPayment(context, incoming)
   const [grant] = recordsOfKind([record], 'grant')
   if (grant === undefined) return false
   return sweepAway(context, [writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))])
@@ -123,11 +122,7 @@ async function commitSwept(context: Context, changes: readonly Change[]): Promis
   }
 }
 
-async function expireIncomingPayment(
-  context: Context,
-  record: StoredRecord<'incoming-payment'>,
-  tellLater: TellLater,
-): Promise<boolean> {
+async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<boolean> {
   if (record.value.reserved.value > 0n) {
     // A receipt under way still counts: the payment expires once it has been credited or dropped.
     const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
@@ -137,6 +132,6 @@ async function expireIncomingPayment(
   const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = recordEvents(context, [incomingPaymentEvent(context, value, 'expired')])
   if (!(await sweepAway(context, [replaceIncoming(record, value), ...events]))) return false
-  tellLater(() => deliverEvents(context, value.id))
+  context.ongoing.tellLater(() => deliverEvents(context, value.id))
   return true
 }

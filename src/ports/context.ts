@@ -34,6 +34,16 @@ export interface Deliveries {
   follow(outgoingPayment: string, work: Promise<unknown>): void
 }
 
+/** Work of this process that goes on after the call that began it has resolved. */
+export interface OngoingWork {
+  /** Takes such work, which may reject. Resolves when it has ended; never rejects. */
+  keep(work: Promise<unknown>): Promise<unknown>
+  /** Has the host told of something that nobody waits for, or leaves that to a later `recover()`: what is not told stays due. */
+  tellLater(tell: () => Promise<unknown>): void
+  /** Resolves once nothing goes on any more, not even what was begun meanwhile. */
+  drain(): Promise<void>
+}
+
 /** The changes of a joint commit, by the record that each is about. */
 export type JointChanges = Map<string, Change>
 
@@ -74,6 +84,7 @@ export interface Context {
   readonly ledger: Ledger
   readonly lateAnswers: LateAnswers
   readonly deliveries: Deliveries
+  readonly ongoing: OngoingWork
   /** The wallet's directory, its answers checked and waited for no longer than `holdSeconds`. */
   readonly walletAddresses: { find(walletAddress: string): Promise<WalletAddress | undefined> }
   readonly keyResolver: KeyResolver

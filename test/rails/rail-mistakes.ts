@@ -34,7 +34,7 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   'credits that were interrupted are forgotten': [
     {
       file: 'src/payments/recover.ts',
-      from: 'receipts: await recoverReceipts(context, money, keep)',
+      from: 'receipts: await recoverReceipts(context, money)',
       to: 'receipts: []',
     },
   ],

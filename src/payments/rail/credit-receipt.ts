@@ -9,7 +9,7 @@ import { tellFault } from '../../records/tell-fault.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, recordEvents, refusalSubject } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
-import type { TakenUp, TellLater } from '../step.ts'
+import type { TakenUp } from '../step.ts'
 import { turnAtIncoming } from '../turns.ts'
 
 const TRIES_AT_ONCE = 3
@@ -17,9 +17,14 @@ const TRIES_AT_ONCE = 3
 /**
  * Credits the payee of money that a rail has taken, and counts it as received: in time or not, since the room for it was
  * reserved in time. What the ledger does not answer is left to `recover()`. A refused credit leaves the money with the
- * wallet, which is told. Resolves once the host has heard of it; where `tellLater` is given, that is left to it. Never rejects.
+ * wallet, which is told. Resolves once the host has heard of it; if it is told `later`, by `tellLater`, once the money is
+ * where it can be. Never rejects.
  */
-export async function creditPayee(context: Context, receipt: Receipt, tellLater?: TellLater): Promise<void> {
+export async function creditPayee(
+  context: Context,
+  receipt: Receipt,
+  tells: 'at once' | 'later' = 'at once',
+): Promise<void> {
   try {
     for (let tries = 1; tries <= TRIES_AT_ONCE; tries++) {
       const credited = await askCredit(context, receipt)
@@ -27,8 +32,8 @@ export async function creditPayee(context: Context, receipt: Receipt, tellLater?
         await endReceipt(context, receipt, credited)
         const isDone = credited.outcome === 'done'
         const tell = () => deliverEvents(context, isDone ? receipt.incomingPaymentId : refusalSubject(receipt.id))
-        if (tellLater === undefined) await tell()
-        else tellLater(tell)
+        if (tells === 'later') context.ongoing.tellLater(tell)
+        else await tell()
         return
       }
       if (tries < TRIES_AT_ONCE) await context.clock.sleep(backOffMilliseconds(context, tries + 4))
@@ -88,12 +93,11 @@ const LONGEST_PAUSE_MILLISECONDS = 3_600_000
 export async function recoverReceipts(
   context: Context,
   due: readonly StoredRecord<'receipt'>[],
-  tellLater: TellLater,
 ): Promise<readonly TakenUp[]> {
   return Promise.all(
     due.map(async (record) => {
       const claimed = await claim(context, record)
-      if (claimed === 'taken') await creditPayee(context, record.value, tellLater)
+      if (claimed === 'taken') await creditPayee(context, record.value, 'later')
       return claimed
     }),
   )

@@ -40,12 +40,7 @@ export interface UndecidedPayment {
  * Takes the host's word for what became of what is in flight. It decides the payment once; the same word again is the same
  * answer.
  */
-export async function decideByHost(
-  context: Context,
-  id: string,
-  said: 'sent' | 'failed',
-  keep: (work: Promise<unknown>) => void,
-): Promise<HostDecision> {
+export async function decideByHost(context: Context, id: string, said: 'sent' | 'failed'): Promise<HostDecision> {
   for (;;) {
     const record = isIdentifier(id) ? await readRecord(context.storage, 'outgoing-payment', id) : undefined
     if (record === undefined) return { ok: false, reason: 'unknown' }
@@ -60,7 +55,7 @@ export async function decideByHost(
     const end = { outcome: 'ended', progress, reason: `host_said_${said}`, saidByHost: said } as const
     const step = await endDelivery(context, record, payment, end)
     if (step.progress === 'moved') {
-      keep(advancePayment(context, step.record))
+      context.ongoing.keep(advancePayment(context, step.record))
       return { ok: true }
     }
     // Somebody else has written it meanwhile: another word, or only a reminder.
