@@ -104,9 +104,9 @@ export interface OpenPayments {
    *
    * Payments to other servers it only takes up: they go on afterwards, as does telling `onEvent` of what was moved on, and
    * `drain()` waits for both. It waits a second at most for events that were due, and for none where payments and money
-   * make 100; what was not told by then is not counted. No more than 256 payments that it took up, or whose calls outlast
-   * a lease, are with a payment method in this process: others stay due, or come due again after a lease, and are not
-   * counted.
+   * make 100; what was not told by then is not counted. No more than 256 payments, and 32 of one account, are with a
+   * payment method in this process, those that were ordered here among them: others stay due. If there are so many of
+   * those that nothing else is seen behind them, they come due again within five minutes, and count.
    */
   recover(): Promise<number>
   /**

@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
-import { isRailPayment } from '../protocol/outgoing-payment.ts'
+import { isRailPayment, type RailPayment } from '../protocol/outgoing-payment.ts'
 import { backOffMilliseconds } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { confirmHold, type FirstStep } from './confirm-hold.ts'
@@ -45,6 +45,7 @@ export async function advancePayment(
         if (step.progress === 'ended') completesReceiver ||= step.completesReceiver === true
         if (step.progress === 'stalled' || step.progress === 'later')
           await postpone(context, 'record' in step ? step.record : record, step.reason)
+        if (step.progress === 'no_room') await leaveDue(context, record)
         break
       }
     }
@@ -81,7 +82,7 @@ async function takeStep(
     }
     case 'sending':
       return isRailPayment(record.value)
-        ? deliverByRail(context, record, record.value)
+        ? deliverInRoom(context, record, record.value)
         : deliverLocally(context, record, receiptId)
     case 'decided':
       return finishPayment(context, record)
@@ -90,6 +91,24 @@ async function takeStep(
     case 'failed':
       return { progress: 'ended' }
   }
+}
+
+/** Lets a payment method work on a payment while there is room for it; what `recover()` took up has its room already. */
+async function deliverInRoom(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  payment: RailPayment,
+): Promise<Step> {
+  const { deliveries } = context
+  if (!deliveries.has(payment.id) && !deliveries.openRoom()(payment)) return { progress: 'no_room' }
+  const work = deliverByRail(context, record, payment)
+  deliveries.follow(payment, work)
+  return work
+}
+
+/** Leaves a payment to the next `recover()`, of any process. Where this is not written, it is due after its lease. */
+async function leaveDue(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<void> {
+  await context.storage.commit([{ ...record, action: 'replace', dueAt: context.clock.now() }])
 }
 
 const LONGEST_PAUSE_SECONDS = 3600

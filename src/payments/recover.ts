@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { StoredRecord } from '../ports/storage.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { answerBefore } from '../records/deadline.ts'
 import { recordsOfKind } from '../records/read-record.ts'
@@ -7,14 +7,15 @@ import { tellFault } from '../records/tell-fault.ts'
 import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
+import { MOST_DELIVERIES } from './rail/deliveries.ts'
 import type { TakenUp } from './step.ts'
-import { BATCH, forgetRecords, isRefusal } from './sweep.ts'
-
-/** While so many payments are with a payment method in this process, no others are taken up. */
-const MOST_DELIVERIES = 256
+import { BATCH, commitUncontested, forgetRecords, isRefusal } from './sweep.ts'
 
 /** How many of the payments that are due a call reads at most, to find some that need no room with a payment method. */
 const MOST_READ = 1600
+
+/** Payments that were put off come back one after the other, over so long. */
+const PUT_OFF_MILLISECONDS = 240_000
 
 /** How long a call waits for the host to hear of events, which it then has counted: what falls due meanwhile waits as long. */
 const EVENTS_MILLISECONDS = 1000
@@ -22,15 +23,15 @@ const EVENTS_MILLISECONDS = 1000
 /**
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
- * only one of them wins, and so is a receipt. Deletes refusals of transfers where they would keep money waiting.
+ * only one of them wins, and so is a receipt. What would keep money waiting is taken out of its way: refusals of transfers
+ * are deleted, and payments that there is no room for are put off if there are so many that nothing else is seen.
  *
- * Resolves with how many were taken up, together with those that other workers took up at the same moment; 100 or more
- * means that there may be more. What could not be committed does not count, and where this call got nothing, nothing
- * does: to call again at once would be of no use.
+ * Resolves with how many were taken up or taken out of the way, together with those that other workers took up at the same
+ * moment; 100 or more means that there may be more. What could not be committed does not count, and where this call got
+ * nothing, nothing does: to call again at once would be of no use.
  *
  * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards.
- * Where 256 payments are with a rail, more of them are left to other processes or a later call, and hold up nothing else:
- * where there are so many of them that nothing else is seen, some come again after a lease.
+ * While there is no room for a payment with its rail, it is left to other processes or a later call, and holds up nothing else.
  */
 export function createRecovery(context: Context): () => Promise<number> {
   let endsAt = 0
@@ -58,21 +59,22 @@ async function recoverPayments(context: Context, tellEvents: () => Promise<reado
   const told = tellEvents()
   context.ongoing.keep(told)
   if (settled.some(({ status }) => status === 'rejected')) await told
-  const payments = resultOf(settled[0])
+  const { payments, putOff } = resultOf(settled[0])
   const { receipts, refusals } = resultOf(settled[1])
   const money = [...payments, ...receipts]
   // Where there may be more money to move on, the next call does not wait for the host to hear of events.
-  const events = countOf(money, refusals) >= BATCH ? [] : await told
+  const outOfTheWay = putOff + refusals
+  const events = countOf(money, outOfTheWay) >= BATCH ? [] : await told
   const counts = { payments: countTaken(payments), receipts: countTaken(receipts), events: countTaken(events) }
-  const count = countOf([...money, ...events], refusals)
+  const count = countOf([...money, ...events], outOfTheWay)
   if (countTaken([...money, ...events]) > 0)
     context.emit({ type: 'recovered', at: context.clock.now(), ...counts, isFull: count >= BATCH })
   return count
 }
 
 /** What a call resolves with: what others were faster with counts where it got anything itself. */
-function countOf(outcomes: readonly TakenUp[], refusals: number): number {
-  const taken = countTaken(outcomes) + refusals
+function countOf(outcomes: readonly TakenUp[], outOfTheWay: number): number {
+  const taken = countTaken(outcomes) + outOfTheWay
   return taken > 0 ? taken + outcomes.filter((outcome) => outcome === 'lost').length : 0
 }
 
@@ -87,32 +89,43 @@ function countTaken(outcomes: readonly TakenUp[]): number {
 }
 
 /**
- * Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for, and puts some of
- * these off where it sees no end of them.
+ * Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for, and puts them
+ * off if it sees no end of them: `putOff` is how many. As many as there could ever be room for stay due, for another process
+ * or for the next call.
  */
-async function recoverDue(context: Context, now: number): Promise<readonly TakenUp[]> {
+async function recoverDue(
+  context: Context,
+  now: number,
+): Promise<{ readonly payments: readonly TakenUp[]; readonly putOff: number }> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
-    const room = Math.max(MOST_DELIVERIES - context.deliveries.count(), 0)
-    const left = new Set(due.filter(isForRail).slice(room))
+    const takeRoom = context.deliveries.openRoom()
+    const left = new Set(due.filter((record) => isForRail(record) && !takeRoom(record.value)))
     const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
     const isMore = found.length < BATCH && due.length === limit
     if (isMore && limit < MOST_READ) continue
     // At once: what another call counts meanwhile has this in it.
     const taken = found.map((record) => takeUp(context, record))
-    if (isMore) await putOff(context, [...left].slice(-BATCH))
-    return Promise.all(taken)
+    const putOff = isMore ? await putOffAll(context, [...left].slice(MOST_DELIVERIES)) : 0
+    return { payments: await Promise.all(taken), putOff }
   }
 }
 
-/** Lets others come before payments that are due. Where another process has one of them, none is: a later call does it. */
-async function putOff(context: Context, records: readonly StoredRecord<'outgoing-payment'>[]): Promise<void> {
-  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+/** Lets others come before payments that are due, but for those that another process was faster with. Answers how many. */
+async function putOffAll(context: Context, records: readonly StoredRecord<'outgoing-payment'>[]): Promise<number> {
+  const from = context.clock.now() + context.limits.leaseSeconds * 1000
+  const changes = records.map((record, index): Change => {
+    const dueAt = from + Math.floor((PUT_OFF_MILLISECONDS * index) / records.length)
+    return { ...record, action: 'replace', dueAt }
+  })
+  let count = 0
   try {
-    await context.storage.commit(records.map((record) => ({ ...record, action: 'replace', dueAt })))
+    for (let at = 0; at < changes.length; at += BATCH)
+      count += await commitUncontested(context, changes.slice(at, at + BATCH))
   } catch (cause) {
     tellFault(context, 'payments could not be put off', cause)
   }
+  return count
 }
 
 /** Whether what comes next may take its time at another server. */
@@ -125,7 +138,7 @@ async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>
   const claimed = claim(context, record)
   const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, 'later'))
   if (isForRail(record)) {
-    context.deliveries.follow(record.value.id, work)
+    context.deliveries.follow(record.value, work)
     context.ongoing.keep(work)
   } else await work
   const own = await claimed

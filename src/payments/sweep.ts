@@ -86,21 +86,26 @@ async function endRecord(context: Context, record: StoredRecord): Promise<boolea
 
 /** Deletes records in one commit; without those that another process was faster with. Answers how many. */
 export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
-  let left = records.map(deleteRecord)
-  while (left.length > 0) {
-    const conflicts = await commitSwept(context, left)
-    if (conflicts === undefined) return forgetOneByOne(context, left)
-    if (conflicts.length === 0) return left.length
-    left = left.filter((change) => !conflicts.includes(change))
+  try {
+    return await commitUncontested(context, records.map(deleteRecord))
+  } catch (cause) {
+    tellFault(context, 'a record could not be swept', cause)
+    // One record that cannot be deleted keeps no other.
+    let count = 0
+    for (const record of records.length > 1 ? records : []) count += await forgetRecords(context, [record])
+    return count
   }
-  return 0
 }
 
-/** If the whole commit fails: one record that cannot be deleted keeps no other. */
-async function forgetOneByOne(context: Context, changes: readonly Change[]): Promise<number> {
-  let count = 0
-  for (const change of changes.length > 1 ? changes : []) if (await sweepAway(context, [change])) count++
-  return count
+/** Commits changes together; without those of records that another process was faster with. Answers how many. */
+export async function commitUncontested(context: Context, changes: readonly Change[]): Promise<number> {
+  let left = changes
+  while (left.length > 0) {
+    const conflicts = conflictsOf(await context.storage.commit(left), left)
+    if (conflicts.length === 0) break
+    left = left.filter((change) => !conflicts.includes(change))
+  }
+  return left.length
 }
 
 function deleteRecord({ kind, version, value }: StoredRecord): Change {
@@ -109,16 +114,11 @@ function deleteRecord({ kind, version, value }: StoredRecord): Change {
 
 /** Commits what is over, and answers whether that has happened; what cannot be committed keeps nothing else waiting. */
 async function sweepAway(context: Context, changes: readonly Change[]): Promise<boolean> {
-  return (await commitSwept(context, changes))?.length === 0
-}
-
-/** Commits, and answers what met a conflict: nothing if all was committed, `undefined` if nobody knows. */
-async function commitSwept(context: Context, changes: readonly Change[]): Promise<readonly Change[] | undefined> {
   try {
-    return conflictsOf(await context.storage.commit(changes), changes)
+    return conflictsOf(await context.storage.commit(changes), changes).length === 0
   } catch (cause) {
     tellFault(context, 'a record could not be swept', cause)
-    return undefined
+    return false
   }
 }
 

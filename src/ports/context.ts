@@ -1,4 +1,5 @@
 import type { ClientId } from '../protocol/client.ts'
+import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Clock } from './clock.ts'
 import type { Cryptography } from './cryptography.ts'
 import type { MoneyEvent, OpenPaymentsEvent } from './events.ts'
@@ -23,15 +24,20 @@ export interface LateAnswers {
   forget(key: string): void
 }
 
+/** A payment that is with a payment method, and the account that it is paid from. */
+export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account'>
+
 /**
- * The payments that are with a payment method in this process, until it has answered: those that `recover()` took up, and
- * those whose call nobody waits for any more.
+ * The payments that are with a payment method in this process, until it has answered: those that were ordered here, those
+ * that `recover()` took up, and those whose call nobody waits for any more. A payment that is worked on twice is one.
  */
 export interface Deliveries {
-  /** How many there are. A payment that is worked on twice is one. */
-  count(): number
+  /** Whether a payment is one of them. */
+  has(outgoingPayment: string): boolean
+  /** Hands out the room that there is now: answers whether there is some for one more payment, beside those that it was given before. */
+  openRoom(): (payment: Pick<DeliveryKey, 'account'>) => boolean
   /** Counts a payment until the work has settled. */
-  follow(outgoingPayment: string, work: Promise<unknown>): void
+  follow(payment: DeliveryKey, work: Promise<unknown>): void
 }
 
 /** Work of this process that goes on after the call that began it has resolved. */

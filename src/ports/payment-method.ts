@@ -189,7 +189,7 @@ export interface PaymentMethod {
    * has: so that a crash sends nothing twice. Where `record` rejects, another worker has taken over, or may at any moment, the
    * storage having failed for as long as the lease lasted: nothing more is sent.
    * A call that records nothing for the length of a lease (`limits.leaseSeconds`) is waited for no longer. It must settle all
-   * the same: `recover()` takes up no payments for a rail while calls for 256 of them have not.
+   * the same: a process begins no others while calls for 256 payments, or for 32 of the account that pays, have not.
    */
   deliver(delivery: Delivery, progress: DeliveryProgress, record: RecordProgress): Promise<DeliveryResult>
   /** Called once, by `createOpenPayments`, before any other call. */

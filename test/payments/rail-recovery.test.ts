@@ -1,83 +1,10 @@
-import type { DeliveryResult, PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { BASE } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { grantTokens, LEASE, pay, preparePayment } from './money-world.ts'
-import {
-  checkRailMoney,
-  onlyPayment,
-  payRemotely,
-  prepareRailPayment,
-  type RailWorld,
-  railWorld,
-} from './rail-world.ts'
-
-const later = async (): Promise<DeliveryResult> => ({ outcome: 'later', reason: 'busy' })
-
-/** What a rail is waiting for, by payment. */
-interface SlowRail {
-  readonly asked: string[]
-  /** Lets every delivery go on that waits, and all that follow. */
-  release(): void
-  readonly deliver: PaymentMethod['deliver']
-}
-
-/** A rail that works on a delivery until it is released, and then as `then` does. */
-function slowly(then: PaymentMethod['deliver']): SlowRail {
-  let release = (): void => undefined
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
-  const asked: string[] = []
-  return {
-    asked,
-    release: () => release(),
-    deliver: async (...given) => {
-      asked.push(given[0].id)
-      await released
-      return then(...given)
-    },
-  }
-}
-
-/** A payment that its rail has put off once, and which is due. */
-async function dueWorld(): Promise<RailWorld> {
-  const world = await railWorld()
-  const own = world.method
-  world.method = { ...own, deliver: later }
-  await payRemotely(world)
-  world.method = own
-  world.wallet.clock.advance(LEASE)
-  return world
-}
-
-/** As many more of the only payment, by their numbers, all due. */
-async function multiply(world: RailWorld, numbers: readonly number[]): Promise<void> {
-  const { version: _, ...record } = await onlyPayment(world)
-  const copies = numbers.map((number) => ({ ...record.value, id: number.toString(16).padStart(32, '0') }))
-  await world.storage.commit(copies.map((value) => ({ ...record, action: 'insert', value })))
-}
-
-/** 300 payments that are due, and a rail that works on each until it is released, and puts it off then. */
-async function crowdedWorld(): Promise<{ readonly world: RailWorld; readonly rail: SlowRail }> {
-  const world = await dueWorld()
-  const rail = slowly(later)
-  world.method = { ...world.method, deliver: rail.deliver }
-  await multiply(
-    world,
-    Array.from({ length: 299 }, (_, number) => number),
-  )
-  return { world, rail }
-}
-
-/** Until a rail is asked for nothing more. */
-async function untilQuiet(rail: SlowRail): Promise<void> {
-  for (let before = -1; before < rail.asked.length; ) {
-    before = rail.asked.length
-    await turns(20)
-  }
-}
+import { checkRailMoney, onlyPayment, prepareRailPayment, type RailWorld } from './rail-world.ts'
+import { crowdedWorld, dueWorld, later, slowly, untilQuiet } from './slow-rail.ts'
 
 function resumed({ wallet }: RailWorld): number {
   return wallet.events.filter(({ type }) => type === 'payment_resumed').length
@@ -116,7 +43,7 @@ describe('recover(), while a rail takes its time', () => {
   })
 
   it('begins no more than 256 at once, whatever recovers, and each in the end', async () => {
-    const { world, rail } = await crowdedWorld()
+    const { world, rail } = await crowdedWorld(300)
     const { recover, drain } = world.wallet.openPayments
     // The first two are after the same ones, and one of them gets them.
     expect(await Promise.all([recover(), recover()])).toEqual([100, 0])
@@ -136,7 +63,7 @@ describe('recover(), while a rail takes its time', () => {
   })
 
   it('leaves what does not fit to other processes', async () => {
-    const { world, rail } = await crowdedWorld()
+    const { world, rail } = await crowdedWorld(300)
     const { recover, drain } = world.wallet.openPayments
     const other = slowly(later)
     const process = world.process(() => ({ ...world.method, deliver: other.deliver }))
@@ -152,7 +79,7 @@ describe('recover(), while a rail takes its time', () => {
   })
 
   it('begins no others while 256 hang, however long, and goes on with all that needs no rail', async () => {
-    const { world, rail } = await crowdedWorld()
+    const { world, rail } = await crowdedWorld(300)
     const { recover, drain } = world.wallet.openPayments
     for (let call = 0; call < 3; call++) await recover()
     await untilQuiet(rail)
@@ -182,9 +109,9 @@ describe('recover(), while a rail takes its time', () => {
     expect(rail.asked).toHaveLength(356)
   })
 
-  it('counts the delivery of an order of its own once nobody waits for it any more', async () => {
+  it('counts the delivery of an order of its own, also once nobody waits for it any more', async () => {
     for (const isLapsed of [false, true]) {
-      const { world, rail } = await crowdedWorld()
+      const { world, rail } = await crowdedWorld(300)
       const { recover, drain } = world.wallet.openPayments
       const { token, body: json } = await prepareRailPayment(world)
       await world.wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
@@ -194,16 +121,12 @@ describe('recover(), while a rail takes its time', () => {
         world.wallet.clock.advance(LEASE)
         await drain()
       }
-      expect([await recover(), await recover(), await recover()]).toEqual([100, 100, isLapsed ? 55 : 56])
+      expect([await recover(), await recover(), await recover()]).toEqual([100, 100, 55])
     }
   })
 
-  it('reads a bounded number of those that there is no room for, and lets others come before them', async () => {
-    const world = await dueWorld()
-    const rail = slowly(later)
-    world.method = { ...world.method, deliver: rail.deliver }
-    const thousands = Array.from({ length: 1999 }, (_, number) => number)
-    await multiply(world, thousands)
+  it('reads a bounded number of those that there is no room for, and puts them off', async () => {
+    const { world, rail } = await crowdedWorld(2000)
     const process = world.process(() => world.method)
     const { recover } = process.openPayments
     const other = world.process()
@@ -212,44 +135,60 @@ describe('recover(), while a rail takes its time', () => {
     world.wallet.clock.advance(LEASE)
     const local = async () =>
       (await world.storage.all('outgoing-payment')).find(({ value }) => value.rail === undefined)
-    expect([await recover(), await recover(), await recover()]).toEqual([100, 100, 56])
+    expect([await recover(), await recover()]).toEqual([100, 100])
     const before = await world.storage.all('outgoing-payment')
     process.ports.calls.length = 0
-    // The last of them has put off 100 already: 1,644 for the rail are still in front of it.
-    expect([await recover(), (await local())?.value.state]).toEqual([0, 'sending'])
+    // 56 are taken up. Of the 1,544 that were read besides, as many as could ever have room stay due.
+    expect([await recover(), (await local())?.value.state]).toEqual([56 + 1544 - 256, 'sending'])
     const reads = process.ports.calls.filter(
       ({ name, arguments: [kind] }) => name === 'due' && kind === 'outgoing-payment',
     )
     expect(reads.map(({ arguments: [, , limit] }) => limit)).toEqual([100, 400, 1600])
-    const dueAt = world.wallet.clock.now() + LEASE
+    const from = world.wallet.clock.now() + LEASE
     const changed = (await world.storage.all('outgoing-payment')).filter((record, at) => record !== before[at])
-    expect(changed).toHaveLength(100)
-    for (const record of changed) expect(record).toMatchObject({ dueAt, value: { state: 'sending', attempts: 1 } })
+    const putOff = changed.filter(({ dueAt }) => dueAt !== from)
+    expect(putOff.length).toBeGreaterThan(1280)
+    for (const record of changed) expect(record).toMatchObject({ value: { state: 'sending', attempts: 1 } })
+    // They do not come back together.
+    const moments = putOff.map(({ dueAt = 0 }) => dueAt)
+    expect(new Set(moments).size).toBe(moments.length)
+    expect([Math.min(...moments) > from, Math.max(...moments) < from + 240_000]).toEqual([true, true])
     expect([await recover(), (await local())?.value.state]).toEqual([1, 'completed'])
-    // Those that were put off come again.
     rail.release()
-    world.wallet.clock.advance(LEASE)
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 60; round++) {
       await process.openPayments.drain()
+      world.wallet.clock.advance(5000)
       await recover()
     }
     expect(new Set(rail.asked)).toHaveProperty('size', 2000)
   })
 
+  it('puts off what no other process has, however many do so at once', async () => {
+    const { world } = await crowdedWorld(2000)
+    const process = world.process(() => world.method)
+    for (let call = 0; call < 2; call++) await process.openPayments.recover()
+    const others = [process, world.process(() => world.method)]
+    const version = async () =>
+      (await world.storage.all('outgoing-payment')).reduce((sum, record) => sum + record.version, 0)
+    const before = await version()
+    const counts = await Promise.all(others.map(({ openPayments }) => openPayments.recover()))
+    const [one = 0, two = 0] = counts
+    // Each changes each payment once, and tells of no more than it has changed itself.
+    expect(one + two).toBeLessThanOrEqual((await version()) - before)
+    expect(Math.max(one, two)).toBeGreaterThan(1200)
+    expect(world.wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+  })
+
   it('tells of those that it could not put off, and goes on', async () => {
-    const world = await dueWorld()
-    const rail = slowly(later)
-    world.method = { ...world.method, deliver: rail.deliver }
-    await multiply(
-      world,
-      Array.from({ length: 1999 }, (_, number) => number),
-    )
+    const { world } = await crowdedWorld(2000)
     const { openPayments, ports } = world.process(() => world.method)
-    for (let call = 0; call < 3; call++) await openPayments.recover()
+    // The claims fail, too; what there is no room for is not even tried again.
+    for (let call = 0; call < 2; call++) await openPayments.recover()
     ports.plan = ({ name }) => (name === 'commit' ? 'throws' : undefined)
     expect(await openPayments.recover()).toBe(0)
     const faults = world.wallet.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
-    expect(faults).toEqual(['payments could not be put off'])
+    expect(faults.filter((message) => message === 'payments could not be put off')).toHaveLength(1)
+    expect(faults.filter((message) => message === 'a payment could not be claimed')).toHaveLength(56)
   })
 
   it('ends it as if it had been waited for', async () => {

@@ -77,7 +77,7 @@ export function followDelivery(
         const called = call()
         const outcome = await Promise.race([called, untilLapsed(timer.signal)])
         // It counts for as long as it runs, whoever waits for it no more.
-        if (outcome === 'lapsed') context.deliveries.follow(payment.id, called)
+        if (outcome === 'lapsed') context.deliveries.follow(payment, called)
         return outcome
       } finally {
         timer.abort()

@@ -1,0 +1,122 @@
+import type { Change } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { BASE } from '../support/test-wallet.ts'
+import { faultAt } from './faulty-ports.ts'
+import { grantTokens, LEASE, pay, preparePayment } from './money-world.ts'
+import { checkRailMoney, prepareRailPayment, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
+import { crowdedWorld, later, slowly, untilQuiet } from './slow-rail.ts'
+
+/** Orders of one payer, and what they are answered. */
+async function order(world: RailWorld, count: number): Promise<readonly number[]> {
+  const { token, body: json } = await prepareRailPayment(world, { from: 'incoming payment' })
+  const statuses: number[] = []
+  for (let sent = 0; sent < count; sent++)
+    statuses.push(
+      (await world.wallet.send('POST', `${BASE}/outgoing-payments`, { token, json, nonce: `order-${sent}` })).status,
+    )
+  return statuses
+}
+
+const due = async ({ storage, wallet }: RailWorld) =>
+  (await storage.all('outgoing-payment')).filter(({ dueAt = Infinity }) => dueAt <= wallet.clock.now())
+
+describe('the room with a payment method', () => {
+  it('is 32 payments for the orders of one account; others are answered as ever, and begin once there is room', async () => {
+    const world = await railWorld()
+    const { recover, drain } = world.wallet.openPayments
+    const { deliver } = world.method
+    const rail = slowly(deliver)
+    world.method = { ...world.method, deliver: rail.deliver }
+    expect(new Set(await order(world, 40))).toEqual(new Set([201]))
+    await untilQuiet(rail)
+    expect(rail.asked).toHaveLength(32)
+    const waiting = await due(world)
+    expect(waiting).toHaveLength(8)
+    for (const record of waiting) expect(record).toMatchObject({ value: { state: 'sending', attempts: 0 } })
+    const told = world.wallet.events.filter(({ type }) => type === 'outgoing_payment.created')
+    expect(told).toHaveLength(40)
+    expect(await recover()).toBe(0)
+    rail.release()
+    await drain()
+    expect(await recover()).toBe(8)
+    await drain()
+    expect(new Set(rail.asked)).toHaveProperty('size', 40)
+    expect(world.wallet.events.filter(({ type }) => type === 'payment_stalled')).toEqual([])
+    await checkRailMoney(world)
+  })
+
+  it('is in other processes, too', async () => {
+    const world = await railWorld()
+    const rail = slowly(later)
+    world.method = { ...world.method, deliver: rail.deliver }
+    await order(world, 40)
+    await untilQuiet(rail)
+    const other = slowly(later)
+    const { openPayments } = world.process(() => ({ ...world.method, deliver: other.deliver }))
+    expect(await openPayments.recover()).toBe(8)
+    await untilQuiet(other)
+    expect([rail.asked.length, other.asked.length]).toEqual([32, 8])
+  })
+
+  it('is 256 payments in all, orders among them', async () => {
+    const { world, rail } = await crowdedWorld(300)
+    const { recover } = world.wallet.openPayments
+    for (let call = 0; call < 3; call++) await recover()
+    await untilQuiet(rail)
+    const before = (await due(world)).length
+    expect(await order(world, 1)).toEqual([201])
+    await untilQuiet(rail)
+    expect([rail.asked.length, (await due(world)).length]).toEqual([256, before + 1])
+  })
+
+  it('is taken by others before a payer that has its share, however long its payments are due', async () => {
+    const { world, rail } = await crowdedWorld(150, (number) => (number < 140 ? 'greedy' : 'modest'))
+    expect(await world.wallet.openPayments.recover()).toBe(42)
+    await untilQuiet(rail)
+    const records = await world.storage.all('outgoing-payment')
+    const asked = records.filter(({ value }) => rail.asked.includes(value.id)).map(({ value }) => value.account)
+    expect(asked.filter((account) => account === 'greedy')).toHaveLength(32)
+    expect(asked.filter((account) => account !== 'greedy')).toHaveLength(10)
+  })
+
+  it.each(['crashes before', 'crashes after'] as const)(
+    'if there is none, leaves a payment to recovery, also where its process %s that it is left',
+    async (fault) => {
+      const { world } = await crowdedWorld(32, () => 'alice')
+      const { openPayments, ports } = world.process(() => world.method)
+      expect(await openPayments.recover()).toBe(32)
+      const known = new Set((await world.storage.all('outgoing-payment')).map(({ value }) => value.id))
+      const isLeft = (change: Change): boolean => 'dueAt' in change && change.dueAt === world.wallet.clock.now()
+      const { reached } = faultAt(ports, 1, fault, ({ name, arguments: [changes] }) =>
+        name === 'commit' && Array.isArray(changes) ? changes.some(isLeft) : false,
+      )
+      const ordered = await pay(world, { openPayments, ports }, await prepareRailPayment(world))
+      expect(ordered?.status).toBe(201)
+      expect(reached()).toBeDefined()
+      const rail = slowly(later)
+      rail.release()
+      world.method = { ...world.method, deliver: rail.deliver }
+      world.wallet.clock.advance(LEASE)
+      for (let call = 0; call < 2; call++) await recoverLater(world)
+      expect(rail.asked.filter((id) => !known.has(id)).length).toBeGreaterThan(0)
+    },
+  )
+
+  it('lets a payment on this server through behind any number of those', async () => {
+    const { world } = await crowdedWorld(5000, () => 'greedy')
+    const { recover } = world.wallet.openPayments
+    const process = world.process()
+    faultAt(process.ports, 1, 'crashes before', ({ name }) => name === 'credit')
+    await pay(world, process, await preparePayment(world, await grantTokens(world)))
+    world.wallet.clock.advance(LEASE)
+    const isDone = async () =>
+      (await world.storage.all('outgoing-payment')).some(({ value }) => value.state === 'completed')
+    // Each call says that there is more, so that a host calls again at once.
+    for (let left = 5000; left >= 1600; left -= 1600) {
+      expect(await isDone()).toBe(false)
+      expect(await recover()).toBeGreaterThanOrEqual(100)
+    }
+    await recover()
+    expect(await isDone()).toBe(true)
+  })
+})
