@@ -9,6 +9,7 @@ import type {
 import { isSameAsset } from '../../src/protocol/amount.ts'
 import { formatProgress, readProgress } from './deliver-notes.ts'
 import { ascii } from './oer.ts'
+import { countRequests, type OpenRequests } from './open-requests.ts'
 import type { IlpSettings } from './options.ts'
 import type { Peer, Peers } from './peers.ts'
 import { type PathRate, probePath } from './probe-path.ts'
@@ -28,9 +29,10 @@ export function createSender(
   peers: Peers,
   server: () => RailServer,
 ): Pick<PaymentMethod, 'quote' | 'deliver'> {
+  const requests = countRequests()
   return {
-    quote: (request) => quotePath(settings, peers, server(), request),
-    deliver: (delivery, progress, record) => deliver(settings, peers, server(), delivery, progress, record),
+    quote: (request) => quotePath(settings, peers, requests, server(), request),
+    deliver: (delivery, progress, record) => deliver(settings, peers, requests, server(), delivery, progress, record),
   }
 }
 
@@ -41,6 +43,7 @@ const LONGEST_ASKING_MILLISECONDS = 24 * 3600 * 1000
 async function deliver(
   { slippageBasisPoints, send = sendOverFetch }: SenderSettings,
   peers: Peers,
+  requests: OpenRequests,
   server: RailServer,
   delivery: Delivery,
   progress: DeliveryProgress,
@@ -53,7 +56,7 @@ async function deliver(
     conclude(server, account, false, { state, stop: { outcome: 'ended', reason }, isRecorded: true }, record)
   const peer = peers.peerByAccount(account)
   if (peer === undefined) return endNow('peer_not_configured')
-  const end = { ask: askOverHttp(send, peer, clock), peerAddress: peer.address, clock, cryptography }
+  const end = { ask: askOverHttp(send, peer, clock), requests, peerAddress: peer.address, clock, cryptography }
   const connection = await openConnection(details, { ...end, salt: ascii(id) })
   if (connection === undefined) return endNow('invalid_details')
   const quoted = quotedRate(slippageBasisPoints, delivery)

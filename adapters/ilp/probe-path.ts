@@ -38,7 +38,7 @@ export async function probePath(
   connection: StreamConnection,
   { first, most, milliseconds }: { readonly first: bigint; readonly most: bigint; readonly milliseconds: number },
 ): Promise<ProbedPath> {
-  const { clock } = connection
+  const { clock, requests } = connection
   const deadline = clock.now() + milliseconds
   let [amount, cap, pause, refusals, shrinks] = [first, most, FIRST_PAUSE_MILLISECONDS, 0, 0]
   let shortages = 0
@@ -49,7 +49,13 @@ export async function probePath(
     best.received > 0n ? { ok: true, ...best } : { ok: false, reason: isAnswered ? 'busy' : 'unreachable', detail }
 
   for (let count = 0; count < MOST_PACKETS && clock.now() < deadline; count++) {
-    const outcome = await sendTestPacket(connection, amount, deadline - clock.now())
+    if (!requests.hasRoom()) {
+      ;[detail, isAnswered] = ['no room for another packet', true]
+      await rest(pause)
+      pause *= 2
+      continue
+    }
+    const outcome = await requests.follow(sendTestPacket(connection, amount, deadline - clock.now()))
     if (outcome.outcome === 'rejected' && outcome.received !== undefined) {
       best = { sent: amount, received: outcome.received }
       if (best.received >= PRECISE || amount >= cap) {

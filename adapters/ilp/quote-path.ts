@@ -1,6 +1,7 @@
 import type { Amount, Asset, PaymentMethod, RailQuote, RailServer } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
 import { MAX_UINT64 } from './oer.ts'
+import type { OpenRequests } from './open-requests.ts'
 import type { IlpSettings } from './options.ts'
 import type { Peers } from './peers.ts'
 import { probePath } from './probe-path.ts'
@@ -19,6 +20,7 @@ const TIMES = 16n
 export async function quotePath(
   { slippageBasisPoints, send = sendOverFetch }: Pick<IlpSettings, 'slippageBasisPoints' | 'send'>,
   peers: Peers,
+  requests: OpenRequests,
   server: RailServer,
   { details, from, to, amount }: Parameters<PaymentMethod['quote']>[0],
 ): Promise<RailQuote> {
@@ -26,7 +28,7 @@ export async function quotePath(
   const peer = peers.peerFor(details.ilpAddress, from, to)
   if (peer === undefined) return { ok: false, reason: 'unreachable', detail: 'no peer for this address' }
   const { account, asset, maxPacketAmount } = peer
-  const end = { ask: askOverHttp(send, peer, clock), peerAddress: peer.address, clock, cryptography }
+  const end = { ask: askOverHttp(send, peer, clock), requests, peerAddress: peer.address, clock, cryptography }
   const connection = await openConnection(details, { ...end, salt: cryptography.randomBytes(16) })
   if (connection === undefined) return { ok: false, reason: 'unreachable', detail: 'its details are not valid' }
   const path = await probePath(connection, {

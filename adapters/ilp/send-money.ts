@@ -61,7 +61,7 @@ export async function sendMoney(
   start: SendState,
   record: RecordProgress,
 ): Promise<SendResult> {
-  const { clock } = connection
+  const { clock, requests } = connection
   const pace = createPace(clock, maxPacketAmount, order.sendAmount)
   const book = openBook(start)
   const flights = new Set<Promise<void>>()
@@ -99,8 +99,10 @@ export async function sendMoney(
   }
 
   const launch = (ready: readonly Undecided[]): void => {
-    for (const packet of ready.slice(0, Math.max(pace.width() - flights.size, 0))) {
-      const flight: Promise<void> = fly(packet)
+    for (const packet of ready) {
+      if (flights.size >= pace.width() || !requests.hasRoomBeside(flights.size)) return
+      const flight: Promise<void> = requests
+        .follow(fly(packet))
         .catch((cause: unknown) => faults.push(cause))
         .then(() => {
           flights.delete(flight)

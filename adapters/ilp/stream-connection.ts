@@ -1,6 +1,7 @@
 import type { Clock, Cryptography, IlpPaymentMethod } from '../../src/index.ts'
 import { fromBase64url, isEqualBytes } from '../../src/protocol/identifiers.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
+import type { OpenRequests } from './open-requests.ts'
 import { encodeIlpPacket, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
 import type { AskPeer, PeerAnswer } from './send-packet.ts'
 import { conditionOf, deriveStreamKeys, type StreamKeys } from './stream-keys.ts'
@@ -13,6 +14,7 @@ export interface StreamConnection {
   readonly peerAddress: string
   readonly keys: StreamKeys
   readonly ask: AskPeer
+  readonly requests: OpenRequests
   readonly clock: Clock
   readonly cryptography: Cryptography
   /** What sets the packets of this connection apart from those of everybody else who pays the same receiver. */
@@ -51,7 +53,7 @@ const TEST_LIFETIME_MILLISECONDS = 10_000
 /** Opens a connection, without sending anything; `undefined` where nobody can be paid by such details. */
 export async function openConnection(
   { ilpAddress, sharedSecret }: IlpPaymentMethod,
-  end: Pick<StreamConnection, 'ask' | 'peerAddress' | 'clock' | 'cryptography' | 'salt'>,
+  end: Pick<StreamConnection, 'ask' | 'requests' | 'peerAddress' | 'clock' | 'cryptography' | 'salt'>,
 ): Promise<StreamConnection | undefined> {
   const secret = fromBase64url(sharedSecret)
   if (secret?.length !== 32 || !isIlpAddress(ilpAddress)) return undefined
