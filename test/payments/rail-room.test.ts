@@ -90,8 +90,8 @@ describe('the room with a payment method', () => {
       const { reached } = faultAt(ports, 1, fault, ({ name, arguments: [changes] }) =>
         name === 'commit' && Array.isArray(changes) ? changes.some(isLeft) : false,
       )
-      const ordered = await pay(world, { openPayments, ports }, await prepareRailPayment(world))
-      expect(ordered?.status).toBe(201)
+      // Whether it is answered before its process crashes makes no difference to the payment.
+      await pay(world, { openPayments, ports }, await prepareRailPayment(world))
       expect(reached()).toBeDefined()
       const rail = slowly(later)
       rail.release()
