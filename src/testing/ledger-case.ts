@@ -34,7 +34,7 @@ export interface LedgerCase {
 export const USD: Asset = { assetCode: 'USD', assetScale: 2 }
 
 /** The same code in another scale: another asset. */
-export const FINER_USD: Asset = { assetCode: 'USD', assetScale: 4 }
+export const FINER_USD: Asset = { assetCode: 'USD', assetScale: 6 }
 
 /** Another asset. */
 export const EUR: Asset = { assetCode: 'EUR', assetScale: 2 }

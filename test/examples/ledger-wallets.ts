@@ -38,6 +38,7 @@ export function postgresWallet(pool: Pool, ledger: Ledger): LedgerUnderTest {
 const BOOKS = [
   { assetCode: 'USD', assetScale: 2, ledger: 840, clearing: 1n, fees: 2n, outside: 3n },
   { assetCode: 'EUR', assetScale: 2, ledger: 978, clearing: 4n, fees: 5n, outside: 6n },
+  { assetCode: 'USD', assetScale: 6, ledger: 841, clearing: 7n, fees: 8n, outside: 9n },
 ] as const
 
 const ACCOUNT: Account = {

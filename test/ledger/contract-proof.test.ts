@@ -5,6 +5,7 @@ import { AssertionError } from '../../src/testing/assertions.ts'
 import { ledgerContract } from '../../src/testing/ledger-contract.ts'
 import type { BrokenLedger } from './contract-broken.ts'
 import { BROKEN_CREDITS, BROKEN_ENDS } from './contract-broken-ends.ts'
+import { BROKEN_COMPARISONS } from './contract-broken-exact.ts'
 import { BROKEN_HOLDS } from './contract-broken-holds.ts'
 import { BROKEN_RACES, BROKEN_REPEATS } from './contract-broken-races.ts'
 import { walletOf } from './contract-wallet.ts'
@@ -13,6 +14,7 @@ const BROKEN: readonly BrokenLedger[] = [
   ...BROKEN_HOLDS,
   ...BROKEN_ENDS,
   ...BROKEN_CREDITS,
+  ...BROKEN_COMPARISONS,
   ...BROKEN_REPEATS,
   ...BROKEN_RACES,
 ]
