@@ -18,6 +18,14 @@ export interface LedgerUnderTest {
    * be below zero. If your books have an account that opening balances come from, leave it out: the sum is theirs.
    */
   total(asset: Asset): Promise<bigint>
+  /**
+   * Lets an account send, receive, both or neither. Optional: without it the cases whose names begin with "if
+   * setPermissions is given" pass and have looked at nothing.
+   */
+  setPermissions?(
+    account: string,
+    permissions: { readonly canSend: boolean; readonly canReceive: boolean },
+  ): Promise<void>
 }
 
 /** One promise of the `Ledger` port. */

@@ -3,6 +3,7 @@ import { CREDIT_CASES } from './ledger-credit-cases.ts'
 import { END_CASES } from './ledger-end-cases.ts'
 import { EXACT_CASES } from './ledger-exact-cases.ts'
 import { HOLD_CASES } from './ledger-hold-cases.ts'
+import { PERMISSION_CASES } from './ledger-permission-cases.ts'
 import { RACE_CASES } from './ledger-race-cases.ts'
 import { REPEAT_CASES } from './ledger-repeat-cases.ts'
 
@@ -18,5 +19,13 @@ export type { LedgerCase, LedgerUnderTest } from './ledger-case.ts'
  * only send or only receive.
  */
 export function ledgerContract(): readonly LedgerCase[] {
-  return [...HOLD_CASES, ...END_CASES, ...CREDIT_CASES, ...EXACT_CASES, ...REPEAT_CASES, ...RACE_CASES]
+  return [
+    ...HOLD_CASES,
+    ...END_CASES,
+    ...CREDIT_CASES,
+    ...EXACT_CASES,
+    ...PERMISSION_CASES,
+    ...REPEAT_CASES,
+    ...RACE_CASES,
+  ]
 }

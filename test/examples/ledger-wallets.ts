@@ -1,4 +1,4 @@
-import type { Asset, Ledger } from 'open-payments-server'
+import type { Asset, Ledger, LedgerAccount } from 'open-payments-server'
 import type { LedgerUnderTest } from 'open-payments-server/testing'
 import type { Pool } from 'pg'
 import { type Account, AccountFlags, type Client, CreateAccountStatus, CreateTransferStatus } from 'tigerbeetle-node'
@@ -11,15 +11,18 @@ export function postgresWallet(pool: Pool, ledger: Ledger): LedgerUnderTest {
     const { rows } = await pool.query<{ sum: string | null }>(sql, [...values])
     return BigInt(rows[0]?.sum ?? -1)
   }
+  const setPermissions: LedgerUnderTest['setPermissions'] = async (account, { canSend, canReceive }) => {
+    const change = 'UPDATE account SET can_send = $2, can_receive = $3 WHERE id = $1'
+    await pool.query(change, [account, canSend, canReceive])
+  }
   return {
     ledger,
     openAccount: async (account, { assetCode, assetScale }, balance) => {
       const row = [account, assetCode, assetScale, balance]
       await pool.query('INSERT INTO account (id, asset_code, asset_scale, balance) VALUES ($1, $2, $3, $4)', row)
     },
-    setClosed: async (account, isClosed) => {
-      await pool.query('UPDATE account SET can_send = $2, can_receive = $2 WHERE id = $1', [account, !isClosed])
-    },
+    setClosed: (account, isClosed) => setPermissions(account, { canSend: !isClosed, canReceive: !isClosed }),
+    setPermissions,
     available: (account) => read('SELECT balance - held AS sum FROM account WHERE id = $1', [account]),
     fees: ({ assetCode, assetScale }) =>
       read('SELECT COALESCE(sum(amount), 0) AS sum FROM posting WHERE account = $1', [
@@ -55,12 +58,11 @@ export interface TigerBeetleWallet extends LedgerUnderTest {
 /** The wallet of the contract around TigerBeetle: its own records of accounts, and some processes with a client each. */
 export async function tigerBeetleWallet(clients: readonly [Client, ...Client[]]): Promise<TigerBeetleWallet> {
   const [client] = clients
-  const records = new Map<string, { readonly id: bigint; readonly asset: Asset; readonly isClosed: boolean }>()
-  const find = async (account: string) => {
+  const records = new Map<string, { readonly id: bigint; readonly account: LedgerAccount }>()
+  const find = async (account: string) => records.get(account)
+  const setPermissions: LedgerUnderTest['setPermissions'] = async (account, { canSend, canReceive }) => {
     const record = records.get(account)
-    if (record === undefined) return undefined
-    const { id, asset, isClosed } = record
-    return { id, account: { ...asset, canSend: !isClosed, canReceive: !isClosed } }
+    if (record !== undefined) records.set(account, { ...record, account: { ...record.account, canSend, canReceive } })
   }
   const create = async (accounts: readonly Account[]): Promise<void> => {
     for (const { status } of await client.createAccounts([...accounts])) {
@@ -91,7 +93,8 @@ export async function tigerBeetleWallet(clients: readonly [Client, ...Client[]])
       const { ledger, outside } = bookOf(asset)
       const id = 100n + BigInt(records.size)
       await create([{ ...ACCOUNT, id, ledger, flags: AccountFlags.debits_must_not_exceed_credits }])
-      records.set(account, { id, asset: { assetCode: asset.assetCode, assetScale: asset.assetScale }, isClosed: false })
+      const { assetCode, assetScale } = asset
+      records.set(account, { id, account: { assetCode, assetScale, canSend: true, canReceive: true } })
       const [opened] = await client.createTransfers([
         {
           ...{ id: id + 2n ** 64n, debit_account_id: outside, credit_account_id: id, amount: balance, ledger, code: 9 },
@@ -108,16 +111,14 @@ export async function tigerBeetleWallet(clients: readonly [Client, ...Client[]])
       ])
       if (opened?.status !== CreateTransferStatus.created) throw new Error('the account was not funded')
     },
-    setClosed: async (account, isClosed) => {
-      const record = records.get(account)
-      if (record !== undefined) records.set(account, { ...record, isClosed })
-    },
+    setClosed: (account, isClosed) => setPermissions(account, { canSend: !isClosed, canReceive: !isClosed }),
+    setPermissions,
     available: async (account) => (await balanceOf(idOf(account))).available,
     fees: async (asset) => (await balanceOf(bookOf(asset).fees)).posted,
     // What came from outside is what all others have together.
     total: async (asset) => {
       const { clearing, fees, ledger } = bookOf(asset)
-      const customers = [...records.values()].filter(({ asset: one }) => bookOf(one).ledger === ledger)
+      const customers = [...records.values()].filter(({ account }) => bookOf(account).ledger === ledger)
       const balances = await Promise.all([clearing, fees, ...customers.map(({ id }) => id)].map(balanceOf))
       return balances.reduce((sum, { posted }) => sum + posted, 0n)
     },

@@ -7,15 +7,17 @@ async function newWallet(): Promise<LedgerUnderTest> {
   const books = new Map<string, bigint>()
   const booked = (kind: string, assetCode: string, assetScale: number) =>
     books.get(`${kind}:${assetCode}:${assetScale}`) ?? 0n
+  const setPermissions = async (name: string, permissions: Pick<Account, 'canSend' | 'canReceive'>) => {
+    const account = accounts.get(name)
+    if (account === undefined) throw new Error(`there is no account ${name}`)
+    Object.assign(account, permissions)
+  }
   return {
     ledger: smallestLedger(accounts, books),
     openAccount: async (name, { assetCode, assetScale }, balance) =>
       void accounts.set(name, { assetCode, assetScale, canSend: true, canReceive: true, balance, held: 0n }),
-    setClosed: async (name, isClosed) => {
-      const account = accounts.get(name)
-      if (account === undefined) throw new Error(`there is no account ${name}`)
-      Object.assign(account, { canSend: !isClosed, canReceive: !isClosed })
-    },
+    setClosed: (name, isClosed) => setPermissions(name, { canSend: !isClosed, canReceive: !isClosed }),
+    setPermissions,
     available: async (name) => {
       const { balance, held } = accounts.get(name) ?? { balance: -1n, held: 0n }
       return balance - held

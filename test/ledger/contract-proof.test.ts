@@ -7,6 +7,7 @@ import type { BrokenLedger } from './contract-broken.ts'
 import { BROKEN_CREDITS, BROKEN_ENDS } from './contract-broken-ends.ts'
 import { BROKEN_COMPARISONS } from './contract-broken-exact.ts'
 import { BROKEN_HOLDS } from './contract-broken-holds.ts'
+import { BROKEN_PERMISSIONS } from './contract-broken-permissions.ts'
 import { BROKEN_RACES, BROKEN_REPEATS } from './contract-broken-races.ts'
 import { walletOf } from './contract-wallet.ts'
 
@@ -15,6 +16,7 @@ const BROKEN: readonly BrokenLedger[] = [
   ...BROKEN_ENDS,
   ...BROKEN_CREDITS,
   ...BROKEN_COMPARISONS,
+  ...BROKEN_PERMISSIONS,
   ...BROKEN_REPEATS,
   ...BROKEN_RACES,
 ]

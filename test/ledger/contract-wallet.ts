@@ -11,6 +11,7 @@ export function walletOf(books: DoubleEntryLedger, called: Ledger = books): Ledg
       await books.createAccount({ account, assetCode, assetScale, balance })
     },
     setClosed: (account, isClosed) => books.setPermissions(account, { canSend: !isClosed, canReceive: !isClosed }),
+    setPermissions: books.setPermissions,
     available: async (account) => (await books.balance(account))?.available ?? -1n,
     fees: async ({ assetCode, assetScale }) => (await books.balance(`fees:${assetCode}:${assetScale}`))?.total ?? 0n,
     total: async (asset) => (await books.totals()).find((total) => isSameAsset(total, asset))?.value ?? 0n,
