@@ -26,6 +26,13 @@ export interface LedgerUnderTest {
     account: string,
     permissions: { readonly canSend: boolean; readonly canReceive: boolean },
   ): Promise<void>
+  /**
+   * Makes the database of the ledger fail once, at its next commit: with an error instead of the commit, of which nothing
+   * stays, or with one after it, as when the connection is lost before the answer. It is called right before a call
+   * that must reject, and not refuse; a flag in the function that runs the ledger's transactions is enough. Optional:
+   * without it the cases whose names begin with "if failNext is given" pass and have looked at nothing.
+   */
+  failNext?(moment: 'before commit' | 'after commit'): void | Promise<void>
 }
 
 /** One promise of the `Ledger` port. */

@@ -2,6 +2,7 @@ import type { LedgerCase } from './ledger-case.ts'
 import { CREDIT_CASES } from './ledger-credit-cases.ts'
 import { END_CASES } from './ledger-end-cases.ts'
 import { EXACT_CASES } from './ledger-exact-cases.ts'
+import { FAILURE_CASES } from './ledger-failure-cases.ts'
 import { HOLD_CASES } from './ledger-hold-cases.ts'
 import { PERMISSION_CASES } from './ledger-permission-cases.ts'
 import { RACE_CASES } from './ledger-race-cases.ts'
@@ -26,6 +27,7 @@ export function ledgerContract(): readonly LedgerCase[] {
     ...EXACT_CASES,
     ...PERMISSION_CASES,
     ...REPEAT_CASES,
+    ...FAILURE_CASES,
     ...RACE_CASES,
   ]
 }

@@ -14,14 +14,14 @@ import {
 } from './ledger-case.ts'
 
 /** A call, and what it must be answered. */
-interface Call {
+export interface Call {
   readonly what: string
   readonly make: () => Promise<LedgerResult>
   readonly answer: LedgerResult
 }
 
 /** The calls of three payments, in their order: one is refused, one is released, and one moves 400, of which 10 are a fee. */
-function paymentsOf(ledger: Ledger): readonly (readonly Call[])[] {
+export function paymentsOf(ledger: Ledger): readonly (readonly Call[])[] {
   const done: LedgerResult = { ok: true }
   const foreign = creditOf(3, 390n, { amount: { ...EUR, value: 390n } })
   const refused = [
@@ -52,7 +52,8 @@ function ordersOf<T>(things: readonly T[]): readonly (readonly T[])[] {
   )
 }
 
-async function mustAnswer({ make, answer, what }: Call): Promise<void> {
+/** Makes a call; rejects unless it is answered as it must be. */
+export async function mustAnswer({ make, answer, what }: Call): Promise<void> {
   assertSame(await make(), answer, what)
 }
 

@@ -3,7 +3,19 @@ import type { LedgerUnderTest } from 'open-payments-server/testing'
 import type { Pool } from 'pg'
 import { type Account, AccountFlags, type Client, CreateAccountStatus, CreateTransferStatus } from 'tigerbeetle-node'
 import { type Book, tigerBeetleLedger } from '../../examples/tigerbeetle-ledger.ts'
+import { type NextFailure, nextFailure } from '../support/next-failure.ts'
 import { inTurns } from '../support/turns.ts'
+
+/** Lets the commits of a pool's connections fail; to be called before it has any. */
+export function failCommits(pool: Pool, failure: NextFailure): void {
+  pool.on('connect', (client) => {
+    const { query } = client
+    const send = async (call: readonly unknown[]): Promise<unknown> => Reflect.apply(query, client, call)
+    const fail = (...call: readonly unknown[]): unknown =>
+      call[0] === 'COMMIT' ? failure.commitLater(() => send(call)) : Reflect.apply(query, client, call)
+    Object.assign(client, { query: fail })
+  })
+}
 
 /** The wallet of the contract around the tables of the PostgreSQL example. */
 export function postgresWallet(pool: Pool, ledger: Ledger): LedgerUnderTest {
@@ -85,9 +97,14 @@ export async function tigerBeetleWallet(clients: readonly [Client, ...Client[]])
       [ids.clearing, ids.fees, ids.outside].map((id) => ({ ...ACCOUNT, id, ledger })),
     ),
   )
+  const failure = nextFailure()
+  const processes = clients.map((one): Client => {
+    return { ...one, createTransfers: (batch) => failure.commitLater(() => one.createTransfers(batch)) }
+  })
   const idOf = (account: string): bigint => records.get(account)?.id ?? 0n
   return {
-    ledger: inTurns(clients.map((one) => tigerBeetleLedger(one, find, ...(BOOKS satisfies readonly Book[])))),
+    ledger: inTurns(processes.map((one) => tigerBeetleLedger(one, find, ...(BOOKS satisfies readonly Book[])))),
+    failNext: failure.failNext,
     idOf,
     openAccount: async (account, asset, balance) => {
       const { ledger, outside } = bookOf(asset)

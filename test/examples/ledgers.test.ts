@@ -5,9 +5,10 @@ import type { Pool } from 'pg'
 import { describe, expect, it } from 'vitest'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
 import { type Settings, useDatabases } from '../storage/postgres-databases.ts'
+import { nextFailure } from '../support/next-failure.ts'
 import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 import { inTurns } from '../support/turns.ts'
-import { postgresWallet, tigerBeetleWallet } from './ledger-wallets.ts'
+import { failCommits, postgresWallet, tigerBeetleWallet } from './ledger-wallets.ts'
 import { fakeTigerBeetle } from './tigerbeetle-fake.ts'
 
 const databases = useDatabases()
@@ -15,17 +16,22 @@ const databases = useDatabases()
 /** Makes wallets on the same tables, which are empty again for each; `processes` have a pool each. */
 function onPostgres(processes: number, settings: Settings = {}): () => Promise<LedgerUnderTest> {
   let opened: readonly [Pool, ...Pool[]] | undefined
+  const failure = nextFailure()
   const open = async (): Promise<readonly [Pool, ...Pool[]]> => {
     const schema = await databases.newSchema()
     await databases.run(schema, postgresLedgerSchema)
-    const openOne = () => databases.openPool(schema, settings, { max: 6 })
+    const openOne = () => {
+      const pool = databases.openPool(schema, settings, { max: 6 })
+      failCommits(pool, failure)
+      return pool
+    }
     return [openOne(), ...Array.from({ length: processes - 1 }, openOne)]
   }
   return async () => {
     opened ??= await open()
     const [pool] = opened
     await pool.query('TRUNCATE account, transfer, posting')
-    return postgresWallet(pool, inTurns(opened.map(postgresLedger)))
+    return { ...postgresWallet(pool, inTurns(opened.map(postgresLedger))), failNext: failure.failNext }
   }
 }
 

@@ -1,10 +1,12 @@
 import { type LedgerUnderTest, ledgerContract } from 'open-payments-server/testing'
 import { expect, it } from 'vitest'
 import { type Account, smallestLedger } from '../../examples/smallest-ledger.ts'
+import { failingCalls, nextFailure } from '../support/next-failure.ts'
 
 async function newWallet(): Promise<LedgerUnderTest> {
   const accounts = new Map<string, Account>()
   const books = new Map<string, bigint>()
+  const failure = nextFailure()
   const booked = (kind: string, assetCode: string, assetScale: number) =>
     books.get(`${kind}:${assetCode}:${assetScale}`) ?? 0n
   const setPermissions = async (name: string, permissions: Pick<Account, 'canSend' | 'canReceive'>) => {
@@ -13,7 +15,8 @@ async function newWallet(): Promise<LedgerUnderTest> {
     Object.assign(account, permissions)
   }
   return {
-    ledger: smallestLedger(accounts, books),
+    ledger: failingCalls(smallestLedger(accounts, books), failure),
+    failNext: failure.failNext,
     openAccount: async (name, { assetCode, assetScale }, balance) =>
       void accounts.set(name, { assetCode, assetScale, canSend: true, canReceive: true, balance, held: 0n }),
     setClosed: (name, isClosed) => setPermissions(name, { canSend: !isClosed, canReceive: !isClosed }),

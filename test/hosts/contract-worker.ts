@@ -2,11 +2,12 @@ import { createOpenPayments, fetchKeyResolver } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { memoryStorage } from 'open-payments-server/storage/memory'
-import { sqliteStorage } from 'open-payments-server/storage/sqlite'
-import { ledgerContract, storageContract } from 'open-payments-server/testing'
+import { type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
+import { type LedgerUnderTest, ledgerContract, storageContract } from 'open-payments-server/testing'
 import { sqliteHandle } from '../../examples/workers/sqlite-handle.ts'
 import { walletOf } from '../ledger/contract-wallet.ts'
 import { fakeRail } from '../support/fake-rail.ts'
+import { failingHandle, nextFailure } from '../support/next-failure.ts'
 
 // A Worker that runs one case of a contract in each Durable Object, on the database of that object: `/storage` and
 // `/ledger` list the cases, with a name in the query they run one. `/key-resolver` and
@@ -26,10 +27,7 @@ export class Wallet {
     const cases =
       pathname === '/storage'
         ? storageContract().map(({ name, run }) => ({ name, run: () => run(async () => sqliteStorage(handle)) }))
-        : ledgerContract().map(({ name, run }) => ({
-            name,
-            run: () => run(async () => walletOf(sqliteLedger(handle))),
-          }))
+        : ledgerContract().map(({ name, run }) => ({ name, run: () => run(() => ledgerUnderTest(handle)) }))
     const name = searchParams.get('name')
     if (name === null) return Response.json(cases.map((one) => one.name))
     const found = cases.find((one) => one.name === name)
@@ -39,6 +37,11 @@ export class Wallet {
       (error: Error) => new Response(error.stack ?? error.message, { status: 500 }),
     )
   }
+}
+
+async function ledgerUnderTest(handle: SqliteHandle): Promise<LedgerUnderTest> {
+  const failure = nextFailure()
+  return { ...walletOf(sqliteLedger(failingHandle(handle, failure))), failNext: failure.failNext }
 }
 
 function tryToMake(make: () => unknown): Response {

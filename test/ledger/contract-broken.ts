@@ -8,6 +8,8 @@ export interface BrokenLedger {
   readonly breaks: readonly string[]
   /** What it rejects with by itself, where that is how it is found. */
   readonly rejects?: string
+  /** It gives no answer at all, which is for the runner of the tests to find: the suite has no clock. */
+  readonly isSilent?: boolean
   /** The calls of a sound ledger that are wrong in this one. */
   breakLedger(ledger: DoubleEntryLedger): Partial<Ledger>
 }

@@ -3,9 +3,12 @@ import { type DoubleEntryLedger, memoryLedger } from '../../adapters/ledger/memo
 import type { Ledger } from '../../src/ports/ledger.ts'
 import { AssertionError } from '../../src/testing/assertions.ts'
 import { ledgerContract } from '../../src/testing/ledger-contract.ts'
+import { failingCalls, nextFailure } from '../support/next-failure.ts'
+import { turns } from '../support/turns.ts'
 import type { BrokenLedger } from './contract-broken.ts'
 import { BROKEN_CREDITS, BROKEN_ENDS } from './contract-broken-ends.ts'
 import { BROKEN_COMPARISONS } from './contract-broken-exact.ts'
+import { BROKEN_FAILURES } from './contract-broken-failures.ts'
 import { BROKEN_HOLDS } from './contract-broken-holds.ts'
 import { BROKEN_PERMISSIONS } from './contract-broken-permissions.ts'
 import { BROKEN_RACES, BROKEN_REPEATS } from './contract-broken-races.ts'
@@ -18,6 +21,7 @@ const BROKEN: readonly BrokenLedger[] = [
   ...BROKEN_COMPARISONS,
   ...BROKEN_PERMISSIONS,
   ...BROKEN_REPEATS,
+  ...BROKEN_FAILURES,
   ...BROKEN_RACES,
 ]
 
@@ -25,16 +29,22 @@ const BROKEN: readonly BrokenLedger[] = [
 async function verdictOf(name: string, breakLedger: (ledger: DoubleEntryLedger) => Partial<Ledger>): Promise<unknown> {
   const found = ledgerContract().find((one) => one.name === name)
   if (found === undefined) throw new TypeError(`there is no case "${name}"`)
-  const books = memoryLedger()
-  const makeLedger = async () => walletOf(books, { ...books, ...breakLedger(books) })
+  const failure = nextFailure()
+  const memory = memoryLedger()
+  const books = { ...memory, ...failingCalls(memory, failure) }
+  const { failNext } = failure
+  const makeLedger = async () => ({ ...walletOf(books, { ...books, ...breakLedger(books) }), failNext })
   return found.run(makeLedger).catch((error: unknown) => error)
 }
 
 describe('the ledger contract finds a ledger that', () => {
   it.each(BROKEN.flatMap((ledger) => ledger.breaks.map((name) => [ledger.does, name, ledger] as const)))(
     '%s: %s',
-    async (_does, name, { breakLedger, rejects }) => {
-      const verdict = await verdictOf(name, breakLedger)
+    async (_does, name, { breakLedger, rejects, isSilent }) => {
+      const running = verdictOf(name, breakLedger)
+      // Nothing here waits for anything but promises, and a case is over within one turn.
+      if (isSilent === true) return expect(await Promise.race([running, turns(2).then(() => 'silent')])).toBe('silent')
+      const verdict = await running
       // A case that stumbles over what a broken ledger answers says nothing of it.
       if (rejects === undefined) expect(verdict).toBeInstanceOf(AssertionError)
       else expect(verdict).toEqual(new Error(rejects))

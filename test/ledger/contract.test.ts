@@ -4,19 +4,21 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { memoryLedger } from '../../adapters/ledger/memory.ts'
 import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
-import { type OpenedSqlite, openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { type LedgerUnderTest, ledgerContract } from '../../src/testing/ledger-contract.ts'
+import { failingCalls, failingHandle, nextFailure } from '../support/next-failure.ts'
 import { inTurns } from '../support/turns.ts'
 import { walletOf } from './contract-wallet.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ledger-'))
 const opened: OpenedSqlite[] = []
+const failure = nextFailure()
 let files = 0
 
-async function open(path: string): Promise<OpenedSqlite> {
+async function open(path: string): Promise<SqliteHandle> {
   const handle = await openSqlite(path)
   opened.push(handle)
-  return handle
+  return failingHandle(handle, failure)
 }
 
 function newFile(): string {
@@ -36,7 +38,10 @@ async function onTwoHandles(): Promise<LedgerUnderTest> {
 }
 
 const LEDGERS: Readonly<Record<string, () => Promise<LedgerUnderTest>>> = {
-  memory: async () => walletOf(memoryLedger()),
+  memory: async () => {
+    const books = memoryLedger()
+    return walletOf(books, failingCalls(books, failure))
+  },
   'SQLite in memory': async () => walletOf(sqliteLedger(await open(':memory:'))),
   'SQLite in a file': async () => walletOf(sqliteLedger(await open(newFile()))),
   'two connections to one SQLite file': onTwoHandles,
@@ -47,7 +52,8 @@ const LEDGERS: Readonly<Record<string, () => Promise<LedgerUnderTest>>> = {
   },
 }
 
-describe.each(Object.entries(LEDGERS))('the ledger contract on %s', (_name, makeLedger) => {
+describe.each(Object.entries(LEDGERS))('the ledger contract on %s', (_name, openLedger) => {
+  const makeLedger = async () => ({ ...(await openLedger()), failNext: failure.failNext })
   it.each(ledgerContract().map((contractCase) => [contractCase.name, contractCase] as const))('%s', (_case, { run }) =>
     expect(run(makeLedger)).resolves.toBeUndefined(),
   )
