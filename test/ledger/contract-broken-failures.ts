@@ -1,10 +1,28 @@
+import type { LedgerResult, SettlementResult } from '../../src/ports/ledger.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const BEFORE =
   'if failNext is given: a call that fails before its commit rejects, and has its one effect when it comes again'
 const AFTER =
   'if failNext is given: a call that fails after its commit rejects, and has no other effect when it comes again'
+const CONFLICT = { ok: false, reason: 'conflict' } as const
 const OK = { ok: true } as const
+
+/** Ids that are claimed before their calls are made; `abandoned` is what the next one gets if a call has failed. */
+function claims<T>(abandoned: () => Promise<T>): (id: string, call: () => Promise<T>) => Promise<T> {
+  const answered = new Map<string, Promise<boolean>>()
+  return async (id, call) => {
+    const earlier = answered.get(id)
+    if (earlier !== undefined) return (await earlier) ? call() : abandoned()
+    const answer = call()
+    const hasAnswered = answer.then(
+      () => true,
+      () => false,
+    )
+    answered.set(id, hasAnswered)
+    return answer
+  }
+}
 
 /** Ledgers that are wrong if their database fails. What they call is that database: it rejects. */
 export const BROKEN_FAILURES: readonly BrokenLedger[] = [
@@ -20,8 +38,8 @@ export const BROKEN_FAILURES: readonly BrokenLedger[] = [
     does: 'tells of a conflict if its database has failed at an end',
     breaks: [BEFORE, AFTER],
     breakLedger: (ledger) => ({
-      settle: (settlement) => ledger.settle(settlement).catch(() => ({ ok: false, reason: 'conflict' })),
-      release: (release) => ledger.release(release).catch(() => ({ ok: false, reason: 'conflict' })),
+      settle: (settlement) => ledger.settle(settlement).catch(() => CONFLICT),
+      release: (release) => ledger.release(release).catch(() => CONFLICT),
     }),
   },
   {
@@ -34,60 +52,38 @@ export const BROKEN_FAILURES: readonly BrokenLedger[] = [
     breaks: [BEFORE, AFTER],
     isSilent: true,
     breakLedger(ledger) {
-      const claimed = new Set<string>()
-      const answered = new Set<string>()
+      const claim = claims<LedgerResult>(() => new Promise(() => undefined))
       return {
-        async credit(credit) {
-          if (claimed.has(credit.id) && !answered.has(credit.id)) return new Promise(() => undefined)
-          claimed.add(credit.id)
-          const answer = await ledger.credit(credit)
-          answered.add(credit.id)
-          return answer
-        },
+        hold: (hold) => claim(hold.id, () => ledger.hold(hold)),
+        credit: (credit) => claim(credit.id, () => ledger.credit(credit)),
       }
     },
   },
   {
-    does: 'claims an id first, and takes who comes again for another',
-    breaks: [BEFORE],
+    does: 'claims an id first, and takes who comes after a failure for another',
+    breaks: [BEFORE, AFTER],
     breakLedger(ledger) {
-      const claimed = new Set<string>()
-      const answered = new Set<string>()
-      return {
-        async hold(hold) {
-          if (claimed.has(hold.id) && !answered.has(hold.id)) return { ok: false, reason: 'conflict' }
-          claimed.add(hold.id)
-          const answer = await ledger.hold(hold)
-          answered.add(hold.id)
-          return answer
-        },
-      }
+      const claim = claims<LedgerResult>(async () => CONFLICT)
+      return { hold: (hold) => claim(hold.id, () => ledger.hold(hold)) }
     },
   },
   {
-    does: 'claims an id first, and takes it for done when it comes again',
+    does: 'claims an id first, and takes it for done after a failure',
     breaks: [BEFORE],
     breakLedger(ledger) {
-      const claimed = new Set<string>()
-      return {
-        async settle(settlement) {
-          if (claimed.has(settlement.id)) return OK
-          claimed.add(settlement.id)
-          return ledger.settle(settlement)
-        },
-      }
+      const claim = claims<SettlementResult>(async () => OK)
+      return { settle: (settlement) => claim(settlement.id, () => ledger.settle(settlement)) }
     },
   },
   {
     does: 'moves the money first, and keeps the id in a transaction of its own',
     breaks: [AFTER],
     breakLedger(ledger) {
-      const kept = new Map<string, string>()
+      const ids = new Map<string, string>()
       return {
-        async credit(credit) {
-          const id = kept.get(credit.id) ?? randomId()
-          const answer = await ledger.credit({ ...credit, id })
-          kept.set(credit.id, id)
+        credit(credit) {
+          const answer = ledger.credit({ ...credit, id: ids.get(credit.id) ?? credit.id })
+          answer.catch(() => ids.set(credit.id, randomId()))
           return answer
         },
       }

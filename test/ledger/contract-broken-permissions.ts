@@ -45,8 +45,11 @@ export const BROKEN_PERMISSIONS: readonly BrokenLedger[] = [
     does: 'settles nothing for an account that may only receive',
     breaks: [RECEIVE_ONLY],
     breakLedger: (ledger) => ({
-      settle: async (settlement) =>
-        (await ledger.account('alice'))?.canSend ? ledger.settle(settlement) : { ok: false, reason: 'conflict' },
+      async settle(settlement) {
+        const alice = await ledger.account('alice')
+        const isReceiver = alice?.canReceive === true && !alice.canSend
+        return isReceiver ? { ok: false, reason: 'conflict' } : ledger.settle(settlement)
+      },
     }),
   },
   {
