@@ -16,8 +16,9 @@ export type { LedgerCase, LedgerUnderTest } from './ledger-case.ts'
  * `for (const { name, run } of ledgerContract()) test(name, () => run(makeLedger))`
  *
  * Every case makes a ledger of its own, which must be empty: the names of accounts and the ids of calls are the same in all
- * of them. No case sees whether an answer is durable, whether a hold expires later, or what becomes of an account that may
- * only send or only receive.
+ * of them. A case that needs an optional member of `LedgerUnderTest` says so in its name, and passes unseen without it. No
+ * case sees whether an answer is durable, whether a hold expires later, whether ids are ever pruned, or what a process
+ * that dies inside a call leaves behind.
  */
 export function ledgerContract(): readonly LedgerCase[] {
   return [

@@ -11,6 +11,7 @@ async function newWallet(): Promise<LedgerUnderTest> {
       await ledger.createAccount({ account, assetCode, assetScale, balance })
     },
     setClosed: (account, isClosed) => ledger.setPermissions(account, { canSend: !isClosed, canReceive: !isClosed }),
+    setPermissions: ledger.setPermissions,
     available: async (account) => (await ledger.balance(account))?.available ?? 0n,
     fees: async ({ assetCode, assetScale }) => (await ledger.balance(`fees:${assetCode}:${assetScale}`))?.total ?? 0n,
     // Customers with what is held, fees and clearing together: what came in, whatever has been paid since.
