@@ -151,7 +151,7 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   checkLists(options, policies)
   // A rail that works renews the lease every five seconds; a record or two may be slow.
   if (options.paymentMethods?.length && limits.leaseSeconds < 15)
-    throw new ConfigurationError('settings.limits.leaseSeconds must be at least 15 where there is a payment method')
+    throw new ConfigurationError('settings.limits.leaseSeconds must be at least 15 with a payment method')
   return { walletAddressServer, lifetimes, limits, policies }
 }
 

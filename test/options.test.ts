@@ -197,7 +197,7 @@ describe('the options', () => {
   it('settings.limits.leaseSeconds outlasts the pauses between the records of a payment method', () => {
     const settings = (leaseSeconds: number) => ({ settings: { limits: { leaseSeconds, holdSeconds: 1 } } })
     expect(refusalOf({ ...settings(14), paymentMethods: [fakeRail()] })).toBe(
-      'settings.limits.leaseSeconds must be at least 15 where there is a payment method',
+      'settings.limits.leaseSeconds must be at least 15 with a payment method',
     )
     expect(refusalOf({ ...settings(15), paymentMethods: [fakeRail()] })).toBe('accepted')
     expect(refusalOf({ ...settings(14), paymentMethods: [] })).toBe('accepted')
@@ -256,11 +256,11 @@ describe('the options', () => {
     }
     for (const path of ['/ilp', '/rails/ilp', '/ilp.v4']) expect(at(path)).toBe('accepted')
     for (const path of ['', '/', 'ilp', '/ilp/', '/a b', '/ilp?a', '//ilp', '/:id'])
-      expect(at(path)).toContain('is none')
+      expect(at(path)).toContain('invalid endpoint path')
     const taken = ['/quotes', '/incoming-payments/ilp', '/outgoing-payments', '/continue/1', '/interact/a/b', '/token']
-    for (const path of taken) expect(at(path)).toContain('is taken')
+    for (const path of taken) expect(at(path)).toContain('already in use')
     const onOneOrigin = { authServer: 'https://wallet.example/auth', resourceServer: 'https://wallet.example/op' }
-    for (const path of ['/auth', '/auth/ilp', '/op/quotes/a']) expect(at(path, onOneOrigin)).toContain('is taken')
+    for (const path of ['/auth', '/auth/ilp', '/op/quotes/a']) expect(at(path, onOneOrigin)).toContain('already in use')
     for (const path of ['/quotes', '/op/ilp', '/authentic']) expect(at(path, onOneOrigin)).toBe('accepted')
   })
 

@@ -203,7 +203,7 @@ function checkOptions(options: ConsentPageOptions): void {
   const unknown = Object.keys(options).find((name) => !['authenticate', 'walletName', 'homeUrl'].includes(name))
   demand(unknown === undefined, `${unknown} is not an option`)
   demand(typeof authenticate === 'function', 'authenticate must be a function')
-  demand(typeof walletName === 'string' && walletName !== '', 'walletName must be a string that is not empty')
+  demand(typeof walletName === 'string' && walletName !== '', 'walletName must be a non-empty string')
   demand(homeUrl === undefined || typeof homeUrl === 'string', 'homeUrl must be a string')
 }
 

@@ -40,7 +40,7 @@ export async function answerPeer(
       ? { status, headers: { 'content-type': OCTETS, 'cache-control': 'no-store' }, body: answer }
       : refuse(answer)
   } catch (cause) {
-    const message = cause instanceof Error ? cause.message : 'something that is no Error was thrown'
+    const message = cause instanceof Error ? cause.message : 'a value that is not an Error was thrown'
     server.emit({ type: 'fault', at, operation: undefined, message, cause })
     server.emit({ type: 'request', at, operation: undefined, ...FAULT })
     return refuse(FAULT)

@@ -54,7 +54,7 @@ export function ilp(options: IlpOptions): Ilp {
   return {
     type: 'ilp',
     connect(other) {
-      if (connected !== undefined) throw new ConfigurationError('ilp(...) is for one server: each needs its own')
+      if (connected !== undefined) throw new ConfigurationError('ilp(...) serves one server: each needs its own')
       connected = other
     },
     createDetails: async ({ address, sharedSecret }) => ({
@@ -70,7 +70,7 @@ export function ilp(options: IlpOptions): Ilp {
     async balance(peerAddress, asset) {
       const [peer, ...others] = peers.peersAt(peerAddress, asset)
       if (peer === undefined || others.length > 0)
-        throw new RangeError('no peer has this address and asset, or several')
+        throw new RangeError('no peer, or more than one, has this address and asset')
       const [{ sent, received }, settled] = await Promise.all([
         server().balance(peer.account),
         readSettled(server().clock, peer),

@@ -109,7 +109,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   requireAddress(`${name}.address`, peer.address)
   demand(
     isPeerUrl(peer.url),
-    `${name}.url must be an https URL without credentials and fragment; http is for localhost, 127.0.0.1 and [::1] alone`,
+    `${name}.url must be an https URL without credentials or fragment; http is only for localhost, 127.0.0.1 and [::1]`,
   )
   demand(isToken(peer.outgoingToken, 1), `${name}.outgoingToken must be visible ASCII characters`)
   demand(
@@ -119,7 +119,10 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   requireObject(`${name}.asset`, peer.asset)
   refuseUnknown(`${name}.asset.`, peer.asset, ['assetCode', 'assetScale'])
   const { assetCode, assetScale } = peer.asset
-  demand(typeof assetCode === 'string' && /^[!-~]{1,12}$/.test(assetCode), `${name}.asset.assetCode is no asset code`)
+  demand(
+    typeof assetCode === 'string' && /^[!-~]{1,12}$/.test(assetCode),
+    `${name}.asset.assetCode is not an asset code`,
+  )
   demand(
     Number.isInteger(assetScale) && assetScale >= 0 && assetScale <= 255,
     `${name}.asset.assetScale must be an integer from 0 to 255`,
@@ -127,7 +130,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   requireAmount(`${name}.maxPacketAmount`, peer.maxPacketAmount, 1n)
   demand(
     isList(prefixes, (prefix) => typeof prefix === 'string' && isIlpPrefix(prefix)),
-    `${name}.prefixes must list beginnings of ILP addresses`,
+    `${name}.prefixes must list ILP address prefixes`,
   )
   demand(typeof isDefault === 'boolean', `${name}.isDefault must be true or false`)
   requireObject(`${name}.limits`, limits)
@@ -163,7 +166,7 @@ function requireDistinct(peers: readonly IlpPeerSettings[]): void {
     const holder = peers.findIndex(({ incomingTokens }) => incomingTokens.includes(peer.outgoingToken))
     demand(
       holder === -1,
-      `${name}.outgoingToken is in peers[${holder}].incomingTokens too: whoever is shown it could send packets as peers[${holder}]`,
+      `${name}.outgoingToken is in peers[${holder}].incomingTokens too: the peer it is shown to could send packets as peers[${holder}]`,
     )
   }
 }

@@ -17,7 +17,7 @@ export async function readSettled(clock: Clock, { settled }: Peer): Promise<bigi
   // As from memory: then no timer need be started and stopped.
   const early = await Promise.race([asked, afterSteps()])
   const answer = early === 'late' ? await answerInTime(clock, asked) : early
-  if (typeof answer !== 'bigint') throw new TypeError('`settled` of a peer answered no bigint')
+  if (typeof answer !== 'bigint') throw new TypeError('`settled` of a peer did not answer with a bigint')
   return answer
 }
 
@@ -26,7 +26,7 @@ async function answerInTime(clock: Clock, asked: Promise<bigint>): Promise<bigin
   try {
     const late = clock.sleep(SETTLED_MILLISECONDS, timer.signal).then(() => 'late' as const)
     const answer = await Promise.race([asked, late])
-    if (answer === 'late') throw new Error('what was settled with a peer was not answered in time')
+    if (answer === 'late') throw new Error('`settled` of a peer did not answer in time')
     return answer
   } finally {
     timer.abort(null)

@@ -92,7 +92,7 @@ function readAnswer({ status, bytes }: { readonly status: number; readonly bytes
   if (NOT_TAKEN.has(status)) return { outcome: 'not_taken', reason: 'unreachable', detail }
   const packet = status === 200 ? decodeIlpPacket(bytes) : undefined
   return packet === undefined || packet.type === 'prepare'
-    ? { outcome: 'unknown', detail: status === 200 ? 'the answer is no reply' : detail }
+    ? { outcome: 'unknown', detail: status === 200 ? 'the answer is not an ILP reply' : detail }
     : { outcome: 'replied', reply: packet }
 }
 

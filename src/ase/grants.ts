@@ -59,7 +59,7 @@ async function listGrants(
     throw new RangeError(`limit must be an integer from 1 to ${MAXIMUM_LIMIT}`)
   const last = await findGrant(context, afterId ?? '')
   if (afterId !== undefined && last?.value.walletAddress !== walletAddress)
-    throw new RangeError('after names no grant of this wallet address')
+    throw new RangeError('after is not a grant on this wallet address')
   const after = last && { createdAt: last.value.createdAt, id: last.value.id }
   const records = await context.storage.list({
     kind: 'grant',

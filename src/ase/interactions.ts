@@ -48,7 +48,7 @@ async function findOpen(
   // A text has `includes` too, and would own every address that it holds.
   if (!Array.isArray(walletAddresses)) throw new TypeError('walletAddresses must be a list of URLs')
   if (typeof session !== 'string' || session === '')
-    throw new TypeError('a session must be a text that is not empty: it is what binds the decision to one browser')
+    throw new TypeError('session must be a non-empty string: it binds the decision to one browser')
   const interaction = await readRecord(context.storage, 'interaction', await context.secrets.digest(reference))
   if (interaction === undefined) return { ok: false, reason: 'unknown' }
   const { state, expiresAt, grantId, sessionHash: bound } = interaction.value

@@ -89,8 +89,8 @@ async function walletAddressOf(
     owned.push(found)
   }
   const [first, ...others] = owned
-  if (first === undefined) throw invalidRequest('an identifier is required where the resource owner is asked')
-  if (others.some(({ url }) => url !== first.url)) throw invalidRequest('one grant is about one wallet address')
+  if (first === undefined) throw invalidRequest('an identifier is required if the resource owner is asked')
+  if (others.some(({ url }) => url !== first.url)) throw invalidRequest('a grant must be about a single wallet address')
   return first
 }
 

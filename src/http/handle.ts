@@ -98,7 +98,7 @@ function reportFailure(context: Context, told: Told, status: number, error: unkn
   const at = context.clock.now()
   const refusal = isOpenPaymentsError(error) ? error : undefined
   if (refusal === undefined) {
-    const message = error instanceof Error ? error.message : 'something that is no Error was thrown'
+    const message = error instanceof Error ? error.message : 'a value that is not an Error was thrown'
     context.emit({ type: 'fault', at, operation: told.operation, message, cause: error })
   }
   context.emit({

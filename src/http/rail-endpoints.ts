@@ -28,10 +28,9 @@ export function railEndpoints(
   const byPath = new Map<string, RailEndpoint>()
   for (const endpoint of methods.flatMap((method) => method.endpoint ?? [])) {
     const { path } = endpoint
-    if (!PATH.test(path))
-      throw new ConfigurationError(`the endpoint of a payment method has a path that is none: ${path}`)
+    if (!PATH.test(path)) throw new ConfigurationError(`invalid endpoint path of a payment method: ${path}`)
     if (byPath.has(path) || own.some((taken) => `${path}/`.startsWith(`${taken}/`)))
-      throw new ConfigurationError(`the endpoint of a payment method has a path that is taken: ${path}`)
+      throw new ConfigurationError(`endpoint path already in use: ${path}`)
     byPath.set(path, endpoint)
   }
   return (method, target) => (method === 'POST' ? byPath.get(target.split('?', 1)[0] ?? '') : undefined)

@@ -64,7 +64,7 @@ export async function advancePayment(
 /** A step that failed is tried again like one that was not answered: it repeats safely. */
 function stallOn(context: Context, cause: unknown): Step {
   tellFault(context, 'a payment could not be moved on', cause)
-  return { progress: 'stalled', reason: 'a step failed, which is a fault' }
+  return { progress: 'stalled', reason: 'a step failed with a fault' }
 }
 
 async function takeStep(

@@ -51,7 +51,7 @@ async function untilAnswered(call: Promise<LedgerResult>): Promise<LedgerResult>
 function readAnswer(context: Context, answer: LedgerResult | 'late', told: LedgerCall): LedgerOutcome {
   if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined, told)
   if (answer?.ok === true) return { outcome: 'done' }
-  if (answer?.ok !== false) return unknownOutcome(context, 'the ledger gave an answer that is none', answer, told)
+  if (answer?.ok !== false) return unknownOutcome(context, 'the ledger gave an invalid answer', answer, told)
   switch (answer.reason) {
     case 'insufficient_funds':
     case 'account_closed':
@@ -60,7 +60,7 @@ function readAnswer(context: Context, answer: LedgerResult | 'late', told: Ledge
     case 'conflict':
       return unknownOutcome(context, 'the ledger knows this id with other arguments', answer, told)
     default:
-      return unknownOutcome(context, 'the ledger gave an answer that is none', answer, told)
+      return unknownOutcome(context, 'the ledger gave an invalid answer', answer, told)
   }
 }
 
@@ -89,13 +89,13 @@ export async function checkLedgerAccount(
   const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), told)
   if (kept === undefined || kept === null) {
     const cause = new Error(`account "${account}" of ${walletAddress} is not in the ledger`)
-    tellFault(context, 'the ledger has no account that the directory names', cause, told)
+    tellFault(context, 'the directory names an account that the ledger does not have', cause, told)
     return 'not_allowed'
   }
   if (!kept[right]) return 'not_allowed'
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
   const cause = new Error(`account "${account}": ${sides} in the ledger`)
-  tellFault(context, 'directory and ledger give an account different assets', cause, told)
+  tellFault(context, 'the directory and the ledger give an account different assets', cause, told)
   return 'wrong_asset'
 }

@@ -96,7 +96,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const id = context.secrets.randomId()
   const attempt = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
     const now = context.clock.now()
-    if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('it is too old by now')
+    if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('signature is too old by now')
     // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
     // nothing. @spec TOK-9
     const current = await readToken()
@@ -206,7 +206,7 @@ async function holdMoney(
     tellFault(context, 'a payment is left to recovery', cause)
     // After a refusal there is nothing to pay twice, and the payment may be undone after all: it must not count as created.
     const isRepeatable = record.value.keyId !== undefined || asked.outcome === 'refused'
-    if (isRepeatable) throw unavailable('what became of an order is not known')
+    if (isRepeatable) throw unavailable('the outcome of an order is not known')
     return { outcome: 'lost', record }
   }
 }
@@ -246,7 +246,7 @@ function payeeOf({
 }: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
   if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
   // A quote of a receiver whose URL was local when the quote was made.
-  if (rail === undefined) throw invalidQuote('the receiver is on another server by now')
+  if (rail === undefined) throw invalidQuote('the receiver is now on another server')
   return { rail: { ...rail, address: receiver.details.ilpAddress } }
 }
 

@@ -13,5 +13,5 @@ export interface MadeForAccount {
  */
 export function tellOtherAccount(context: Context, made: MadeForAccount, account: string): void {
   const cause = new Error(`${made.walletAddress}: account "${made.account}" before, "${account}" in the directory`)
-  tellFault(context, 'a wallet address has another account by now', cause)
+  tellFault(context, 'a wallet address now has a different account', cause)
 }

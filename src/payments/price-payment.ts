@@ -108,7 +108,7 @@ export async function askPrice(
   )
   if (price === undefined || price === null) return undefined
   const rate = parseRate(price.rate)
-  if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is no positive decimal')
+  if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is not a positive decimal')
   return { from, to, rate, ...(price.fee && { fee: price.fee }) }
 }
 
@@ -129,9 +129,9 @@ async function termsOf(context: Context, request: PriceRequest): Promise<Terms |
   const { from, to, rate, fee } = price
   const { basisPoints = 0, fixed = 0n } = fee ?? {}
   if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints >= 10_000)
-    throw new TypeError('Pricing.price gave a fee whose basisPoints are no integer from 0 to 9999')
+    throw new TypeError('Pricing.price gave a fee whose basisPoints are not an integer from 0 to 9999')
   if (typeof fixed !== 'bigint' || fixed < 0n)
-    throw new TypeError('Pricing.price gave a fee whose fixed part is no bigint of zero or more')
+    throw new TypeError('Pricing.price gave a fee whose fixed part is not a bigint of zero or more')
   return { from, to, rate, basisPoints, fixed }
 }
 

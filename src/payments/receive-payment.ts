@@ -94,12 +94,12 @@ function assertReceived(amount: Amount, transferId: string): void {
   // A number, or the text that a database gives for one, would be compared as if it were an amount.
   const isAmount = typeof amount?.value === 'bigint'
   if (!isAmount || typeof amount.assetCode !== 'string' || typeof amount.assetScale !== 'number')
-    throw new TypeError('a received amount has a value, a bigint, an assetCode and an assetScale')
+    throw new TypeError('a received amount must have a value (a bigint), an assetCode and an assetScale')
   if (amount.value <= 0n || amount.value > MAX_AMOUNT_VALUE)
-    throw new RangeError('the value of a received amount is a positive unsigned 64-bit integer')
+    throw new RangeError('the value of a received amount must be a positive unsigned 64-bit integer')
   // A misspelt member is undefined: a pattern would read that as text, and every transfer would be the same one.
-  if (typeof transferId !== 'string') throw new TypeError('a transfer id is a string')
-  if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id has 1 to 256 characters, all of them text')
+  if (typeof transferId !== 'string') throw new TypeError('a transfer id must be a string')
+  if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id must be 1 to 256 characters, with no NUL and no unpaired surrogate')
 }
 
 /**
@@ -119,7 +119,7 @@ async function requireSameAccount(context: Context, id: string, receiptId: strin
   const payee = await context.walletAddresses.find(walletAddress)
   if (payee === undefined || incoming.value.account === payee.account) return
   tellOtherAccount(context, incoming.value, payee.account)
-  throw unavailable('a wallet address has another account by now')
+  throw unavailable('a wallet address now has a different account')
 }
 
 function answerAgain(

@@ -123,7 +123,7 @@ async function putOffAll(context: Context, records: readonly StoredRecord<'outgo
     for (let at = 0; at < changes.length; at += BATCH)
       count += await commitUncontested(context, changes.slice(at, at + BATCH))
   } catch (cause) {
-    tellFault(context, 'payments could not be put off', cause)
+    tellFault(context, 'payments could not be postponed', cause)
   }
   return count
 }

@@ -111,7 +111,7 @@ export async function resolveReceiver(context: Context, url: string): Promise<Re
     return { ok: false, reason: 'the wallet address of the receiver is not active' }
   if (payment.account !== payee.account) {
     tellOtherAccount(context, payment, payee.account)
-    return { ok: false, reason: 'the wallet address of the receiver has another account by now' }
+    return { ok: false, reason: 'the wallet address of the receiver now has a different account' }
   }
   if (!isSameAsset(payee, assetOf(payment)))
     return { ok: false, reason: 'the wallet address of the receiver has changed its asset' }

@@ -59,7 +59,8 @@ export async function decide<T>(
       throw invalidSignature('this signature was used before, sign the request again')
     }
     if (lost !== undefined && conflicts.some((change) => isAbout(change, lost.payment))) return lost.answer
-    if (context.clock.now() >= deadline) throw unavailable('a commit met concurrent writers until its deadline')
+    if (context.clock.now() >= deadline)
+      throw unavailable('the commit kept conflicting with other writers until its deadline')
     await context.clock.sleep(backOffMilliseconds(context, round))
   }
 }
@@ -81,7 +82,7 @@ export async function commitKnown(context: Context, changes: readonly Change[]):
 export function conflictsOf(outcome: CommitResult, changes: readonly Change[]): readonly Change[] {
   if (outcome === 'committed') return []
   const found = outcome.conflicts.flatMap((index) => changes[index] ?? [])
-  if (found.length === 0) throw new TypeError('the storage answered a commit with no conflict')
+  if (found.length === 0) throw new TypeError('the storage answered a commit with neither `committed` nor a conflict')
   return found
 }
 

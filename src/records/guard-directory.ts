@@ -35,7 +35,7 @@ export function guardDirectory(
       const mistake = mistakeIn(found)
       if (mistake === undefined) return withoutNulls(found)
       const cause = new TypeError(`walletAddresses.find('${walletAddress}'): ${mistake}`)
-      tell('the directory of wallet addresses gave an answer that is none', cause)
+      tell('the directory of wallet addresses gave an invalid answer', cause)
       throw unexpected()
     },
   }
@@ -43,7 +43,7 @@ export function guardDirectory(
 
 /** What is wrong with an answer of plain JavaScript, if anything. The keys themselves are looked at where they are used. */
 function mistakeIn(found: WalletAddress): string | undefined {
-  if (typeof found !== 'object') return 'is no object'
+  if (typeof found !== 'object') return 'is not an object'
   const { account, assetCode, assetScale, publicName, isActive, keys } = found
   if (!isText(account) || account === '') return 'account must be a string that is not empty'
   if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'

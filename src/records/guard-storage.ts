@@ -21,9 +21,9 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
   ): Promise<readonly T[]> => {
     try {
       const found = await read()
-      if (!Array.isArray(found)) throw new TypeError('the storage answered no list')
+      if (!Array.isArray(found)) throw new TypeError('the storage did not answer with a list')
       if (kind && found.some((record) => record?.kind !== kind))
-        throw new TypeError(`what is due is no record of ${kind}`)
+        throw new TypeError(`a record that is due is not of kind ${kind}`)
       return found
     } catch (cause) {
       tellFault(context, 'the storage could not be read', cause)

@@ -136,14 +136,14 @@ async function termsOfQuote(
   if (value.state !== 'open') throw invalidQuote('the quote is used')
   if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
   // A wallet that gave the account another unit since would take that many of the new one.
-  if (!isSameAsset(value.debitAmount, payer.account)) throw invalidQuote('the wallet address has another asset by now')
+  if (!isSameAsset(value.debitAmount, payer.account)) throw invalidQuote('the wallet address now has a different asset')
   const resolved = await receivers.resolve(value.receiver)
   if (!resolved.ok) throw invalidReceiver(resolved.reason, resolved.detail)
   const { receiver } = resolved
   if (!isSameAsset(receiver.asset, value.receiveAmount))
-    throw invalidReceiver('the incoming payment is in another asset by now')
+    throw invalidReceiver('the incoming payment is now in a different asset')
   if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder) {
-    throw invalidReceiver('the incoming payment takes less than the quoted amount by now')
+    throw invalidReceiver('the incoming payment now takes less than the quoted amount')
   }
   const { debitAmount, receiveAmount, fee, rail } = value
   const terms = { walletAddress: payer.url, payer: payer.account, receiver, debitAmount, receiveAmount, fee, quote }

@@ -105,7 +105,7 @@ function fixedAmountOf(
 function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): OpenPaymentsError {
   switch (refusal.reason) {
     case 'wrong_asset':
-      return invalidAmount('the amount is not in the asset of its side')
+      return invalidAmount('debitAmount must be in the asset of the payer, receiveAmount in that of the receiver')
     case 'zero':
       return invalidAmount('the amount is zero, or nothing remains to be paid')
     case 'over_remainder':
@@ -113,9 +113,9 @@ function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): Op
     case 'too_large':
       return invalidAmount('the amount is too large')
     case 'no_exchange':
-      return invalidReceiver('the assets of payer and receiver are not exchanged here')
+      return invalidReceiver('this wallet does not exchange the assets of payer and receiver')
     case 'unfair_way':
-      return invalidReceiver('the way to the receiver gives it much less than the prices of this wallet do')
+      return invalidReceiver('the route to the receiver delivers much less than the prices of this wallet')
     case 'receives_nothing':
       return nonPositiveReceiveAmount(refusal.minSendAmount && amountToWire(refusal.minSendAmount))
   }

@@ -22,14 +22,14 @@ function lineFor(event: OpenPaymentsEvent): string | undefined {
     }
     case 'delivery_unknown': {
       const { outgoingPayment, railAccount, unknownSent } = event
-      return `whether ${show(unknownSent)} of payment ${outgoingPayment} have arrived is not known: ask the peer of ${railAccount}, then call outgoingPayments.sent or .failed`
+      return `it is not known whether ${show(unknownSent)} of payment ${outgoingPayment} have arrived: ask the peer of ${railAccount}, then call outgoingPayments.sent or .failed`
     }
     case 'credit_refused': {
       const { incomingPayment, receipt, amount, reason } = event
-      return `${show(amount)} have come for incoming payment ${incomingPayment}, and the ledger does not credit them (${reason}): book receipt ${receipt} by hand`
+      return `${show(amount)} have arrived for incoming payment ${incomingPayment}, but the ledger refuses to credit them (${reason}): book receipt ${receipt} by hand`
     }
     case 'key_substituted':
-      return `client ${event.client} came with another key under "${event.keyId}": it was refused, and its wallet may be compromised`
+      return `client ${event.client} came with a different key under "${event.keyId}": it was refused, and its wallet may be compromised`
     case 'rail_unavailable': {
       const { account, reason, detail } = event
       return `nothing moves through ${account}: ${[reason, detail].filter(Boolean).join(', ')}. ${MEND[reason]}`
@@ -40,9 +40,9 @@ function lineFor(event: OpenPaymentsEvent): string | undefined {
 }
 
 const MEND: Readonly<Record<Extract<ServiceEvent, { readonly type: 'rail_unavailable' }>['reason'], string>> = {
-  sending_limit: 'Pay the peer, and let `settled` say so',
-  receiving_limit: 'Have the peer pay, and let `settled` say so',
-  unreachable: 'Is the peer there, and its url right?',
+  sending_limit: 'Pay the peer, and count that in `settled`',
+  receiving_limit: 'Have the peer pay, and count that in `settled`',
+  unreachable: 'Check that the peer is up and its url is right',
   unauthorized: 'Compare the tokens of both sides',
 }
 

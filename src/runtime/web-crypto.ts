@@ -114,7 +114,7 @@ export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Cry
       const key = await subtle.importKey('pkcs8', encoded, 'Ed25519', true, ['sign'])
       const { x = '' } = await subtle.exportKey('jwk', key)
       const publicKey = fromBase64url(x)
-      if (publicKey?.length !== 32) throw new Error('this host does not say the public key of an Ed25519 key')
+      if (publicKey?.length !== 32) throw new Error('this host does not export the public key of an Ed25519 key')
       return publicKey
     },
     async signEd25519(privateKeySeed, data) {

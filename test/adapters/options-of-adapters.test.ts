@@ -23,7 +23,7 @@ const ROW = { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n }
 const POOL = { connect: () => Promise.reject(new Error('no server')) }
 const NO_CONNECTION =
   'SQLite: the first argument must be an open connection, such as `await openSqlite(path)`, not a path or a promise'
-const NO_DATABASE = 'the database of postgresStorage is a Pool of pg or an instance of postgres'
+const NO_DATABASE = 'the database of postgresStorage must be a Pool of pg or an instance of postgres'
 const NO_WAIT = 'SQLite: busyTimeoutSeconds must be from 0 to 86400'
 const NO_ANSWER_TIME = 'postgresStorage: answerSeconds must be above 0, and at most 86400'
 
@@ -34,7 +34,7 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
     'consentPage',
     consentPage,
     [{ ...PAGE, walletName: undefined }],
-    'consentPage: walletName must be a string that is not empty',
+    'consentPage: walletName must be a non-empty string',
   ],
   ['consentPage', consentPage, [{ ...PAGE, loginURL: '/login' }], 'consentPage: loginURL is not an option'],
   ['consentPage', consentPage, [{ ...PAGE, homeUrl: 42 }], 'consentPage: homeUrl must be a string'],

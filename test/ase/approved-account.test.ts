@@ -52,7 +52,7 @@ describe('a wallet address that has another account than when its grant was aske
     expect(await approve()).toEqual({ ok: false, reason: 'not_owner' })
     expect(await wallet.records()).toEqual(before)
     const cause = `Error: ${ALICE}: account "alice" before, "dora" in the directory`
-    expect(faultsOf(wallet)).toEqual([['a wallet address has another account by now', cause]])
+    expect(faultsOf(wallet)).toEqual([['a wallet address now has a different account', cause]])
 
     wallet.directory.set(ALICE, known)
     const redirect = await decideAs(wallet, pending)

@@ -68,8 +68,12 @@ describe('the grants of a wallet address', () => {
     const next = await grants.list(ALICE, { limit: 2, after: first.at(-1)?.id ?? '' })
     const last = await grants.list(ALICE, { limit: 2, after: next.at(-1)?.id ?? '' })
     expect([...first, ...next, ...last]).toEqual(all)
-    await expect(grants.list(ALICE, { after: '0'.repeat(32) })).rejects.toThrow('after names no grant')
-    await expect(grants.list(BOB, { after: first[0]?.id ?? '' })).rejects.toThrow('after names no grant')
+    await expect(grants.list(ALICE, { after: '0'.repeat(32) })).rejects.toThrow(
+      'after is not a grant on this wallet address',
+    )
+    await expect(grants.list(BOB, { after: first[0]?.id ?? '' })).rejects.toThrow(
+      'after is not a grant on this wallet address',
+    )
   })
 
   it('are 50 at once where nobody says how many, and 100 at most', async () => {

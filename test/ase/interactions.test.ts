@@ -54,8 +54,8 @@ describe('who is logged in', () => {
   it.each([7, true, { id: 1 }, null])('INT-10 is refused with a session that is no text: %s', async (session) => {
     const { reference, interactions, decider } = await opened()
     const other: Approver = Object.assign({}, decider, { session })
-    await expect(interactions.find(reference, other)).rejects.toThrow('a session must be a text')
-    await expect(interactions.approve(reference, other)).rejects.toThrow('a session must be a text')
+    await expect(interactions.find(reference, other)).rejects.toThrow('session must be a non-empty string')
+    await expect(interactions.approve(reference, other)).rejects.toThrow('session must be a non-empty string')
     expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
   })
 })

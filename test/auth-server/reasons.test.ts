@@ -36,7 +36,7 @@ describe('a refusal says why', () => {
       withAccess({ ...INCOMING, identifier: `${BASE}/nobody` }),
       'identifier is not a wallet address of this server',
     ],
-    ['GRT-7', withAccess(OUTGOING, { ...OUTGOING, identifier: BOB }), 'one grant is about one wallet address'],
+    ['GRT-7', withAccess(OUTGOING, { ...OUTGOING, identifier: BOB }), 'a grant must be about a single wallet address'],
     [
       'GRT-10',
       withAccess({ ...OUTGOING, limits: { debitAmount: { value: '1', assetCode: 'EUR', assetScale: 2 } } }),
@@ -62,7 +62,7 @@ describe('a refusal says why', () => {
     const wallet = await authWallet({ settings: { policies: { withoutInteraction: [] } } })
     const quotes = withAccess({ type: 'quote', actions: ['create'] })
     const refusal = await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(quotes))
-    expect(refusal.body.error.description).toBe('an identifier is required where the resource owner is asked')
+    expect(refusal.body.error.description).toBe('an identifier is required if the resource owner is asked')
   })
 
   it.each([

@@ -323,7 +323,7 @@ describe('a limit', () => {
     await delivering
     expect(result).toEqual({ outcome: 'later', reason: 'settled_unknown' })
     expect(amounts()).toEqual([])
-    const cause = { message: 'what was settled with a peer was not answered in time' }
+    const cause = { message: '`settled` of a peer did not answer in time' }
     expect(world.events).toMatchObject([{ type: 'fault', message: 'what was settled with a peer is not known', cause }])
   })
 

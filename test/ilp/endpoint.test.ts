@@ -148,7 +148,7 @@ describe('a peer that brings a packet over HTTP', () => {
     const thrown = { ...peerRequest(new Uint8Array()), bytes: () => Promise.reject('text') }
     expect(await ask(world, thrown)).toMatchObject({ status: 500, body: '' })
     const faults = world.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
-    expect(faults).toEqual(['books', 'something that is no Error was thrown'])
+    expect(faults).toEqual(['books', 'a value that is not an Error was thrown'])
   })
 
   it('gets 500 where the books do not answer within three seconds, and nothing is taken', async () => {
@@ -163,7 +163,7 @@ describe('a peer that brings a packet over HTTP', () => {
     world.clock.advance(3_000)
     expect((await paying).response).toMatchObject({ status: 500, body: '' })
     expect(world.transfers).toEqual([])
-    const message = 'what was settled with a peer was not answered in time'
+    const message = '`settled` of a peer did not answer in time'
     expect(world.events).toContainEqual(expect.objectContaining({ type: 'fault', message }))
   })
 

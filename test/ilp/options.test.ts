@@ -74,9 +74,9 @@ describe('the options of the rail', () => {
     ['peers[0].url must be an https URL', withPeer({ url: 'https://a:b@peer.example' })],
     ['peers[0].url must be an https URL', withPeer({ url: 'https://peer.example#a' })],
     ['peers[0].url must be an https URL', withPeer({ url: 'http://peer.example/ilp' })],
-    ['http is for localhost, 127.0.0.1 and [::1] alone', withPeer({ url: 'http://10.0.0.1/ilp' })],
-    ['http is for localhost, 127.0.0.1 and [::1] alone', withPeer({ url: 'http://localhost.peer.example' })],
-    ['http is for localhost, 127.0.0.1 and [::1] alone', withPeer({ url: 'http://127.0.0.1@peer.example' })],
+    ['http is only for localhost, 127.0.0.1 and [::1]', withPeer({ url: 'http://10.0.0.1/ilp' })],
+    ['http is only for localhost, 127.0.0.1 and [::1]', withPeer({ url: 'http://localhost.peer.example' })],
+    ['http is only for localhost, 127.0.0.1 and [::1]', withPeer({ url: 'http://127.0.0.1@peer.example' })],
     ['peers[0].outgoingToken must be visible ASCII', withPeer({ outgoingToken: '' })],
     ['peers[0].outgoingToken must be visible ASCII', withPeer({ outgoingToken: 'a b' })],
     ['peers[0].outgoingToken must be visible ASCII', withPeer({ outgoingToken: 'a\r\nb: c' })],
@@ -85,16 +85,16 @@ describe('the options of the rail', () => {
     ['peers[0].incomingTokens must list tokens of at least 16', withPeer({ incomingTokens: ['fifteen-letters'] })],
     ['peers[0].asset must be an object', withPeer({ asset: 'USD' })],
     ['peers[0].asset.code is not an option', withPeer({ asset: { code: 'USD', scale: 2 } })],
-    ['peers[0].asset.assetCode is no asset code', withPeer({ asset: { ...USD, assetCode: '' } })],
-    ['peers[0].asset.assetCode is no asset code', withPeer({ asset: { ...USD, assetCode: 'US D' } })],
+    ['peers[0].asset.assetCode is not an asset code', withPeer({ asset: { ...USD, assetCode: '' } })],
+    ['peers[0].asset.assetCode is not an asset code', withPeer({ asset: { ...USD, assetCode: 'US D' } })],
     ['peers[0].asset.assetScale must be an integer', withPeer({ asset: { ...USD, assetScale: 256 } })],
     ['peers[0].asset.assetScale must be an integer', withPeer({ asset: { ...USD, assetScale: '2' } })],
     ['peers[0].maxPacketAmount must be a bigint', withPeer({ maxPacketAmount: 100 })],
     ['peers[0].maxPacketAmount must be a bigint', withPeer({ maxPacketAmount: 0n })],
     ['peers[0].maxPacketAmount must be a bigint', withPeer({ maxPacketAmount: 2n ** 64n })],
-    ['peers[0].prefixes must list beginnings', withPeer({ prefixes: 'test' })],
-    ['peers[0].prefixes must list beginnings', withPeer({ prefixes: ['test.'] })],
-    ['peers[0].prefixes must list beginnings', withPeer({ prefixes: [''] })],
+    ['peers[0].prefixes must list ILP address prefixes', withPeer({ prefixes: 'test' })],
+    ['peers[0].prefixes must list ILP address prefixes', withPeer({ prefixes: ['test.'] })],
+    ['peers[0].prefixes must list ILP address prefixes', withPeer({ prefixes: [''] })],
     ['peers[0].isDefault must be true or false', withPeer({ isDefault: 'yes' })],
     ['peers[0].limits must be an object', withPeer({ limits: 5n })],
     ['peers[0].limits.both is not an option', withPeer({ limits: { both: 5n } })],
@@ -119,7 +119,7 @@ describe('the options of the rail', () => {
       withPeer({ incomingTokens: ['a-token-of-its-own', 'shown-and-expected'], outgoingToken: 'shown-and-expected' }),
     ],
     [
-      'peers[1].outgoingToken is in peers[0].incomingTokens too: whoever is shown it could send packets as peers[0]',
+      'peers[1].outgoingToken is in peers[0].incomingTokens too: the peer it is shown to could send packets as peers[0]',
       { ...OPTIONS, peers: [PEER, { ...OTHER, outgoingToken: PEER.incomingTokens[0] }] },
     ],
     [
@@ -193,7 +193,7 @@ describe('the rail', () => {
   it('is of one server', async () => {
     const { rail } = receiverWorld()
     const connect = () => Reflect.apply(rail.connect ?? (() => undefined), rail, [{}])
-    expect(connect).toThrow('ilp(...) is for one server')
+    expect(connect).toThrow('ilp(...) serves one server')
     await expect(ilp(OPTIONS).balance('test.peer')).rejects.toThrow('must be in the paymentMethods of a server')
   })
 
@@ -221,6 +221,6 @@ describe('the rail', () => {
     expect(sleep.mock.calls.map(([, signal]) => signal?.aborted)).toEqual([true])
     // As plain JavaScript may answer.
     Reflect.apply(settled.mockResolvedValue, settled, [undefined])
-    await expect(rail.balance('test.peer', USD)).rejects.toThrow('`settled` of a peer answered no bigint')
+    await expect(rail.balance('test.peer', USD)).rejects.toThrow('`settled` of a peer did not answer with a bigint')
   })
 })

@@ -90,7 +90,7 @@ describe('credit_refused', () => {
     const id = await refused(world, world.startRail(quiet))
     expect(print.mock.calls).toEqual([
       [
-        `open-payments-server: 5 USD of scale 2 have come for incoming payment ${id}, and the ledger does not credit them (account_closed): book receipt ${RECEIPT} by hand`,
+        `open-payments-server: 5 USD of scale 2 have arrived for incoming payment ${id}, but the ledger refuses to credit them (account_closed): book receipt ${RECEIPT} by hand`,
       ],
     ])
     expect(await world.storage.all('event')).toEqual([])

@@ -24,7 +24,7 @@ describe('a fault of the ledger', () => {
     const outcomes: readonly (readonly [string, Fault])[] = [
       ['the ledger failed', 'throws'],
       ['the ledger knows this id with other arguments', 'conflicts'],
-      ['the ledger gave an answer that is none', { answer: 'ok' }],
+      ['the ledger gave an invalid answer', { answer: 'ok' }],
     ]
     for (const [message, fault] of outcomes) {
       const { faults, calls } = await payWith({ ...others, [call]: fault })

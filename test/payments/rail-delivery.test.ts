@@ -328,7 +328,7 @@ describe('a rail that says what cannot be', () => {
   /** What a rail in plain JavaScript may say. */
   const untyped = (members: object): DeliveryProgress => Object.assign(progress(4n, 4n), members)
   const ended = (progress: DeliveryProgress): Deliver => odd({ outcome: 'ended', progress, reason: '' })
-  const NO_PROGRESS = 'a payment method told a progress that is no progress'
+  const NO_PROGRESS = 'a payment method reported invalid progress'
   const TOO_MUCH = 'a payment method sent more than it may'
   const NO_NOTES = 'the notes of a payment method are text of at most 16384 characters'
 
@@ -342,7 +342,7 @@ describe('a rail that says what cannot be', () => {
     [
       'it has delivered, and nothing has left',
       odd({ outcome: 'delivered', progress: progress(0n, 11n) }),
-      'a payment method delivered a payment of which nothing left',
+      'a payment method reported a payment as delivered of which nothing had left',
     ],
     ['less than nothing has left', ended(progress(-1n, 0n)), NO_PROGRESS],
     ['less than nothing has arrived', ended(progress(0n, -1n)), NO_PROGRESS],
@@ -361,17 +361,17 @@ describe('a rail that says what cannot be', () => {
     [
       'it has ended with something in flight',
       ended(inFlight(progress(0n, 0n), 1n, 1n)),
-      'a payment method ended a delivery of which something is in flight',
+      'a payment method ended a delivery with something still in flight',
     ],
     [
       'it has delivered with something in flight',
       odd({ outcome: 'delivered', progress: inFlight(progress(4n, 4n), 1n, 1n) }),
-      'a payment method ended a delivery of which something is in flight',
+      'a payment method ended a delivery with something still in flight',
     ],
     [
       'an outcome that there is not',
       async () => ({ outcome: 'sent' }) as never,
-      'a payment method answered no outcome that there is',
+      'a payment method answered with an outcome that does not exist',
     ],
     ['notes that are too long', ended({ ...progress(4n, 4n), notes: 'x'.repeat(16_385) }), NO_NOTES],
     ['notes that no database takes', ended({ ...progress(4n, 4n), notes: '\0' }), NO_NOTES],
@@ -392,7 +392,7 @@ describe('a rail that says what cannot be', () => {
         await record(wrong).catch((error: Error) => refused.push(error.message))
       return { outcome: 'ended', progress: progress(4n, 4n), reason: 'enough' }
     })
-    const takenBack = 'a payment method took back what it had said to be sent'
+    const takenBack = 'a payment method took back what it had reported as sent'
     expect(refused).toEqual([takenBack, takenBack, TOO_MUCH])
     expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
   })

@@ -187,7 +187,7 @@ describe('recover(), while a rail takes its time', () => {
     ports.plan = ({ name }) => (name === 'commit' ? 'throws' : undefined)
     expect(await openPayments.recover()).toBe(0)
     const faults = world.wallet.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
-    expect(faults.filter((message) => message === 'payments could not be put off')).toHaveLength(1)
+    expect(faults.filter((message) => message === 'payments could not be postponed')).toHaveLength(1)
     expect(faults.filter((message) => message === 'a payment could not be claimed')).toHaveLength(56)
   })
 

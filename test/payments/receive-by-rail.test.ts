@@ -123,13 +123,13 @@ describe('a transfer', () => {
     await checkReceived(world)
   })
 
-  const NO_AMOUNT = 'the value of a transfer is a positive unsigned 64-bit integer'
-  const WRONG_LEAST = 'a transfer has no more than its amount to insist on'
-  const NO_MOMENT = 'a transfer may be taken until a moment'
+  const NO_AMOUNT = 'the value of a transfer must be a positive unsigned 64-bit integer'
+  const WRONG_LEAST = 'least of a transfer must be from 0 to its amount'
+  const NO_MOMENT = 'notAfter of a transfer must be an integer, in milliseconds'
   const OTHER_ASSET = 'a transfer is in another asset than its incoming payment'
 
   it.each<[string, Partial<RailTransfer>, string]>([
-    ['an id that is none', { id: 'transfer' }, 'the id of a transfer has 32 lower-case hexadecimal digits'],
+    ['an id that is none', { id: 'transfer' }, 'the id of a transfer must be 32 lower-case hexadecimal digits'],
     ['nothing', { amount: usdAmount(0n), least: 0n }, NO_AMOUNT],
     ['more than an amount holds', { amount: usdAmount(MOST + 1n) }, NO_AMOUNT],
     ['nothing at the account', { accountAmount: usdAmount(0n) }, NO_AMOUNT],
@@ -272,8 +272,8 @@ describe('INC-7 money for a payment that takes none', () => {
   }
 
   const ownMistakes: Readonly<Record<string, readonly string[]>> = {
-    'whose account in the ledger is unknown': ['the ledger has no account that the directory names'],
-    'whose account in the ledger has another asset': ['directory and ledger give an account different assets'],
+    'whose account in the ledger is unknown': ['the directory names an account that the ledger does not have'],
+    'whose account in the ledger has another asset': ['the directory and the ledger give an account different assets'],
   }
 
   it.each(Object.keys(causes))('%s is not taken, and not later either', async (name) => {
@@ -309,7 +309,7 @@ describe('INC-7 money for a payment that takes none', () => {
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 5n })
     const faults = eventsOf(world, 'fault').map(({ message, cause }) => [message, String(cause)])
     const cause = `Error: ${BOB}: account "bob" before, "emil" in the directory`
-    expect(faults).toEqual(Array(2).fill(['a wallet address has another account by now', cause]))
+    expect(faults).toEqual(Array(2).fill(['a wallet address now has a different account', cause]))
     await checkReceived(world)
   })
 
@@ -504,7 +504,7 @@ describe('what a rail brings in another asset', () => {
     const none = await railWorld()
     expect(await none.rail.exchange(eur(100n), usdAmount(0n), BOB)).toBeUndefined()
     const wrong = await railWorld({ pricing: { price: async () => ({ rate: 'many' }) } })
-    await expect(wrong.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('no positive decimal')
+    await expect(wrong.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('not a positive decimal')
     const failing = await railWorld({ pricing: { price: () => Promise.reject(new Error('no market')) } })
     await expect(failing.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('the pricing does not answer')
   })

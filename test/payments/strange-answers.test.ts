@@ -37,7 +37,7 @@ describe('a ledger that answers what is no answer', () => {
         expect(created.status).toBe(201)
         await wallet.openPayments.drain()
         expect(wallet.events).toContainEqual(
-          expect.objectContaining({ type: 'fault', message: 'the ledger gave an answer that is none' }),
+          expect.objectContaining({ type: 'fault', message: 'the ledger gave an invalid answer' }),
         )
         expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'payment_stalled' }))
         isStrange = false
@@ -106,7 +106,7 @@ describe('a storage that answers a commit with what is no answer', () => {
     expect(await wallet.openPayments.sweep()).toBe(0)
     const fault = {
       message: 'a record could not be swept',
-      cause: { message: 'the storage answered a commit with no conflict' },
+      cause: { message: 'the storage answered a commit with neither `committed` nor a conflict' },
     }
     // Of the interaction, which is deleted, and of the grant, which is ended.
     expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([fault, fault])

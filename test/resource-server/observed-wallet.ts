@@ -80,11 +80,13 @@ export const NO_RECEIVER = invalidReceiver('not the URL of an incoming payment')
 export const ELSEWHERE_RECEIVER = invalidReceiver('only incoming payments on this server can be paid from here')
 export const INACTIVE_RECEIVER = invalidReceiver('the wallet address of the receiver is not active')
 export const CHANGED_RECEIVER = invalidReceiver('the wallet address of the receiver has changed its asset')
-export const FILLED_RECEIVER = invalidReceiver('the incoming payment takes less than the quoted amount by now')
-export const NO_EXCHANGE = invalidReceiver('the assets of payer and receiver are not exchanged here')
+export const FILLED_RECEIVER = invalidReceiver('the incoming payment now takes less than the quoted amount')
+export const NO_EXCHANGE = invalidReceiver('this wallet does not exchange the assets of payer and receiver')
 export const invalidAmount = (reason: string): Refusal => [400, 'invalid_amount', 'invalid amount', reason]
 export const NO_AMOUNT = invalidAmount('give an amount: the receiver names none')
-export const WRONG_ASSET = invalidAmount('the amount is not in the asset of its side')
+export const WRONG_ASSET = invalidAmount(
+  'debitAmount must be in the asset of the payer, receiveAmount in that of the receiver',
+)
 export const ZERO_AMOUNT = invalidAmount('the amount is zero, or nothing remains to be paid')
 export const OVER_REMAINDER = invalidAmount('the receiver takes less than that')
 export const TOO_LARGE = invalidAmount('the amount is too large')

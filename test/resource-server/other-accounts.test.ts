@@ -46,7 +46,7 @@ async function giveTo(wallet: ObservedWallet, walletAddress: string, account: st
 const faultsOf = ({ events }: ObservedWallet): readonly unknown[] =>
   events.flatMap((event) => (event.type === 'fault' ? [[event.message, String(event.cause)]] : []))
 
-const FAULT = 'a wallet address has another account by now'
+const FAULT = 'a wallet address now has a different account'
 const DIRECTORY_FAILURES = {
   throws: ['the directory of wallet addresses failed', 'Error: the directory is away'],
   'is late': ['the directory of wallet addresses did not answer in time', 'undefined'],
@@ -230,7 +230,7 @@ describe('an incoming payment, once its wallet address has another account', () 
     ])
       await expectRefusal(
         wallet,
-        invalidReceiver('the wallet address of the receiver has another account by now'),
+        invalidReceiver('the wallet address of the receiver now has a different account'),
         request,
       )
     const cause = `Error: ${BOB}: account "bob" before, "emil" in the directory`

@@ -91,7 +91,7 @@ describe('a wallet address that is named (section 1.3)', () => {
     expect(text).not.toContain('alice')
     expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([
       {
-        message: 'the ledger has no account that the directory names',
+        message: 'the directory names an account that the ledger does not have',
         cause: { message: `account "alice" of ${ALICE} is not in the ledger` },
         call: 'account',
         callId: 'alice',

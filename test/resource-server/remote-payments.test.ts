@@ -113,12 +113,12 @@ describe('a payment to a receiver on another server', () => {
   })
 })
 
-const OTHER_ASSET = 'the incoming payment is in another asset by now'
+const OTHER_ASSET = 'the incoming payment is now in a different asset'
 
 const CHANGES: readonly (readonly [string, Partial<FakeReceiver>, string])[] = [
   ['completed', { isCompleted: true }, 'the incoming payment is completed'],
   ['expired', { expiresAt: 1 }, 'the incoming payment is expired'],
-  ['left with less', { incomingValue: 59n }, 'the incoming payment takes less than the quoted amount by now'],
+  ['left with less', { incomingValue: 59n }, 'the incoming payment now takes less than the quoted amount'],
   ['in another asset code', { asset: { assetCode: 'EUR', assetScale: 2 } }, OTHER_ASSET],
   ['in another scale', { asset: { assetCode: 'USD', assetScale: 3 } }, OTHER_ASSET],
   ['without a method', { hasMethod: false }, 'the incoming payment names no payment method that this wallet can use'],
@@ -182,7 +182,7 @@ describe('a receiver that was on this server when it was quoted', () => {
         json: { walletAddress: ALICE, ...members },
       })
     const quoteId = quoted.body.id.replace(BASE, `${BASE}/payments`)
-    await expectRefusal(after, invalidQuote('the receiver is on another server by now'), () => pay({ quoteId }))
+    await expectRefusal(after, invalidQuote('the receiver is now on another server'), () => pay({ quoteId }))
     await expectStatus(201, pay({ incomingPayment: incoming.id, debitAmount: usd('1') }))
   })
 })

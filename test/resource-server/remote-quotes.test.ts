@@ -121,7 +121,7 @@ describe('a quote for a receiver on another server', () => {
   })
 })
 
-const UNFAIR = 'the way to the receiver gives it much less than the prices of this wallet do'
+const UNFAIR = 'the route to the receiver delivers much less than the prices of this wallet'
 
 /** What a wallet is asked for: code and scale of both sides. */
 type Asked = Parameters<Pricing['price']>[0]

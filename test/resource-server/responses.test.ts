@@ -202,7 +202,7 @@ describe('when the wallet itself fails', () => {
       expect.objectContaining({
         type: 'fault',
         operation: 'create-quote',
-        message: 'Pricing.price gave a rate that is no positive decimal',
+        message: 'Pricing.price gave a rate that is not a positive decimal',
       }),
     )
   })
@@ -221,7 +221,7 @@ describe('when the wallet itself fails', () => {
     expect(faults()).toEqual([])
     isThere = false
     expect((await ask()).status).toBe(403)
-    expect(faults()).toMatchObject([{ message: 'the ledger has no account that the directory names' }])
+    expect(faults()).toMatchObject([{ message: 'the directory names an account that the ledger does not have' }])
   })
 
   it('tells every answer to the host as one event, with the condition of a refusal', async () => {

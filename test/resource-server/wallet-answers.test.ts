@@ -62,7 +62,7 @@ describe('a wallet that has changed an account since the quote', () => {
     const pay = (): Promise<Answer> => askPayment(wallet, spending, { quoteId: quote.body.id })
     const before = wallet.directory.get(ALICE)
     wallet.directory.set(ALICE, changed)
-    await expectRefusal(wallet, invalidQuote('the wallet address has another asset by now'), pay)
+    await expectRefusal(wallet, invalidQuote('the wallet address now has a different asset'), pay)
     if (before) wallet.directory.set(ALICE, before)
     wallet.clock.advance(1000)
     await expectStatus(201, pay())
@@ -96,7 +96,7 @@ describe('a directory that gives an account another asset than the ledger', () =
       const { assetCode, assetScale } = asset
       expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([
         {
-          message: 'directory and ledger give an account different assets',
+          message: 'the directory and the ledger give an account different assets',
           cause: {
             message: `account "alice": ${assetCode} of scale ${assetScale} in the directory, USD of scale 2 in the ledger`,
           },
@@ -191,7 +191,7 @@ describe('a storage that answers a commit with what is no answer', () => {
       wallet.send('POST', `${BASE}/incoming-payments`, { token: receiving, json: { walletAddress: BOB } })
     isStrange = true
     await expectRefusal(wallet, UNAVAILABLE, create)
-    const cause = { message: 'the storage answered a commit with no conflict' }
+    const cause = { message: 'the storage answered a commit with neither `committed` nor a conflict' }
     expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([{ cause }])
     isStrange = false
     await expectStatus(201, create())
@@ -218,7 +218,7 @@ describe('prices', () => {
     expect(wallet.events).toContainEqual(
       expect.objectContaining({
         type: 'fault',
-        message: 'Pricing.price gave a fee whose fixed part is no bigint of zero or more',
+        message: 'Pricing.price gave a fee whose fixed part is not a bigint of zero or more',
       }),
     )
   })

@@ -30,7 +30,7 @@ describe('the sink for events of a server without one', () => {
     ],
     [
       { type: 'delivery_unknown', at, outgoingPayment: 'p1', ...told, unknownSent: usd('9') },
-      'whether 9 USD of scale 2 of payment p1 have arrived is not known: ask the peer of g.peer/USD/2, then call outgoingPayments.sent or .failed',
+      'it is not known whether 9 USD of scale 2 of payment p1 have arrived: ask the peer of g.peer/USD/2, then call outgoingPayments.sent or .failed',
     ],
     [
       {
@@ -42,19 +42,19 @@ describe('the sink for events of a server without one', () => {
         amount: usd('7'),
         reason: 'account_closed',
       },
-      '7 USD of scale 2 have come for incoming payment i1, and the ledger does not credit them (account_closed): book receipt r1 by hand',
+      '7 USD of scale 2 have arrived for incoming payment i1, but the ledger refuses to credit them (account_closed): book receipt r1 by hand',
     ],
     [
       { type: 'rail_unavailable', at, account: 'g.peer/USD/2', reason: 'sending_limit' },
-      'nothing moves through g.peer/USD/2: sending_limit. Pay the peer, and let `settled` say so',
+      'nothing moves through g.peer/USD/2: sending_limit. Pay the peer, and count that in `settled`',
     ],
     [
       { type: 'rail_unavailable', at, account: 'g.peer/USD/2', reason: 'unreachable', detail: 'ECONNREFUSED' },
-      'nothing moves through g.peer/USD/2: unreachable, ECONNREFUSED. Is the peer there, and its url right?',
+      'nothing moves through g.peer/USD/2: unreachable, ECONNREFUSED. Check that the peer is up and its url is right',
     ],
     [
       { type: 'key_substituted', at, client: 'https://shop.example/pay', keyId: 'k1' },
-      'client https://shop.example/pay came with another key under "k1": it was refused, and its wallet may be compromised',
+      'client https://shop.example/pay came with a different key under "k1": it was refused, and its wallet may be compromised',
     ],
   ])('prints one line about %o', (event, line) => {
     expect(printed(event)).toEqual([[`open-payments-server: ${line}`]])

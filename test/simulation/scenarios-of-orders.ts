@@ -143,7 +143,7 @@ export const OF_ORDERS: readonly Scenario[] = [
       await stage.until(one.openPayments.sweep())
       reads[1]?.letGo()
       const told = await stage.until(second)
-      stage.expect(told?.status === 401, `it is too old by now: ${told?.status}`)
+      stage.expect(told?.status === 401, `signature is too old by now: ${told?.status}`)
     },
     without: [
       {

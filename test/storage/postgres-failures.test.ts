@@ -224,7 +224,7 @@ describe('a timeout', () => {
   ])('of the storage itself rejects at once, through %s, and the storage goes on', async (_name, open) => {
     const { schema, unlock } = await lockedSchema()
     const storage = await postgresStorage(open(schema), { answerSeconds: 1 })
-    await expect(storage.commit([replaceClaim('a', 1, 5)])).rejects.toThrow('the database has not answered in 1 s')
+    await expect(storage.commit([replaceClaim('a', 1, 5)])).rejects.toThrow('the database did not answer within 1 s')
     expect(await storage.get([claim('0')])).toEqual([undefined])
     await unlock()
     await expect
@@ -288,7 +288,7 @@ describe('a database that is not there', () => {
     const silent = await startSilentServer()
     try {
       const storage = postgresStorage(open(silent), { answerSeconds: 0.2 })
-      await expect(storage).rejects.toThrow('the database has not answered in 0.2 s')
+      await expect(storage).rejects.toThrow('the database did not answer within 0.2 s')
     } finally {
       await silent.close()
     }

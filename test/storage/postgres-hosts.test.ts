@@ -51,7 +51,7 @@ describe('what a host has set up for itself does not matter', () => {
     const schema = await newSchema()
     await postgresStorage(openPool(schema))
     const sql = openSql(schema, {}, { transform: { row: () => ({ spoiled: true }) } })
-    await expect(postgresStorage(sql)).rejects.toThrow('a row is no array: the host transforms rows')
+    await expect(postgresStorage(sql)).rejects.toThrow('a row is not an array: the host transforms rows')
   })
 
   it('but for rows in the binary format, which are refused', async () => {
@@ -66,7 +66,9 @@ it.each(['postgres://wallet:secret@localhost/wallet', {}, undefined, null, 7])(
   'what is neither a pool nor an instance is refused, and not told (%s)',
   async (database) => {
     const opened = postgresStorage(database as PostgresDatabase)
-    await expect(opened).rejects.toThrow('the database of postgresStorage is a Pool of pg or an instance of postgres')
+    await expect(opened).rejects.toThrow(
+      'the database of postgresStorage must be a Pool of pg or an instance of postgres',
+    )
   },
 )
 

@@ -149,7 +149,7 @@ describe('a directory of wallet addresses that answers null', () => {
 describe('a directory of wallet addresses with an answer that is none', () => {
   const NO_CODE = 'assetCode must be a string of 1 to 12 visible ASCII characters'
   const mistakes: readonly (readonly [unknown, string])[] = [
-    ['alice', 'is no object'],
+    ['alice', 'is not an object'],
     [{ ...ROW, account: undefined }, 'account must be a string that is not empty'],
     [{ ...ROW, account: '' }, 'account must be a string that is not empty'],
     [{ ...ROW, account: 7 }, 'account must be a string that is not empty'],
@@ -177,7 +177,7 @@ describe('a directory of wallet addresses with an answer that is none', () => {
       expect(refusalOf(refused)).toEqual(UNEXPECTED)
       expect(faults()).toMatchObject([
         {
-          message: 'the directory of wallet addresses gave an answer that is none',
+          message: 'the directory of wallet addresses gave an invalid answer',
           cause: { message: `walletAddresses.find('${ALICE}'): ${why}` },
         },
       ])

@@ -95,7 +95,7 @@ function cellOf(value: unknown): Parameter {
 
 function rowOf(row: unknown): readonly unknown[] {
   if (Array.isArray(row)) return row
-  throw new TypeError('a row is no array: the host transforms rows')
+  throw new TypeError('a row is not an array: the host transforms rows')
 }
 
 const VERBATIM: PgStatement['types'] = { getTypeParser: () => (value) => value }
@@ -216,7 +216,7 @@ export function connectionsOf(
 ): Connections {
   const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
   if (!isInstance || !('unsafe' in database || 'connect' in database)) {
-    throw new ConfigurationError('the database of postgresStorage is a Pool of pg or an instance of postgres')
+    throw new ConfigurationError('the database of postgresStorage must be a Pool of pg or an instance of postgres')
   }
   if (!(answerSeconds > 0 && answerSeconds <= LONGEST_ANSWER_SECONDS))
     throw new ConfigurationError(

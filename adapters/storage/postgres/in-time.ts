@@ -2,7 +2,7 @@
 export async function inTime<T>(answer: PromiseLike<T>, seconds: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error(`the database has not answered in ${seconds} s`)), seconds * 1000)
+    timer = setTimeout(() => reject(new Error(`the database did not answer within ${seconds} s`)), seconds * 1000)
   })
   try {
     return await Promise.race([answer, late])

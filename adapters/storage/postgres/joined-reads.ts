@@ -50,7 +50,7 @@ function joinReads(query: Query, kinds: readonly RecordKind[], text: string): Jo
     return new Map(
       rows.map(([position, id, record]) => {
         const kind = kinds[Number(position)]
-        if (kind === undefined) throw new TypeError('a row of no kind')
+        if (kind === undefined) throw new TypeError('a row of an unknown kind')
         return [nameOf(kind, id ?? ''), record ?? null]
       }),
     )

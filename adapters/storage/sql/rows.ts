@@ -98,7 +98,7 @@ export function encodeRecord(layout: TableLayout, value: object, marks: RecordMa
 /** The text in a cell; throws where there is none. */
 export function readText(row: Row, at: number): string {
   const cell = row[at]
-  if (typeof cell !== 'string') throw new TypeError(`cell ${at} holds no text`)
+  if (typeof cell !== 'string') throw new TypeError(`cell ${at} does not hold text`)
   return cell
 }
 

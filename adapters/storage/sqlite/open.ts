@@ -36,7 +36,7 @@ export async function openSqlite(path: string): Promise<OpenedSqlite> {
   const Database = builtInSqlite() ?? (await libsql())
   if (Database === undefined) {
     throw new Error(
-      'no SQLite: this runtime has no node:sqlite (Node 22.13 and later, Bun and Deno have); npm install libsql',
+      'no SQLite: this runtime has no node:sqlite (Node 22.13 and later, Bun and Deno have it); npm install libsql',
     )
   }
   return new Database(path)

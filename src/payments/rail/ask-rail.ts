@@ -11,7 +11,7 @@ export async function askRail<T>(
   try {
     return await call()
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : 'something that is no Error was thrown'
+    const said = cause instanceof Error ? cause.message : 'a value that is not an Error was thrown'
     throw new Error(hideSecret(said, { sharedSecret }))
   }
 }

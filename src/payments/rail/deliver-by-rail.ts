@@ -156,7 +156,8 @@ async function conclude(
   switch (result.outcome) {
     case 'delivered':
       checkEnd(result.progress)
-      if (result.progress.sent === 0n) throw new TypeError('a payment method delivered a payment of which nothing left')
+      if (result.progress.sent === 0n)
+        throw new TypeError('a payment method reported a payment as delivered of which nothing had left')
       return endDelivery(context, record, payment, result)
     case 'ended':
       checkEnd(result.progress)
@@ -178,10 +179,10 @@ async function conclude(
     case 'later':
       return putOff(context, record, payment, result.reason)
     default:
-      throw new TypeError('a payment method answered no outcome that there is')
+      throw new TypeError('a payment method answered with an outcome that does not exist')
   }
 }
 
 function checkEnd(progress: DeliveryProgress): void {
-  if (isInFlight(progress)) throw new TypeError('a payment method ended a delivery of which something is in flight')
+  if (isInFlight(progress)) throw new TypeError('a payment method ended a delivery with something still in flight')
 }

@@ -83,9 +83,9 @@ export function checkProgress({ rail }: RailPayment, before: DeliveryProgress, p
   const { sent, received, inFlight, notes } = progress
   const amounts = [sent, received, inFlight.sent, inFlight.received]
   if (!amounts.every((amount) => typeof amount === 'bigint' && amount >= 0n))
-    throw new TypeError('a payment method told a progress that is no progress')
+    throw new TypeError('a payment method reported invalid progress')
   if (sent < before.sent || received < before.received)
-    throw new RangeError('a payment method took back what it had said to be sent')
+    throw new RangeError('a payment method took back what it had reported as sent')
   if (sent + inFlight.sent > BigInt(rail.sendAmount.value))
     throw new RangeError('a payment method sent more than it may')
   if (typeof notes !== 'string' || notes.length > LONGEST_NOTES || NO_TEXT.test(notes))

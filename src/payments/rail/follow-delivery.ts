@@ -54,7 +54,7 @@ export function followDelivery(
       current = written
       if (hasLapsed) {
         isLost = true
-        throw new Error('nobody waits for this delivery any more')
+        throw new Error('this delivery is no longer waited for')
       }
       return 'recorded'
     })

@@ -62,20 +62,21 @@ type Taken = TransferOutcome | Receipt
 /** Of what the rail refuses nothing is counted, so its amounts may be anything. */
 function assertTransfer(transfer: RailTransfer): void {
   const { id, incomingPayment, account, amount, accountAmount, least, most = 0n, notAfter, isRefused } = transfer
-  if (!isIdentifier(id)) throw new RangeError('the id of a transfer has 32 lower-case hexadecimal digits')
+  if (!isIdentifier(id)) throw new RangeError('the id of a transfer must be 32 lower-case hexadecimal digits')
   if (typeof incomingPayment !== 'string' || typeof account !== 'string')
-    throw new TypeError('a transfer names its incoming payment and its account')
-  if (!Number.isSafeInteger(notAfter)) throw new RangeError('a transfer may be taken until a moment')
+    throw new TypeError('a transfer must name its incoming payment and its account')
+  if (!Number.isSafeInteger(notAfter))
+    throw new RangeError('notAfter of a transfer must be an integer, in milliseconds')
   if (isRefused === true) return
   // What is no bigint is neither above nor below any.
   if (![amount.value, accountAmount.value, least, most].every((value) => typeof value === 'bigint'))
-    throw new TypeError('the values of a transfer are bigints')
+    throw new TypeError('the values of a transfer must be bigints')
   if (!isAssetCode(accountAmount.assetCode) || !isAssetScale(accountAmount.assetScale))
-    throw new TypeError('a transfer is in the asset of its account')
+    throw new TypeError('accountAmount of a transfer must be in a valid asset')
   for (const { value } of [amount, accountAmount])
     if (value <= 0n || value > MAX_AMOUNT_VALUE)
-      throw new RangeError('the value of a transfer is a positive unsigned 64-bit integer')
-  if (least < 0n || least > amount.value) throw new RangeError('a transfer has no more than its amount to insist on')
+      throw new RangeError('the value of a transfer must be a positive unsigned 64-bit integer')
+  if (least < 0n || least > amount.value) throw new RangeError('least of a transfer must be from 0 to its amount')
 }
 
 interface Found {
