@@ -1,19 +1,19 @@
 import type { Access } from '../protocol/access.ts'
 import type { HttpRequest, HttpResponse } from './http-exchange.ts'
 
-/** The interval of a limit, as a person should read it. */
+/** The interval of a limit, for display to a person. */
 export interface ConsentInterval {
-  /** As the client asked for it. */
+  /** As the client requested it. */
   readonly interval: string
-  /** How many windows there are; absent where they never end. @spec D4 */
+  /** How many windows there are; absent if they never end. @spec D4 */
   readonly windows?: number
-  /** Start of the first window (of the current one where they never end), in milliseconds. */
+  /** Start of the first window (of the current one if they never end), in milliseconds. */
   readonly startsAt: number
-  /** End of the last window, in milliseconds; absent where they never end. */
+  /** End of the last window, in milliseconds; absent if they never end. */
   readonly endsAt?: number
 }
 
-/** One right that is asked for, with its amounts in human form. */
+/** One requested right, with its amounts in human-readable form. */
 export interface ConsentAccess {
   readonly access: Access
   readonly debitAmount?: string
@@ -27,28 +27,35 @@ export interface ConsentData {
   readonly client: {
     /** The client's wallet address. */
     readonly id: string
-    /** The name in its wallet address document. Its owner chose it: show `id` beside it. */
+    /** The name in its wallet address document. The client's owner chose it: show `id` beside it. */
     readonly name?: string
-    /** The origin of `id`: who answers for it. Many clients may share it, so it names none of them alone. */
+    /**
+     * The origin of `id`: who is responsible for it. Many clients may share an origin, so it alone identifies none of
+     * them.
+     */
     readonly origin: string
-    /** Whether that is an account of this wallet, of a customer as any other: `origin` is the wallet's own then. */
+    /** Whether the client is itself an account at this wallet, like any other customer. `origin` is then the wallet's own. */
     readonly isLocal: boolean
   }
-  /** Whose account this is about: only its owner may approve. */
+  /** The account that this is about: only its owner may approve. */
   readonly walletAddress: string
   readonly access: readonly ConsentAccess[]
   /** Whether the client asks to learn that the owner controls `walletAddress`. */
   readonly subject: boolean
-  /** Where the browser goes next: host of the finish URL. Absent: the client did not ask for a redirect, warn about that. @spec T-20 */
+  /**
+   * Where the browser goes next: the host of the finish URL. Absent if the client did not ask for a redirect: warn about
+   * that.
+   * @spec T-20
+   */
   readonly finishHost?: string
   /** Milliseconds since 1970. */
   readonly expiresAt: number
 }
 
 /**
- * Why an interaction cannot be shown or decided. `not_owner` and `other_session` leave it open for the one who may;
- * `wider_access` leaves it open for another answer. While the directory has another account for the wallet address than
- * when the client asked, `approve` answers `not_owner` to its owner, too.
+ * Why an interaction cannot be shown or decided. After `not_owner` and `other_session` it stays open for the person who
+ * may decide it; after `wider_access` it stays open for another answer. While the directory names a different account for
+ * the wallet address than when the client asked, `approve` answers `not_owner` even to the owner.
  */
 export type InteractionRefusal =
   | 'unknown'
@@ -59,54 +66,60 @@ export type InteractionRefusal =
   | 'not_owner'
   | 'wider_access'
 
-/** An interaction that was opened: what to show, and the value that the decision must bring back. */
+/** An opened interaction: what to show, and the value that the decision must return. */
 export type OpenedInteraction =
   | { readonly ok: true; readonly consent: ConsentData; readonly csrf: string }
   | { readonly ok: false; readonly reason: InteractionRefusal }
 
-/** Who is logged in at the wallet: the one thing that the wallet, and nobody else, can say. */
+/** Who is logged in at the wallet: the one thing that only the wallet can know. */
 export interface ResourceOwner {
-  /** Identifies the browser session; the same for every request of it, and unguessable. @spec INT-10 */
+  /** Identifies the browser session: the same for all of its requests, and unguessable. @spec INT-10 */
   readonly session: string
-  /** The wallet addresses of this person, as canonical URLs. Only the owner of the one that is asked about sees and decides. */
+  /**
+   * This person's wallet addresses, as canonical URLs. Only the owner of the one in question sees the request and
+   * decides.
+   */
   readonly walletAddresses: readonly string[]
 }
 
-/** A resource owner who decides: in the session that opened the interaction, with its anti-CSRF value. @spec INT-10 */
+/** A resource owner who decides, in the session that opened the interaction and with its anti-CSRF value. @spec INT-10 */
 export interface Decider extends ResourceOwner {
-  /** The value from `find`. */
+  /** The `csrf` value from `find`. */
   readonly csrf: string
 }
 
-/** A resource owner who approves, all of what was asked or a part of it. */
+/** A resource owner who approves all or part of what was requested. */
 export interface Approver extends Decider {
   /**
-   * What is granted: `'all'` that was asked, or a part of it. Each entry of a part narrows one that was asked, and no
-   * two the same one: type and identifier are the same; the actions are some of those (`read` of a `read-all`, too); an
-   * amount is not larger, a receiver and an interval stay as they are. A limit that was not asked for may be added, but
-   * no interval to an amount that was meant for good. A part may be empty where the client also asked for the subject.
-   * Anything else is refused with `wider_access`: a screen that loses what was chosen approves nothing. So is everything
-   * while the directory knows no account that it would be given for. Where it has another one than when the client
-   * asked, the answer is `not_owner`.
+   * What is granted: `'all'` that was requested, or a part of it. Each entry of a part narrows one requested entry, and no
+   * two narrow the same one: type and identifier stay the same; the actions are a subset (`read` is part of `read-all`); an
+   * amount is not larger; a receiver and an interval stay as they are. A limit that was not requested may be added, but
+   * not an interval to an amount requested without one, which covers the grant's whole life. A part may be empty if the
+   * client also asked for the subject. Anything else is refused with `wider_access`, so a screen that loses what was
+   * chosen approves nothing. So is everything while the directory has no account for the wallet address. If it has a
+   * different account than when the client asked, the answer is `not_owner`.
    * @spec GRT-13
    */
   readonly access: 'all' | readonly Access[]
 }
 
-/** A decision that was taken. `redirect`: where to send the browser with status 303; absent where the client polls. */
+/** A decision that was made. `redirect`: where to send the browser with status 303; absent if the client polls. */
 export type DecidedInteraction =
   | { readonly ok: true; readonly redirect?: string }
   | { readonly ok: false; readonly reason: InteractionRefusal }
 
 /**
  * What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. Each call rejects with
- * `TypeError` where `walletAddresses` is no list or `session` no text or an empty one, and otherwise where the storage or a
- * secret that it needs is away; `approve` also where the directory fails. The same call may succeed later.
+ * `TypeError` if `walletAddresses` is not a list or `session` is not a non-empty string, and otherwise if the storage or a
+ * secret that it needs is unavailable; `approve` also if the directory fails. The same call may then succeed later.
  */
 export interface Interactions {
-  /** Opens an interaction for its owner's session, or shows it to the same session again. Nobody else can open it. */
+  /** Opens an interaction for its owner's session, or shows it to that session again. Nobody else can open it. */
   find(reference: string, owner: ResourceOwner): Promise<OpenedInteraction>
-  /** Grants what was asked, or the part of it in `access`; what is granted is what the client is answered and held to. @spec GRT-13 */
+  /**
+   * Grants what was requested, or the part of it in `access`; the client is told exactly that, and held to it.
+   * @spec GRT-13
+   */
   approve(reference: string, approver: Approver): Promise<DecidedInteraction>
   /** Grants nothing and ends the grant. */
   deny(reference: string, decider: Decider): Promise<DecidedInteraction>
@@ -125,9 +138,9 @@ export interface Consent {
     readonly interactions: Interactions
   }): Promise<HttpResponse>
   /**
-   * Makes the page for a person whom `respond` could not answer, because it rejected: `status` is 503 where the same
-   * request may succeed later, and 500 where something is broken. The failure itself is told by the events. Without
-   * this, or where it rejects too, the answer is the authorization server's error in JSON.
+   * Makes the page that a person sees when `respond` rejects: `status` is 503 if the same request may succeed later, and
+   * 500 if something is broken. The failure itself is reported by an event. Without this method, or if it rejects too, the
+   * answer is the authorization server's JSON error.
    */
   failed?(status: 500 | 503): Promise<HttpResponse>
 }

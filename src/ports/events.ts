@@ -3,9 +3,9 @@ import type { OperationId } from '../protocol/operations.ts'
 import type { OutgoingPaymentState } from '../protocol/outgoing-payment.ts'
 
 /**
- * An event about money. Delivered at least once and in order per payment, `credit_refused` alone: `onEvent` is called again by
- * `recover()` until it resolves; one that takes longer than 10 seconds counts as rejected. `id` is the same each time. `at` is
- * in milliseconds since 1970.
+ * An event about money. Delivered at least once, and in order per payment, except that `credit_refused` is ordered with no
+ * other: `recover()` calls `onEvent` again until it resolves; a call that takes longer than 10 seconds counts as rejected.
+ * `id` is the same each time. `at` is in milliseconds since 1970.
  */
 export type MoneyEvent =
   | {
@@ -33,10 +33,16 @@ export type MoneyEvent =
       readonly walletAddress: string
       readonly debitAmount: WireAmount
       readonly sentAmount: WireAmount
-      /** What the ledger, the payment method or the receiver's server came to, in at most 256 characters. */
+      /**
+       * What the ledger, the payment method or the receiver's server answered, or how it failed, in at most 256
+       * characters.
+       */
       readonly reason?: string
     }
-  /** The ledger does not credit money that a rail has taken for an incoming payment: the wallet has it, and its payee not. */
+  /**
+   * The ledger refuses to credit money that a rail has taken for an incoming payment: the wallet has it, the payee does
+   * not.
+   */
   | {
       readonly type: 'credit_refused'
       readonly id: string
@@ -48,14 +54,14 @@ export type MoneyEvent =
     }
 
 /**
- * An event about the service, best effort: delivered once, never again. No event ever carries a secret. Moments (`at`,
+ * An event about the service. Best effort: delivered once, never again. No event ever carries a secret. Times (`at`,
  * `retryAt`) are in milliseconds since 1970.
  * @spec D2 @spec T-6
  */
 export type ServiceEvent =
   /**
-   * One per request. `condition` names why it was refused. `client` is who has proved by a signature to have sent it: a
-   * canonical wallet address, or `jwk:` and the thumbprint of a key.
+   * One per request. `condition` names why it was refused. `client` is the sender, as proved by a signature: a canonical
+   * wallet address, or `jwk:` and the thumbprint of a key.
    */
   | {
       readonly type: 'request'
@@ -67,7 +73,10 @@ export type ServiceEvent =
       /** What the operator should know beyond the answer that the client got. */
       readonly detail?: string
     }
-  /** Something unexpected. `cause` is what was thrown. Of the ledger: `call` is which call, `callId` the id (or account) that it named. */
+  /**
+   * Something unexpected. `cause` is what was thrown. For the ledger, `call` says which call failed and `callId` the id
+   * (or account) it was for.
+   */
   | {
       readonly type: 'fault'
       readonly at: number
@@ -77,18 +86,18 @@ export type ServiceEvent =
       readonly call?: 'account' | 'hold' | 'settle' | 'release' | 'credit'
       readonly callId?: string
     }
-  /** A signature was read by the reader for the malformed headers of two deployed clients. */
+  /** A signature was read by the parser for the malformed headers of two deployed clients. */
   | {
       readonly type: 'legacy_signature_syntax'
       readonly at: number
       readonly syntax: 'php' | 'rust'
       readonly keyId: string
     }
-  /** A client presented a known kid with other key material. */
+  /** A client presented a known kid with different key material. */
   | { readonly type: 'key_substituted'; readonly at: number; readonly client: string; readonly keyId: string }
   /**
-   * A payment could not be moved on and is left for `recover()`, which takes it up again from `retryAt` on. `reason` is what
-   * the ledger, the payment method or the receiver's server came to last, in at most 256 characters.
+   * A payment could not make progress and is left to `recover()`, which picks it up again from `retryAt` on. `reason` is what
+   * the ledger, the payment method or the receiver's server last answered, or how it failed, in at most 256 characters.
    */
   | {
       readonly type: 'payment_stalled'
@@ -99,7 +108,10 @@ export type ServiceEvent =
       readonly retryAt: number
       readonly reason: string
     }
-  /** `recover()` takes a payment up whose lease has lapsed. `attempts`: how often its step was left without an answer. */
+  /**
+   * `recover()` picks up a payment whose lease has expired. `attempts`: how often its current step has gone without an
+   * answer.
+   */
   | {
       readonly type: 'payment_resumed'
       readonly at: number
@@ -107,20 +119,26 @@ export type ServiceEvent =
       readonly step: OutgoingPaymentState
       readonly attempts: number
     }
-  /** What a rail may have delivered will never be known to it. Told again once an hour, until `outgoingPayments` is told how it ended. */
+  /**
+   * A rail will not find out what became of money that may have left. Repeated once an hour, until the host says through
+   * `outgoingPayments` how it ended.
+   */
   | {
       readonly type: 'delivery_unknown'
       readonly at: number
       readonly outgoingPayment: string
-      /** The account of the rail that it left through. */
+      /** The rail account that it left through. */
       readonly railAccount: string
-      /** What is known to have left and arrived, and what may have beside that. */
+      /** What is known to have left and arrived, and what else may have. */
       readonly sent: WireAmount
       readonly received: WireAmount
       readonly unknownSent: WireAmount
       readonly unknownReceived: WireAmount
     }
-  /** A rail could not use one of its accounts: its limit is reached, or nobody answers there. */
+  /**
+   * A rail could not use one of its accounts: its limit is reached, or the other side is unreachable or does not
+   * authorize this server.
+   */
   | {
       readonly type: 'rail_unavailable'
       readonly at: number
@@ -128,7 +146,10 @@ export type ServiceEvent =
       readonly reason: 'sending_limit' | 'receiving_limit' | 'unreachable' | 'unauthorized'
       readonly detail?: string
     }
-  /** `recover()` had something to do: how many payments, receipts and events it took up. `isFull`: it resolves with 100 or more, call it again. */
+  /**
+   * `recover()` had something to do: how many payments, receipts and events it picked up. `isFull`: it resolves with 100
+   * or more, so call it again.
+   */
   | {
       readonly type: 'recovered'
       readonly at: number
@@ -137,7 +158,10 @@ export type ServiceEvent =
       readonly events: number
       readonly isFull: boolean
     }
-  /** `sweep()` had something to do: how many records of each kind it expired or deleted. `isFull`: it resolves with 100 or more, call it again. */
+  /**
+   * `sweep()` had something to do: how many records of each kind it expired or deleted. `isFull`: it resolves with 100
+   * or more, so call it again.
+   */
   | {
       readonly type: 'swept'
       readonly at: number
@@ -148,5 +172,5 @@ export type ServiceEvent =
 /** Everything that the library tells its host. */
 export type OpenPaymentsEvent = MoneyEvent | ServiceEvent
 
-/** The host's sink for events. A rejection for a money event means "tell me again"; for others it is ignored. */
+/** The host's sink for events. A rejection for a money event means "send it again"; for others it is ignored. */
 export type OnEvent = (event: OpenPaymentsEvent) => void | Promise<void>

@@ -1,24 +1,25 @@
 import type { MaybePromise } from './maybe-promise.ts'
 
 /**
- * A request as a host received it. Less than a Fetch `Request` on purpose: every line and every byte as they came,
- * and nothing that the library would have to trust but `source`.
+ * A request as the host received it. Deliberately less than a Fetch `Request`: every line and every byte as received,
+ * and nothing that the library has to take on trust except `source`.
  */
 export interface HttpRequest {
   /** The method in upper case. */
   readonly method: string
   /** The raw origin-form target, `/path?query`, never decoded and never stripped of a mount prefix. */
   readonly target: string
-  /** Every line of a header field as received, in order; `name` is in lower case. Empty where there is none. */
+  /** Every line of a header field as received, in order; `name` is in lower case. Empty if there is none. */
   headerLines(name: string): readonly string[]
   /**
-   * The raw bytes of the body; empty where there is none, `undefined` where there are more than `limit`. A promise is
-   * waited for under a deadline; what is there at once, such as nothing, need not be one. Rejects with a `ConfigurationError` where the host has parsed the body and not kept its bytes.
+   * The raw bytes of the body; empty if there is none, `undefined` if there are more than `limit`. A promise is awaited under
+   * a deadline; a value that is available at once, such as an empty body, need not be one. Rejects with a
+   * `ConfigurationError` if the host has parsed the body without keeping its bytes.
    */
   bytes(limit: number): MaybePromise<Uint8Array | undefined>
   /**
-   * The address of whoever sent the request, where the host can tell: behind a proxy the socket's is the proxy's, and a
-   * forwarded one is true only where a trusted proxy wrote it. What one source may cause is limited by it; absent, by
+   * The address that the request came from, if the host can tell: behind a proxy the socket's address is the proxy's, and a
+   * forwarded address is true only if a trusted proxy wrote it. Limits per source use it; if it is absent, limits are per
    * client alone. @spec T-5 @spec T-37
    */
   readonly source?: string | undefined

@@ -1,19 +1,19 @@
 import type { PublicKey } from '../protocol/json-web-key.ts'
 
 /**
- * The answer of a key resolver: the client's present keys, or that its host could not be asked, or that it was not,
- * because the source has caused too many fetches.
+ * The answer of a key resolver: the client's current keys; or that its host could not be asked; or that it was not
+ * asked, because the source has caused too many fetches.
  */
 export type KeySetResult =
   | { readonly ok: true; readonly keys: readonly PublicKey[] }
   | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
   | { readonly ok: false; readonly reason: 'rate_limited'; readonly retryAfterSeconds: number }
 
-/** Who makes this server ask: a resolver that fetches bounds what strangers make it fetch. @spec T-5 */
+/** Who causes this server to ask: a resolver that fetches limits what strangers can make it fetch. @spec T-5 */
 export interface KeyAsker {
-  /** Where the request came from that names this client, where the host tells. */
+  /** Where the request that names this client came from, if the host tells. */
   readonly source?: string
-  /** A stored grant or token is bound to this client: it is no stranger, whatever the resolver still remembers. */
+  /** Whether a stored grant or token is bound to this client: then it is not a stranger, whatever the resolver remembers. */
   readonly isHolder?: boolean
 }
 
@@ -23,14 +23,14 @@ export interface KeyAsker {
  */
 export interface KeyResolver {
   /**
-   * The keys at `{walletAddress}/jwks.json`. A key set may be held for 60 seconds; `unknownKid` names a key that the
-   * held set lacks, for which the resolver asks again, at most once per 10 seconds. Never rejects.
+   * The keys at `{walletAddress}/jwks.json`. A key set may be cached for 60 seconds; `unknownKid` names a key that the
+   * cached set lacks, for which the resolver asks again, at most once per 10 seconds. Never rejects.
    * @spec KEY-6 @spec KEY-12 @spec T-5
    */
   keySet(walletAddress: string, unknownKid?: string, asker?: KeyAsker): Promise<KeySetResult>
   /**
-   * `publicName` of the client's wallet address document; `undefined` where it has none or cannot be asked. `source`
-   * is where the request came from that names this client, where the host tells. Never rejects.
+   * `publicName` in the client's wallet address document; `undefined` if it has none or cannot be asked. `source` is where
+   * the request that names this client came from, if the host tells. Never rejects.
    */
   publicName(walletAddress: string, source?: string): Promise<string | undefined>
 }

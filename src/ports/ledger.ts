@@ -12,18 +12,18 @@ export type Counterparty =
   | { readonly kind: 'rail'; readonly method: string; readonly address: string }
 
 /**
- * Why a ledger refuses. A refusal is final: it had no effect, and the same id gets it again. `account_closed`: the account is
+ * Why a ledger refuses. A refusal is final: it had no effect, and the same id gets the same refusal again. `account_closed`: the account is
  * closed or unknown; `not_allowed`: it may not send, or not receive, or is in another asset.
  */
 export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allowed'
 
 /**
- * The answer of a ledger. `conflict`: the id is known with other arguments; nothing happened.
+ * The answer of a ledger. `conflict`: the id is known with different arguments; nothing happened.
  * A rejection or no answer at all means *unknown*, and the library asks again with the same id.
  */
 export type LedgerResult = { readonly ok: true } | { readonly ok: false; readonly reason: LedgerRefusal | 'conflict' }
 
-/** The answer of a ledger to the end of a hold, which nothing but other arguments can stop. */
+/** The answer of a ledger to the end of a hold, which nothing but different arguments can prevent. */
 export type SettlementResult = { readonly ok: true } | { readonly ok: false; readonly reason: 'conflict' }
 
 /** Reserves money of an account. `id`: 32 hexadecimal digits, 128 bits. */
@@ -50,14 +50,14 @@ export interface Credit {
 }
 
 /**
- * The wallet's ledger, the only place where money is.
+ * The wallet's ledger: the only place that holds money.
  *
  * The wallet guarantees, for every call: durable before it resolves; the same id with the same arguments gives the
- * same answer and one effect, a refusal included; the same id with other arguments gives `conflict` and no effect. The
+ * same answer and one effect, a refusal included; the same id with different arguments gives `conflict` and no effect. The
  * same call may arrive again while the first one is still running.
  *
  * The library guarantees: the arguments of a call are committed before it is made; a hold whose outcome is unknown is
- * never released before it was asked for again; every hold ends in exactly one of `settle` and `release`.
+ * never released before it has been requested again; every hold ends in exactly one of `settle` and `release`.
  *
  * In double entry: `settle` is payer -amount, fees +fee, clearing(asset) +(amount - fee); `credit` is clearing(asset)
  * -amount, payee +amount. Clearing may go below zero.
@@ -66,13 +66,13 @@ export interface Ledger {
   /** Reads an account; `undefined` or `null` if there is none. */
   account(account: string): Promise<LedgerAccount | null | undefined>
   /**
-   * Checks the available balance and reserves the amount in one step. A hold never expires by itself. An account that is
-   * unknown, or not of this asset, is a refusal.
+   * Checks the available balance and reserves the amount in one step. A hold never expires by itself. An unknown
+   * account, or one in another asset, is refused.
    */
   hold(hold: Hold): Promise<LedgerResult>
   /**
-   * Once per hold; `amount` <= held, `fee` <= `amount`; frees the rest. Never refused: not for lack of funds, and not
-   * because the account was closed since.
+   * Once per hold; `amount` <= held, `fee` <= `amount`; frees the rest. Never refused: neither for lack of
+   * funds, nor because the account has been closed since.
    */
   settle(settlement: Settlement): Promise<SettlementResult>
   /** Frees a hold; `conflict` after a settlement. */

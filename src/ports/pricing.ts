@@ -12,10 +12,10 @@ export interface Price {
 /** The wallet's prices. The default is one to one within an asset, no fee, and no way across assets. */
 export interface Pricing {
   /**
-   * The price of a payment from one asset to another; `undefined` or `null` where the wallet does not exchange them. Also
-   * asked what the exchange on the way to a receiver on another server is worth, which others make: its rate alone counts
-   * then, and without one a grant that limits only what is received pays no such receiver. Not asked for that within one
-   * asset, which is worth itself; in another scale too, where there is no price.
+   * The price of a payment from one asset to another; `undefined` or `null` if the wallet does not exchange them. Also asked
+   * what the exchange that others make on the way to a receiver on another server is worth: then only its rate counts, and
+   * without one a grant that limits only what is received pays no such receiver. Not asked for that within one asset, which
+   * is worth itself; nor is a price needed between two scales of one asset code, which count as equal if there is none.
    */
   price(request: {
     readonly walletAddress: string

@@ -1,25 +1,25 @@
 import type { Amount } from '../protocol/amount.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 
-/** An incoming payment on another server, as it says now. */
+/** An incoming payment on another server, as that server describes it now. */
 export interface RemoteIncomingPayment {
-  /** Its URL, which its server calls it by too. */
+  /** Its URL, which is also what its server calls it. */
   readonly url: string
   readonly isCompleted: boolean
   /** In the asset of `receivedAmount`. */
   readonly incomingAmount?: Amount
-  /** Its asset is the one that the payment receives in. */
+  /** Its asset is the one in which the payment receives. */
   readonly receivedAmount: Amount
   /** Milliseconds since 1970. */
   readonly expiresAt?: number
-  /** How it is paid; none once it takes no money. */
+  /** How it can be paid; empty once it takes no money. */
   readonly methods: readonly IlpPaymentMethod[]
 }
 
 /**
- * The answer of another server. `unreachable`: not now, and nothing is known; `refused`: it lets this server not read the
- * payment; `unknown`: it knows no such payment; `invalid`: what it says is no incoming payment, or another one. `detail`
- * is for the operator, and holds no secret.
+ * The answer of another server. `unreachable`: none for now, and nothing is known; `refused`: it does not let this server
+ * read the payment; `unknown`: it knows no such payment; `invalid`: its answer is not an incoming payment, or is a different
+ * one. `detail` is for the operator, and holds no secret.
  */
 export type FoundReceiver =
   | { readonly ok: true; readonly payment: RemoteIncomingPayment }

@@ -6,7 +6,7 @@ export interface Lifetimes {
   readonly interactionSeconds: number
   /** A quote, unless its receiver expires earlier. Default 300. */
   readonly quoteSeconds: number
-  /** An incoming payment that names no expiry, and the longest that one may ask for. Default 30 days. @spec INC-2 */
+  /** An incoming payment that names no expiry, and the longest that one may request. Default 30 days. @spec INC-2 */
   readonly incomingPaymentSeconds: number
   /** The `wait` of a continuation. Default 5. @spec CON-3 */
   readonly continuationWaitSeconds: number
@@ -20,27 +20,33 @@ export interface Lifetimes {
 export interface RequestLimits {
   /** The largest request body. Default 65536. @spec EMB-1 */
   readonly bodyBytes: number
-  /** How long the bytes of a body may take; those of a packet at `/ilp` have 10 seconds, whatever this says. Default 10. @spec EMB-2 */
+  /**
+   * How long a body may take to arrive; a packet at `/ilp` always has 10 seconds, whatever this says. Default 10.
+   * @spec EMB-2
+   */
   readonly bodySeconds: number
   /**
-   * How long a request waits for a hold before it answers without its outcome. It is also the deadline of what has to
-   * be known before there is an answer, and ends in 503 there: `pricing.price`, `createDetails` of a payment method, and
-   * reading an account of the ledger. For a receiver on another server all of these and that server share it; the hold may
+   * How long a request waits for a hold before it answers without its outcome. It is also the deadline for what must be
+   * known before there is an answer, and whose lateness means 503: `pricing.price`, `createDetails` of a payment method, and
+   * reading an account of the ledger. For a receiver on another server, all of these and that server share it; the hold may
    * take half as long again. So such an answer takes at most 1.5 × `holdSeconds`, plus the storage and the directory:
-   * `walletAddresses.find` has `holdSeconds` for itself, each time it is asked. Whatever this says,
-   * reading a receiver on another server ends after 3 seconds, and `ilp` looks for the rate to it for 2.5. Default 3.
+   * `walletAddresses.find` has `holdSeconds` to itself, each time it is called. Whatever this says, reading a receiver on
+   * another server ends after 3 seconds, and `ilp` looks for the rate to it for 2.5. Default 3.
    */
   readonly holdSeconds: number
-  /** How long a commit is tried against concurrent writers. Default 3. */
+  /** How long a commit is retried against concurrent writers. Default 3. */
   readonly commitSeconds: number
-  /** The lease of a worker on a payment. Default 30; at least five times `holdSeconds`, and 15 where there is a payment method. */
+  /**
+   * The lease of a worker on a payment. Default 30; at least five times `holdSeconds`, and at least 15 with a payment
+   * method.
+   */
   readonly leaseSeconds: number
   /**
-   * How many grants, rotations of tokens, incoming payments, quotes and outgoing payments together one client may ask
-   * for, and again one source where the host names sources: a bucket of this many, which may all be used at once, and
-   * into which as many flow again per hour, evenly. So one hour can see twice as many. Counted in each process by
-   * itself. A client that is known by its key alone makes itself as many identities as it likes, so only its source
-   * limits it. Default 100000. @spec T-37
+   * How many grants, token rotations, incoming payments, quotes and outgoing payments together one client may request, and
+   * likewise one source if the host names sources: a bucket of this many, which may all be used at once, that refills evenly
+   * at that rate per hour, so one hour can see up to twice as many. Each process counts on its own. A client that is known
+   * only by its key can make itself as many identities as it likes, so only its source limits it. Default 100000.
+   * @spec T-37
    */
   readonly createdPerHour: number
 }
@@ -49,9 +55,9 @@ export interface RequestLimits {
 export interface Policies {
   /** Which signatures are accepted. Default `open-payments`. @spec D1 */
   readonly signatureProfile: 'open-payments' | 'gnap'
-  /** The malformed header shapes of two deployed clients that are read all the same. Default both. @spec D2 */
+  /** Which malformed headers, of two deployed clients, are accepted all the same. Default both. @spec D2 */
   readonly legacySignatureSyntax: readonly ('php' | 'rust')[]
-  /** Encoding of the finish hash; default `auto`: by whether the client sent `finish.hash_method`. @spec D3 */
+  /** Encoding of the finish hash. Default `auto`: depends on whether the client sent `finish.hash_method`. @spec D3 */
   readonly finishHashEncoding: 'auto' | 'base64' | 'base64url'
   /** Whether `Rn` means n repetitions after the first window, or n windows. Default `additional`. @spec D4 */
   readonly intervalCounting: 'additional' | 'total'
@@ -63,31 +69,32 @@ export interface Policies {
   readonly keyBinding: 'client' | 'key'
   /** Who may use a quote: any client with a right to its wallet address, or its creator. Default `walletAddress`. @spec D12 */
   readonly quoteBinding: 'walletAddress' | 'client'
-  /** Money that a rail reports above the remainder of an incoming payment. Default `cap`. @spec INC-8 */
+  /** What happens to money that a rail reports above the remainder of an incoming payment. Default `cap`. @spec INC-8 */
   readonly excessReceipt: 'accept' | 'cap' | 'refuse'
   /**
    * By how much the exchange on the way to a receiver on another server may be worse than the wallet's own `pricing`, in
-   * hundredths of a percent: from 0 to 9999. What a payment method sets aside for the way (`slippageBasisPoints` of
-   * `ilp`) is a part of it. Default 500.
+   * hundredths of a percent: from 0 to 9999. It includes what a payment method allows for slippage on the way
+   * (`slippageBasisPoints` of `ilp`). Default 500.
    */
   readonly exchangeToleranceBasisPoints: number
   /**
    * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default
-   * incoming-payment and quote. Without `quote`, which names no wallet address, quotes are granted only together with
-   * something that names one. @spec GRT-5
+   * incoming-payment and quote. Without `quote`, which names no wallet address, quotes are granted only together with a right
+   * that names one.
+   * @spec GRT-5
    */
   readonly withoutInteraction: readonly ('incoming-payment' | 'quote')[]
   /** Whether the URI in `WWW-Authenticate: GNAP as_uri=` is quoted. Default no, as deployed. */
   readonly quoteAsUri: boolean
   /** Admits http and ports, on loopback names only, in wallet addresses, finish URIs and key fetches. For development. Default no. @spec WAS-2 */
   readonly loopbackHttp: boolean
-  /** App schemes allowed in a finish URI beside https, such as `com.example.app`. Default none. @spec INT-5 */
+  /** App schemes allowed in a finish URI besides https, such as `com.example.app`. Default none. @spec INT-5 */
   readonly finishSchemes: readonly string[]
   /**
-   * A wallet address of this server by which it is a client of other servers, where those know no client that names only
-   * its key. Its key set then holds this server's keys too. Default: none.
+   * A wallet address of this server by which it is a client of other servers that accept no client known only by its key.
+   * Its key set then holds this server's keys too. Default: none.
    */
   readonly clientWalletAddress?: string
-  /** Prefix of the ILP addresses given out where no payment method is configured. Default `test.local`. */
+  /** Prefix of the ILP addresses given out if no payment method is configured. Default `test.local`. */
   readonly localIlpPrefix: string
 }

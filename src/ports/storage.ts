@@ -42,13 +42,13 @@ export type RecordKind = keyof RecordTypes
 /** A kind that can be listed; its values carry `walletAddress`, `client` and `createdAt`. */
 export type ListableKind = 'grant' | 'incoming-payment' | 'outgoing-payment'
 
-/** What a record is written with, beside its kind, its id (the value's `id`) and its version. */
+/** What a record is written with, besides its kind, its id (the value's `id`) and its version. */
 export interface RecordMarks {
-  /** When background work is due on this record, in milliseconds; absent where none is. */
+  /** When background work is due on this record, in milliseconds; absent if none is. */
   readonly dueAt?: number
   /** Whether `list` shows it; only for a listable kind. Default no. */
   readonly isListed?: boolean
-  /** The form that the value is in. The library names it with every write; a store only keeps it. Absent: 1. */
+  /** The form that the value is in. The library sets it with every write; a store only keeps it. Absent: 1. */
   readonly schemaVersion?: number
 }
 
@@ -86,8 +86,8 @@ export type Change =
   | { readonly action: 'check'; readonly kind: RecordKind; readonly id: string; readonly version: number }
 
 /**
- * The outcome of a commit: all of it happened, or none of it; `conflicts` are indexes of changes that did not fit, at
- * least one, and of none that did.
+ * The outcome of a commit: all of it happened, or none of it. `conflicts` are the indexes of changes that did not fit: at
+ * least one of those, and none that did fit.
  */
 export type CommitResult = 'committed' | { readonly conflicts: readonly number[] }
 
@@ -112,25 +112,25 @@ export interface ListQuery {
 
 /**
  * The library's storage: versioned records and one atomic commit. There is no begin and no rollback, so the same
- * contract holds on memory, SQL and every store with a conditional batch write.
+ * contract works for memory, SQL and every store with a conditional batch write.
  *
  * - `get`, `list` and `due` see every commit that resolved before they were called; one `get` sees all its records at
- *   one moment. Nobody ever sees part of a commit, or one that met a conflict.
+ *   one moment. Nobody ever sees part of a commit, or anything of one that met a conflict.
  * - `commit` applies all changes or none, durably before it resolves. Of two commits that expect the same version, or
  *   insert the same id, exactly one succeeds. Changes name each record at most once; there are up to 100 of them. A
- *   check changes nothing of its record.
- * - Ids and wallet addresses compare exactly, letter by letter.
+ *   `check` changes nothing in its record.
+ * - Ids and wallet addresses compare exactly, character by character.
  * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself.
  */
 export interface Storage {
-  /** Reads records, in the order of the keys; `undefined` where there is none. One round trip. */
+  /** Reads records, in the order of the keys; `undefined` if there is none. One round trip. */
   get(keys: readonly Key[]): Promise<readonly (StoredRecord | undefined)[]>
   /** Lists records with `isListed`. */
   list(query: ListQuery): Promise<readonly StoredRecord[]>
   /**
    * Records whose `dueAt` is at or before `now`, the longest due first. May leave out those whose `schemaVersion` is
-   * above the one that this release writes; and, where it tells `onUnreadable` why, one that it cannot read, so that
-   * this keeps no others waiting.
+   * above the one that this release writes; and also a record that it cannot read, so that it holds up no others, if it
+   * calls `onUnreadable` with the reason.
    */
   due(
     kind: RecordKind,

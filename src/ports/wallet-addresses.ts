@@ -1,17 +1,28 @@
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 
-/** One of the wallet's accounts, as the world sees it. What is optional may be `null` too, as in a row of a database. */
+/** One of the wallet's accounts, as the world sees it. Optional members may also be `null`, as in a database row. */
 export interface WalletAddress {
-  /** The account in the wallet's ledger, the same for as long as the address is known; handed to the `Ledger` port unchanged and shown to nobody. */
+  /**
+   * The account in the wallet's ledger, the same for as long as the address is known; passed to the `Ledger` port
+   * unchanged and never shown to anyone.
+   */
   readonly account: string
-  /** 1 to 12 visible ASCII characters, and an integer from 0 to 255: in another asset no client could name an amount, so that is a fault. @spec AMT-2 */
+  /**
+   * 1 to 12 visible ASCII characters, and a scale from 0 to 255, an integer. Anything else is a fault: no client could
+   * name an amount in it.
+   * @spec AMT-2
+   */
   readonly assetCode: string
   readonly assetScale: number
   /** A name that its owner lets others see. */
   readonly publicName?: string
   /** `false` answers 404 for the address and refuses payments; default true. @spec WAS-7 */
   readonly isActive?: boolean
-  /** The public keys with which this wallet address signs as a client; default none. One with private members, or that is no sound Ed25519 key, is a fault. @spec WAS-10 */
+  /**
+   * The public keys with which this wallet address signs as a client; default none. A key with private members, or that
+   * is not a sound Ed25519 key, is a fault.
+   * @spec WAS-10
+   */
   readonly keys?: readonly JsonWebKey[]
 }
 
@@ -19,12 +30,12 @@ export interface WalletAddress {
 export interface WalletAddresses {
   /**
    * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
-   * `walletAddressServer`. A host whose own routes stand beside these is asked for every path that it is asked for, so
-   * this should be quick: it has `holdSeconds`. A rejection is a fault, not a "no"; `undefined` or `null` is one.
+   * `walletAddressServer`. On a host with routes of its own beside these, it is called for every path requested there, so
+   * it should be quick: it has `holdSeconds`. A rejection is a fault, not a "no"; `undefined` or `null` is a "no".
    *
-   * An address belongs to one account for ever: others keep grants on it, and pay it years later. When an account is closed,
-   * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`. What
-   * was asked of, given or made for one account is refused once this names another, which is a fault.
+   * An address belongs to one account forever: others keep grants on it, and pay it years later. When an account is closed,
+   * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`.
+   * Whatever was requested of, granted for or made for one account is refused once this names another, which is a fault.
    * @spec RS-13 @spec INC-13
    */
   find(walletAddress: string): Promise<WalletAddress | null | undefined>
