@@ -29,37 +29,41 @@ import { resourceServerRoutes } from './resource-server/routes.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
 /**
- * How a host hears of work that goes on after a response, such as the delivery of a payment. An object of the host's own
+ * How a host learns of work that continues after a response, such as the delivery of a payment. An object of the host's own
  * will do, such as the execution context of a Worker: its method is called on it.
  */
 export interface HandleOptions {
-  /** Given every such promise; none of them rejects. A host that may freeze after a response keeps itself awake for them. */
+  /**
+   * Called with a promise of each such work; none of them rejects. A host that may freeze after a response stays awake
+   * until they have resolved.
+   */
   readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
 /** What only the host knows of a Fetch request. */
 export interface FetchOptions extends HandleOptions {
-  /** The address that the request came from, as `source` of an `HttpRequest`. Default: none, no limits per source. */
+  /** The address that the request came from, like `source` of an `HttpRequest`. Default: none, so no limits per source. */
   readonly source?: string | undefined
 }
 
 /** An Open Payments server inside a wallet's own. */
 export interface OpenPayments {
   /**
-   * Answers a request. Never rejects: a refusal is a 4xx, a fault a 5xx without detail, and an event. HEAD of what anyone
-   * may read (wallet addresses, their keys, incoming payments) is answered as GET, and its host leaves the body away;
+   * Answers a request. Never rejects: a refusal is a 4xx; a fault is a 5xx without detail, and an event. HEAD for what
+   * anyone may read (wallet addresses, their keys, incoming payments) is answered like GET, and the host omits the body;
    * elsewhere it is 404 or 405.
    */
   handle(request: HttpRequest, options?: HandleOptions): Promise<HttpResponse>
   /** The same for any Fetch host. Fetch normalises URLs and joins header lines before this sees them. */
   fetch(request: Request, options?: FetchOptions): Promise<Response>
   /**
-   * Whether this server answers a request: an endpoint of its authorization or resource server with its method, that of
-   * a payment method, or a wallet address that exists (and its `/jwks.json`). A framework lets everything else fall through
-   * to its own routes, which may stand beside these on the same paths with other methods; but where a base URL has a path,
-   * such a method on an endpoint below it is answered here, with 405. `target` is the raw `/path?query`.
+   * Whether this server answers a request: one for an endpoint of its authorization or resource server, with that
+   * endpoint's method; for the endpoint of a payment method; or for a wallet address that exists (or its `/jwks.json`). A
+   * framework lets everything else fall through to its own routes, which may use the same paths with other methods; but if
+   * a base URL has a path, another method on an endpoint below it is answered here, with 405. `target` is the raw
+   * `/path?query`.
    *
-   * Whether a wallet address exists the directory is asked, and asked again for the answer. Rejects where it fails: then
+   * This asks the directory whether the wallet address exists; `handle` asks again. Rejects if the directory fails: then
    * the request may be this server's, and `handle` answers it with a 5xx.
    */
   owns(method: string, target: string): Promise<boolean>
@@ -67,59 +71,62 @@ export interface OpenPayments {
   readonly interactions: Interactions
   /** What an account's owner has granted. */
   readonly grants: Grants
-  /** For money that reaches the wallet on a rail of its own. */
+  /** For money that reaches the wallet over a rail of its own. */
   readonly incomingPayments: {
     /**
-     * Counts a transfer, once per `transferId`: the same call gets the same answer, a refusal too, for ever. `id` is the last segment
-     * of the incoming payment's URL. Rejects with `TypeError` or `RangeError` where an argument is none; otherwise
-     * where the storage or the directory fails, or that names another account than the payment was made for: then
-     * nothing is known or counted, and the same call finds out.
+     * Counts a transfer, once per `transferId`: the same call gets the same answer forever, even a refusal. `id` is the last
+     * segment of the incoming payment's URL. Rejects with `TypeError` or `RangeError` for an invalid argument. Also rejects
+     * if the storage or directory fails, or the directory names another account than the payment was made for; then call
+     * again with the same arguments.
      */
     received(id: string, amount: Amount, transferId: string): Promise<ReceivedPayment>
   }
   /**
-   * For money of which its rail does not know what became of it (`delivery_unknown`): a person, or a process beside this one,
-   * finds out and says so. That decides the payment, and is final: the same call again gets the same answer, the other
-   * one `conflict`. Rejects where the storage fails, and then the same call finds out.
+   * For payments whose rail does not know what became of the money (`delivery_unknown`): a person, or another process,
+   * finds out and says so here. That decides the payment and is final: the same call again gets the same answer, the other
+   * one gets `conflict`. Rejects if the storage fails; then make the same call again to find out.
    */
   readonly outgoingPayments: {
     /** What was in flight has arrived: it counts as sent. `id` is the last segment of the payment's URL. */
     sent(id: string): Promise<HostDecision>
     /** What was in flight has not arrived and never will: it does not count. */
     failed(id: string): Promise<HostDecision>
-    /** All payments that wait for such a word, the longest waiting first. */
+    /** All payments that still await such a decision, the oldest first. */
     undecided(): Promise<readonly UndecidedPayment[]>
   }
   /**
-   * The outgoing payments of a wallet address by any spelling of its URL, newest first, each with the client's signed
-   * request, the grant and the ids in the ledger: what proves who ordered it. Plain JSON. Rejects with `TypeError` if
-   * the text is no wallet address of this server, under its `walletAddressServer`, and if the storage fails.
+   * The outgoing payments of a wallet address, given in any spelling of its URL, newest first, each with the client's signed
+   * request, the grant and the ids in the ledger: what proves who ordered it. Plain JSON. Rejects with `TypeError` if the
+   * text is not a wallet address under this server's `walletAddressServer`, and rejects if the storage fails.
    * @spec T-42
    */
   audit(walletAddress: string): AsyncIterable<AuditedPayment>
   /**
-   * Moves interrupted payments and unacknowledged events on: at start and on a timer, in any number of processes. Looks
-   * at 100 of each. Resolves with how many; 100 or more: call again. What could not be committed stays due, and is not
-   * counted, so there is always progress. Rejects where the storage cannot be read.
+   * Moves on interrupted payments and unacknowledged events. Call it at start and on a timer, in any number of processes. It
+   * looks at 100 of each and resolves with how many it moved on; if that is 100 or more, call it again. What could not be
+   * committed stays due and is not counted, so there is always progress. Rejects if the storage cannot be read.
    *
-   * Payments to other servers it only takes up: they go on afterwards, as does telling `onEvent` of what was moved on, and
-   * `drain()` waits for both. It waits a second at most for events that were due, and for none where payments and money
-   * make 100; what was not told by then is not counted. No more than 256 payments, and 32 of one account, are with a
-   * payment method in this process, those that were ordered here among them: others stay due. If there are so many of
-   * those that nothing else is seen behind them, they come due again within five minutes, and count.
+   * Payments to other servers are only started here: they continue afterwards, as does reporting to `onEvent` what was moved
+   * on, and `drain()` waits for both. It waits at most one second for events that were due, and not at all if payments and
+   * receipts make 100; events not delivered by then are not counted. At most 256 payments, and 32 of one account, are with a
+   * payment method in this process at a time, including those that were ordered here: others stay due. If there are so many
+   * of those that nothing else is seen behind them, they are put off for up to five minutes, and are counted.
    */
   recover(): Promise<number>
   /**
-   * Expires and deletes what is over: on a timer, in any number of processes. Looks at 100 records of each kind.
-   * Resolves with how many changed; 100 or more: call again. `onEvent` hears of it afterwards, and `drain()` waits for that.
-   * Rejects where the storage cannot be read.
+   * Expires and deletes what is over. Call it on a timer, in any number of processes. It looks at 100 records of each kind
+   * and resolves with how many changed; if that is 100 or more, call it again. `onEvent` is called afterwards, and `drain()`
+   * waits for that. Rejects if the storage cannot be read.
    */
   sweep(): Promise<number>
-  /** Resolves once all that runs has ended: after responses, in `recover()` and `sweep()`, and what goes on after these. Before the host closes its storage. */
+  /**
+   * Resolves once all running work has ended: after responses, in `recover()` and `sweep()`, and what continues after
+   * these. Call it before closing the storage.
+   */
   drain(): Promise<void>
 }
 
-/** Puts a server together. Every option is checked here: a mistake is a `ConfigurationError` that names it. */
+/** Creates a server. Every option is checked here: a mistake throws a `ConfigurationError` that names it. */
 export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
   const context = createContext(options)
   const interactions = createInteractions(context)

@@ -24,7 +24,7 @@ import { FORBIDDEN_SCHEMES } from './protocol/finish.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
 import { canonicalWalletAddress } from './protocol/wallet-address.ts'
 
-/** What a wallet brings. */
+/** What a wallet provides. */
 export interface OpenPaymentsOptions {
   /** Public base URL of the authorization server, without a trailing slash; also the grant endpoint. */
   readonly authServer: string
@@ -36,31 +36,31 @@ export interface OpenPaymentsOptions {
   readonly secrets: readonly string[]
   /** Where grants and payments are kept: `sqliteStorage`, `postgresStorage`, or your own. */
   readonly storage: Storage
-  /** Your ledger, by the five calls that move its money. */
+  /** Your ledger, behind five calls. */
   readonly ledger: Ledger
   /** Your directory: which account is behind a wallet address. */
   readonly walletAddresses: WalletAddresses
-  /** What a person sees who is asked for a grant: `consentPage`, `consentRedirect`, or your own. */
+  /** What a person sees when asked for a grant: `consentPage`, `consentRedirect`, or your own. */
   readonly consent: Consent
   /** Default: one to one within an asset, no fee, no exchange. */
   readonly pricing?: Pricing
   /**
-   * How money comes from other servers and goes to them, such as `ilp()`; one of each type. Default: none, and then only
+   * How money comes from and goes to other servers, such as `ilp()`; one of each type. Default: none, so that only
    * receivers on this server can be paid.
    */
   readonly paymentMethods?: readonly PaymentMethod[]
   /** Default: fetches over https, guarded; needs a host with `node:https`. */
   readonly keyResolver?: KeyResolver
-  /** Default: asks over https, guarded; needs a host with `node:https`. Asked only where there is a payment method. */
+  /** Default: asks over https, guarded; needs a host with `node:https`. Used only with a payment method. */
   readonly remoteReceivers?: RemoteReceivers
   /** Default: the host's WebCrypto. */
   readonly cryptography?: Cryptography
   /** Default: the system's clock. */
   readonly clock?: Clock
   /**
-   * Told everything that happens. Default: faults, and what needs a person, are printed on the error stream; your own
-   * replaces that. Money events are recorded only by processes with an `onEvent` of their own: of a payment that one
-   * without ends, nobody is told.
+   * Receives every event. Default: faults, and what needs a person, are printed on the error stream; your own function
+   * replaces that. Money events are recorded only by processes with an `onEvent` of their own: when a process without one
+   * ends a payment, nobody receives its event.
    */
   readonly onEvent?: OnEvent
   /** Lifetimes, sizes and open choices; each has a default, which `undefined` means, too. */
@@ -119,7 +119,7 @@ export interface Settings {
   readonly policies: Policies
 }
 
-/** Checks every option at construction and fills the defaults in; throws a `ConfigurationError` that names the option. */
+/** Checks every option at construction and fills in the defaults; throws a `ConfigurationError` that names the option. */
 export function resolveSettings(options: OpenPaymentsOptions): Settings {
   requireObject('the argument of createOpenPayments', options)
   const { settings = {} } = options

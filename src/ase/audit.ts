@@ -18,7 +18,7 @@ import { lineOf, type SignedRequest, showToken } from '../protocol/signed-reques
 import { recordsOfKind } from '../records/read-record.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
-/** The grant that a payment was made under. Moments are in milliseconds. */
+/** The grant that a payment was made under. Times are in milliseconds. */
 export interface AuditedGrant {
   readonly id: string
   readonly createdAt: number
@@ -26,7 +26,7 @@ export interface AuditedGrant {
   readonly decidedAt?: number
   /** SHA-256, in hexadecimal, of `JSON.stringify` of the consent data that the owner was shown. @spec INT-12 */
   readonly consentHash?: string
-  /** What was granted, which may be less than what was asked and shown. @spec GRT-13 */
+  /** What was granted, which may be less than what was requested and shown. @spec GRT-13 */
   readonly access: readonly Access[]
   readonly subject: boolean
 }
@@ -35,11 +35,11 @@ export interface AuditedGrant {
 export interface AuditedRequest {
   readonly method: string
   readonly targetUri: string
-  /** What the signature is over, as UTF-8. Its access token is of no use without the client's key. */
+  /** What was signed, as UTF-8. The access token in it is of no use without the client's key. */
   readonly signatureBase?: string
   /**
-   * Why there is no `signatureBase`. `token_usable`: it holds a token that the resource server still accepts; it is
-   * given once the token has expired or ended. `secret_removed`: the secret that made the token is not configured any more.
+   * Why there is no `signatureBase`. `token_usable`: it contains a token that the resource server still accepts; it is
+   * included once the token has expired or ended. `secret_removed`: the secret that made the token is no longer configured.
    */
   readonly withheld?: 'token_usable' | 'secret_removed'
   /** 64 bytes, base64url. */
@@ -57,7 +57,7 @@ export interface AuditedPayment {
   readonly walletAddress: string
   readonly client: string
   readonly state: OutgoingPaymentState
-  /** Every state that it entered, in order, with its moment in milliseconds. */
+  /** Every state that it entered, in order, each with its time in milliseconds. */
   readonly states: readonly StateEntry[]
   readonly createdAt: number
   readonly receiver: string
@@ -70,12 +70,15 @@ export interface AuditedPayment {
   readonly quoteId?: string
   readonly grant: AuditedGrant
   readonly signedRequest: AuditedRequest
-  /** The accounts in the ledger: who pays, and who is paid; the latter absent for a receiver on another server. */
+  /** The accounts in the ledger of the payer and of the payee; the latter is absent for a receiver on another server. */
   readonly account: string
   readonly payeeAccount?: string
   /** The id of its hold in the ledger, and of its settlement or release. */
   readonly holdId: string
-  /** The id of the credit to the receiver, which the ledger has once the payment came so far; absent for a receiver on another server. */
+  /**
+   * The id of the credit to the receiver, which the ledger has once the payment has come that far; absent for a receiver
+   * on another server.
+   */
   readonly creditId?: string
   /** For a receiver on another server: how it is paid, and how far that has come. */
   readonly rail?: AuditedDelivery
@@ -84,27 +87,31 @@ export interface AuditedPayment {
 /** A delivery over a rail. What is sent is in the asset of the rail, what is received in the receiver's. */
 export interface AuditedDelivery {
   readonly method: string
-  /** The account of the rail that the money leaves through, and the address that it was to be paid at. */
+  /** The rail account that the money leaves through, and the address that it was to be paid to. */
   readonly account: string
   readonly address: string
-  /** The most that leaves. */
+  /** The most that may leave. */
   readonly sendAmount: WireAmount
   /** The part of the fee that is due as a whole once anything has left; absent for none. */
   readonly fixedFee?: WireAmount
   /** Known to have left, and to have arrived. */
   readonly sent: WireAmount
   readonly received: WireAmount
-  /** May have left beside that, and arrived: nobody knows yet. */
+  /** What else may have left and arrived: it is not known yet. */
   readonly inFlightSent: WireAmount
   readonly inFlightReceived: WireAmount
-  /** Set once the rail was not asked any more; the host was to say how it ended, and what it said. */
+  /** Set once the rail was no longer asked: why the host was to say how it ended, and what it said. */
   readonly isLeftToHost?: 'pending' | 'unknown'
   readonly saidByHost?: 'sent' | 'failed'
 }
 
 const PAGE = 100
 
-/** The outgoing payments of a wallet address by any spelling of its URL, newest first, each with its proof. Rejects if it is none of this server. @spec T-42 */
+/**
+ * The outgoing payments of a wallet address in any spelling of its URL, newest first, each with its proof. Rejects if
+ * the text is not a wallet address of this server.
+ * @spec T-42
+ */
 export async function* auditPayments(context: Context, text: string): AsyncIterable<AuditedPayment> {
   const walletAddress = requireWalletAddress(context, text)
   let after: ListPosition | undefined

@@ -20,17 +20,17 @@ export interface LiveGrant {
 /** What an account's owner can do about the grants they have given. */
 export interface Grants {
   /**
-   * The live grants on a wallet address, newest first: `limit` at once, from 1 to 100, by default 50. `after` is the id of the
-   * last one seen; a list that is empty is the end. Rejects with `TypeError` if the text is no wallet address of
-   * this server, under its `walletAddressServer`, and with `RangeError` if `limit` is none, or `after` no grant of it.
+   * The live grants on a wallet address, newest first, `limit` at a time: 1 to 100, default 50. `after` is the id of the last
+   * one seen; an empty list is the end. Rejects with `TypeError` if the text is not a wallet address under this server's
+   * `walletAddressServer`, and with `RangeError` if `limit` is out of range or `after` is not a grant on this wallet address.
    */
   list(
     walletAddress: string,
     page?: { readonly limit?: number; readonly after?: string | undefined },
   ): Promise<readonly LiveGrant[]>
   /**
-   * Ends a grant and its token in one commit. `walletAddress` is that of the person who revokes: `false` where the
-   * grant is not theirs, is over already, or never existed. Rejects with `TypeError` if the text is no wallet address of
+   * Ends a grant and its token in one commit. `walletAddress` is that of the person who revokes: resolves with `false` if the
+   * grant is not theirs, is already over, or never existed. Rejects with `TypeError` if the text is not a wallet address of
    * this server.
    */
   revoke(walletAddress: string, grantId: string): Promise<boolean>

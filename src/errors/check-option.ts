@@ -8,14 +8,14 @@ export function requireObject(name: string, value: unknown): void {
     throw new ConfigurationError(`${name} must be an object`)
 }
 
-/** A misspelt option would be its default in silence. */
+/** Without this, a misspelt option would silently have its default. */
 export function refuseUnknown(name: string, given: object, known: readonly string[]): void {
   for (const member of Object.keys(given)) {
     if (!known.includes(member)) throw new ConfigurationError(`${name}.${member} is not an option`)
   }
 }
 
-/** An integer above zero. Above `most` it would be a moment that no date has, or a time that no timer takes. */
+/** An integer above zero. Above `most` it would exceed what a date can hold or a timer can wait. */
 export function requirePositive(name: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)
     throw new ConfigurationError(`${name} must be a positive integer`)
@@ -54,7 +54,7 @@ export function requireSecrets(secrets: unknown): void {
   if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
 }
 
-/** A port with its methods; one that is made asynchronously must have been waited for. */
+/** A port with its methods; one that is created asynchronously must have been awaited. */
 export function requireMethods(name: string, port: unknown, methods: readonly string[]): void {
   if (hasMethod(port, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
   const missing = methods.find((method) => !hasMethod(port, method))

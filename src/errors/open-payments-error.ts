@@ -7,14 +7,14 @@ export interface Condition {
   readonly status: number
   /** The code in a resource server's body. */
   readonly code: string
-  /** The code in an authorization server's body, where it differs. */
+  /** The code in an authorization server's body, if it differs. */
   readonly gnapCode?: string
   /** For the client. */
   readonly description: string
   /** For the client of a resource server. */
   readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
-  /** For the operator; never leaves the process but in an event. */
+  /** For the operator; leaves the process only in an event. */
   readonly message?: string
 }
 

@@ -20,7 +20,7 @@ export interface SignOptions {
   readonly cryptography: Cryptography
   /** Seconds since 1970. */
   readonly created: number
-  /** Default: `@method`, `@target-uri`, `authorization` where there is one, and the three content fields with a body. */
+  /** Default: `@method`, `@target-uri`, `authorization` if there is one, and with a body the three content fields. */
   readonly components?: readonly string[]
   /** Seconds since 1970. */
   readonly expires?: number
@@ -32,9 +32,9 @@ export interface SignOptions {
 }
 
 /**
- * Signs a request (RFC 9421, Ed25519) and answers all headers to send, their names in lower case: the given ones,
+ * Signs a request (RFC 9421, Ed25519) and returns all headers to send, their names in lower case: the given ones,
  * `signature-input`, `signature`, and with a body `content-digest` (sha-512), `content-length` and `content-type`
- * (`application/json` unless given). Rejects where a component has no value.
+ * (`application/json` unless given). Rejects if a component has no value.
  */
 export async function signRequest(
   request: RequestToSign,

@@ -18,15 +18,18 @@ import { completionEvents, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
- * What became of money that a rail of the wallet's own reported. `accepted` is counted, `excess` is not, in the smallest
- * unit of the payment's asset; where another transfer was faster, `accepted` may be zero. Of a refusal, `conflict` alone
- * says nothing about the transfer itself: it is known with other arguments.
+ * What became of money that a rail of the wallet's own reported. `accepted` is counted, `excess` is not; both are in the
+ * smallest unit of the payment's asset. If another transfer was faster, `accepted` may be zero. Of the refusals, `conflict`
+ * alone says nothing about the transfer itself: it is known with different arguments.
  */
 export type ReceivedPayment =
   | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
   | { readonly ok: false; readonly reason: ReceiptRefusal | 'conflict' }
 
-/** Why reported money is not counted: it is not the payment's, which is not there, of another asset, over or full. */
+/**
+ * Why reported money is not counted: the payment does not exist, is in another asset, is over, or cannot take that much
+ * more.
+ */
 export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'completed' | 'expired' | 'over_remainder'
 
 // Databases refuse a NUL, and store each half of a surrogate pair as the same replacement: two transfers would be one.

@@ -3,12 +3,12 @@ import type { ClientId } from './client.ts'
 import type { PinnedKey } from './grant.ts'
 import type { PublicKey } from './json-web-key.ts'
 
-/** Where an access token stands. Expiry is a moment, not a state: see `isUsableToken`. */
+/** The state of an access token. Expiry is a moment, not a state: see `isUsableToken`. */
 export type AccessTokenState = 'active' | 'rotated' | 'revoked'
 
 /**
  * An access token as it is stored: `id` is the SHA-256 of its value, which is never stored. It repeats what a
- * resource request needs of its grant, so that one read decides.
+ * resource request needs from its grant, so that one read is enough to decide.
  * @spec TOK-1
  */
 export interface AccessToken {

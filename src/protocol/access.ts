@@ -27,7 +27,7 @@ export interface OutgoingPaymentAccess {
   readonly limits?: WireLimits
 }
 
-/** One right of a grant, in the form in which it is asked for, stored and answered. */
+/** One right of a grant, in the form in which it is requested, stored and answered. */
 export type Access = IncomingPaymentAccess | QuoteAccess | OutgoingPaymentAccess
 
 /** The three types of resource that a right can name. */

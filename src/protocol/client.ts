@@ -33,7 +33,7 @@ export function directedIdentity(thumbprint: string): ClientId {
   return `jwk:${thumbprint}`
 }
 
-/** The wallet address of a client, where it has one. */
+/** The wallet address of a client, if it has one. */
 export function clientWalletAddress(client: ClientId): string | undefined {
   return client.startsWith('jwk:') ? undefined : client
 }

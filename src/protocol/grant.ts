@@ -2,7 +2,7 @@ import type { Access } from './access.ts'
 import type { ClientId } from './client.ts'
 import type { PublicKey } from './json-web-key.ts'
 
-/** Where a grant stands. `finalised` absorbs: a finalised grant never changes again. @spec CON-9 */
+/** The state of a grant. A `finalised` grant never changes again. @spec CON-9 */
 export type GrantState = 'pending' | 'approved' | 'issued' | 'finalised'
 
 /** Why a grant was finalised. */
@@ -17,7 +17,7 @@ export interface Finish {
   readonly hashMethod?: string
 }
 
-/** A key that a client has used under a grant: the same kid may not come back with other key material. @spec KEY-10 */
+/** A key that a client has used under a grant: the same kid may not return with different key material. @spec KEY-10 */
 export interface PinnedKey {
   readonly kid: string
   /** RFC 7638 thumbprint. */
@@ -30,7 +30,7 @@ export interface Grant {
   readonly state: GrantState
   readonly finalisation?: Finalisation
   readonly createdAt: number
-  /** When a grant that was not issued yet expires. @spec GRT-17 */
+  /** When a grant expires that has not been issued by then. @spec GRT-17 */
   readonly expiresAt: number
   readonly client: ClientId
   /** The key of a directed identity: there is no key set to fetch it from. */
@@ -54,7 +54,7 @@ export interface Grant {
   readonly interactRefHash?: string
   readonly wrongReferences: number
   readonly issuedAt?: number
-  /** Record id of the access token that is usable or was last. */
+  /** Record id of the access token that is usable, or was the last one usable. */
   readonly tokenId?: string
   /** Digest of what the resource owner was shown. @spec INT-12 */
   readonly consentHash?: string

@@ -1,16 +1,20 @@
 import type { ClientId } from './client.ts'
 import type { OperationId } from './operations.ts'
 
-/** The JSON of an answer, without its secrets: those are derived again. */
+/** The JSON of an answer without its secrets, which are derived again. */
 export type KeptAnswer = Readonly<Record<string, unknown>>
 
-/** What a request made under a key of its client's choice, so that a repeat is answered and has no second effect. @spec OUT-12 */
+/**
+ * What a request created under a key chosen by its client, so that a repeat gets the same answer and has no second
+ * effect.
+ * @spec OUT-12
+ */
 export interface IdempotencyKey {
   /** SHA-256 of `idempotencyKeyInput`. */
   readonly id: string
   /** SHA-256 of the bytes of the request's body. */
   readonly bodyHash: string
-  /** The identifier of what was made. */
+  /** The identifier of what was created. */
   readonly resourceId: string
   readonly answer: KeptAnswer
   readonly expiresAt: number

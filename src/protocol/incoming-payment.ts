@@ -14,7 +14,7 @@ import { DateTime } from './date-time.ts'
 import { Metadata } from './metadata.ts'
 import type { IlpPaymentMethod } from './payment-method.ts'
 
-/** Where an incoming payment stands; `completed` and `expired` absorb. */
+/** The state of an incoming payment; `completed` and `expired` are never left. */
 export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'expired'
 
 /** An incoming payment as it is stored. `received` counts credited receipts only, `reserved` those under way. */

@@ -1,6 +1,6 @@
 import type { ClientId } from './client.ts'
 
-/** Where an interaction stands; each edge is taken once. Expiry is a moment, not a state. */
+/** The state of an interaction; each transition happens once. Expiry is a moment, not a state. */
 export type InteractionState = 'created' | 'opened' | 'approved' | 'denied'
 
 /** An interaction as it is stored. `id` is the SHA-256 of the reference in the redirect URL. @spec INT-1 */
@@ -11,7 +11,7 @@ export interface Interaction {
   readonly createdAt: number
   readonly expiresAt: number
   readonly client: ClientId
-  /** The name that the client's wallet address document gave when the grant was requested. @spec INT-2 */
+  /** The name in the client's wallet address document when the grant was requested. @spec INT-2 */
   readonly clientName?: string
   /** SHA-256 of the browser session that opened it. @spec INT-10 */
   readonly sessionHash?: string

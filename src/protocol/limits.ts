@@ -4,7 +4,7 @@ import { parseInterval } from './interval.ts'
 import { NoList } from './json-object.ts'
 import { parseReceiver } from './receiver.ts'
 
-/** The limits of an outgoing-payment right, in wire form. Amounts are maxima per window of the interval. */
+/** The limits of an outgoing-payment right, in wire form. Amounts are the maximum per window of the interval. */
 export interface WireLimits {
   readonly receiver?: string
   readonly interval?: string

@@ -5,14 +5,14 @@ import type { RailTerms, StoredDelivery } from './delivery.ts'
 import { Metadata } from './metadata.ts'
 
 /**
- * Where an outgoing payment stands.
+ * The state of an outgoing payment.
  *
- * `created`: the intent is durable, the hold is not confirmed. `sending`: the money is held. `decided`: the outcome
- * is committed and the ledger is being told. `refused`: the wallet refused the hold; nobody is ever shown it.
+ * `created`: the intent is durable, the hold is not confirmed. `sending`: the money is held. `decided`: the outcome is
+ * committed and the ledger is being told. `refused`: the wallet refused the hold; such a payment is never shown to anyone.
  */
 export type OutgoingPaymentState = 'created' | 'refused' | 'sending' | 'decided' | 'completed' | 'failed'
 
-/** A state that a payment entered, and when, in milliseconds. */
+/** A state that a payment entered, and when, in milliseconds since 1970. */
 export interface StateEntry {
   readonly state: OutgoingPaymentState
   readonly at: number
@@ -45,15 +45,15 @@ export interface OutgoingPayment {
   readonly incomingPaymentId?: string
   /** The payee's account in the wallet's ledger; absent for a receiver on another server. */
   readonly payeeAccount?: string
-  /** How a receiver on another server is paid, and the address it was to be paid at; absent for one on this server. */
+  /** How a receiver on another server is paid, and the address that it was to be paid to; absent for one on this server. */
   readonly rail?: RailTerms & { readonly address: string }
   /** How far the delivery to another server has come; absent before it begins. */
   readonly delivery?: StoredDelivery
   readonly grantId: string
-  /** The records of what the grant has spent that this payment counts in, for good. @spec LIM-2 */
+  /** The records of what the grant has spent in which this payment counts, for good. @spec LIM-2 */
   readonly spendingIds: readonly string[]
   readonly decision?: Decision
-  /** How often the present step was tried without an answer. */
+  /** How often the current step was tried without an answer. */
   readonly attempts: number
   /** The record of the `Idempotency-Key` that the payment was ordered under; absent without one. @spec OUT-12 */
   readonly keyId?: string

@@ -3,7 +3,7 @@ import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import type { ClientId } from './client.ts'
 import type { RailTerms } from './delivery.ts'
 
-/** Where a quote stands. A quote backs at most one payment. @spec QUO-7 */
+/** The state of a quote. A quote backs at most one payment. @spec QUO-7 */
 export type QuoteState = 'open' | 'reserved' | 'used'
 
 /** A quote as it is stored. Its amounts are fixed for good. @spec QUO-5 */

@@ -4,7 +4,7 @@ import type { Asset } from './amount.ts'
 export interface RailAccount extends Asset {
   /** The type of the rail and its name for the account, such as `ilp:g.other-wallet`. */
   readonly id: string
-  /** What has left, or may have. */
+  /** What has left or may have left. */
   readonly sent: bigint
   readonly received: bigint
 }

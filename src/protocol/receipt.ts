@@ -1,6 +1,6 @@
 import type { Amount } from './amount.ts'
 
-/** Where a receipt stands: `reserved` room in an incoming payment, then `credited` or `dropped`. */
+/** The state of a receipt: `reserved` room in an incoming payment, then `credited` or `dropped`. */
 export type ReceiptState = 'reserved' | 'credited' | 'dropped'
 
 /** Money that reached an incoming payment. `id` is unique on this server and is applied once. @spec INC-5 */
@@ -15,11 +15,11 @@ export interface Receipt {
   /** For a rail: what came above the remainder and was not accepted. */
   readonly excess?: bigint
   /**
-   * For a payment method: the payee's account in the wallet's ledger, which is credited. Absent where the transfer was
-   * refused; where one that was taken is `dropped`, the ledger has refused the credit, and the wallet has the money.
+   * For a payment method: the payee's account in the wallet's ledger, which is credited. Absent if the transfer was refused.
+   * If a transfer that was taken is `dropped`, the ledger has refused the credit, and the wallet has the money.
    */
   readonly payeeAccount?: string
-  /** For a payment method: the record of the rail's account that it came through, and what it was there. */
+  /** For a payment method: the record of the rail account that it came through, and the amount there. */
   readonly railAccount?: string
   readonly railAmount?: bigint
 }

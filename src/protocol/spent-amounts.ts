@@ -2,8 +2,8 @@ import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, type Wire
 
 /**
  * What a grant has spent through one access entry in one window: the debit and receive amounts of every payment
- * created in it that is reserved or settled. Failed payments are taken out again. An entry with an interval also has
- * one for its whole life.
+ * created in it that is reserved or settled. Failed payments are subtracted again. An entry with an interval also has
+ * a sum for its whole life.
  * @spec LIM-10
  */
 export interface Spending {
@@ -11,7 +11,7 @@ export interface Spending {
   readonly id: string
   readonly grantId: string
   readonly entry: number
-  /** When a payment was last charged to it, and the one before that: a payment that is refused was never charged. */
+  /** When a payment was last charged to it, and when the one before that was: a refused payment was never charged. */
   readonly chargedAt: number
   readonly chargedBefore: number
   /** How many payments were charged to it: those that failed count, those that were refused do not. @spec D13 */

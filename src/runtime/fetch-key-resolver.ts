@@ -23,10 +23,10 @@ export interface FetchKeyResolverOptions {
   readonly network?: OutboundNetwork
 }
 
-/** What one source may cause of what strangers may: one alone must not use up the budget of a host. */
+/** How much of what strangers may cause one source may cause: one alone must not use up the budget of a host. */
 const FROM_SOURCE: TokenBucketOptions = { capacity: 20, refillMilliseconds: 10_000, maximumKeys: 1000 }
 
-/** A fetched JSON document; `unreachable` where there was no answer to read, `invalid` where it was not JSON within the limits. */
+/** A fetched JSON document; `unreachable` if there was no answer to read, `invalid` if it was not JSON within the limits. */
 type FetchedDocument =
   | { readonly ok: true; readonly document: unknown }
   | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }

@@ -8,14 +8,15 @@ const SWEEP_SECONDS = 60
 const MOST_AT_ONCE = 100
 
 /**
- * Calls `recover()` now and every 5 seconds, and `sweep()` now and every minute, at once again where there is more. In every
- * process of a wallet: without it, what a crash has interrupted waits with its money held. Where one rejects, because
- * the storage is away, it is called again after the same pause.
+ * Calls `recover()` now and every 5 seconds, and `sweep()` now and every minute, and at once again if there is more to do.
+ * Use it in every process of a wallet: without it, payments interrupted by a crash keep their money on hold. If one
+ * rejects, because the storage is unavailable, it is called again after the same pause.
  *
- * The function that it returns stops both, and resolves once neither runs any more: before `drain()`, and before the host closes its storage.
+ * The function that it returns stops both, and resolves once neither runs any more: call it before `drain()`, and before
+ * closing the storage.
  *
- * `clock` times the pauses; default: the system's. Throws a `ConfigurationError` where what it is given has no `recover()` or
- * no `sweep()`.
+ * `clock` times the pauses; default: the system's. Throws a `ConfigurationError` if its argument has no `recover()` or no
+ * `sweep()`.
  */
 export function keepGoing(
   openPayments: { recover(): Promise<number>; sweep(): Promise<number> },
@@ -42,12 +43,12 @@ export function keepGoing(
   }
 }
 
-/** Only a number says that there is more: whatever else a host's own function comes to ends in the pause. */
+/** Only a number says that there is more: after any other result of a host's own function comes the pause. */
 async function moveOn(work: () => Promise<number>): Promise<boolean> {
   try {
     return (await work()) >= MOST_AT_ONCE
   } catch {
-    // It has told what went wrong.
+    // It has already reported what went wrong.
     return false
   }
 }

@@ -5,7 +5,7 @@ import { fromBase64url, isEqualBytes, toHex } from '../protocol/identifiers.ts'
 type KeyHandle = object
 type Encoded = { readonly key: Uint8Array; readonly format: 'der' }
 
-/** What is used of the built-in module `node:crypto`, which Node, Bun and Deno have. */
+/** The part of the built-in module `node:crypto` (in Node, Bun and Deno) that is used. */
 export interface BuiltinCrypto {
   randomFillSync(bytes: Uint8Array): unknown
   hash(algorithm: string, data: Uint8Array, encoding: 'latin1'): string
@@ -33,8 +33,8 @@ const KEPT_KEYS = 1000
 const DRAWN_BYTES = 1024
 
 /**
- * The host's cryptography: its built-in synchronous module where it has one, which saves a thread hop per digest,
- * else WebCrypto, with `@peculiar/webcrypto` for Ed25519 where WebCrypto lacks it.
+ * The host's cryptography: its built-in synchronous module if it has one, which saves a thread hop per digest; otherwise
+ * WebCrypto, with `@peculiar/webcrypto` for Ed25519 if WebCrypto lacks it.
  */
 export function webCryptography(): Cryptography {
   const module = typeof process === 'undefined' ? undefined : process.getBuiltinModule?.('node:crypto')

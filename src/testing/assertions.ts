@@ -16,7 +16,7 @@ export function isSameData(a: unknown, b: unknown): boolean {
   )
 }
 
-/** What a case throws where a promise is broken; whatever else it throws comes from the store or the ledger. */
+/** What a case throws when a promise is broken; whatever else it throws comes from the store or the ledger. */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }

@@ -1,5 +1,5 @@
 /**
- * The contracts of storages and ledgers as tests, and a signer of requests.
+ * The contracts of storages and ledgers as tests, and a request signer.
  *
  * @module open-payments-server/testing
  */

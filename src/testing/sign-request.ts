@@ -13,7 +13,7 @@ export interface SigningKey {
   readonly privateKeySeed: Uint8Array
 }
 
-/** A request held in memory. Its parts can be read, so that a test can say what it changes. */
+/** A request held in memory. Its parts are readable, so that a test can say what it changes. */
 export interface InMemoryRequest extends HttpRequest {
   /** Lines by field name in lower case. */
   readonly headers: Readonly<Record<string, readonly string[]>>
@@ -26,7 +26,10 @@ export interface SignedRequestOptions extends SignOptions {
   /** Absolute; its path and query become the request target unchanged. */
   readonly url: string
   readonly key: SigningKey
-  /** Covered by the signature only where `components` names them; a `content-digest`, `content-length` or `content-type` given here stands as it is. */
+  /**
+   * Covered by the signature only if `components` names them; a `content-digest`, `content-length` or `content-type`
+   * given here is kept as it is.
+   */
   readonly headers?: Readonly<Record<string, string>>
   /** Becomes `Authorization: GNAP <token>`. */
   readonly token?: string
@@ -36,7 +39,7 @@ export interface SignedRequestOptions extends SignOptions {
   readonly body?: string | Uint8Array
 }
 
-/** Draws a new Ed25519 key. */
+/** Generates a new Ed25519 key. */
 export async function createSigningKey(cryptography: Cryptography, keyId = 'test-key'): Promise<SigningKey> {
   const privateKeySeed = cryptography.randomBytes(32)
   const x = toBase64url(await cryptography.ed25519PublicKey(privateKeySeed))
@@ -65,7 +68,10 @@ export async function signedRequest(request: SignedRequestOptions): Promise<InMe
   })
 }
 
-/** Changes a request after it was signed. Lines that are given replace those of the header; an empty list removes it. */
+/**
+ * Changes a request after it was signed. Lines that are given replace those of the header; an empty list removes the
+ * header.
+ */
 export function alterRequest(
   request: InMemoryRequest,
   change: {

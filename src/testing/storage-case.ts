@@ -5,7 +5,7 @@ import { MOMENT } from './sample-records.ts'
 /** One promise of the `Storage` port. */
 export interface StorageCase {
   readonly name: string
-  /** Rejects with an `Error` that says what was expected and what came, where the store breaks the promise. */
+  /** Rejects with an `Error` that says what was expected and what came instead, if the store breaks the promise. */
   run(makeStorage: () => Promise<Storage>): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function claim(id: string): Key {
   return { kind: 'replay-claim', id }
 }
 
-/** Commits changes that fit; rejects where the store does not take them. */
+/** Commits changes that fit; rejects if the store does not accept them. */
 export async function mustCommit(storage: Storage, ...changes: readonly Change[]): Promise<void> {
   assertSame(await storage.commit(changes), 'committed', 'a commit that fits')
 }

@@ -9,29 +9,29 @@ import { progressOf, settleFlight, toldDelivery } from './delivery-progress.ts'
 import { endDelivery } from './end-delivery.ts'
 
 /**
- * What became of a host's word. `unknown`: there is no such payment. `too_early`: its rail has not left it to the host yet;
- * the same call may succeed later. `not_asked`: it is not the host's to decide, and never will be. `conflict`: the host has
- * said otherwise before.
+ * What became of a host's decision. `unknown`: there is no such payment. `too_early`: its rail has not left it to the host
+ * yet; the same call may succeed later. `not_asked`: it is not the host's to decide, and never will be. `conflict`: the host
+ * has said otherwise before.
  */
 export type HostDecision =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'unknown' | 'too_early' | 'not_asked' | 'conflict' }
 
-/** A payment of which the host is to say how it ended. Amounts are in wire form. */
+/** A payment for which the host is to say how it ended. Amounts are in wire form. */
 export interface UndecidedPayment {
   readonly id: string
   readonly walletAddress: string
   readonly receiver: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
-  /** `pending`: its rail has given it over to the host. `unknown`: its rail cannot find out. */
+  /** `pending`: its rail has handed it over to the host. `unknown`: its rail cannot find out. */
   readonly reason: 'pending' | 'unknown'
-  /** The account of the rail that it left through. */
+  /** The rail account that it left through. */
   readonly railAccount: string
-  /** What is known to have left, in the asset of the rail, and to have arrived, in the receiver's. */
+  /** What is known to have left, in the rail's asset, and to have arrived, in the receiver's. */
   readonly sent: WireAmount
   readonly received: WireAmount
-  /** What may have left beside that, and arrived. */
+  /** What else may have left and arrived. */
   readonly unknownSent: WireAmount
   readonly unknownReceived: WireAmount
 }
@@ -64,7 +64,7 @@ export async function decideByHost(context: Context, id: string, said: 'sent' | 
 
 const BATCH = 100
 
-/** Every payment of which the host is to say how it ended; the first that was ordered first. */
+/** Every payment for which the host is to say how it ended, the oldest order first. */
 export async function listUndecided(context: Context): Promise<readonly UndecidedPayment[]> {
   for (let limit = BATCH; ; limit *= 2) {
     // Each has a moment at which the host is reminded, and there is no other way to find them all.
