@@ -9,36 +9,36 @@ import type { OpenPayments } from '../src/index.ts'
 import { handleNodeRequest } from './node/handle-node-request.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
-/** What Express adds to a request of Node: the target before a mount point took its prefix away. */
+/** What Express adds to a request of Node: the target before a mount point removed its prefix. */
 export interface ExpressRequest extends IncomingMessage {
   readonly originalUrl: string
-  /** The client's address, behind proxies as `trust proxy` of the application says. */
+  /** The client's address; behind proxies, as determined by the application's `trust proxy` setting. */
   readonly ip?: string | undefined
 }
 
-/** What the middleware is told of the host. */
+/** What the middleware needs to know about the host. */
 export interface ExpressOptions {
   /**
-   * The address that a request came from, for the limits per source: `(request) => request.ip` where `trust proxy` is
-   * set to what stands in front. Default: none, and no such limits, because all that comes through one proxy would be
-   * one source.
+   * The address that a request came from, for the limits per source: `(request) => request.ip` if `trust proxy` matches the
+   * proxies in front. Default: none, and so no such limits, because all requests through one proxy would count as one
+   * source.
    */
   readonly source?: (request: ExpressRequest) => string | undefined
 }
 
 /**
- * Middleware for Express 4 and 5. Hands on what is not for Open Payments; a request of which that cannot be told, because
- * the wallet's directory fails, is answered here. Where `source` throws, and where the answer cannot be written, that error
- * is handed to `next`.
+ * Middleware for Express 4 and 5. Passes on what is not for Open Payments; a request for which that cannot be determined,
+ * because the wallet's directory fails, is answered here. If `source` throws, or the answer cannot be written, that error is
+ * passed to `next`.
  *
  * Mount it at the root of an application, where every wallet address reaches it. Under a prefix that the configured base
- * URLs have too, such as `/op`, it answers only the wallet addresses below that: `https://wallet.example/op/alice`, and never
+ * URLs share, such as `/op`, it answers only the wallet addresses below that: `https://wallet.example/op/alice`, and never
  * `https://wallet.example/alice`.
  *
  * Mount it before body parsers: signatures cover the raw bytes. Behind parsers that keep them in `rawBody` it works too:
- * `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`, and `express.urlencoded` alike.
+ * `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`, and likewise `express.urlencoded`.
  *
- * Throws a `ConfigurationError` where `openPayments` is missing, or a promise that was not awaited.
+ * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited.
  */
 export function openPaymentsMiddleware(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,

@@ -15,18 +15,18 @@ export interface NodeListenerOptions {
   /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
   readonly next?: (request: IncomingMessage, response: ServerResponse) => void
   /**
-   * The address that a request came from, for the limits per source: `(request) => request.socket.remoteAddress` where
-   * clients connect straight to this server; behind a proxy, what the proxy says. Default: none, and no such limits,
-   * because all that comes through one proxy would be one source.
+   * The address that a request came from, for the limits per source: `(request) => request.socket.remoteAddress` if clients
+   * connect directly to this server; behind a proxy, what the proxy says. Default: none, and so no such limits, because all
+   * requests through one proxy would count as one source.
    */
   readonly source?: (request: IncomingMessage) => string | undefined
 }
 
 /**
  * A listener for `http.createServer` and `https.createServer`. With `next` it answers what `owns` says is its own and
- * hands on the rest; a request of which that cannot be told, because the wallet's directory fails, is answered here.
- * Where `source` throws, the connection is closed with that error. Servers of `http2` may call it, though not by type.
- * Throws a `ConfigurationError` where `openPayments` is missing, or a promise that was not awaited.
+ * passes on the rest; a request for which that cannot be determined, because the wallet's directory fails, is answered
+ * here. If `source` throws, the connection is closed with that error. Also works with `http2` servers, though the types do
+ * not say so. Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited.
  */
 export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
@@ -35,7 +35,7 @@ export function toNodeListener(
   requireOpenPayments(openPayments)
   const nextTurn = createTurns()
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // What says where it came from may be gone by the next turn.
+    // The connection that says where it came from may be gone by the next turn.
     const from = source?.(request)
     if (!hasBody(request)) await nextTurn()
     return handleNodeRequest(openPayments, request, response, request.url ?? '/', from)

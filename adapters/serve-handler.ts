@@ -3,25 +3,25 @@ import { targetOfUrl } from '../src/protocol/request-target.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 import { createTurns } from './turns.ts'
 
-/** What the handler is told of the host. */
+/** What the handler needs to know about the host. */
 export interface ServeOptions<Peer extends readonly unknown[]> {
   /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
   readonly next?: (request: Request) => Response | Promise<Response>
   /**
-   * The address that a request came from, for the limits per source; it is given what the host gives a handler. Where
-   * clients connect straight to this server, on Bun
+   * The address that a request came from, for the limits per source; it is called with what the host passes to a handler. If
+   * clients connect directly to this server, on Bun
    * `(request, server: Bun.Server) => server.requestIP(request)?.address`, and on Deno
    * `(_, peer: Deno.ServeHandlerInfo<Deno.NetAddr>) => peer.remoteAddr.hostname`.
-   * Behind a proxy: what the proxy says. Default: none, and no such limits, because all that comes through one proxy
-   * would be one source.
+   * Behind a proxy: what the proxy says. Default: none, and so no such limits, because all requests through one proxy would
+   * count as one source.
    */
   readonly source?: (request: Request, ...peer: Peer) => string | undefined
 }
 
 /**
- * A handler for `Deno.serve`, and the `fetch` of `Bun.serve`. With `next` it answers what `owns` says is its own and hands
- * on the rest; a request of which that cannot be told, because the wallet's directory fails, is answered here.
- * Throws a `ConfigurationError` where `openPayments` is missing, or a promise that was not awaited.
+ * A handler for `Deno.serve`, and the `fetch` of `Bun.serve`. With `next` it answers what `owns` says is its own and passes
+ * on the rest; a request for which that cannot be determined, because the wallet's directory fails, is answered here.
+ * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited.
  */
 export function serveHandler<Peer extends readonly unknown[]>(
   openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,
@@ -33,7 +33,7 @@ export function serveHandler<Peer extends readonly unknown[]>(
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
     const isOwned = next === undefined || (await owns())
     if (!isOwned) return next(request)
-    // What says where it came from may be gone by the next turn.
+    // The connection that says where it came from may be gone by the next turn.
     const from = source?.(request, ...peer)
     if (request.body === null) await nextTurn()
     return openPayments.fetch(request, { source: from })

@@ -11,13 +11,13 @@ import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
 import { type Frame, type Notice, REFUSALS, renderNotice, renderQuestion } from './page.ts'
 import { STYLE } from './style.ts'
 
-/** Who is logged in at the wallet. */
+/** The person who is logged in at the wallet. */
 export interface AuthenticatedUser extends ResourceOwner {
-  /** Shown in the head of the page. */
+  /** Shown at the top of the page. */
   readonly name?: string
 }
 
-/** What `consentPage` needs of a wallet. */
+/** What `consentPage` needs from a wallet. */
 export interface ConsentPageOptions {
   /**
    * Reads the wallet's own login from a request. `{ redirect }` sends the browser to the wallet's login, which must
@@ -29,8 +29,8 @@ export interface ConsentPageOptions {
   /** The wallet's name, as its customers know it. */
   readonly walletName: string
   /**
-   * Where the wallet's own pages begin. Every page of the consent page leads there, so that nobody is left on one that
-   * asks nothing. Default: nothing does.
+   * Where the wallet's own pages begin. Every consent page links there, so that nobody is stranded on a page that asks
+   * nothing. Default: no link.
    */
   readonly homeUrl?: string
 }
@@ -208,10 +208,10 @@ function checkOptions(options: ConsentPageOptions): void {
 }
 
 /**
- * A consent page that needs no script: who asks, for what, within which limits, and where the browser goes next, all
- * from the server's own records. The decision is taken by a form whose hidden field `csrf` and button `decision`
- * (`approve` or `deny`) are all that a program needs to fill it in too.
- * Throws a `ConfigurationError` that names an option which is missing, unknown or of a wrong type.
+ * A consent page that needs no script. It shows who asks, for what, within which limits, and where the browser goes next,
+ * all from the server's own records. The decision is submitted by a form: its hidden field `csrf` and its button `decision`
+ * (`approve` or `deny`) are all that a program needs to submit it too.
+ * Throws a `ConfigurationError` that names an option which is missing, unknown or of the wrong type.
  * @spec INT-9 @spec INT-10 @spec INT-11
  */
 export function consentPage(options: ConsentPageOptions): Consent {
@@ -233,9 +233,9 @@ export function consentPage(options: ConsentPageOptions): Consent {
 }
 
 /**
- * Sends the browser to a screen of the wallet's own, which then calls `openPayments.interactions`. `url` makes the
- * screen's address from the reference of the interaction, which is encoded for a URL: anybody may have written it.
- * Throws a `ConfigurationError` where `url` is no function.
+ * Sends the browser to the wallet's own screen, which then calls `openPayments.interactions`. `url` makes the screen's
+ * address from the reference of the interaction, which is already encoded for a URL, because anyone may have written it.
+ * Throws a `ConfigurationError` if `url` is not a function.
  */
 export function consentRedirect({ url }: { readonly url: (reference: string) => string }): Consent {
   if (typeof url !== 'function') throw new ConfigurationError('consentRedirect: url must be a function')

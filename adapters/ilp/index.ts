@@ -23,25 +23,26 @@ export type { SendToPeer } from './send-packet.ts'
 /** What this server has moved to and from a peer, in the asset of the account with it. */
 export interface PeerBalance extends RailBalance {
   readonly asset: Asset
-  /** What the wallet's books say was settled; zero where they are not asked. */
+  /** What the wallet's books say was settled; zero if they are not asked. */
   readonly settled: bigint
-  /** What the peer owes this wallet; below zero, what this wallet owes it. */
+  /** What the peer owes this wallet; if negative, what this wallet owes it. */
   readonly owed: bigint
 }
 
 /** The payment method `ilp` of one server. */
 export interface Ilp extends PaymentMethod {
   /**
-   * Where this server stands with a peer, in `asset` or, where it has one account only, in that one's. Rejects with a
-   * `RangeError` where there is no such account, and where the storage fails, or `settled` does or takes longer than 3 seconds.
+   * Where this server stands with a peer, in `asset`, which may be omitted if there is only one account with that peer.
+   * Rejects with a `RangeError` if there is no such account; also rejects if the storage or `settled` fails, or `settled`
+   * takes longer than 3 seconds.
    */
   balance(peerAddress: string, asset?: Asset): Promise<PeerBalance>
 }
 
 /**
- * The payment method `ilp`: incoming payments get an ILP address and a secret of their own, packets for them are taken at
- * `path`, and receivers on other servers are paid through peers. For one server. Throws a `ConfigurationError` that names
- * the option.
+ * The payment method `ilp`: incoming payments get an ILP address and a secret of their own, packets for them are accepted at
+ * `path`, and receivers on other servers are paid through peers. Each server needs its own. Throws a `ConfigurationError`
+ * that names the option.
  */
 export function ilp(options: IlpOptions): Ilp {
   const settings = resolveIlpOptions(options)

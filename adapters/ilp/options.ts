@@ -4,56 +4,62 @@ import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
 import { MAX_UINT64 } from './oer.ts'
 import type { SendToPeer } from './send-packet.ts'
 
-/** Another server that this one exchanges packets with, in one asset. Two assets are two entries. */
+/** Another server with which this one exchanges packets, in one asset. Two assets need two entries. */
 export interface IlpPeer {
   /** Its ILP address. */
   readonly address: string
-  /** Where it takes packets: an absolute https URL; http within one machine alone, at `localhost`, `127.0.0.1` or `[::1]`. */
+  /**
+   * Where it accepts packets: an absolute https URL; http only within one machine, at `localhost`, `127.0.0.1` or
+   * `[::1]`.
+   */
   readonly url: string
-  /** What this server shows it, as `Authorization: Bearer`. It is nobody's incoming token. */
+  /** The token that this server presents to the peer, as `Authorization: Bearer`; must differ from every incoming token. */
   readonly outgoingToken: string
-  /** What it shows this server, each of at least 16 characters and in one entry only; several while one replaces another. */
+  /**
+   * The tokens that the peer may present to this server, each of at least 16 characters and in one entry only; several
+   * while one replaces another.
+   */
   readonly incomingTokens: readonly string[]
-  /** What the amounts of packets count, both ways. */
+  /** The asset in which packets count their amounts, both ways. */
   readonly asset: Asset
-  /** The greatest packet that is taken from it and sent to it. Default: no limit. */
+  /** The largest packet that is accepted from it or sent to it. Default: no limit. */
   readonly maxPacketAmount?: bigint
-  /** The beginnings of the addresses that are reached through it, beside its own, which always is. Default: none. */
+  /** Prefixes of the addresses that are reached through it, besides its own address, which always is. Default: none. */
   readonly prefixes?: readonly string[]
-  /** Whether it also reaches whatever no prefix names; at most one peer in each asset. Default: no. */
+  /** Whether it also reaches every address that no prefix covers; at most one peer in each asset. Default: no. */
   readonly isDefault?: boolean
   /**
-   * In its asset: how much more may have been sent to it than came from it (`sending`), and the other way round
-   * (`receiving`), less what was settled. Default: no limits.
+   * In its asset: by how much what was sent to it may exceed what came from it (`sending`), and the other way round
+   * (`receiving`), net of what was settled. Default: no limits.
    */
   readonly limits?: { readonly sending?: bigint; readonly receiving?: bigint }
   /**
-   * What it has paid this wallet outside of Interledger less what this wallet has paid it, since the beginning, in its
-   * asset: from the wallet's books. Where it rejects, answers no bigint, or does not answer within 3 seconds, nothing is
-   * sent or taken. Default: nothing.
+   * From the wallet's books: what the peer has paid this wallet outside of Interledger less what this wallet has paid it,
+   * since the beginning, in its asset. If it rejects, does not answer with a bigint, or does not answer within 3 seconds,
+   * nothing is sent or accepted. Default: zero.
    */
   readonly settled?: () => bigint | Promise<bigint>
   /**
-   * Whether an identical packet has one effect there, and what became of it can be asked by sending it again, also after
-   * its expiry. This library does so; Interledger in general does not. Default: no.
+   * Whether a packet sent to it twice has one effect, so that sending it again, even after its expiry, finds out what became
+   * of it. This library behaves so; Interledger in general does not. Default: no.
    */
   readonly isIdempotent?: boolean
 }
 
-/** What a wallet says of its place in the Interledger. */
+/** The wallet's place in the Interledger. */
 export interface IlpOptions {
   /** The ILP address of this server, at most 960 characters. Payments are received at addresses below it. */
   readonly address: string
   /** Where peers reach this server, below the origin of `resourceServer`. Default `/ilp`. */
   readonly path?: string
   readonly peers: readonly IlpPeer[]
-  /** How much worse than at the quote a packet may fare on its way, in hundredths of a percent. Default 100. */
+  /** How much worse than quoted the rate of a packet may be, in hundredths of a percent. Default 100. */
   readonly slippageBasisPoints?: number
-  /** How a packet gets to a peer. Default: over the host's `fetch`. */
+  /** How a packet is sent to a peer. Default: with the host's `fetch`. */
   readonly send?: SendToPeer
 }
 
-/** The options, complete and checked, and out of reach of whoever gave them. */
+/** The options, complete and checked, and no longer changeable by the caller. */
 export interface IlpSettings extends IlpOptions {
   readonly path: string
   readonly peers: readonly IlpPeerSettings[]
@@ -83,7 +89,7 @@ const PEER_OPTIONS: readonly string[] = [
   'isIdempotent',
 ]
 
-/** Checks every option and fills the defaults in; throws a `ConfigurationError` that names the option. */
+/** Checks every option and fills in the defaults; throws a `ConfigurationError` that names the option. */
 export function resolveIlpOptions(options: IlpOptions): IlpSettings {
   requireObject('the options of ilp()', options)
   refuseUnknown('', options, OPTIONS)
@@ -150,7 +156,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   })
 }
 
-/** Of two entries for one account, or with one token, nobody could say which is meant. */
+/** Two entries for one account, or with one token, would be ambiguous. */
 function requireDistinct(peers: readonly IlpPeerSettings[]): void {
   for (const [index, peer] of peers.entries()) {
     const name = `peers[${index}]`
@@ -227,7 +233,7 @@ function isPath(path: unknown): boolean {
 
 const LOOPBACK: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 
-/** Tokens and amounts are in the open without TLS. */
+/** Without TLS, tokens and amounts would travel in the open. */
 function isPeerUrl(text: unknown): boolean {
   if (typeof text !== 'string' || !URL.canParse(text)) return false
   const { protocol, hostname, username, password } = new URL(text)

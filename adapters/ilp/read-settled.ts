@@ -1,15 +1,15 @@
 import type { Clock } from '../../src/index.ts'
 import type { Peer } from './peers.ts'
 
-/** As long as the core waits for what a wallet brings. */
+/** As long as the core waits for the wallet's own code by default. */
 const SETTLED_MILLISECONDS = 3_000
 
-/** So many steps of a promise an answer takes at most that is there at once. */
+/** An answer that is available at once takes at most this many steps of a promise. */
 const STEPS_AT_ONCE = 8
 
 /**
- * What the wallet's books say was settled with a peer; zero where there are none. Rejects where they fail, answer no bigint,
- * or do not answer in time.
+ * What the wallet's books say was settled with a peer; zero if there are none. Rejects if they fail, do not answer with a
+ * bigint, or do not answer in time.
  */
 export async function readSettled(clock: Clock, { settled }: Peer): Promise<bigint> {
   if (settled === undefined) return 0n

@@ -3,9 +3,9 @@ import { joinOctets } from './oer.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
- * Takes one packet to a peer: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token, and what was answered. It
- * rejects where no whole answer came. Only an error whose cause says that no connection was made proves to the sender that
- * nothing has left, so another one must not look like that. `signal` ends the waiting.
+ * Sends one packet to a peer: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token. Resolves with the answer;
+ * rejects if no complete answer came. Only an error whose cause says that no connection was made proves to the sender that
+ * nothing has left, so no other error may look like that. `signal` ends the waiting.
  */
 export type SendToPeer = (request: {
   readonly url: string

@@ -31,12 +31,12 @@ export type {
 } from './postgres/database.ts'
 
 /**
- * A storage on PostgreSQL, through a pool of `pg` or an instance of `postgres` that the host has open, in tables that
- * begin with `op_`; resolves once they are up to date, and rejects where that fails. Every call is one statement and
- * one round trip, at any isolation level; reads that are made at once share one. Several processes may use one database.
+ * A storage on PostgreSQL, through the host's open pool of `pg` or instance of `postgres`, in tables whose names begin with
+ * `op_`. Resolves once they are up to date, and rejects if that fails. Every call is one statement and one round trip, at any
+ * isolation level; reads made at the same time share one. Several processes may use one database.
  *
- * What the database has undone for the sake of others (a serialization failure, a deadlock) is tried again. After any
- * other error a commit rejects and is not repeated: its outcome may be unknown.
+ * What the database has undone because of other transactions (a serialization failure, a deadlock) is tried again. After
+ * any other error a commit rejects and is not repeated: its outcome may be unknown.
  */
 export async function postgresStorage(database: PostgresDatabase, options: PostgresOptions = {}): Promise<Storage> {
   const connections = connectionsOf(database, options)

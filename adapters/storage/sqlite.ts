@@ -19,9 +19,9 @@ export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/hand
 export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
 
 /**
- * A storage on a SQLite connection that the host has open, in tables that begin with `op_`; they are created or
- * brought up to date at once, and it throws where that fails. Commits are durable (write-ahead log, full
- * synchronisation) and those of one turn of the event loop share one fsync. Several processes may use one file.
+ * A storage on a SQLite connection that the host has open, in tables whose names begin with `op_`; they are created or
+ * brought up to date at once, and it throws if that fails. Commits are durable (write-ahead log, full synchronisation), and
+ * those of one turn of the event loop share one fsync. Several processes may use one file.
  */
 export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {}): Storage {
   configureHandle(handle, options)

@@ -14,32 +14,32 @@ export interface PgStatement {
   readonly values: Parameter[]
   readonly rowMode: 'array'
   readonly types: {
-    /** The parser of every type: values come as they are, whatever parsers the host has set. */
+    /** The parser for every type: values arrive as they are, whatever parsers the host has set. */
     getTypeParser(): (value: unknown) => unknown
   }
-  /** Absent: the statement is not kept prepared. */
+  /** If absent, the statement is not kept prepared. */
   readonly name?: string
 }
 
-/** A connection of `pg`, as far as it is used here. */
+/** The part of a connection of `pg` that is used here. */
 export interface PgClient {
   /** Runs one statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly (readonly unknown[])[] }>
-  /** Hears of the loss of the connection, which unheard would end the process. */
+  /** Listens for connection errors, which would otherwise crash the process. */
   on(event: 'error', listener: () => void): unknown
-  /** Stops that. */
+  /** Stops listening. */
   removeListener(event: 'error', listener: () => void): unknown
-  /** Gives the connection back; one that is broken is closed. */
+  /** Returns the connection to the pool; a broken one is closed. */
   release(isBroken: boolean): void
 }
 
-/** A pool of `pg`, as far as it is used here. */
+/** The part of a pool of `pg` that is used here. */
 export interface PgPool {
   /** Takes a connection out of the pool. */
   connect(): Promise<PgClient>
 }
 
-/** An instance of `postgres`, as far as it is used here. */
+/** The part of an instance of `postgres` that is used here. */
 export interface PostgresSql {
   /** Runs a statement with `$n` parameters. */
   unsafe(
@@ -52,22 +52,22 @@ export interface PostgresSql {
   }
 }
 
-/** What a host hands in: a pool of `pg`, or an instance of `postgres`. */
+/** What a host passes in: a pool of `pg`, or an instance of `postgres`. */
 export type PostgresDatabase = PgPool | PostgresSql
 
 /** How a database is used. */
 export interface PostgresOptions {
   /**
-   * Whether statements stay prepared on their connection, which halves their cost. Not behind a pooler that hands
-   * connections out by transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true,
-   * for the first 64 statements; commits of several orders, and of what `sweep()` deletes, have too many forms to be
-   * among them.
+   * Whether statements stay prepared on their connection, which halves their cost. Set it to false behind a pooler that
+   * assigns connections per transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true,
+   * for the first 64 statements; commits of several orders, and of what `sweep()` deletes, take too many forms to be among
+   * them.
    */
   readonly prepare?: boolean
   /**
-   * How long a connection may not come, and a statement stay unanswered. Then the call rejects, and its outcome is
-   * unknown. It is for a server that has gone without a word; what is merely slow ends sooner with a
-   * `statement_timeout` of the database. Default 30.
+   * How long to wait for a connection, and for the answer to a statement. After that the call rejects, and its outcome is
+   * unknown. This is for a server that has disappeared without notice; to end merely slow statements sooner, set the
+   * database's `statement_timeout`. Default 30.
    */
   readonly answerSeconds?: number
 }
@@ -76,7 +76,7 @@ export interface PostgresOptions {
 export interface Statement {
   readonly text: string
   readonly parameters: readonly Parameter[]
-  /** Whether statements of this very text come again and again: they stay prepared. */
+  /** Whether statements with exactly this text recur, and so stay prepared. */
   readonly isRepeated: boolean
 }
 
@@ -106,8 +106,8 @@ const UNHARMED: ReadonlySet<string | undefined> = new Set(['22P02', '40001', '40
 const MOST_PREPARED = 64
 
 /**
- * Names the statements that stay prepared. Requests decide how many different ones there are, and each may take some
- * 0.4 MB of every connection: so only the first ones have a name, and none that is seldom.
+ * Names the statements that stay prepared. Requests decide how many different ones there are, and each may take about
+ * 0.4 MB on every connection: so only the first ones get a name, and rare ones never do.
  */
 function createNames(prepare: boolean): (statement: Statement) => string | undefined {
   // A name belongs to one statement for as long as a connection lives, and other storages may use the same pool.
@@ -120,7 +120,7 @@ function createNames(prepare: boolean): (statement: Statement) => string | undef
   }
 }
 
-/** Takes a connection of a pool; one that comes too late goes back. */
+/** Takes a connection from a pool; one that comes too late goes back. */
 async function takeClient(pool: PgPool, seconds: number): Promise<PgClient> {
   const coming = pool.connect()
   try {
@@ -137,7 +137,7 @@ async function takeClient(pool: PgPool, seconds: number): Promise<PgClient> {
 // The pool's own `query` would close the connection after any error.
 async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) => Promise<T>): Promise<T> {
   const client = await takeClient(pool, seconds)
-  // Whoever waits for an answer is told of a lost connection. An error that nobody listens to would end the process.
+  // The caller, waiting for an answer, learns of a lost connection. An error without a listener would end the process.
   const ignore = (): void => undefined
   client.on('error', ignore)
   let isBroken = true
@@ -177,14 +177,14 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
   // A byte order mark is text like any other.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const decode = (value: unknown): Parameter => cellOf(value instanceof Uint8Array ? decoder.decode(value) : value)
-  // `postgres` 3.4 never answers what it is asked between the error of a connection and its end, which is about to come;
-  // and whoever lost a commit asks at once what became of it. So all wait a little.
+  // `postgres` 3.4 never answers what it is asked between the error of a connection and its end shortly afterwards, and a
+  // caller that lost a commit asks at once what became of it. So all wait a little.
   let pause = Promise.resolve()
   return {
     async query(statement) {
       await pause
       try {
-        // It gives names of its own.
+        // It assigns names itself.
         const options = { prepare: nameOf(statement) !== undefined }
         const { text, parameters } = statement
         const rows = await inTime(sql.unsafe(text, [...parameters], options).raw(), answerSeconds)
@@ -203,12 +203,12 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
   }
 }
 
-/** More than a timer takes would be no time at all. */
+/** A timer given more than it can take would fire at once. */
 const LONGEST_ANSWER_SECONDS = 86_400
 
 /**
- * The connections of a host's database; `postgres` is known by its `unsafe`. Throws where it is neither, without telling
- * what it is: a connection string holds a password.
+ * The connections of a host's database; `postgres` is recognised by its `unsafe`. Throws if it is neither, without saying
+ * what it is: a connection string contains a password.
  */
 export function connectionsOf(
   database: PostgresDatabase,

@@ -1,4 +1,4 @@
-/** Waits for an answer for so long. Rejects where none has come; what was asked may happen all the same. */
+/** Waits for an answer for that long. Rejects if none has come by then; what was asked may still happen. */
 export async function inTime<T>(answer: PromiseLike<T>, seconds: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_resolve, reject) => {

@@ -3,19 +3,19 @@ import type { Cell, Row } from '../sql/rows.ts'
 
 /** A prepared statement with positional `?` parameters. */
 export interface SqliteStatement {
-  /** Runs it, and answers how many rows changed. */
+  /** Runs it, and returns how many rows changed. */
   run(...parameters: Cell[]): { readonly changes: number | bigint }
-  /** The first row, an object by column name, or an array of its cells; none: `undefined` or `null`. */
+  /** The first row, as an object by column name or as an array of its cells; `undefined` or `null` if there is none. */
   get(...parameters: Cell[]): unknown
   /** Every row. */
   all(...parameters: Cell[]): unknown[]
-  /** Where there is this method, rows are arrays from its call on, which take less time to make and to read. */
+  /** If this method exists, rows are arrays once it has been called, which are faster to make and to read. */
   setReturnArrays?(isOn: boolean): void
 }
 
 /**
  * A connection to SQLite that a host has open: `DatabaseSync` of `node:sqlite`, `Database` of `bun:sqlite`, `libsql`
- * or better-sqlite3. The host leaves no transaction of its own open when it gives control back.
+ * or better-sqlite3. The host leaves no transaction of its own open when it yields control.
  */
 export interface SqliteHandle {
   /** Runs statements without parameters. */
@@ -23,8 +23,8 @@ export interface SqliteHandle {
   /** Prepares one statement. */
   prepare(sql: string): SqliteStatement
   /**
-   * For a connection that takes no transaction in SQL, that of a Durable Object: runs `work` in one, and undoes it where
-   * that throws. How durable a commit is, is then the host's: no PRAGMA is set.
+   * For a connection that accepts no transaction in SQL, that of a Durable Object: runs `work` in one, and undoes it if that
+   * throws. How durable a commit is then depends on the host: no PRAGMA is set.
    */
   transactionSync?<T>(work: () => T): T
 }
@@ -119,7 +119,7 @@ function undo(handle: SqliteHandle): void {
 
 /** How a connection is used. */
 export interface SqliteOptions {
-  /** How long a write waits for another process that is writing; the event loop waits with it. Default 5. */
+  /** How long a write waits for another process that is writing; this blocks the event loop. Default 5. */
   readonly busyTimeoutSeconds?: number
 }
 

@@ -2,7 +2,7 @@ import type { SqliteHandle } from './handle.ts'
 
 /** A connection that can be closed. */
 export interface OpenedSqlite extends SqliteHandle {
-  /** Closes the connection; after that no call is made on it. */
+  /** Closes the connection; it must not be used afterwards. */
   close(): void
 }
 
@@ -12,7 +12,7 @@ function isConstructor(value: unknown): value is Constructor {
   return typeof value === 'function'
 }
 
-/** `DatabaseSync` of `node:sqlite`, where the runtime has it: Node 22.13 and later, Bun and Deno. */
+/** `DatabaseSync` of `node:sqlite`, if the runtime has it: Node 22.13 and later, Bun and Deno. */
 export function builtInSqlite(): Constructor | undefined {
   const builtIn = typeof process === 'undefined' ? undefined : process.getBuiltinModule('node:sqlite')
   const found: unknown = builtIn === undefined ? undefined : Reflect.get(builtIn, 'DatabaseSync')
@@ -29,8 +29,8 @@ async function libsql(): Promise<Constructor | undefined> {
 }
 
 /**
- * Opens a SQLite file, or `:memory:`, with the runtime's own `node:sqlite` or else with the package `libsql`. Rejects
- * where there is neither, and where the file cannot be opened.
+ * Opens a SQLite file, or `:memory:`, with the runtime's own `node:sqlite` or otherwise with the package `libsql`. Rejects
+ * if there is neither, or if the file cannot be opened.
  */
 export async function openSqlite(path: string): Promise<OpenedSqlite> {
   const Database = builtInSqlite() ?? (await libsql())
