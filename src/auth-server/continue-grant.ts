@@ -80,7 +80,7 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
     () => decideContinuation(context, caller.grantId, referenceHash),
     caller.proof.claims,
   )
-  // Counted first, refused afterwards: a refusal inside the decision would not be committed.
+  // Counted first, refused afterwards: if the refusal were thrown inside the decision, the count would not be committed.
   if (outcome.kind === 'wrong reference') {
     throw outcome.grant.state === 'pending'
       ? requestDenied('the resource owner has not decided')
@@ -89,7 +89,7 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
   return { status: 200, body: continuationBody(context, caller, outcome) }
 }
 
-/** Made of what is there: nothing may fail once the grant has issued its token. */
+/** Built only from what is already there: nothing may fail once the grant has issued its token. */
 function continuationBody(
   context: Context,
   { continuationToken }: ContinuationCaller,
@@ -162,7 +162,7 @@ async function issue(context: Context, record: StoredRecord<'grant'>): Promise<A
   }
   const issued = await newAccessToken(context, approved)
   const { token } = issued
-  // The token's own moment, not another reading of the clock: by it a repeat knows that the token is the first one.
+  // The token's own time, not another reading of the clock: it tells a repeat that the token is the first one.
   const value: Grant = { ...approved, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   return {
     changes: [insertToken(token, value), { action: 'replace', kind, version, value, isListed: true }],

@@ -5,7 +5,7 @@ import type { Result } from '../http/respond.ts'
 import type { Consent, Interactions } from '../ports/consent.ts'
 import type { HttpResponse } from '../ports/http-exchange.ts'
 
-/** Only 303 is sure not to bring the form along to wherever the browser goes next. @spec INT-8 */
+/** Only 303 is sure not to send the form on to wherever the browser goes next. @spec INT-8 */
 const REDIRECTS: readonly number[] = [301, 302, 307, 308]
 
 /**
@@ -40,7 +40,10 @@ export async function interact(
   }
 }
 
-/** What the wallet's screen answers, or its page for a failure together with that failure. Rejects with it where there is no page. */
+/**
+ * What the wallet's screen answers, or its page for a failure together with that failure. Rejects with it if there is no
+ * page.
+ */
 async function respondOrFail(
   consent: Consent,
   exchange: Parameters<Consent['respond']>[0],
@@ -67,7 +70,7 @@ function securityHeaders(headers: Readonly<Record<string, string>>): Readonly<Re
   return {
     'cache-control': 'no-store',
     ...PAGE_PROTECTION,
-    // A second policy, which nothing in the wallet's own can loosen: of a directive that is given twice the first counts.
+    // A second policy, which nothing in the wallet's own can loosen: within one policy, the first of two equal directives counts.
     'content-security-policy': [policy, PAGE_PROTECTION['content-security-policy']].filter(Boolean).join(', '),
   }
 }

@@ -62,8 +62,8 @@ export function insertToken(token: AccessToken, grant: Grant): Change {
 }
 
 /**
- * How long a live token and its grant are kept. What an owner has given lasts until somebody ends it, however long it
- * was not used: its token can be rotated for as long. What was given at once is asked for again instead, and is
+ * How long a live token and its grant are kept. What an owner has granted lasts until somebody ends it, however long it
+ * goes unused: its token can be rotated all that time. A grant issued at once is simply requested again, and is
  * forgotten 30 days after its token expired.
  * @spec TOK-5
  */
@@ -86,7 +86,7 @@ export function continuationToken(context: Context, { secretId, id }: Pick<Grant
   return context.secrets.derive(secretId, 'continuation-token', id)
 }
 
-/** The continuation object of a grant with that token; `wait` only while there is something to wait for. */
+/** The continuation object of a grant, with that token; `wait` only while there is something to wait for. */
 export function continuationToWire(context: Context, grant: Grant, token: string): WireContinuation {
   return {
     access_token: { value: token },

@@ -71,7 +71,7 @@ export async function rotateToken({ exchange, caller }: Input<ManagementCaller, 
 
 const EMPTY_OBJECT = /^\{\s*\}$/
 
-/** An empty object asks for nothing; every member of one for something that this server does not do. @spec KEY-15 */
+/** An empty object asks for nothing; any member asks for something that this server does not do. @spec KEY-15 */
 function refuseKeyRotation({ request, bytes }: Exchange): void {
   if (bytes.length === 0) return
   checkMediaType(request)

@@ -37,7 +37,7 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
     body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))),
   )
   const access = checked.map((entry) => entry.access)
-  // Once more: two spellings of a wallet address have become one.
+  // Checked again: two spellings of a wallet address have become one.
   if (repeatsEntry(access)) throw invalidRequest('access repeats an entry')
   const asked = checked.filter((entry) => needsInteraction(context, entry.access))
   const owned = isInteractive ? await walletAddressOf(context, asked, body.subject) : undefined
@@ -75,7 +75,7 @@ async function checkAccess(context: Context, access: Access, isInteractive: bool
   return { access: { ...access, identifier: found.url }, named: found }
 }
 
-/** The one wallet address whose owner is asked for these entries: an approval is one person's. */
+/** The one wallet address whose owner is asked for these entries: one person gives an approval. */
 async function walletAddressOf(
   context: Context,
   access: readonly CheckedAccess[],

@@ -6,8 +6,8 @@ import { answerBefore } from '../records/deadline.ts'
 import { parseJson } from './exchange.ts'
 
 /**
- * Reads the bytes of a body under the size limit and the deadline, and refuses one that is encoded, or that the endpoint does not take.
- * Nothing is parsed here: the digest is over these bytes. What is there at once is answered at once.
+ * Reads the bytes of a body under the size limit and the deadline, and refuses one that is encoded, or that the endpoint
+ * does not take. Nothing is parsed here: the digest is over these bytes. A body that is available at once is returned at once.
  * @spec EMB-1 @spec EMB-2 @spec DIG-6 @spec DIG-8
  */
 export function readBody(context: Context, request: HttpRequest, takesBody: boolean): MaybePromise<Uint8Array> {
@@ -39,8 +39,8 @@ export function readJson(request: HttpRequest, bytes: Uint8Array): unknown {
 }
 
 /**
- * A Fetch host keeps the body of a GET to itself, but not the field that gives its length. One that comes in chunks stays
- * unseen there: a proxy may announce chunks where there is no body at all.
+ * A Fetch host hides the body of a GET, but not the field that gives its length. A chunked body stays unseen there: a proxy
+ * may announce chunks although there is no body at all.
  */
 function announcesBody(request: HttpRequest): boolean {
   return request.headerLines('content-length').some((line) => Number(line) > 0)

@@ -12,7 +12,7 @@ export interface KeyHolder {
   readonly client: ClientId
   readonly clientKey?: PublicKey
   readonly keys: readonly PinnedKey[]
-  /** The client's present key set, where this very request has asked for it. */
+  /** The client's current key set, if this very request has asked for it. */
   readonly presentKeys?: readonly PublicKey[]
 }
 
@@ -30,8 +30,8 @@ export async function thumbprintOf(context: Context, key: PublicKey): Promise<st
 }
 
 /**
- * The key that a holder may sign with under a key id: one of the client's present key set whose material did not
- * change since the grant first saw that id. Throws "unavailable" where the key set cannot be asked for: that says
+ * The key that a holder may sign with under a key id: one in the client's current key set whose material has not
+ * changed since the grant first saw that id. Throws "unavailable" if the key set cannot be fetched: that says
  * nothing about the signature.
  * @spec KEY-10 @spec KEY-11
  */
@@ -64,8 +64,8 @@ async function presentKey(context: Context, holder: KeyHolder, keyId: string): P
 }
 
 /**
- * The present key set of a client: read from the wallet's directory where it lives here, else asked for. Throws
- * "rate limited" where the source of the request has caused too many fetches.
+ * The current key set of a client: read from the wallet's directory if it lives here, otherwise fetched. Throws
+ * "rate limited" if the source of the request has caused too many fetches.
  * @spec KEY-6 @spec T-5
  */
 export async function clientKeySet(
@@ -88,7 +88,10 @@ export async function clientKeySet(
   return found
 }
 
-/** The name that a client gives itself in its wallet address document; rejects only where the wallet's own directory fails. @spec INT-2 */
+/**
+ * The name that a client gives itself in its wallet address document; rejects only if the wallet's own directory fails.
+ * @spec INT-2
+ */
 export async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
   const walletAddress = clientWalletAddress(client)
   if (walletAddress === undefined) return undefined

@@ -17,7 +17,10 @@ import type { Exchange, Proof } from './exchange.ts'
 
 const GNAP_TOKEN = /^gnap ([A-Za-z0-9\-._~+/]+=*)$/i
 
-/** The value of `Authorization: GNAP <token>`; `undefined` where the header is absent, repeated or of another form. @spec RS-2 */
+/**
+ * The value of `Authorization: GNAP <token>`; `undefined` if the header is absent, repeated or of another form.
+ * @spec RS-2
+ */
 export function presentedToken(exchange: Exchange): string | undefined {
   const lines = exchange.request.headerLines('authorization')
   if (lines.length !== 1) return undefined
@@ -32,7 +35,7 @@ export interface TokenCaller {
   readonly proof: Proof
 }
 
-/** The caller of an endpoint whose path names a record, and that record, where there is one. */
+/** The caller of an endpoint whose path names a record, and that record, if there is one. */
 export interface NamingCaller<K extends RecordKind> extends TokenCaller {
   readonly named: StoredRecord<K> | undefined
 }
@@ -125,12 +128,12 @@ export async function proveSignature(
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
   const claims = [...(await claimsOf(exchange, verified))]
-  // A request that is signed twice is used up twice: else it could be sent again with its other signature alone.
+  // A request with two signatures uses up both: otherwise it could be sent again with the other one alone.
   for (const other of candidates.filter((one) => one !== candidate)) {
     const also = await verifySignature([other], findKey, context.cryptography)
     if (also.ok) claims.push(...(await claimsOf(exchange, also)))
   }
-  // Two signatures may use the same nonce up; a commit names each record once.
+  // Two signatures may use up the same nonce; a commit names each record once.
   const distinct = [...new Map(claims.map((claim) => [claim.id, claim])).values()]
   const proof: Proof = {
     keyId: candidate.keyId,
@@ -144,7 +147,7 @@ export async function proveSignature(
   return { proof, key }
 }
 
-/** Finds a key once, under which several signatures of a request may be. */
+/** Finds each key once: several signatures of a request may use the same one. */
 function findEachOnce(find: (keyId: string) => Promise<ClientKey | undefined>): typeof find {
   const known = new Map<string, ClientKey>()
   return async (keyId) => {
@@ -154,7 +157,7 @@ function findEachOnce(find: (keyId: string) => Promise<ClientKey | undefined>): 
   }
 }
 
-/** One thing that a signature uses up, and the change that says so. */
+/** One thing that a signature uses up, and the change that records it. */
 interface Claim {
   readonly id: string
   readonly what: 'base' | 'nonce'
@@ -168,7 +171,7 @@ async function claimsOf(
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
   const singleUse = isSingleUse(exchange)
-  // Against a wrong clock only what is single use is kept longer: no quota counts the nonces of reads. @spec T-37
+  // Only what is single use is kept longer against a wrong clock: no quota counts the nonces of reads. @spec T-37
   const dueAt = singleUse ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   const claim = async (what: Claim['what'], used: string): Promise<Claim> => {
     const id = toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
@@ -200,7 +203,7 @@ function targetUris(exchange: Exchange): readonly string[] {
 /** The most keys that one grant is used with: as many as a key set may hold, several times over. */
 const PINNED_KEYS = 100
 
-/** Writes a key that the grant has not seen down with it, before it is used, so that it cannot change afterwards. @spec KEY-10 */
+/** Records a key that is new to the grant before it is used, so that it cannot change afterwards. @spec KEY-10 */
 async function pinKey(context: Context, grantId: string, { keyId: kid, thumbprint }: Proof): Promise<void> {
   await decide(context, async () => {
     const grant = await readRecord(context.storage, 'grant', grantId)

@@ -22,13 +22,13 @@ export interface Endpoint<Caller, Body> {
   authorize?(caller: Caller): void
   /** Step 6: the body. */
   readonly schema?: v.GenericSchema<unknown, Body>
-  /** Step 7: whose quota is charged, with a 429 where it is used up; absent where nothing is created. @spec T-37 */
+  /** Step 7: whose quota is charged, with a 429 if it is used up; absent if nothing is created. @spec T-37 */
   createdBy?(caller: Caller): ClientId
   /** And what is done. */
   run(input: Input<Caller, Body>): Promise<Result>
 }
 
-/** What an endpoint's own code is given. */
+/** What an endpoint's own code receives. */
 export interface Input<Caller, Body> {
   readonly exchange: Exchange
   readonly caller: Caller
@@ -72,8 +72,8 @@ function chargeCreation({ context, source }: Exchange, client: ClientId): void {
 }
 
 /**
- * Reads a body by its schema; throws `invalid_request` with the first thing that is wrong and where. What stands there
- * is not told: it may be a secret in a wrong place, and refusals go to the log.
+ * Reads a body by its schema; throws `invalid_request` with the first thing that is wrong and where. The value itself
+ * is not repeated: it may be a secret in the wrong place, and refusals go to the log.
  * @spec T-34
  */
 export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: unknown): Body {
@@ -87,7 +87,7 @@ export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: u
   throw invalidRequest(path === undefined ? issue.message : `${path}: ${issue.message}`)
 }
 
-/** Where an issue is; a name that is no short word is the client's own, and left out. */
+/** Where an issue is; a name that is not a short word is the client's own, and is left out. */
 function pathOf(issue: v.BaseIssue<unknown>): string | undefined {
   const names = issue.path?.map(({ key }) => String(key))
   return names?.map((name) => (/^\w{1,24}$/.test(name) ? name : '…')).join('.')

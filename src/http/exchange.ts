@@ -26,15 +26,15 @@ export interface Exchange {
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly waitUntil: WaitUntil
-  /** Told who has proved to have sent the request, for its event. */
+  /** Called with the proven sender of the request, for its event. */
   readonly provedBy: (client: ClientId) => void
-  /** The network that the request came from, where the host names it. */
+  /** The network that the request came from, if the host names it. */
   readonly source: string | undefined
   /** The body as JSON, parsed on first use and once. Throws `invalid_request`. @spec EMB-3 */
   json(): unknown
 }
 
-/** Who a request is proved to come from, and the replay claims that its effect must commit. */
+/** The proven sender of a request, and the replay claims that its effect must commit. */
 export interface Proof {
   readonly keyId: string
   readonly thumbprint: string
@@ -49,7 +49,7 @@ export interface Proof {
   readonly nonceClaims: readonly Change[]
 }
 
-/** The query of a request; none of it where its target has no question mark. */
+/** The query of a request; empty if its target has no question mark. */
 export function queryOf({ target }: HttpRequest): URLSearchParams {
   const queryStart = target.indexOf('?')
   return new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1))

@@ -20,12 +20,12 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
   }
 }
 
-/** With these a `Response` takes no body, not even an empty one. */
+/** With these statuses a `Response` takes no body, not even an empty one. */
 const NO_BODY: readonly number[] = [204, 205, 304]
 
-/** A response of the core for a Fetch host, which is told the length of what HEAD does not get. */
+/** A response of the core for a Fetch host, with the length of the body that HEAD does not get. */
 export function toFetchResponse({ status, headers, body }: HttpResponse, method = 'GET'): Response {
-  // A copy: what is handed out may be a part of something, or memory that others write to.
+  // A copy: these bytes may be a part of a larger buffer, or memory that others write to.
   const sent = body instanceof Uint8Array ? new Uint8Array(body) : body
   if (method.toUpperCase() === 'HEAD' && sent !== undefined) {
     const length = (typeof sent === 'string' ? toUtf8(sent) : sent).length

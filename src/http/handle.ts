@@ -48,7 +48,7 @@ export function createHandler(context: Context, match: (method: string, target: 
   }
 }
 
-/** What is known of a request by the time that its event is told. */
+/** What is known about a request by the time its event is sent. */
 interface Told {
   operation: Route['operation'] | undefined
   client?: ClientId

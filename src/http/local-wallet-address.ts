@@ -10,12 +10,12 @@ export interface LocalWalletAddress {
   readonly account: WalletAddress
 }
 
-/** Finds a wallet address of this server by any spelling of its URL; `undefined` where there is none. @spec T-40 */
+/** Finds a wallet address of this server by any spelling of its URL; `undefined` if there is none. @spec T-40 */
 export async function findLocalWalletAddress(context: Context, text: string): Promise<LocalWalletAddress | undefined> {
   return findCanonicalWalletAddress(context, canonicalWalletAddress(text, context.policies))
 }
 
-/** The same where the URL is known in its canonical form; none is `undefined`. */
+/** The same for a URL in its canonical form; `undefined` in, `undefined` out. */
 export async function findCanonicalWalletAddress(
   context: Context,
   url: string | undefined,
@@ -32,7 +32,7 @@ export function isLocalWalletAddress(context: Context, walletAddress: string): b
 
 /**
  * The keys with which a wallet address of this server signs as a client: those of the wallet's directory, and this
- * server's own where it is a client of others by this address.
+ * server's own if it is a client of others by this address.
  */
 export async function clientKeysOf(
   context: Context,

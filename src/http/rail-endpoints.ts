@@ -13,7 +13,7 @@ export type RailEndpoint = NonNullable<PaymentMethod['endpoint']>
 const PATH = /^(?:\/[\w.~-]+)+$/
 
 /**
- * Finds the rail that a request is for. Throws a `ConfigurationError` where the path of one is none, or belongs to an
+ * Finds the rail that a request is for. Throws a `ConfigurationError` if the path of one is invalid, or belongs to an
  * endpoint of this server's own.
  */
 export function railEndpoints(
@@ -36,7 +36,7 @@ export function railEndpoints(
   return (method, target) => (method === 'POST' ? byPath.get(target.split('?', 1)[0] ?? '') : undefined)
 }
 
-/** Lets a rail answer; where it fails, its peer learns no more than that. */
+/** Lets a rail answer; if it fails, its peer learns no more than that. */
 export async function answerByRail(context: Context, rail: RailEndpoint, request: HttpRequest): Promise<HttpResponse> {
   try {
     return await rail.handle(request)

@@ -5,14 +5,18 @@ import type { HttpResponse } from '../ports/http-exchange.ts'
 import type { ServerRole } from './exchange.ts'
 import { respond } from './respond.ts'
 
-/** Keeps what a browser shows out of frames, and its URL, which may hold a reference, from going on to others. @spec INT-9 */
+/**
+ * Keeps what a browser shows out of frames, and keeps its URL, which may contain a reference, from being passed on to
+ * others.
+ * @spec INT-9
+ */
 export const PAGE_PROTECTION = {
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
   'content-security-policy': "frame-ancestors 'none'",
 } as const
 
-/** The only place where an error becomes a response. What is no refusal of ours becomes a 500 without detail. */
+/** The only place where an error becomes a response. Anything that is not a refusal of ours becomes a 500 without detail. */
 export function renderError(context: Context, role: ServerRole, error: unknown): HttpResponse {
   const { condition } = isOpenPaymentsError(error) ? error : unexpected()
   const code = role === 'auth-server' ? (condition.gnapCode ?? condition.code) : condition.code

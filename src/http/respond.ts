@@ -7,11 +7,11 @@ export interface Result {
   /** Instead of `body`, written out as it is; the content type is in `headers`. */
   readonly raw?: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
-  /** What went wrong, where the answer is a page that says so: it is told as if it had been thrown. */
+  /** What went wrong, if the answer is a page that says so: it is reported as if it had been thrown. */
   readonly failure?: unknown
 }
 
-/** Secrets and amounts are nobody's to keep. @spec GRT-9 @spec RS-11 */
+/** Nobody may cache secrets and amounts. @spec GRT-9 @spec RS-11 */
 const NO_STORE = { 'cache-control': 'no-store' }
 
 /** Writes a result; not cacheable unless it says otherwise. */

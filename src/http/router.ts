@@ -35,7 +35,7 @@ export function createRouter<R extends Row>(
   rows: readonly R[],
   bases: Readonly<Record<ServerRole, string>>,
 ): (method: string, target: string) => Match<R> {
-  // The router makes the patterns. Asking them here needs no URL of the router's own, and no turn of the event loop.
+  // The router only makes the patterns. Matching them here needs no URL of the router's own, and no turn of the event loop.
   const table = [...groupByPath(rows, bases)].flatMap(([path, group]) =>
     IttyRouter()
       .all(path)
@@ -44,7 +44,7 @@ export function createRouter<R extends Row>(
   const anywhere = rows.filter(({ path }) => path === ANY_PATH)
   const find = (path: string): Found<R> | undefined => {
     for (const { beginning, pattern, group } of table) {
-      // Most paths are told apart by their first segment, and a pattern is dear to ask.
+      // Most paths differ in their first segment, and matching a pattern is expensive.
       const match = path.startsWith(beginning) ? pattern.exec(path) : null
       if (match !== null) return { group, params: decodeParams(match.groups) }
     }
@@ -73,7 +73,7 @@ function rowFor<R extends Row>(group: readonly R[], method: string): R | undefin
 
 interface Found<R> {
   readonly group: readonly R[]
-  /** `undefined` where one of them is no text in UTF-8. */
+  /** `undefined` if one of them is not valid UTF-8 text. */
   readonly params: Readonly<Record<string, string>> | undefined
 }
 
@@ -95,7 +95,7 @@ function fixedBeginning(path: string): string {
 /** What every URL parser leaves as it is: no escapes, and no segment that begins with a dot. */
 const PLAIN_PATH = /^(?:\/[\w~-][\w.~-]*)+\/?$/
 
-/** The path of an origin-form target, where a URL parser leaves it as it is. */
+/** The path of an origin-form target, if a URL parser leaves it as it is. */
 export function originFormPath(target: string): string | undefined {
   if (!target.startsWith('/') || target.length > 4096 || target.includes('#')) return undefined
   const queryStart = target.indexOf('?')

@@ -4,8 +4,8 @@ import { ipv6Groups } from '../protocol/ipv6.ts'
 const IPV4_NETWORKS: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
 
 /**
- * What counts as one source. An IPv6 address stands for its /64: whoever has one has 2^64 of them. An IPv4 address is
- * the same where it is written into IPv6. Whatever else a host names its sources by is left as it is.
+ * What counts as one source. An IPv6 address stands for its /64: anyone who has one address has 2^64 of them. An IPv4 address
+ * counts the same when written as IPv6. Any other names that a host gives its sources are left as they are.
  */
 export function sourceNetwork(source: string): string {
   const groups = ipv6Groups(source.split('%', 1)[0] ?? '')

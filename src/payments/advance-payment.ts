@@ -15,9 +15,9 @@ const TRIES_AT_ONCE = 3
 /**
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
- * so that of two workers one stops. What the ledger does not answer is left to `recover()`. `firstStep` is what this worker has
- * just committed where it confirmed the hold itself. Resolves once the host has heard of it all; if it is told `later`,
- * by `tellLater`, once the money is where it can be. Never rejects.
+ * so that of two workers one stops. A call that the ledger does not answer is left to `recover()`. `firstStep` is what
+ * this worker has just committed if it confirmed the hold itself. Resolves once the host has received all events; if it is
+ * told `later`, by `tellLater`, once the money has got as far as it can. Never rejects.
  */
 export async function advancePayment(
   context: Context,
@@ -29,7 +29,7 @@ export async function advancePayment(
   let receiptId = firstStep?.receiptId
   let tries = 0
   let completesReceiver = false
-  // The host hears of the payment meanwhile: how long it takes over an event holds up neither answer nor money.
+  // The host receives its event meanwhile: a slow event handler holds up neither answer nor money.
   const told = tells === 'later' ? undefined : deliverEvents(context, start.value.id, { first: firstStep?.event })
   try {
     for (;;) {

@@ -16,9 +16,9 @@ export type LedgerOutcome =
   | { readonly outcome: 'unknown'; readonly reason: string }
 
 /**
- * Calls the ledger under a deadline. Never rejects; what went wrong is an event that names the call and its id. Where
- * the same call was made before and is answered only now, that is the answer, so that a ledger which is slower than
- * every deadline decides payments too.
+ * Calls the ledger under a deadline. Never rejects; what went wrong is an event that names the call and its id. If
+ * the same call was made before and is answered only now, that is the answer, so that even a ledger slower than every
+ * deadline decides payments.
  */
 export async function askLedger(
   context: Context,
@@ -47,7 +47,7 @@ async function untilAnswered(call: Promise<LedgerResult>): Promise<LedgerResult>
   return call.catch(() => new Promise(() => undefined))
 }
 
-/** Only an answer that the port names is one: what a wallet's ledger says otherwise may have moved money or not. */
+/** Only answers that the port defines count: after any other, money may have moved or not. */
 function readAnswer(context: Context, answer: LedgerResult | 'late', told: LedgerCall): LedgerOutcome {
   if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined, told)
   if (answer?.ok === true) return { outcome: 'done' }
@@ -77,7 +77,7 @@ function unknownOutcome(
 /**
  * Whether the ledger lets the account of a wallet address send or receive, read under the same deadline. `wrong_asset`: it
  * keeps the account in another asset than the directory says, so no amount of it would be what it seems; that is an event,
- * and so is an account that it does not have. Throws "unavailable" where the ledger does not answer.
+ * and so is an account that it does not have. Throws "unavailable" if the ledger does not answer.
  */
 export async function checkLedgerAccount(
   context: Context,

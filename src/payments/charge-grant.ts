@@ -36,7 +36,7 @@ export type ChargedGrant =
 export interface EntryWindow {
   readonly entry: number
   readonly access: OutgoingPaymentAccess
-  /** Absent where the entry has an interval and no window of it is current. @spec LIM-3 */
+  /** Absent if the entry has an interval and no window of it is current. @spec LIM-3 */
   readonly windowId?: string
   readonly lifeId: string
 }
@@ -205,8 +205,8 @@ export async function releaseSpending(context: Context, payment: OutgoingPayment
 }
 
 /**
- * What a payment that failed has brought its receiver all the same: what that says, which may be more than was priced, and
- * no less than what was paid for. A budget that came back by the word of the receiver could be spent on it again.
+ * What a failed payment has brought its receiver all the same: what the receiver's side says, which may be more than was
+ * priced, but no less than what was paid for. Otherwise a receiver could free budget by its own word and be paid from it again.
  */
 function receivedOf({ sentAmount, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
   if (sentAmount.value === 0n || rail === undefined || delivery === undefined) return 0n

@@ -18,15 +18,15 @@ import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify
 import { creditIdOf, type TakenRoom, takeRoom } from './reserve-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
-/** What was committed together with the word that the money of a payment is held. */
+/** What was committed together with the fact that the money of a payment is held. */
 export interface FirstStep {
-  /** The event of its creation, where that was not written before. */
+  /** The event of its creation, if that was not recorded before. */
   readonly event?: RecordedEvent | undefined
-  /** The receipt by which room for it was reserved; absent where none was. */
+  /** The receipt by which room for it was reserved; absent if none was. */
   readonly receiptId?: string | undefined
 }
 
-/** A payment after its hold was asked for. */
+/** A payment after its hold was requested. */
 export type HeldPayment =
   | {
       readonly outcome: 'held'
@@ -35,7 +35,10 @@ export type HeldPayment =
     }
   /** `reason` is for the operator. */
   | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
-  /** It is no longer this one's: another worker has moved it on, or what the ledger said could not be written, and it is left to recovery. */
+  /**
+   * It is no longer this worker's: another worker has moved it on, or the ledger's answer could not be recorded, so it
+   * is left to recovery.
+   */
   | { readonly outcome: 'lost'; readonly record: StoredRecord<'outgoing-payment'> }
   /** Refused too late to be undone: the payment is there, and has failed. */
   | { readonly outcome: 'failed'; readonly record: StoredRecord<'outgoing-payment'> }
@@ -43,7 +46,7 @@ export type HeldPayment =
   | { readonly outcome: 'refused'; readonly reason: LedgerRefusal }
 
 /**
- * Asks the ledger to hold the money of a `created` payment, and writes down what it answers.
+ * Asks the ledger to hold the money of a `created` payment, and records its answer.
  * @spec OUT-6
  */
 export async function confirmHold(
@@ -74,12 +77,12 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
 }
 
 /**
- * Writes down what became of a hold.
+ * Records the outcome of a hold.
  *
- * `whenRefused`: the request that creates a payment can still say no, so there a refusal undoes it, and frees the key
- * that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without a
- * key may have been told that it exists, so there it fails. `quote` is the payment's, where it is known as it was committed
- * with the order.
+ * `whenRefused`: the request that creates a payment can still be refused, so there a refusal undoes the payment, and frees
+ * the key that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without
+ * a key may have been told that the payment exists, so there it fails. `quote` is the payment's, if it is known as it was
+ * committed with the order.
  */
 export async function writeHold(
   context: Context,
@@ -94,10 +97,10 @@ export async function writeHold(
 }
 
 /**
- * Writes down that the money is held, and reserves room for it in the same commit where nobody else is at the incoming
- * payment. Else, where that takes no more or cannot be read, or where somebody was faster, the payment goes on without:
- * `deliverLocally` reads again, and reserves room or gives the payment up. So the answer to the order waits for no other
- * payer, and depends on no reading of the receiver.
+ * Records that the money is held, and reserves room for it in the same commit unless another task is at the incoming
+ * payment. In that case, or if it takes no more or cannot be read, or if another worker was faster, the payment goes on
+ * without room: `deliverLocally` reads again, and reserves room or gives the payment up. So the answer to the order waits
+ * for no other payer, and does not depend on reading the receiver.
  */
 async function startSending(
   context: Context,
@@ -181,7 +184,7 @@ async function refusePayment(
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    // Nobody was told of an order under a key that is not listed: its client was answered 503, or nothing, and asks again.
+    // No client knows of an order under a key while it is not listed: it was answered 503, or nothing, and asks again.
     const isTold = whenRefused === 'fail' && record.value.keyId === undefined
     const isShown = record.isListed === true || isTold
     const state = isShown ? 'failed' : 'refused'
@@ -201,11 +204,11 @@ async function refusePayment(
       answer: isShown ? { outcome: 'failed', record: failed } : { outcome: 'refused', reason },
     }
   }
-  // It gives back what its grant has spent, as others take it: each waits its turn, and none is in another one's way.
+  // It gives back what its grant has spent while others take from it: each waits its turn, so they do not conflict.
   return context.serialize(turnAtGrant(grantId), () => decide(context, attempt))
 }
 
-/** Makes room for the order to be given again: its quote and its key are free, and nothing is kept of its request. */
+/** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */
 async function undoOrder(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const signed = await readRecord(context.storage, 'signed-request', payment.id)
   const forgotten: readonly Change[] = signed

@@ -42,7 +42,7 @@ export interface PaymentTerms {
   /** For a receiver on another server. */
   readonly rail?: RailTerms
   readonly metadata?: Metadata
-  /** The open quote that fixes the amounts, where there is one. */
+  /** The open quote that fixes the amounts, if there is one. */
   readonly quote?: StoredRecord<'quote'>
 }
 
@@ -76,7 +76,7 @@ interface Intent {
   readonly spent: Spending
 }
 
-/** How long orders that share a commit wait for each other's terms: whoever takes longer has a commit of its own. */
+/** How long orders that share a commit wait for each other's terms: one that takes longer has a commit of its own. */
 export const COMPANY_MILLISECONDS = 200
 
 /**
@@ -143,16 +143,23 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent, quote } = once.made
   const held = await beginPayment(context, record, quote)
-  // Where another worker was faster, the payment may have an end by now. A repeat under the key hears the first answer.
+  // If another worker was faster, the payment may have ended by now. A repeat under the key gets the first answer.
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
 }
 
-/** An order whose key is used asks no other server anything. The very request that it repeats may use it meanwhile. @spec OUT-12 */
+/**
+ * An order whose key is already used asks no other server. The request that it repeats may use the key meanwhile.
+ * @spec OUT-12
+ */
 async function prepareOrder(context: Context, { key, prepare }: PaymentOrder): Promise<void> {
   if (prepare !== undefined && !(await isUsedKey(context, key))) await unlessRepeated(context, key, prepare())
 }
 
-/** A claim that may be swept by now keeps nobody out: the request may have been sent again meanwhile, and carried out. @spec SIG-26 */
+/**
+ * A claim that may have been swept by now protects no more: the request may have been sent again meanwhile, and carried
+ * out.
+ * @spec SIG-26
+ */
 function isSpentClaim(claim: Change, now: number): boolean {
   return claim.action === 'insert' && claim.kind === 'replay-claim' && claim.value.expiresAt <= now
 }
@@ -179,8 +186,8 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 /**
  * Asks for the hold of a payment whose intent is durable. From here on only the ledger's own refusal undoes it: any
  * other failure leaves it to recovery, which will carry it out. So a client without a key must not be told to try again,
- * which would be a second payment, and is answered that this one was created. One with a key is told that the outcome is
- * not known: its repeat finds out, and may still be told of a refusal.
+ * which would be a second payment; it is told that this one was created. A client with a key is told that the outcome is
+ * unknown: its repeat finds out, and may still be refused.
  */
 async function beginPayment(
   context: Context,

@@ -12,14 +12,14 @@ import type { Step } from './step.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
- * Pays a receiver on this server inside the ledger: reserve room in the incoming payment, where that is not done yet,
+ * Pays a receiver on this server inside the ledger: reserve room in the incoming payment, if that is not done yet,
  * credit the payee, then settle. In that order, because a credit can be refused and a settlement cannot.
  *
- * `receiptId` is the receipt of a room that is reserved already.
+ * `receiptId` is the receipt of room that is already reserved.
  *
- * Once the payee is credited there is one end left, and the order says what is settled then: so the ledger is told at
- * once, and one commit writes the outcome down at both ends. Where the ledger has refused the credit, or leaves open
- * whether it has settled, the decision is committed first, and told afterwards.
+ * Once the payee is credited only one outcome is left, and the order says what is settled then: so the ledger is told at
+ * once, and one commit records the outcome for payer and payee. If the ledger has refused the credit, or leaves open whether
+ * it has settled, the decision is committed first, and the ledger is told afterwards.
  */
 export async function deliverLocally(
   context: Context,
@@ -50,7 +50,7 @@ export async function deliverLocally(
   return writeOutcome(context, record, payment, creditId, settle, changesOf)
 }
 
-/** Reserves room for the payment, or decides to release it where the incoming payment takes no more. */
+/** Reserves room for the payment, or decides to release it if the incoming payment takes no more. */
 async function reserveRoom(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,

@@ -41,10 +41,10 @@ async function tellLedger(
   })
 }
 
-/** A payment as it ends where the ledger has carried its decision out. */
+/** A payment as it ends once the ledger has carried out its decision. */
 function endOf(context: Context, payment: OutgoingPayment, decision: Decision): OutgoingPayment {
   const sent = decision.action === 'settle' ? decision.amount : 0n
-  // What a payment took in full it has sent, even where the last of it was lost in rounding. @spec OUT-8
+  // A payment that took its debit in full has sent it, even if the last of it was lost in rounding. @spec OUT-8
   const state = sent === payment.debitAmount.value ? 'completed' : 'failed'
   const sentAmount = amountOf(payment.debitAmount, sent)
   return { ...enterState(payment, state, context.clock.now()), decision, sentAmount }
@@ -62,8 +62,7 @@ function changesOfEnd(
 }
 
 /**
- * What is committed to decide and end a payment of which the ledger has taken the whole already, with what else changes
- * by that.
+ * What is committed to decide and end a payment that the ledger has already taken in full, with what else changes by that.
  */
 export function changesOfDecisionAndEnd(
   context: Context,
@@ -76,8 +75,8 @@ export function changesOfDecisionAndEnd(
 }
 
 /**
- * Only a failed payment touches the records of what its grant has spent, and waits its turn among those that do; they are
- * read again where others write them.
+ * Only a failed payment touches the records of what its grant has spent, and waits its turn among those that do; the records
+ * are read again if others write them.
  */
 async function commitEnd(
   context: Context,

@@ -22,8 +22,8 @@ export function withPatienceForHold(context: Context): Context {
 }
 
 /**
- * Calls what the wallet brings, or another server, under a deadline: what does not answer in time is `late`. Rejects where
- * the call does.
+ * Calls the wallet's own code, or another server, under a deadline: if it does not answer in time the result is `late`.
+ * Rejects if the call does.
  */
 export async function raceDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
   const { clock, limits, waitsUntil = Number.POSITIVE_INFINITY } = context
@@ -32,8 +32,8 @@ export async function raceDeadline<T>(context: Context, call: () => Promise<T>):
 }
 
 /**
- * The same for a call that changes nothing: throws "unavailable" where it fails, which is an event with its cause, and
- * where it does not answer in time. `told` is what the event says beside that.
+ * The same for a call that changes nothing: throws "unavailable" if it fails, which is an event with its cause, or if it does
+ * not answer in time. `told` is what the event says in addition.
  */
 export async function answerInTime<T>(
   context: Context,

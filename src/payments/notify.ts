@@ -46,17 +46,20 @@ export function outgoingPaymentEvent(
   return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
 
-/** What `credit_refused` is told about: a rail may give its transfer the id of the very payment that it is for. */
+/**
+ * The subject of `credit_refused`. It has a prefix because a rail may give its transfer the id of the very payment that
+ * it is for.
+ */
 export function refusalSubject(receiptId: string): string {
   return `receipt-${receiptId}`
 }
 
-/** What an event is told about, by its id: there it is followed by its place among the events of its subject. */
+/** The subject of an event, from its id, where it is followed by its place among the events of that subject. */
 export function subjectOf(eventId: string): string {
   return eventId.slice(0, eventId.lastIndexOf(':'))
 }
 
-/** The event of a credit that the ledger has refused: the only one of its receipt, which no other waits for. */
+/** The event of a credit that the ledger has refused: the only one of its receipt, so no other event waits for it. */
 export function creditRefusedEvent(context: Context, receipt: Receipt, reason: string): MoneyEvent {
   return {
     type: 'credit_refused',
@@ -69,12 +72,12 @@ export function creditRefusedEvent(context: Context, receipt: Receipt, reason: s
   }
 }
 
-/** The change that writes an event down. */
+/** The change that records an event. */
 export type RecordedEvent = Extract<Change, { readonly action: 'insert'; readonly kind: 'event' }>
 
 /**
- * The changes that write events down in the commit of what they tell, so that no crash loses one. Nothing where nobody
- * listens. `recover()` tells again what was not acknowledged within a lease.
+ * The changes that record events in the commit of what they report, so that no crash loses one. None if nobody listens.
+ * `recover()` delivers again what was not acknowledged within a lease.
  */
 export function recordEvents(context: Context, events: readonly MoneyEvent[]): readonly RecordedEvent[] {
   if (context.deliverEvent === undefined) return []
@@ -83,10 +86,10 @@ export function recordEvents(context: Context, events: readonly MoneyEvent[]): r
 }
 
 /**
- * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged it. What the host
- * rejected is due again later. `first` is the payment's first event, from whoever has just committed it: nothing
- * comes before it, so nothing need be read. `onlyDue`: not where somebody else has just put them off. Never rejects:
- * `failed` says that they are due as they were, told or not.
+ * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged
+ * it. What the host rejected is due again later. `first` is the payment's first event, given by the worker that has just
+ * committed it: nothing comes before it, so nothing need be read. `onlyDue`: not if another worker has just postponed them.
+ * Never rejects: `failed` says that they are due as they were, delivered or not.
  */
 export async function deliverEvents(
   context: Context,
@@ -116,7 +119,7 @@ export async function deliverEvents(
   })
 }
 
-/** After a lease `recover()` may have told it, and the one that follows. */
+/** After a lease `recover()` may have delivered it, and the one that follows. */
 function isOurs({ clock }: Context, { dueAt = 0 }: RecordedEvent): boolean {
   return clock.now() < dueAt
 }

@@ -98,7 +98,10 @@ export interface PriceRequest {
   readonly to: Asset
 }
 
-/** What the wallet's pricing says, checked but for its fee. Throws where it does not answer; `undefined` where it does not exchange the two. */
+/**
+ * What the wallet's pricing says, checked except for its fee. Throws if it does not answer; `undefined` if it does not
+ * exchange the two.
+ */
 export async function askPrice(
   context: Context,
   { walletAddress, from, to }: PriceRequest,
@@ -113,8 +116,8 @@ export async function askPrice(
 }
 
 /**
- * What the wallet itself would give for the exchange on the way, without its fee, which is for its own part of it. One
- * asset is worth itself, in two scales too where the wallet says nothing else. `undefined` where it knows no price.
+ * What the wallet itself would give for the exchange on the way, without its fee, which is for its own part of it. An asset is
+ * worth itself, even in another scale unless the wallet says otherwise. `undefined` if the wallet has no price.
  */
 async function ownExchange(context: Context, request: PriceRequest): Promise<Exchange | undefined> {
   const { from, to } = request
@@ -135,12 +138,12 @@ async function termsOf(context: Context, request: PriceRequest): Promise<Terms |
   return { from, to, rate, basisPoints, fixed }
 }
 
-// Amounts are assets too, and their values are no business of the one who sets the price.
+// Amounts are assets too, and their values are no business of the pricing.
 function bareAsset({ assetCode, assetScale }: Asset): Asset {
   return { assetCode, assetScale }
 }
 
-/** The wallet's price up to where money leaves, and what arrives of that; inside the ledger all of it does. */
+/** The wallet's price up to where money leaves, and how much of that arrives; inside the ledger all of it does. */
 interface Leg {
   readonly terms: Terms
   readonly rate: RailRate

@@ -37,10 +37,10 @@ const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
 
 /**
  * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
- * `transferId` is unique on this server and is counted once: the same call gets the same answer again, also a refusal, so
- * that money which was sent back is never counted later. With other arguments it gets `conflict`; only what was
- * `unknown`, `wrong_asset` or `completed` may be told with others. What exceeds the remainder is treated by the policy
- * `excessReceipt`. Rejects where the directory fails or names another account than the payment was made for.
+ * `transferId` is unique on this server and is counted once: the same call gets the same answer again, even a refusal, so
+ * that money which was sent back is never counted later. With different arguments it gets `conflict`; only what was
+ * `unknown`, `wrong_asset` or `completed` may be reported with others. What exceeds the remainder is treated by the policy
+ * `excessReceipt`. Rejects if the directory fails or names another account than the payment was made for.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receivePayment(
@@ -54,7 +54,7 @@ export async function receivePayment(
   await requireSameAccount(context, id, `rail:${transferId}`)
   const result = await context.serialize(turnAtIncoming(id), () =>
     decide<ReceivedPayment>(context, async () => {
-      // Read before the receipt: where this very transfer has just completed the payment, that is found, and no refusal.
+      // Read before the receipt: if this very transfer has just completed the payment, its receipt is found, not a refusal.
       const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
       const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
@@ -73,7 +73,7 @@ export async function receivePayment(
         excess: amount.value - accepted,
       }
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
-      // Room may come back, where a payment that had reserved it fails, and time, on the clock of another process.
+      // Recorded, since room may come back when a payment that reserved it fails, and time on the clock of another process.
       if (isRefused) return { changes: [insert], answer: { ok: false, reason: outcome } }
       const received = record.value.received.value + accepted
       const value: IncomingPayment = {
@@ -106,8 +106,9 @@ function assertReceived(amount: Amount, transferId: string): void {
 }
 
 /**
- * Throws "unavailable" where a transfer is new and the wallet address of its incoming payment, which takes money, has
- * another account by now: an answer would be final, and the directory may be wrong for a while. @spec INC-13
+ * Throws "unavailable" if a transfer is new and the wallet address of its incoming payment, which still takes money, now has
+ * a different account: an answer would be final, and the directory may be wrong for a while.
+ * @spec INC-13
  */
 async function requireSameAccount(context: Context, id: string, receiptId: string): Promise<void> {
   if (!isIdentifier(id)) return

@@ -35,8 +35,7 @@ const EVENTS_MILLISECONDS = 1000
  */
 export function createRecovery(context: Context): () => Promise<number> {
   let endsAt = 0
-  // One run at a time: a host that takes its time is not asked for more by each call. Where a run hangs, the next one
-  // begins a lease later.
+  // One run at a time: a slow host is not asked for more by each call. If a run hangs, the next one begins a lease later.
   const tellEvents = async (): Promise<readonly TakenUp[]> => {
     const now = context.clock.now()
     if (now < endsAt) return []
@@ -54,7 +53,7 @@ export function createRecovery(context: Context): () => Promise<number> {
 
 async function recoverPayments(context: Context, tellEvents: () => Promise<readonly TakenUp[]>): Promise<number> {
   const now = context.clock.now()
-  // What cannot be read keeps nothing else waiting.
+  // A kind that cannot be read keeps nothing else waiting.
   const settled = await Promise.allSettled([recoverDue(context, now), recoverMoney(context, now)])
   const told = tellEvents()
   context.ongoing.keep(told)
@@ -62,7 +61,7 @@ async function recoverPayments(context: Context, tellEvents: () => Promise<reado
   const { payments, putOff } = resultOf(settled[0])
   const { receipts, refusals } = resultOf(settled[1])
   const money = [...payments, ...receipts]
-  // Where there may be more money to move on, the next call does not wait for the host to hear of events.
+  // If there may be more money to move on, the next call must not wait for the host to receive events.
   const outOfTheWay = putOff + refusals
   const events = countOf(money, outOfTheWay) >= BATCH ? [] : await told
   const counts = { payments: countTaken(payments), receipts: countTaken(receipts), events: countTaken(events) }
@@ -72,7 +71,7 @@ async function recoverPayments(context: Context, tellEvents: () => Promise<reado
   return count
 }
 
-/** What a call resolves with: what others were faster with counts where it got anything itself. */
+/** What a call resolves with: what other workers took first counts too, if this call got anything itself. */
 function countOf(outcomes: readonly TakenUp[], outOfTheWay: number): number {
   const taken = countTaken(outcomes) + outOfTheWay
   return taken > 0 ? taken + outcomes.filter((outcome) => outcome === 'lost').length : 0
@@ -104,7 +103,7 @@ async function recoverDue(
     const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
     const isMore = found.length < BATCH && due.length === limit
     if (isMore && limit < MOST_READ) continue
-    // At once: what another call counts meanwhile has this in it.
+    // Started at once, so that what another call counts meanwhile includes this.
     const taken = found.map((record) => takeUp(context, record))
     const putOff = isMore ? await putOffAll(context, [...left].slice(MOST_DELIVERIES)) : 0
     return { payments: await Promise.all(taken), putOff }
@@ -128,12 +127,12 @@ async function putOffAll(context: Context, records: readonly StoredRecord<'outgo
   return count
 }
 
-/** Whether what comes next may take its time at another server. */
+/** Whether the next step may take long because of another server. */
 function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
   return isRailPayment(value) && value.state !== 'decided'
 }
 
-/** Claims a payment and moves it on, where nobody else was faster. What is for a rail goes on after this, and counts at once. */
+/** Claims a payment and moves it on, unless another worker was faster. A payment to a rail goes on after this, and counts at once. */
 async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<TakenUp> {
   const claimed = claim(context, record)
   const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, 'later'))
@@ -145,7 +144,7 @@ async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>
   return typeof own === 'object' ? 'taken' : own
 }
 
-/** Credits what is due, and tells how many refusals it has deleted for that. */
+/** Credits what is due, and returns how many refusals it has deleted for that. */
 async function recoverMoney(
   context: Context,
   now: number,
@@ -157,7 +156,7 @@ async function recoverMoney(
   return { receipts: await recoverReceipts(context, money), refusals }
 }
 
-/** Where nobody listens they are left: what an earlier configuration has kept waits for somebody who does. */
+/** If nobody listens they are left: events recorded by an earlier configuration wait for a process that does. */
 async function recoverEvents(context: Context): Promise<readonly TakenUp[]> {
   if (context.deliverEvent === undefined) return []
   const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
@@ -181,7 +180,7 @@ async function claim(
     context.emit({ type: 'payment_resumed', at, outgoingPayment: id, step: state, attempts })
     return { ...record, version: record.version + 1, dueAt }
   } catch (cause) {
-    // One that was not claimed keeps none of the others waiting; where it was, it is due again after its lease.
+    // One that was not claimed must not hold up the others; if it was claimed after all, it is due again after its lease.
     tellFault(context, 'a payment could not be claimed', cause)
     return 'failed'
   }

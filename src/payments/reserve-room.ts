@@ -46,8 +46,8 @@ export interface TakenRoom {
 export type Room = TakenRoom | { readonly ok: false; readonly reason: NotPayable; readonly changes: readonly Change[] }
 
 /**
- * Room for the whole of a payment in its incoming payment. Whether there is any or not, its receipt is inserted, and its
- * id is there once: so no worker gives up a payment for which another one has reserved, even where both hold the same
+ * Room for the whole of a payment in its incoming payment. Whether there is room or not, a receipt is inserted, whose id can
+ * exist only once: so no worker gives up a payment for which another one has reserved room, even if both hold the same
  * version of it.
  * @spec INC-8
  */

@@ -21,7 +21,7 @@ export interface LocalReceiver {
   readonly url: string
   readonly record: StoredRecord<'incoming-payment'>
   readonly asset: Asset
-  /** What may still be paid in; absent where the payment names no amount. */
+  /** What may still be paid in; absent if the payment names no amount. */
   readonly remainder?: bigint
   readonly expiresAt?: number
   /** The payee's account in the wallet's ledger. */
@@ -36,22 +36,22 @@ export type ResolvedReceiver =
   | { readonly ok: true; readonly receiver: Receiver }
   | { readonly ok: false; readonly reason: string; readonly detail?: string }
 
-/** A receiver with the way to it, where that is over a rail; or why it cannot be paid. */
+/** A receiver, with the way to it if that is over a rail; or why it cannot be paid. */
 export type ReachedReceiver =
   | { readonly ok: true; readonly receiver: Receiver; readonly way?: RailWay }
   | Extract<ResolvedReceiver, { readonly ok: false }>
 
 /** Looks up the receiver of one request. */
 export interface ReceiverLookup {
-  /** What it is by now. */
+  /** What it is now. */
   resolve(url: string): Promise<ResolvedReceiver>
   /** What it is, and how it is reached by a payer with an account in `from` who has named an amount, or none. */
   reach(url: string, from: Asset, amount: Amount | undefined): Promise<ReachedReceiver>
 }
 
 /**
- * Looks the receiver of one request up, on this server each time anew. Another server is asked once, whatever else the
- * request meets: strangers are slow.
+ * Looks up the receiver of one request, on this server anew each time. Another server is asked only once, however often the
+ * request is attempted: strangers are slow.
  */
 export function lookUpReceiver(context: Context): ReceiverLookup {
   let resolved: Promise<ResolvedReceiver> | undefined
@@ -89,7 +89,7 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
 
 /**
  * Finds the incoming payment behind a receiver URL. A URL under this server's own base is local, every other one is
- * remote whatever its id, and a remote one can be paid only where a payment method is configured.
+ * remote whatever its id, and a remote one can be paid only if a payment method is configured.
  * @spec RS-10 @spec OUT-4 @spec T-41 @spec INC-13
  */
 export async function resolveReceiver(context: Context, url: string): Promise<ResolvedReceiver> {

@@ -4,7 +4,7 @@ import type { StoredRecord } from '../ports/storage.ts'
 export interface Moved {
   readonly progress: 'moved'
   readonly record: StoredRecord<'outgoing-payment'>
-  /** The receipt by which the same commit reserved room for it; absent where it reserved none. */
+  /** The receipt by which the same commit reserved room for it; absent if it reserved none. */
   readonly receiptId?: string | undefined
   /** Whether the incoming payment is complete by that, and its host is to hear of it. */
   readonly completesReceiver?: boolean
@@ -21,7 +21,7 @@ export interface Ended {
 export type Step =
   | Moved
   | Ended
-  /** It waits for a word of the host. */
+  /** It waits for the host to decide. */
   | { readonly progress: 'waiting' }
   /** `reason` is for the operator. */
   | { readonly progress: 'stalled'; readonly reason: string }
@@ -33,8 +33,8 @@ export type Step =
   | { readonly progress: 'lost' }
 
 /**
- * What became of something that was due: it was taken up, another worker was faster with it, or nothing could be committed,
- * so that it is still due.
+ * What became of something that was due: it was picked up, another worker was faster, or nothing could be committed, so that
+ * it is still due.
  */
 export type TakenUp = 'taken' | 'lost' | 'failed'
 

@@ -9,7 +9,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 
-/** How much one call takes up of each kind, so that it always ends soon. */
+/** How many records of each kind one call handles, so that it always ends soon. */
 export const BATCH = 100
 
 const SWEPT: readonly RecordKind[] = [
@@ -63,7 +63,7 @@ export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
   return value.state === 'dropped'
 }
 
-/** A receipt is deleted only where its transfer was refused. */
+/** A receipt is deleted only if its transfer was refused. */
 function isMoney(record: StoredRecord): boolean {
   const [receipt] = recordsOfKind([record], 'receipt')
   return receipt !== undefined && !isRefusal(receipt)

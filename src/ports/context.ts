@@ -13,10 +13,10 @@ import type { Lifetimes, Policies, RequestLimits } from './settings.ts'
 import type { Change, Storage } from './storage.ts'
 import type { WalletAddress } from './wallet-addresses.ts'
 
-/** Calls of the ledger that nobody waits for any more: what they answer late is as good as what a repeat would be answered. */
+/** Calls of the ledger that are no longer waited for: a late answer is as good as the answer to a repeat would be. */
 export interface LateAnswers {
   /**
-   * Notes a call that was begun, and answers the same calls (`key`: what is called, and its id) begun before that have
+   * Notes a call that was begun, and returns the same calls (`key`: what is called, and its id) begun earlier that have
    * neither failed nor been forgotten.
    */
   expect(key: string, call: Promise<LedgerResult>): readonly Promise<LedgerResult>[]
@@ -50,17 +50,20 @@ export interface OngoingWork {
   drain(): Promise<void>
 }
 
-/** The changes of a joint commit, by the record that each is about. */
+/** The changes of a joint commit, by the record that each concerns. */
 export type JointChanges = Map<string, Change>
 
-/** What waits for a turn to commit changes, and may have them committed in the turn of one that waits before it. */
+/** A task that waits for a turn to commit changes, which may be committed in the turn of a task that waits before it. */
 export interface Companion {
   /**
-   * Adds its changes to those of the companions before it, and hands all of them on; leaves them as they are where it must
-   * have a turn of its own. Never rejects.
+   * Adds its changes to those of the companions before it, and passes all of them on; leaves them as they are if it needs a
+   * turn of its own. Never rejects.
    */
   join(before: Promise<JointChanges>): Promise<JointChanges>
-  /** Tells it that the joint commit is over: that it has happened, or failed with a cause so that nobody knows whether. */
+  /**
+   * Tells it that the joint commit is over: it has happened, or it has failed with a cause that leaves its outcome
+   * unknown.
+   */
   settle(end: 'committed' | { readonly cause: unknown }): void
 }
 
@@ -68,18 +71,18 @@ export interface Companion {
 export interface Serializer {
   <T>(key: string, task: () => Promise<T>): Promise<T>
   /**
-   * The same for a task that others may do along with their own. It is given those that wait for this key, itself first, and
-   * nobody is given the same ones again; none where it was given to another task itself.
+   * The same for a task that another one may do along with its own. It is given those that wait for this key, itself first;
+   * each is given to one task only. A task that was itself given to another one gets none.
    */
   inCompany<T>(key: string, own: Companion, task: (companions: readonly Companion[]) => Promise<T>): Promise<T>
-  /** Whether a task of this key would have to wait: what need not be done in a turn is done without one then. */
+  /** Whether a task of this key would have to wait: if so, work that needs no turn is done without one. */
   isBusy(key: string): boolean
 }
 
 /**
  * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
- * where the host names its source, with a `keyResolver` that asks in the name of that source; where it asks another
- * server, with `waitsUntil`.
+ * if the host names its source, with a `keyResolver` that asks in the name of that source; if it asks another server, with
+ * `waitsUntil`.
  */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
@@ -99,26 +102,32 @@ export interface Context {
   readonly clock: Clock
   readonly pricing: Pricing
   readonly paymentMethods: readonly PaymentMethod[]
-  /** Reads incoming payments on other servers; absent where no payment method could pay them. */
+  /** Reads incoming payments on other servers; absent if no payment method could pay them. */
   readonly remoteReceivers?: RemoteReceivers
   readonly lifetimes: Lifetimes
   readonly limits: RequestLimits
-  /** Of one request that asks another server: until when it waits for anybody. */
+  /** For one request that asks another server: until when it waits for answers. */
   readonly waitsUntil?: number
   readonly policies: Policies
   /**
-   * Charges one new record to the quota of its client, and to that of the source where the host names it. Answers 0, or
-   * how many seconds it is until both allow one; then neither was charged. @spec T-37
+   * Charges one new record to the quota of its client, and to that of the source if the host names it. Returns 0, or in how
+   * many seconds both will allow one; then neither was charged.
+   * @spec T-37
    */
   chargeCreation(client: ClientId, source: string | undefined): number
   /**
-   * Charges one more refusal of an incoming payment: it is written down, and whoever knows the payment can cause it for
-   * nothing. `refusals` says of which payment, and of which kind. Answers 0; where too many were charged, another number, and this one was not. @spec T-37
+   * Charges one more refusal of an incoming payment: each is recorded, and anyone who knows the payment can cause one at no
+   * cost. `refusals` names the payment and the kind of refusal. Returns 0; if too many were charged, another number, and
+   * this one is not charged.
+   * @spec T-37
    */
   chargeRefusal(refusals: string): number
-  /** Tells the host, best effort; never throws. A money event only where none is recorded. */
+  /** Tells the host, best effort; never throws. A money event only if none is recorded. */
   emit(event: OpenPaymentsEvent): void
-  /** Where the host listens: delivers a money event, and rejects where the host did. Absent: nobody listens, nothing is recorded. */
+  /**
+   * If the host listens: delivers a money event, and rejects if the host did. Absent: nobody listens, nothing is
+   * recorded.
+   */
   readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
   readonly serialize: Serializer
 }

@@ -18,9 +18,9 @@ export type SecretPurpose =
 export interface Secrets {
   /** The id of the key that signs now. */
   currentId(): Promise<string>
-  /** The ids of all keys that are configured, the current one first. */
+  /** The ids of all configured keys, the current one first. */
   ids(): Promise<readonly string[]>
-  /** Derives a secret: 43 base64url characters, 256 bits. Rejects for a key that is not configured any more. */
+  /** Derives a secret: 43 base64url characters, 256 bits. Rejects for a key that is no longer configured. */
   derive(secretId: string, purpose: SecretPurpose, id: string): Promise<string>
   /** The same as its 32 bytes. */
   deriveBytes(secretId: string, purpose: SecretPurpose, id: string): Promise<Uint8Array>

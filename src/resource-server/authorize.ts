@@ -28,8 +28,8 @@ function entries(access: readonly Access[], type: AccessType, action: Action): r
 }
 
 /**
- * Refuses where no entry of this type and action covers the wallet address that a request names; answers its canonical URL,
- * where it has one. The directory is not asked: a token for one wallet address learns nothing about another, not even
+ * Refuses if no entry of this type and action covers the wallet address that a request names; returns its canonical URL, if
+ * it has one. The directory is not asked: a token for one wallet address learns nothing about another, not even
  * that it does not exist.
  * @spec RS-4 @spec RS-5
  */
@@ -47,8 +47,9 @@ export function requireRightTo(
 }
 
 /**
- * Refuses a token that was given for another account than the wallet address has now, as one that does not cover it: what
- * one owner gave is not the next one's. @spec RS-13
+ * Refuses a token that was given for another account than the wallet address has now, like one that does not cover it: what
+ * one owner granted does not bind the next.
+ * @spec RS-13
  */
 function requireSameAccount(context: Context, { token }: TokenCaller, { url, account }: LocalWalletAddress): void {
   if (token.walletAddress !== url || token.account === account.account) return
@@ -77,7 +78,7 @@ export interface Resource {
 }
 
 /**
- * Whose resources a token sees on a wallet address: with the `-all` form everybody's, else those of its own client.
+ * Whose resources a token sees on a wallet address: with the `-all` form everybody's, otherwise those of its own client.
  * @spec RS-6 @spec RS-7
  */
 export function visibleClient(
@@ -90,7 +91,10 @@ export function visibleClient(
   return covering.some((entry) => entry.actions.includes(`${action}-all`)) ? undefined : token.client
 }
 
-/** Whether a resource is of another account of its wallet address than its owner gave the token for. @spec RS-13 */
+/**
+ * Whether a resource belongs to another account of its wallet address than the one that the token was given for.
+ * @spec RS-13
+ */
 export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
   return token.walletAddress === walletAddress && token.account !== account
 }
@@ -107,8 +111,9 @@ export function requireVisible<R extends Resource>(caller: TokenCaller, type: Ac
 }
 
 /**
- * Refuses where the ledger does not let an account send or receive. That the directory gives it another asset than the
- * ledger is the wallet's own mistake: no refusal that a client could act on. @spec D15
+ * Refuses if the ledger does not let an account send or receive. If the directory gives it another asset than the ledger,
+ * that is the wallet's own mistake, not a refusal that a client could act on.
+ * @spec D15
  */
 export async function requireLedgerAccount(
   context: Context,

@@ -57,7 +57,7 @@ export async function createIncomingPayment({
       ],
       resourceId: payment.id,
       response: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)) },
-      // Asked for before anything is committed: a rail that fails leaves no payment that nobody was told of.
+      // Asked for before anything is committed: a rail that fails must not leave behind a payment unknown to its client.
       made: { created: events[0], methods: await detailsOf(context, payment) },
     }
   })
@@ -66,7 +66,7 @@ export async function createIncomingPayment({
   return { status: 201, body: { ...once.response, methods } }
 }
 
-/** Those of its creation, whatever became of it since: a repeat is answered as the first request was. @spec OUT-12 */
+/** As at its creation, whatever became of it since: a repeat is answered as the first request was. @spec OUT-12 */
 async function detailsAgain(context: Context, id: string): Promise<readonly IlpPaymentMethod[]> {
   const record = await readRecord(context.storage, 'incoming-payment', id)
   if (record === undefined) throw new Error('an incoming payment has vanished')
@@ -113,7 +113,7 @@ async function withMethods(context: Context, payment: IncomingPayment): Promise<
   return { ...wire, methods: await methodsOf(context, payment) }
 }
 
-/** How a payment can be paid from elsewhere; nothing any more once it takes no money. @spec INC-9 */
+/** How a payment can be paid from elsewhere; empty once it takes no money. @spec INC-9 */
 async function methodsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
   return isActive(payment, context.clock.now()) ? detailsOf(context, payment) : []
 }
@@ -179,7 +179,7 @@ export async function completeIncomingPayment({
   caller,
 }: Input<NamingCaller<'incoming-payment'>, undefined>): Promise<Result> {
   const { context, bytes } = exchange
-  // There need be no body, and nothing in it counts; but it is JSON, as everywhere.
+  // A body is optional and its content does not matter; but it must be JSON, as everywhere.
   if (bytes.length > 0) exchange.json()
   if (caller.named === undefined) throw unknownResource()
   const { id } = caller.named.value

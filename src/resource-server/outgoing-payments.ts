@@ -74,7 +74,7 @@ async function orderPayment({ exchange, caller, body }: Input<TokenCaller, Creat
     presented: caller.presented,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,
-    // Whatever another server takes its time over is known by then: it must not hold up the other payments of the grant.
+    // Anything slow at another server is known by then: it must not hold up the other payments of the grant.
     ...(isRemote && { prepare: async () => void (await readTerms()) }),
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
@@ -108,7 +108,7 @@ function signedRequestOf({ bytes }: Exchange, { token, proof }: TokenCaller): Pa
     publicKey: proof.key,
     signature: toBase64url(proof.signature),
     base: hideToken(proof.base),
-    // A byte order mark is part of what the digest is of.
+    // The digest covers a byte order mark, too.
     body: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
     tokenSecretId: token.secretId,
     tokenManageId: token.manageId,
@@ -135,7 +135,7 @@ async function termsOfQuote(
   const { value } = quote
   if (value.state !== 'open') throw invalidQuote('the quote is used')
   if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
-  // A wallet that gave the account another unit since would take that many of the new one.
+  // If the wallet has since changed the account's unit, that many of the new unit would be taken.
   if (!isSameAsset(value.debitAmount, payer.account)) throw invalidQuote('the wallet address now has a different asset')
   const resolved = await receivers.resolve(value.receiver)
   if (!resolved.ok) throw invalidReceiver(resolved.reason, resolved.detail)

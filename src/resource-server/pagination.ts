@@ -26,7 +26,7 @@ interface PageInfo {
   readonly hasPreviousPage: boolean
 }
 
-/** Answers a list of the payments of one kind on a wallet address: those that the token sees, each in its JSON form. */
+/** Lists the payments of one kind on a wallet address that the token sees, each in its JSON form. */
 export async function answerList<K extends 'incoming-payment' | 'outgoing-payment'>(
   { exchange, caller }: Input<TokenCaller, undefined>,
   kind: K,
@@ -42,7 +42,7 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   await claimSignature(exchange, caller.proof)
   const scope = { walletAddress: url, client: visibleClient(caller, kind, 'list', url) }
   const { items, pagination } = await listPage(context, kind, scope, page)
-  // The cursors are those of the whole page: where all of it belongs to an earlier account, the list goes on behind it. @spec RS-13
+  // The cursors are those of the whole page: even if all of it belongs to an earlier account, the list goes on after it. @spec RS-13
   const shown = items.filter((item) => !isOfOtherAccount(caller.token, item))
   return { status: 200, body: { pagination, result: shown.map(toWire) } }
 }

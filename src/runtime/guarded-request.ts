@@ -4,7 +4,7 @@ import { parseUrl } from '../protocol/url.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { RequestBudget } from './request-budget.ts'
 
-/** A connection to make: to one of `addresses` and to nothing else, whatever the name in `url` resolves to by then. */
+/** A connection to make: to one of `addresses` and nothing else, whatever the name in `url` resolves to by then. */
 export interface PinnedConnection {
   readonly url: URL
   /** IP addresses of the host in `url`, all of them checked. */

@@ -330,7 +330,7 @@ describe('a rail that says what cannot be', () => {
   const ended = (progress: DeliveryProgress): Deliver => odd({ outcome: 'ended', progress, reason: '' })
   const NO_PROGRESS = 'a payment method reported invalid progress'
   const TOO_MUCH = 'a payment method sent more than it may'
-  const NO_NOTES = 'the notes of a payment method are text of at most 16384 characters'
+  const NO_NOTES = 'the notes of a payment method must be text of at most 16384 characters'
 
   it.each<readonly [string, Deliver, string]>([
     ['more has left than may', ended(progress(14n, 1n)), TOO_MUCH],

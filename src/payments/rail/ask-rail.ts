@@ -1,8 +1,9 @@
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
- * Calls a payment method with the details of an incoming payment. They hold a secret, and errors like to repeat what they
- * were given: where the call fails, it rejects without it. @spec T-34
+ * Calls a payment method with the details of an incoming payment. They hold a secret, and errors tend to repeat their
+ * arguments: if the call fails, this rejects without the secret.
+ * @spec T-34
  */
 export async function askRail<T>(
   { sharedSecret }: Pick<IlpPaymentMethod, 'sharedSecret'>,
@@ -16,7 +17,7 @@ export async function askRail<T>(
   }
 }
 
-/** What a payment method says, without the secret of the payment that it says it of. @spec T-34 */
+/** What a payment method says about a payment, without the secret of that payment. @spec T-34 */
 export function hideSecret(said: string, { sharedSecret }: Pick<IlpPaymentMethod, 'sharedSecret'>): string {
   return said.replaceAll(sharedSecret, '…')
 }

@@ -16,9 +16,9 @@ const TRIES_AT_ONCE = 3
 
 /**
  * Credits the payee of money that a rail has taken, and counts it as received: in time or not, since the room for it was
- * reserved in time. What the ledger does not answer is left to `recover()`. A refused credit leaves the money with the
- * wallet, which is told. Resolves once the host has heard of it; if it is told `later`, by `tellLater`, once the money is
- * where it can be. Never rejects.
+ * reserved in time. A call that the ledger does not answer is left to `recover()`. A refused credit leaves the money
+ * with the wallet, which is told. Resolves once the host has been told; if it is told `later`, by `tellLater`, once the
+ * money has got as far as it can. Never rejects.
  */
 export async function creditPayee(
   context: Context,
@@ -83,7 +83,7 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
       }
     }),
   )
-  // Where nothing is recorded the default sink is told, which cannot fail: somebody has to book this money by hand.
+  // If events are not recorded the default sink gets it, which cannot fail: somebody has to book this money by hand.
   if (isOurs && context.deliverEvent === undefined) for (const event of refusals) context.emit(event)
 }
 
@@ -112,7 +112,7 @@ async function claim(context: Context, record: StoredRecord<'receipt'>): Promise
     const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
     return outcome === 'committed' ? 'taken' : 'lost'
   } catch (cause) {
-    // One that was not claimed keeps none of the others waiting; where it was, it is due again later.
+    // One that was not claimed must not hold up the others; if it was claimed after all, it is due again later.
     tellFault(context, 'a receipt could not be claimed', cause)
     return 'failed'
   }

@@ -13,19 +13,19 @@ import { type FollowedDelivery, followDelivery, outlastStorage } from './follow-
 import { type CheckedReceiver, recheckReceiver } from './recheck-receiver.ts'
 import { openDetails } from './seal-details.ts'
 
-/** How long anything new leaves for a payment. Its price is from when it was ordered. */
+/** How long new money may leave for a payment. Its price dates from the order. */
 const TRIED_MILLISECONDS = 3_600_000
 
 /**
- * So long after a payment was ordered its rail is asked what became of what is in flight: nothing leaves after the first
- * hour, and what has left can be asked about for a day. It counts from the order, because a rail that records without ever
- * finding out would begin any other count anew. Then the host is asked.
+ * How long after the order a rail is asked what became of what is in flight: nothing leaves after the first hour, and what
+ * has left can be asked about for a day. It counts from the order, because a rail that keeps recording without finding out
+ * would restart any other count. After that the host is asked.
  */
 const ASKED_MILLISECONDS = 25 * 3_600_000
 
 /**
- * Pays a receiver on another server: looks at it again, lets the rail send from where it left off, and decides by what has
- * left. What is in flight is never given back, and never counted as having arrived, before the rail or the host knows.
+ * Pays a receiver on another server: checks it again, lets the rail send from where it left off, and decides by what has
+ * left. What is in flight is never given back, and never counted as arrived, before the rail or the host knows.
  * @spec T-45
  */
 export async function deliverByRail(
@@ -42,13 +42,13 @@ export async function deliverByRail(
   if (stop !== undefined && !isInFlight(progress))
     return endDelivery(context, record, payment, { outcome: 'ended', progress, reason: stop })
   const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
-  // A rail that was taken out of the configuration may come back, and then it can find out.
+  // A rail that was removed from the configuration may come back, and then it can find out.
   if (method === undefined) return putOff(context, record, payment, 'no_payment_method')
   let details: IlpPaymentMethod | undefined
   try {
     details = await detailsFor(context, payment, receiver)
   } catch (cause) {
-    // A secret that this process does not have may come back, or another process has it.
+    // A secret that this process lacks may come back, or another process may have it.
     const message = cause instanceof Error ? cause.message : 'a payment could not be moved on'
     tellFault(context, message, cause)
     return putOff(context, record, payment, message)
@@ -64,7 +64,7 @@ export async function deliverByRail(
   if (result === 'lost') return { progress: 'lost' }
   const attempt = { followed, payment, receiver, stop }
   try {
-    // The rail may never find it out again.
+    // Tried for the whole lease: the rail may never find this out again.
     return await outlastStorage(context, followed.current().dueAt, () => conclude(context, attempt, result))
   } catch (cause) {
     if (followed.isLost()) return { progress: 'lost' }
@@ -77,13 +77,13 @@ function isTriedOut(context: Context, { createdAt }: RailPayment): boolean {
   return context.clock.now() - createdAt >= TRIED_MILLISECONDS
 }
 
-/** Why nothing new may leave; absent where it may, or may once it is known what became of what is in flight. */
+/** Why nothing new may leave; absent if it may, now or once the fate of what is in flight is known. */
 function whyStopped(context: Context, payment: RailPayment, receiver: CheckedReceiver): string | undefined {
   if (receiver.state === 'over' || receiver.state === 'silent') return receiver.reason
   return isTriedOut(context, payment) ? 'out_of_time' : undefined
 }
 
-/** Leaves a payment for later, while that may change something; then it ends, or the host is asked. */
+/** Leaves a payment for later, as long as that may change something; after that it ends, or the host is asked. */
 async function putOff(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
@@ -102,7 +102,10 @@ async function putOff(
     : { progress: 'later', record, reason }
 }
 
-/** Those that the first of it left with, and of now where nothing has left; `undefined` where there are none that can be read. Rejects where their secret is not configured. */
+/**
+ * The details that the first of it left with, or the current ones if nothing has left; `undefined` if none can be read.
+ * Rejects if their secret is not configured.
+ */
 async function detailsFor(
   context: Context,
   { delivery }: RailPayment,
@@ -118,7 +121,7 @@ function deliveryOf({ id, rail, receiveAmount }: RailPayment, details: IlpPaymen
   return { id, details, account, sendAmount: send, receiveAmount, isFixedReceive, isOver }
 }
 
-/** Lets the rail work; what it throws is a fault. Then, and where it does not answer, it is asked again later. */
+/** Lets the rail work; what it throws is a fault. After that, or if it does not answer, it is asked again later. */
 async function carry(
   context: Context,
   followed: FollowedDelivery,
@@ -162,11 +165,11 @@ async function conclude(
     case 'ended':
       checkEnd(result.progress)
       if (receiver.state === 'unclear' && stop === undefined) {
-        // Now that it is known, the receiver is looked at again.
+        // Now that the fate of what was in flight is known, the receiver is checked again.
         await followed.record(result.progress)
         return { progress: 'moved', record: followed.current() }
       }
-      // What the rail was stopped by is why it ended.
+      // It ended for the reason that stopped the rail.
       return endDelivery(context, record, payment, { ...result, reason: stop ?? result.reason })
     case 'unknown':
       return isInFlight(result.progress)

@@ -20,7 +20,7 @@ export function progressOf({ delivery }: OutgoingPayment): DeliveryProgress {
 
 type DeliveryUnknown = Extract<ServiceEvent, { readonly type: 'delivery_unknown' }>
 
-/** What a host is told of a delivery that is left to it. */
+/** What a host is told about a delivery that is left to it. */
 export function toldDelivery(
   { rail: { account, sendAmount }, receiveAmount }: RailPayment,
   { sent, received, inFlight }: DeliveryProgress,
@@ -48,7 +48,7 @@ export function storeProgress(before: StoredDelivery | undefined, progress: Deli
   }
 }
 
-/** Whether something may have left of which nothing is known. */
+/** Whether something may have left whose fate is unknown. */
 export function isInFlight({ inFlight }: DeliveryProgress): boolean {
   return inFlight.sent > 0n || inFlight.received > 0n
 }
@@ -59,7 +59,7 @@ export function isComplete({ rail, receiveAmount }: RailPayment, { sent, receive
   return sent === BigInt(rail.sendAmount.value)
 }
 
-/** All that is left to send counts as being in flight: somebody else has taken it over. */
+/** All that is left to send counts as in flight: the host has taken it over. */
 export function handOver({ rail, receiveAmount }: RailPayment, progress: DeliveryProgress): DeliveryProgress {
   const received = receiveAmount.value - progress.received
   const sent = BigInt(rail.sendAmount.value) - progress.sent
@@ -78,7 +78,7 @@ const LONGEST_NOTES = 16_384
 // Databases refuse a NUL, and store each half of a surrogate pair as the same replacement.
 const NO_TEXT = /[\0\p{Surrogate}]/u
 
-/** Throws where what a rail says cannot be: it takes back what it said before, or more has left than may. */
+/** Throws if what a rail says is impossible: it takes back what it said before, or more has left than may. */
 export function checkProgress({ rail }: RailPayment, before: DeliveryProgress, progress: DeliveryProgress): void {
   const { sent, received, inFlight, notes } = progress
   const amounts = [sent, received, inFlight.sent, inFlight.received]
@@ -89,5 +89,5 @@ export function checkProgress({ rail }: RailPayment, before: DeliveryProgress, p
   if (sent + inFlight.sent > BigInt(rail.sendAmount.value))
     throw new RangeError('a payment method sent more than it may')
   if (typeof notes !== 'string' || notes.length > LONGEST_NOTES || NO_TEXT.test(notes))
-    throw new RangeError(`the notes of a payment method are text of at most ${LONGEST_NOTES} characters`)
+    throw new RangeError(`the notes of a payment method must be text of at most ${LONGEST_NOTES} characters`)
 }

@@ -17,7 +17,7 @@ const REMINDED_MILLISECONDS = 3_600_000
 /** A payment over a rail, as it was read and written last. */
 type PaymentRecord = StoredRecord<'outgoing-payment'>
 
-/** How a delivery ended of which nothing is in flight, and why, where that was before all had arrived. */
+/** How a delivery ended once nothing is in flight, and why, if that was before all had arrived. */
 export type DeliveryEnd =
   | { readonly outcome: 'delivered'; readonly progress: DeliveryProgress }
   | {
@@ -28,8 +28,9 @@ export type DeliveryEnd =
     }
 
 /**
- * Decides a payment: what is delivered settles whole; else what has left decides: all of it settles whole, nothing of it
- * releases, a part of it settles that part. @spec OUT-9
+ * Decides a payment. A delivered one settles in full; otherwise what has left decides: if all has left it settles in full, if
+ * nothing has it is released, and if a part has, that part is settled.
+ * @spec OUT-9
  */
 export async function endDelivery(
   context: Context,
@@ -64,7 +65,7 @@ function decisionOf(payment: RailPayment, end: DeliveryEnd): Decision {
   return { action: 'settle', amount: part.debit, fee: part.fee }
 }
 
-/** The rail is not asked any more: from here on the host is, until it says what became of what is in flight. */
+/** From here on the host is asked instead of the rail, until it says what became of what is in flight. */
 export async function leaveToHost(
   context: Context,
   record: PaymentRecord,
@@ -83,7 +84,7 @@ export async function leaveToHost(
   return step
 }
 
-/** Tells the host again of a payment that waits for its word, until it has said it. */
+/** Reminds the host of a payment that waits for its decision. */
 export async function remindHost(context: Context, record: PaymentRecord, payment: RailPayment): Promise<Step> {
   const dueAt = context.clock.now() + REMINDED_MILLISECONDS
   const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])

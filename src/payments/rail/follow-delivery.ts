@@ -17,15 +17,15 @@ export interface FollowedDelivery {
   /** The payment as this worker has written it last. */
   current(): StoredRecord<'outgoing-payment'>
   readonly record: RecordProgress
-  /** Whether the rail was told that the payment may be another worker's by now. */
+  /** Whether the rail was told that the payment may now belong to another worker. */
   isLost(): boolean
-  /** Runs a call of the rail for as long as it keeps the lease of the payment up; `lapsed` where it does not. */
+  /** Runs a call of the rail for as long as it keeps renewing the payment's lease; `lapsed` if it does not. */
   whileLeased<T>(call: () => Promise<T>): Promise<T | 'lapsed'>
 }
 
 /**
- * Follows a delivery: writes down how far it came, each time at the version that this worker wrote last, so that a rail
- * which works for somebody who has lost the payment is told before anything more leaves.
+ * Follows a delivery: records how far it has come, each time at the version that this worker wrote last, so that a rail
+ * whose worker has lost the payment is told before anything more leaves.
  */
 export function followDelivery(
   context: Context,
@@ -37,12 +37,12 @@ export function followDelivery(
   let isLost = false
   let hasLapsed = false
   const record: RecordProgress = async (progress, most) =>
-    // Of this delivery alone: while it is tried again, others may use the account of the rail.
+    // Serialized per delivery only: while it is retried, others may use the rail account.
     context.serialize(`delivery:${payment.id}`, async () => {
       checkProgress(payment, progressOf(current.value), progress)
       const next = await nextDelivery(context, current, progress, details)
       const written = await commitProgress(context, current, payment, next, most).catch((cause) => {
-        // Whether it is written is not known, so neither is the version to go on from.
+        // Whether it was written is unknown, and so is the version to go on from.
         isLost = true
         throw cause
       })
@@ -76,7 +76,7 @@ export function followDelivery(
       try {
         const called = call()
         const outcome = await Promise.race([called, untilLapsed(timer.signal)])
-        // It counts for as long as it runs, whoever waits for it no more.
+        // It counts for as long as it runs, even if nobody waits for it any more.
         if (outcome === 'lapsed') context.deliveries.follow(payment, called)
         return outcome
       } finally {
@@ -105,8 +105,8 @@ const LONGEST_BACK_OFF = 5
 const MOST_DOUBLINGS = 4
 
 /**
- * Tries again what the storage has failed, with pauses, until the lease of a payment ends at `dueAt`. Rejects then, and at
- * once where anything else has failed. `attempt` is told how often it was tried before.
+ * Retries, with pauses, what failed because of the storage, until the lease of a payment ends at `dueAt`. Rejects then, and at
+ * once if anything else has failed. `attempt` is told how often it was tried before.
  */
 export async function outlastStorage<T>(
   context: Context,
@@ -124,7 +124,7 @@ export async function outlastStorage<T>(
   }
 }
 
-/** Writes down how far a delivery came, under a lease of which half or more is left once that is known. */
+/** Records how far a delivery has come, under a lease of which half or more is left once it resolves. */
 async function commitProgress(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
@@ -134,7 +134,7 @@ async function commitProgress(
 ): Promise<Written> {
   const before = progressOf(record.value)
   const after = progressOf({ ...record.value, delivery })
-  // Money that goes is what makes it worth while to ask again soon.
+  // As long as money moves it is worth asking again soon.
   const attempts = after.sent > before.sent ? 0 : record.value.attempts
   const value: OutgoingPayment = { ...record.value, delivery, attempts }
   const lease = context.limits.leaseSeconds * 1000
@@ -142,7 +142,7 @@ async function commitProgress(
   const attempt = async (): Promise<Attempt<Written>> => {
     const moved = await accountChanges(context, record, payment, after, most)
     if (moved === 'over_limit' || moved === 'lost') return { answer: moved }
-    // Of this attempt: the first may be nearly a lease ago.
+    // From this attempt: the first may have been nearly a lease ago.
     const dueAt = context.clock.now() + lease
     const answer = { ...record, version: record.version + 1, value, dueAt }
     tried.push(answer)
@@ -158,7 +158,7 @@ async function commitProgress(
   return commitProgress(context, written, payment, delivery)
 }
 
-/** That of the tries of this worker by which a payment is stored; `lost` where it is stored otherwise. */
+/** The attempt of this worker that the stored payment is from; `lost` if it is from none of them. */
 async function findWritten(
   context: Context,
   id: string,
@@ -173,7 +173,7 @@ async function findWritten(
 
 /**
  * The changes by which the rail's account follows a payment: what is in flight has left, until it is known that it has not.
- * `lost` where the payment was changed meanwhile: the account may have followed that already.
+ * `lost` if the payment was changed meanwhile: the account may have followed that already.
  */
 export async function accountChanges(
   context: Context,

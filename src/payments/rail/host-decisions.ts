@@ -37,7 +37,7 @@ export interface UndecidedPayment {
 }
 
 /**
- * Takes the host's word for what became of what is in flight. It decides the payment once; the same word again is the same
+ * Takes the host's word for what became of what is in flight. It decides the payment once; the same word again gets the same
  * answer.
  */
 export async function decideByHost(context: Context, id: string, said: 'sent' | 'failed'): Promise<HostDecision> {
@@ -58,7 +58,7 @@ export async function decideByHost(context: Context, id: string, said: 'sent' | 
       context.ongoing.keep(advancePayment(context, step.record))
       return { ok: true }
     }
-    // Somebody else has written it meanwhile: another word, or only a reminder.
+    // It was written meanwhile: by another decision, or only by a reminder.
   }
 }
 

@@ -12,9 +12,9 @@ export interface RailAccountName extends Asset {
 }
 
 /**
- * The change by which an account of a rail, read together with what moves, counts a movement, for the commit of that;
- * `over_limit` where the side that grows would be more than `most` above the other one. The account is there from its
- * first movement on. Run it within `serializeRailAccount`, and read both again after a conflict.
+ * The change by which a rail account counts a movement, for the commit of that movement; the account must be read together
+ * with what moves. `over_limit` if the side that grows would exceed the other one by more than `most`. The account exists
+ * from its first movement on. Run it within `serializeRailAccount`, and read both again after a conflict.
  */
 export function moveRailAccount(
   record: StoredRecord<'rail-account'> | undefined,
@@ -44,7 +44,7 @@ export async function serializeRailAccount<T>(
   return context.serialize(`rail:${railAccountId(method, account)}`, task)
 }
 
-/** What an account of a rail has moved; nothing where it is not known yet. */
+/** What a rail account has moved; nothing if it does not exist yet. */
 export async function readRailBalance(context: Context, method: string, account: string): Promise<RailBalance> {
   const record = await readRecord(context.storage, 'rail-account', railAccountId(method, account))
   return { sent: record?.value.sent ?? 0n, received: record?.value.received ?? 0n }

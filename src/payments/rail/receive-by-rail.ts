@@ -26,13 +26,13 @@ import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
 /**
  * Takes money that a rail is about to claim, once per transfer: one commit has the receipt, the room in the incoming
  * payment and the account of the rail. The payee is credited afterwards, whatever the ledger does meanwhile; `keep` is
- * given that work. Rejects where it is not known whether the transfer was taken, or could not be found out: the rail must
- * not tell its peer that it was refused. The same transfer again finds out.
+ * given that work. Rejects if it is unknown, or could not be found out, whether the transfer was taken: the rail must not
+ * tell its peer that it was refused. The same transfer again finds out.
  *
- * A refusal is written down where anything could change it later: the peer has been told no, and counts on that. So a
- * transfer that was refused for any reason is `refused` from then on, and never counted. Once it is too late for it at
- * every clock nothing can change that, and the refusal is forgotten. Of one payment so many are written down; what is above
- * is `rate_limited`, which is no refusal: nothing remembers it, and it is taken or refused when it is told again.
+ * A refusal is recorded if anything could change it later: the peer has been told no, and relies on that. So a transfer that
+ * was refused for any reason is `refused` from then on, and never counted. Once it is too late for it on every clock nothing
+ * can change that, and the refusal is forgotten. Only so many are recorded per payment; one above that is `rate_limited`,
+ * which is not a refusal: nothing remembers it, and it is taken or refused when it is reported again.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receiveByRail(
@@ -44,7 +44,7 @@ export async function receiveByRail(
   assertTransfer(transfer)
   const { account, incomingPayment } = transfer
   const name = { method, account }
-  // The wallet is asked before anything is locked, and not at all for what is known already.
+  // The wallet is asked before anything is locked, and not at all for a known transfer.
   const payee = await findPayeeAccount(context, method, transfer)
   const taken = await context.serialize(turnAtIncoming(incomingPayment), () =>
     serializeRailAccount(context, name, () =>
@@ -59,7 +59,7 @@ export async function receiveByRail(
 /** What became of a transfer, or the receipt of one that was taken just now. */
 type Taken = TransferOutcome | Receipt
 
-/** Of what the rail refuses nothing is counted, so its amounts may be anything. */
+/** Nothing is counted of a transfer that the rail refuses, so its amounts may be anything. */
 function assertTransfer(transfer: RailTransfer): void {
   const { id, incomingPayment, account, amount, accountAmount, least, most = 0n, notAfter, isRefused } = transfer
   if (!isIdentifier(id)) throw new RangeError('the id of a transfer must be 32 lower-case hexadecimal digits')
@@ -68,7 +68,7 @@ function assertTransfer(transfer: RailTransfer): void {
   if (!Number.isSafeInteger(notAfter))
     throw new RangeError('notAfter of a transfer must be an integer, in milliseconds')
   if (isRefused === true) return
-  // What is no bigint is neither above nor below any.
+  // Comparisons with a value that is not a bigint could all be false.
   if (![amount.value, accountAmount.value, least, most].every((value) => typeof value === 'bigint'))
     throw new TypeError('the values of a transfer must be bigints')
   if (!isAssetCode(accountAmount.assetCode) || !isAssetScale(accountAmount.assetScale))
@@ -101,7 +101,7 @@ async function readTransfer(context: Context, method: string, transfer: RailTran
 /** Who is credited, or why nobody is. */
 type Payee = { readonly account: string } | Extract<TransferOutcome, 'not_payable' | 'not_now'>
 
-/** The payee's account in the ledger; `not_payable` where it takes no money, or where nobody needs to know. */
+/** The payee's account in the ledger; `not_payable` if it takes no money, or if the account is not needed. */
 async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<Payee> {
   const { incoming, receipt } = await readTransfer(context, method, transfer)
   if (incoming === undefined || receipt !== undefined || isTooLate(context, transfer)) return 'not_payable'
@@ -123,7 +123,10 @@ function isTooLate({ clock }: Context, { notAfter, isRefused }: RailTransfer): b
   return isRefused === true || clock.now() > notAfter
 }
 
-/** The wallet address of an incoming payment, maybe with another account; `undefined` where it is not active, or has changed its asset. */
+/**
+ * The wallet address of an incoming payment, possibly with another account; `undefined` if it is not active, or has
+ * changed its asset.
+ */
 export async function findPayee(context: Context, payment: IncomingPayment): Promise<WalletAddress | undefined> {
   const payee = await context.walletAddresses.find(payment.walletAddress)
   if (payee === undefined || payee.isActive === false) return undefined
@@ -139,9 +142,9 @@ async function takeTransfer(
 ): Promise<Attempt<Taken>> {
   const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
   if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
-  // Never to be paid: there is none, or its state is one that it never leaves.
+  // Never payable again: it does not exist, or is in a final state.
   const isOver = incoming?.value.state === 'completed' || incoming?.value.state === 'expired'
-  // Here, after all that may have taken its time: the wallet's answers, the queue, a conflict.
+  // Checked here, after everything that may have taken time: the wallet's answers, the queue, a conflict.
   const isLate = isTooLate(context, transfer)
   if (incoming === undefined || isOver) return { answer: isLate ? 'refused' : 'not_payable' }
   const now = context.clock.now()
@@ -156,7 +159,7 @@ async function takeTransfer(
   const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
   const refuse = (answer: TransferOutcome): Attempt<Taken> => {
     if (forgetAt <= now) return { answer }
-    // Of those that expired apart: else a stranger's refusals could keep a sender from learning what became of its own.
+    // Expired ones are counted separately: otherwise a stranger's refusals could keep a sender from learning the fate of its own.
     const refusals = `${now > transfer.notAfter ? 'expired' : 'refused'} ${transfer.incomingPayment}`
     if (context.chargeRefusal(refusals) > 0) return { answer: 'rate_limited' }
     return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
@@ -190,8 +193,8 @@ async function takeTransfer(
 }
 
 /**
- * A transfer is the same by what came through which account of the rail. What that is worth to the payee may be another
- * amount by now, and is what it was when it was taken.
+ * Two transfers are the same if the same amount came through the same rail account. What that is worth to the payee may be
+ * different by now, but stays what it was when it was taken.
  */
 function answerAgain(method: string, transfer: RailTransfer, receipt: Receipt): TransferOutcome {
   const isSame =

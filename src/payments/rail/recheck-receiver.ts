@@ -8,7 +8,7 @@ import { findRemoteReceiver } from './remote-receiver.ts'
 
 /**
  * Whether a receiver may be sent money: it is `open`, it is `over` for good, or its server does not say so now. Whether an
- * `unclear` one takes the rest shows once it is known what became of what is in flight: it may have had that already.
+ * `unclear` one takes the rest shows once the fate of what is in flight is known: it may already have received that.
  */
 export type CheckedReceiver =
   | { readonly state: 'open'; readonly details: IlpPaymentMethod }
@@ -17,8 +17,9 @@ export type CheckedReceiver =
   | { readonly state: 'silent'; readonly reason: string; readonly detail: string | undefined }
 
 /**
- * Looks at a receiver again right before money leaves: it must still be what the payment was priced for, and take what it
- * has not had yet. @spec T-45
+ * Checks a receiver again right before money leaves: it must still be what the payment was priced for, and take what it has
+ * not received yet.
+ * @spec T-45
  */
 export async function recheckReceiver(
   context: Context,
@@ -38,7 +39,7 @@ export async function recheckReceiver(
   if (remainder === undefined || remainder >= payment.receiveAmount.value - progress.received)
     return { state: 'open', details }
   if (isInFlight(progress)) return { state: 'unclear' }
-  // More of a part may have arrived than this server was told: a receiver that takes anything says itself when it is enough.
+  // More may have arrived than this server was told: a receiver that still takes anything says itself when it is enough.
   if (progress.sent > 0n && remainder > 0n) return { state: 'open', details }
   return { state: 'over', reason: 'receiver_over_remainder' }
 }

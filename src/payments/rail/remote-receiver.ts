@@ -10,13 +10,13 @@ import { tellFault } from '../../records/tell-fault.ts'
 import { raceDeadline } from '../in-time.ts'
 import { askRail, hideSecret } from './ask-rail.ts'
 
-/** An incoming payment on another server that takes money now, by its own word. */
+/** An incoming payment on another server that takes money now, according to that server. */
 export interface RemoteReceiver {
   readonly kind: 'remote'
   /** Its URL in normal form. */
   readonly url: string
   readonly asset: Asset
-  /** What may still be paid in; absent where the payment names no amount. */
+  /** What may still be paid in; absent if the payment names no amount. */
   readonly remainder?: bigint
   readonly expiresAt?: number
   readonly details: IlpPaymentMethod
@@ -38,7 +38,11 @@ export type FoundRemoteReceiver =
   | { readonly ok: true; readonly receiver: RemoteReceiver }
   | { readonly ok: false; readonly reason: NotReachable; readonly detail?: string }
 
-/** Asks another server for an incoming payment, under a deadline. Rejects only where the host's own `remoteReceivers` breaks its word. @spec QUO-9 @spec T-45 */
+/**
+ * Asks another server for an incoming payment, under a deadline. Rejects only if the host's own `remoteReceivers` breaks
+ * its contract.
+ * @spec QUO-9 @spec T-45
+ */
 export async function findRemoteReceiver(context: Context, url: string): Promise<FoundRemoteReceiver> {
   const found = await raceDeadline(context, () => askServer(context, url))
   return found === 'late' ? { ok: false, reason: 'unreachable', detail: LATE_SERVER } : found
@@ -64,7 +68,7 @@ export async function reachRemoteReceiver(
 
 const LATE_SERVER = 'its server did not answer in time'
 
-/** What a developer is told who asked for such a receiver. */
+/** What the developer of a client is told about such a receiver. */
 export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
   unreachable: 'the incoming payment cannot be reached from here now',
   refused: 'its server does not let this wallet read the incoming payment',
@@ -108,7 +112,7 @@ type FoundWay =
   | { readonly ok: true; readonly way: RailWay }
   | { readonly ok: false; readonly reason: 'unreachable'; readonly detail: string }
 
-/** The first payment method that the receiver names and this wallet has is asked; why, where it does not come through. */
+/** Asks the first payment method that the receiver names and this wallet has; says why, if it finds no way. */
 async function wayTo(
   context: Context,
   receiver: RemoteReceiver,

@@ -2,16 +2,17 @@ import type { Secrets } from '../../ports/secrets.ts'
 import { fromBase64url, fromHex, isEqualDigest, toBase64url, toHex } from '../../protocol/identifiers.ts'
 import type { IncomingPayment } from '../../protocol/incoming-payment.ts'
 
-/** 96 bits: nobody finds an address that opens by trying. */
+/** 96 bits: nobody can find a valid address by trying. */
 const TAG_OCTETS = 12
 const ID_OCTETS = 16
 
 /**
  * What an incoming payment is called on its way through other servers, 38 base64url characters, and the secret that
- * claims a packet for it; both the same each time. With its id anybody may read how it is paid, and so the secret: which
- * payment it is, only this server can tell. The address is a tag, which is a digest of the secret, and the id under a pad
- * that follows from the tag by the secret of the server. So nothing is stored and no nonce can come twice; who sees the
- * address learns neither id nor secret, and a payer, who is told both, gets the pad of no other address.
+ * claims a packet for it; both are the same each time. Anyone who has its id may read how it is paid, and so the secret;
+ * therefore only this server must be able to tell from the address which payment it is. The address is a tag, a digest of
+ * the secret, followed by the id under a pad that is derived from the tag with a secret of the server. So nothing is stored
+ * and no nonce can repeat; seeing the address reveals neither id nor secret, and a payer, who knows both, learns the pad of
+ * no other address.
  * @spec INC-4
  */
 export async function sealAddress(
@@ -25,15 +26,18 @@ export async function sealAddress(
   return { address: toBase64url(octets), sharedSecret }
 }
 
-/** What is called so: an incoming payment, and by which of the server's secrets. */
+/** What an address stands for: an incoming payment, and which of the server's secrets sealed it. */
 export interface OpenedAddress {
   readonly id: string
-  /** Whoever has this secret of the server can make an address of any id: it counts where the payment is sealed by the same. */
+  /**
+   * Anyone with this secret of the server can make an address for any id: it counts only if the payment is sealed by the
+   * same one.
+   */
   readonly secretId: string
   readonly sharedSecret: string
 }
 
-/** The incoming payment that is called so; `undefined` where no secret that is configured has sealed it. */
+/** The incoming payment that an address stands for; `undefined` if no configured secret has sealed it. */
 export async function openAddress(secrets: Secrets, address: string): Promise<OpenedAddress | undefined> {
   const sealed = fromBase64url(address)
   if (sealed?.length !== TAG_OCTETS + ID_OCTETS) return undefined

@@ -4,8 +4,8 @@ import { fromBase64url, toBase64url, toUtf8 } from '../../protocol/identifiers.t
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
- * Details of another server's incoming payment for storage, where no secret is ever stored as it is. They are needed until
- * it is known what became of all that left, and by then their server may name them no more.
+ * Details of another server's incoming payment, sealed because no secret is ever stored in plain text. They are needed until
+ * the fate of all that left is known, and by then their server may no longer return them.
  */
 export async function sealDetails(context: Context, details: IlpPaymentMethod): Promise<SealedDetails> {
   const secretId = await context.secrets.currentId()
@@ -15,7 +15,7 @@ export async function sealDetails(context: Context, details: IlpPaymentMethod): 
   return { ilpAddress: details.ilpAddress, sealed, nonce, secretId }
 }
 
-/** The details as they were; `undefined` where they are none. Rejects where the secret that sealed them is not configured. */
+/** The details as they were; `undefined` if they cannot be read. Rejects if the secret that sealed them is not configured. */
 export async function openDetails(context: Context, details: SealedDetails): Promise<IlpPaymentMethod | undefined> {
   const { ilpAddress, sealed, nonce, secretId } = details
   const bytes = fromBase64url(sealed)
