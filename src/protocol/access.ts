@@ -94,7 +94,7 @@ export function allowsAction(access: Access, action: Action): boolean {
   return action === 'list' && access.actions.includes('list-all')
 }
 
-/** Why the limits of an entry cannot hold for an account of this asset; `undefined` where they can. @spec GRT-10 @spec IVL-6 */
+/** Why the limits of an entry cannot hold for an account of this asset; `undefined` if they can. @spec GRT-10 @spec IVL-6 */
 export function refuseLimits(access: Access, account: Asset, counting: IntervalCounting): string | undefined {
   if (access.type !== 'outgoing-payment' || access.limits === undefined) return undefined
   const { debitAmount, interval } = access.limits

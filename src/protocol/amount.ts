@@ -26,7 +26,7 @@ export const MAX_AMOUNT_VALUE = 18_446_744_073_709_551_615n
 const DECIMAL = /^(?:0|[1-9][0-9]{0,19})$/
 
 /**
- * Reads the decimal string of an amount; `undefined` where it is not an unsigned 64-bit integer in plain digits.
+ * Reads the decimal string of an amount; `undefined` if it is not an unsigned 64-bit integer in plain digits.
  * @spec AMT-1
  */
 export function parseAmountValue(text: string): bigint | undefined {

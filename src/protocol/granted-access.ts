@@ -4,8 +4,8 @@ import { isSameAsset, type WireAmount } from './amount.ts'
 import type { WireLimits } from './limits.ts'
 
 /**
- * Reads the access that a resource owner grants of what was asked: each entry narrower than or equal to another one of
- * those. `undefined` where it is malformed or goes beyond that anywhere. It may be empty, which grants no access.
+ * Reads the access that a resource owner grants of what was requested: each entry narrower than or equal to a different
+ * requested one. `undefined` if it is malformed or goes beyond that anywhere. It may be empty, which grants no access.
  * @spec GRT-13
  */
 export function parseGrantedAccess(asked: readonly Access[], given: unknown): readonly Access[] | undefined {
@@ -13,13 +13,13 @@ export function parseGrantedAccess(asked: readonly Access[], given: unknown): re
   return parsed.success && isCovered(asked, parsed.output) ? parsed.output : undefined
 }
 
-/** Whether each entry finds an asked one of its own: two that narrow the same one would have its budget twice. */
+/** Whether each entry has a requested one to itself: two that narrow the same one would have its budget twice. */
 function isCovered(asked: readonly Access[], [first, ...others]: readonly Access[]): boolean {
   if (first === undefined) return true
   return asked.some((entry, at) => isNarrower(entry, first) && isCovered(asked.toSpliced(at, 1), others))
 }
 
-/** Whether everything that one entry allows the asked one allows too. @spec GRT-13 */
+/** Whether the requested entry allows everything that the given one allows. @spec GRT-13 */
 export function isNarrower(asked: Access, given: Access): boolean {
   return (
     given.type === asked.type &&

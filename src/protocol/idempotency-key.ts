@@ -27,7 +27,7 @@ const KEY = /^[\x21-\x7e]{1,256}$/
 
 /**
  * The key in the lines of `Idempotency-Key`: one line of 1 to 256 visible ASCII characters; `undefined` for anything
- * else. A space is not visible, so two lines that a host has joined with a comma and a space are none either.
+ * else. A space is not visible, so two lines that a host has joined with a comma and a space are not a key either.
  */
 export function parseIdempotencyKey(lines: readonly string[]): string | undefined {
   const key = lines.length === 1 ? (lines[0] ?? '').trim() : ''

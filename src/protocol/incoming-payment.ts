@@ -95,7 +95,7 @@ export function isActive(payment: IncomingPayment, now: number): boolean {
   return payment.expiresAt === undefined || now <= payment.expiresAt
 }
 
-/** What may still be paid in; `undefined` where the payment names no amount. */
+/** What may still be paid in; `undefined` if the payment names no amount. */
 export function remainderOf(payment: IncomingPayment): bigint | undefined {
   if (payment.incomingAmount === undefined) return undefined
   const taken = payment.received.value + payment.reserved.value
@@ -108,8 +108,8 @@ export function roomOf(payment: IncomingPayment): bigint {
 }
 
 /**
- * How much of money that has come from elsewhere is counted, by what the wallet does with more than there is room for:
- * `undefined` where none of it. No policy makes a sum that an unsigned 64-bit one does not hold. @spec INC-8 @spec LIM-11
+ * How much of the money that has come from elsewhere is counted, by what the wallet does with more than there is room for;
+ * `undefined` if none. No policy makes a sum that exceeds an unsigned 64-bit integer. @spec INC-8 @spec LIM-11
  */
 export function acceptReceipt(
   payment: IncomingPayment,

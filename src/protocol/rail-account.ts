@@ -9,7 +9,10 @@ export interface RailAccount extends Asset {
   readonly received: bigint
 }
 
-/** What moves through an account: what has left grows, or shrinks where it is known that it did not; what came grows. */
+/**
+ * What moves through an account: the amount sent grows, or shrinks once it is known that it did not leave; the amount
+ * received grows.
+ */
 export type RailMovement = { readonly sent: bigint } | { readonly received: bigint }
 
 /** The id of the record of an account of a rail. */
@@ -24,7 +27,7 @@ export function readRailAccountId(id: string): { readonly method: string; readon
 }
 
 /**
- * An account after a movement; `undefined` where the side that grows would be more than `most` above the other one. What
+ * An account after a movement; `undefined` if the side that grows would exceed the other one by more than `most`. A side that
  * does not grow is within every limit.
  */
 export function moveThrough(account: RailAccount, moved: RailMovement, most?: bigint): RailAccount | undefined {

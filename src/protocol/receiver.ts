@@ -23,7 +23,7 @@ function parseHttpUrl(text: string): URL | undefined {
 
 /**
  * Reads the URL of an incoming payment: http or https, without userinfo, query and fragment, its path ending in
- * `incoming-payments` and one more segment. `undefined` where the text is none. Takes a time bounded by 2048 characters.
+ * `incoming-payments` and one more segment. `undefined` if the text is not one. Its running time is bounded by 2048 characters.
  * @spec T-24
  */
 export function parseReceiver(text: string): Receiver | undefined {

@@ -1,7 +1,7 @@
 /**
- * The raw target in the URL that a Fetch host gives a request. Empty, which is nobody's target, where the host has written
- * the URL with a path or more that stood in `Host` (Deno); where it has written the target alone, for want of a
- * `Host` that it could use (Bun), that is taken as it is. Nothing else of `Host` is ever read.
+ * The raw target in the URL that a Fetch host gives a request. Empty, which matches nothing, if the host has put a path or
+ * more from `Host` into the URL (Deno). If the URL is only the target, because the host found no usable `Host` (Bun), it is
+ * taken as it is. Nothing else of `Host` is ever read.
  * @spec SIG-29
  */
 export function targetOfUrl(request: {

@@ -19,8 +19,8 @@ export interface SignedRequest {
   readonly tokenManageId: string
 }
 
-// What stands for the token, and for the whole field where the client signed it as a byte sequence. A signature base
-// is ASCII, so nothing else in it is taken for these.
+// These stand for the token, and for the whole field if the client signed it as a byte sequence. A signature base is
+// ASCII, so nothing else in it can be mistaken for these.
 const TOKEN = '‹token›'
 const FIELD_BYTES = '‹authorization›'
 
@@ -38,7 +38,7 @@ export function showToken(hidden: string, token: string): string {
   return base.replaceAll(FIELD_BYTES, () => byteSequence(lineOf(base, 'authorization')))
 }
 
-/** The value of a covered component in a signature base; empty where it is not covered. No value holds a line break. */
+/** The value of a covered component in a signature base; empty if it is not covered. No value contains a line break. */
 export function lineOf(base: string, name: string): string {
   const start = `"${name}": `
   return (

@@ -53,7 +53,7 @@ export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: 
   }
 }
 
-/** The spent amounts of a window; the receive amount is `null` where receivers of several assets were paid. @spec LIM-9 */
+/** The spent amounts of a window; the receive amount is `null` if receivers in several assets were paid. @spec LIM-9 */
 export function spentAmountsOf(spending: Spending): SpentAmounts {
   const received = spending.receive.filter((amount) => amount.value !== '0')
   const single = received.length > 1 ? null : (received[0] ?? spending.receive[0] ?? null)

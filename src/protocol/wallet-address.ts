@@ -35,7 +35,7 @@ export function isLoopbackHost(hostname: string): boolean {
 
 /**
  * The one name of a wallet address: host in lower case, no trailing slash, `/.well-known/pay` where there is no path.
- * `undefined` where the text is none: other than https; with userinfo, port, query or fragment; with a reserved or
+ * `undefined` if the text is not one: other than https; with userinfo, port, query or fragment; with a reserved or
  * empty segment; longer than 2048 characters; or written otherwise than a URL parser writes it (dot segments, a host in
  * Unicode, an escape of an ASCII character), so that one account never has two names.
  *
@@ -67,8 +67,8 @@ function isWrittenByParser(text: string, href: string, options: { readonly loopb
 }
 
 /**
- * The path of the wallet address that is meant by a path at its server: that itself, or its keys with `/jwks.json` behind
- * it. As everywhere, slashes at the end say nothing.
+ * The path of the wallet address that a path at its server refers to: the path itself, or without a final `/jwks.json`, which
+ * names its keys. As everywhere, trailing slashes are ignored.
  */
 export function walletAddressPath(path: string): string {
   return path.replace(/\/jwks\.json\/*$/, '')

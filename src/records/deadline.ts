@@ -1,19 +1,22 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** So many steps of a promise an answer takes at most that is there at once: it may come through functions that hand it on. */
+/**
+ * An answer that is available at once takes at most this many steps of a promise: it may pass through functions that
+ * hand it on.
+ */
 const STEPS_AT_ONCE = 8
 
-/** What a call answers, or `late` where that takes longer. Rejects where the call does. */
+/** What a call answers, or `late` if that takes longer. Rejects if the call does. */
 export async function answerBefore<T>(clock: Clock, milliseconds: number, call: () => Promise<T>): Promise<T | 'late'> {
   const endsAt = clock.now() + milliseconds
-  // In JavaScript what a wallet brings may answer with a plain value, or with what is asked anew by each `then`.
+  // In JavaScript a wallet's code may answer with a plain value, or with a thenable that each `then` asks anew.
   const answer = Promise.resolve(call())
   if (await isThereAtOnce(answer)) return answer
   const timer = new AbortController()
   const { signal } = timer
   const late = async (): Promise<'late'> => {
     await clock.sleep(Math.min(Math.max(endsAt - clock.now(), 0), milliseconds), signal)
-    // A host that was held up hears of the time before it hears of what has arrived meanwhile: that gets one more turn.
+    // A process that was held up sees the timer before what has arrived meanwhile: that gets one more turn.
     if (!signal.aborted) await clock.sleep(0, signal)
     return 'late'
   }
@@ -25,7 +28,7 @@ export async function answerBefore<T>(clock: Clock, milliseconds: number, call: 
   }
 }
 
-/** Whether a call was answered without waiting for anything, as from memory: then no timer need be started and stopped. */
+/** Whether a call was answered without waiting, as from memory: then no timer need be started and stopped. */
 async function isThereAtOnce(answer: Promise<unknown>): Promise<boolean> {
   let isThere = false
   const settle = (): void => {

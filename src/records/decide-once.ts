@@ -13,11 +13,11 @@ export interface SingleUse {
   readonly claims: readonly Change[]
   /** Those of the claims that a `nonce` makes. */
   readonly nonceClaims: readonly Change[]
-  /** Absent where the request names no key. */
+  /** Absent if the request names no key. */
   readonly key?: KeyedRequest | undefined
 }
 
-/** What an attempt makes; `response` is what a repeat is answered. */
+/** What an attempt makes; `response` is the answer to a repeat. */
 export interface Effect<T> {
   readonly changes: readonly Change[]
   readonly resourceId: string
@@ -32,8 +32,8 @@ export type Once<T> =
 
 /**
  * Decides as `decide` does, and at most once under a key: the key is written in the commit of the effect, so that there
- * is never one without the other. The key is looked up before the replay claims are judged: the identical request is
- * answered too. Throws where the key was used with another body.
+ * is never one without the other. The key is looked up before the replay claims are judged: so the identical
+ * request is answered, too. Throws if the key was used with another body.
  * @spec OUT-12
  */
 export async function decideOnce<T>(
@@ -50,7 +50,7 @@ export async function decideOnce<T>(
       return undefined
     }
     if (found.value.bodyHash !== key.bodyHash) {
-      // Else somebody could send it again once the key is free, and it would pay.
+      // Otherwise somebody could send it again once the key is free, and it would pay.
       await useSignature(context, claims, nonceClaims)
       throw idempotencyConflict()
     }
@@ -64,7 +64,7 @@ export async function decideOnce<T>(
 }
 
 /**
- * What `decideOnce` would commit and answer, for a commit together with others; `undefined` where something was made under
+ * What `decideOnce` would commit and answer, for a commit together with others; `undefined` if something was created under
  * the key before, however long ago.
  */
 export async function planOnce<T>(
@@ -90,8 +90,8 @@ function underKey<T>(
 }
 
 /**
- * Waits for what a request needs, and throws where that is refused. A repeat needs nothing: it has its answer, whatever
- * became since of what it rests on.
+ * Waits for what a request needs, and throws if that is refused. A repeat needs nothing: it has its answer, whatever has since
+ * become of what the answer was based on.
  * @spec OUT-12
  */
 export async function unlessRepeated(
@@ -150,7 +150,7 @@ export async function useSignature(
   })
 }
 
-/** The change that frees the key under which a payment was ordered that is undone; none where there was none. */
+/** The change that frees the key under which an undone payment was ordered; none if there was no key. */
 export async function freeKey(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
   const record = keyId === undefined ? undefined : await readRecord(context.storage, 'idempotency-key', keyId)
   if (record?.value.resourceId !== id) return []

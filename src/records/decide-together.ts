@@ -2,22 +2,22 @@ import type { Companion, Context, JointChanges } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { commitKnown, idOf } from './decide.ts'
 
-/** What a task comes to: its changes, and its answer once they are committed. */
+/** The result of a task: its changes, and its answer once they are committed. */
 export interface Plan<T> {
   readonly changes: readonly Change[]
   readonly answer: T
 }
 
-/** So many changes a store takes in one commit at most: see `Storage.commit`. */
+/** The most changes that a store takes in one commit: see `Storage`. */
 const MOST_CHANGES = 100
 
 /**
- * Decides in the turn of a key, and in one commit with the others that wait for the same turn where that can be.
+ * Decides in the turn of a key and, if possible, in one commit with the others that wait for the same turn.
  *
- * `plan` says what a task comes to after those before it, whose changes it is given; it must not write anything. One that
- * refuses, answers `undefined` or writes what another one writes has its own turn, and is decided by `alone` there. So have
- * all of them where the joint commit conflicts: it is all or nothing, and nothing of it has happened then. So no refusal
- * rests on what is not committed.
+ * `plan` says what a task does after those before it, whose changes it is given; it must not write anything. A task that
+ * refuses, answers `undefined` or writes what another one writes gets its own turn, and is decided by `alone` there. So do
+ * all of them if the joint commit conflicts: it is all or nothing, and then nothing of it has happened. So no refusal is
+ * based on something that is not committed.
  */
 export function decideTogether<T>(
   context: Context,
@@ -48,11 +48,11 @@ export function decideTogether<T>(
     if (companions.length > 1) await commitTogether(context, companions)
     return isSettled ? shared : alone()
   })
-  // What is committed goes on at once, whatever those before it in the line still wait for.
+  // A committed task goes on at once, whatever those before it in the line still wait for.
   return Promise.race([shared, turn])
 }
 
-/** They read at the same time, and wait for each other only to know what those before them change. */
+/** The tasks read at the same time, and wait for each other only to learn what those before them change. */
 async function commitTogether(context: Context, companions: readonly Companion[]): Promise<void> {
   const nothing: Promise<JointChanges> = Promise.resolve(new Map())
   const changes = await companions.reduce((before, companion) => companion.join(before), nothing)
@@ -66,9 +66,9 @@ async function commitTogether(context: Context, companions: readonly Companion[]
 }
 
 /**
- * Adds the changes of a task to those of a commit, which names each record once; answers whether it could, and adds none where
- * not. What a grant has spent is decided on what those before leave, so its last value has all of them in it. One and the
- * same check is made once. Whatever else occurs twice belongs to two that exclude each other: one signature, one key, one
+ * Adds the changes of a task to those of a commit, which names each record once. Returns whether it could; if not, it adds
+ * none. What a grant has spent is computed on top of the tasks before, so its last value includes all of them. The same check
+ * is made only once. Anything else that occurs twice means that two tasks exclude each other: one signature, one key, one
  * quote.
  */
 function joinChanges(joint: JointChanges, own: readonly Change[]): boolean {

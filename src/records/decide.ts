@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { tellFault } from './tell-fault.ts'
 
-/** What one attempt came to: a commit and its answer, or an answer that needs none. */
+/** The result of one attempt: a commit and its answer, or an answer that needs no commit. */
 export type Attempt<T> = { readonly changes: readonly Change[]; readonly answer: T } | { readonly answer: T }
 
 // Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
@@ -13,17 +13,17 @@ const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment
  * Reads, decides and commits until the commit fits. `attempt` reads what it needs and may throw a refusal; it runs
  * again after each conflict with a concurrent writer, until the commit deadline (then: unavailable).
  *
- * `claims` are the replay claims of the request: they are part of whatever is committed. A claim that is there already
- * is a replay and refused.
+ * `claims` are the replay claims of the request: they are part of whatever is committed. A claim that already exists means a
+ * replay, which is refused.
  *
- * `earlier` looks whether this was decided before, and its answer then is the answer, without any claim: before each
- * attempt, and once more before a replay is refused or a refusal of the attempt goes out.
+ * `earlier` finds out whether this was decided before; if so, its answer is the answer, without any claim. It is called
+ * before each attempt, and once more before a replay is refused or a refusal of the attempt is thrown.
  *
- * `lost` is for a worker on a payment: where that payment itself has met a conflict, it belongs to another worker by
- * now, and `lost.answer` is the answer.
+ * `lost` is for a worker on a payment: if that payment itself has met a conflict, it now belongs to another worker, and
+ * `lost.answer` is the answer.
  *
- * A commit whose reply was lost is never repeated: the store is asked whether it happened, and where that cannot be
- * seen the answer is "unavailable", never a refusal.
+ * A commit whose reply was lost is never repeated: the store is asked whether it happened, and if that cannot be seen the
+ * answer is "unavailable", never a refusal.
  */
 export async function decide<T>(
   context: Context,
@@ -45,7 +45,7 @@ export async function decide<T>(
     try {
       decision = await attempt()
     } catch (refusal) {
-      // The very request that this repeats may have used up, since it was looked for, what the attempt did not find.
+      // Since `earlier` looked, the very request that this one repeats may have used up what the attempt did not find.
       const known = await earlier?.()
       if (known !== undefined) return known
       throw refusal
@@ -65,7 +65,7 @@ export async function decide<T>(
   }
 }
 
-/** Commits; answers the changes that met a conflict, none where it happened. Throws "unavailable" where that stays unknown. */
+/** Commits; returns the changes that met a conflict, none if it happened. Throws "unavailable" if that stays unknown. */
 export async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
   try {
     return conflictsOf(await context.storage.commit(changes), changes)
@@ -76,7 +76,7 @@ export async function commitKnown(context: Context, changes: readonly Change[]):
 }
 
 /**
- * The changes that met a conflict, none where they were committed. Throws where a store in JavaScript answers something
+ * The changes that met a conflict, none if they were committed. Throws if a store in JavaScript answers something
  * else: it may have committed, and says neither.
  */
 export function conflictsOf(outcome: CommitResult, changes: readonly Change[]): readonly Change[] {
@@ -113,20 +113,23 @@ async function hasHappened(context: Context, changes: readonly Change[], cause: 
 
 type Write = Exclude<Change, { readonly id: string }>
 
-/** Those writes of a commit by which it is known: what is fresh, else its payment and its receipt, else what it replaces first. */
+/**
+ * The writes by which a commit is recognised: a fresh record, else its payment and its receipt, else its first
+ * replacement.
+ */
 function tellingWrites(writes: readonly Write[], isFresh: (write: Write) => boolean): readonly Write[] {
   const fresh = writes.find(isFresh)
   if (fresh !== undefined) return [fresh]
-  // Not what a receipt is counted in: receipts of one amount move an incoming payment to one and the same value. And the
-  // payment with its receipt: another worker may have written one of them alone, with the very same value.
+  // Not the incoming payment that counts a receipt: receipts of the same amount move it to the same value. And the payment
+  // together with its receipt: another worker may have written just one of them, with the very same value.
   const payment = writes.find(({ action, kind }) => action === 'replace' && kind === 'outgoing-payment')
   const receipt = writes.find(({ kind }) => kind === 'receipt')
   const own = [payment, receipt].filter((write) => write !== undefined)
   return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace').slice(0, 1)
 }
 
-// What has no fresh id was written where the next version holds the very value that was to be written, and its marks:
-// a worker that claims a payment changes nothing else.
+// A record without a fresh id was written if its next version holds exactly the value that was to be written, and its marks:
+// a worker that claims a payment changes nothing but those.
 function isThisWrite(record: StoredRecord, written: Write): boolean {
   const version = written.action === 'insert' ? 1 : written.version + 1
   const isMarkedSo = record.dueAt === written.dueAt && (record.isListed === true) === (written.isListed === true)

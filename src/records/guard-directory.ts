@@ -6,9 +6,9 @@ import { answerBefore } from './deadline.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
- * The wallet's directory with its failures made ours: a question that fails, or is not answered in time, is an event and
- * "unavailable". What it answers is checked once, here: an answer that is none is an event that names its mistake, and
- * "unexpected", since asking again mends nothing.
+ * The wallet's directory, with its failures turned into ours: a call that fails, or is not answered in time, is an event and
+ * "unavailable". Its answers are checked once, here: an invalid one is an event that names the mistake, and "unexpected",
+ * since asking again would not help.
  */
 export function guardDirectory(
   directory: WalletAddresses,
@@ -41,7 +41,7 @@ export function guardDirectory(
   }
 }
 
-/** What is wrong with an answer of plain JavaScript, if anything. The keys themselves are looked at where they are used. */
+/** What is wrong with an answer of plain JavaScript, if anything. The keys themselves are checked where they are used. */
 function mistakeIn(found: WalletAddress): string | undefined {
   if (typeof found !== 'object') return 'is not an object'
   const { account, assetCode, assetScale, publicName, isActive, keys } = found

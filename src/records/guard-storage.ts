@@ -7,12 +7,12 @@ import { tellFault } from './tell-fault.ts'
 const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 
 /**
- * The host's storage with its failures made ours: a read that fails is an event and "unavailable", since nothing is
- * known and nothing has happened. So is one that throws instead of rejecting, or answers what is no list of records, as
- * a storage in JavaScript may. What a failed commit means is for `decide` to find out.
+ * The host's storage, with its failures turned into ours: a read that fails is an event and "unavailable", since nothing is
+ * known and nothing has happened. So is a read that throws instead of rejecting, or does not answer with a list of records,
+ * as a storage in JavaScript may. What a failed commit means is for `decide` to find out.
  *
- * Every write names the form of its value. A record that a newer release wrote, while both run, is not guessed at: it
- * cannot be read, and background work leaves it to the newer one. It goes on without one that is damaged, too, and says so.
+ * Every write names the form of its value. A record written by a newer release, while both run, is not guessed at: it cannot
+ * be read, and background work leaves it to the newer release. Background work also skips a damaged record, and reports it.
  */
 export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 'emit'>): Storage {
   const guard = async <T extends StoredRecord | undefined>(
@@ -43,13 +43,13 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
     get: async (keys) => readable(await guard(() => storage.get(keys))),
     list: async (query) => readable(await guard(() => storage.list(query))),
     due: async (kind, at, limit) => {
-      // Those of a newer release stay due, as do those that nobody can read, and must not hide what is behind them.
+      // Records of a newer release stay due, as do unreadable ones, and must not hide what is behind them.
       for (let asked = limit; ; asked *= 2) {
         const unreadable: unknown[] = []
         const found = await guard(() => storage.due(kind, at, asked, (cause) => unreadable.push(cause)), kind)
         const own = found.filter(isWritten)
         if (own.length < limit && found.length + unreadable.length >= asked) continue
-        // One tells enough: what has damaged a whole table is no reason to flood whoever has to mend it.
+        // One is enough: if a whole table is damaged, whoever has to repair it must not be flooded.
         if (unreadable.length > 0) tellFault(context, 'a record that is due could not be read', unreadable[0])
         return own.slice(0, limit)
       }

@@ -1,11 +1,11 @@
 import type { Companion, Serializer } from '../ports/context.ts'
 
-/** How many are done in one turn at most, the one whose turn it is counted: nobody's turn is for everybody who waits. */
+/** How many tasks are done in one turn at most, including the one whose turn it is: no turn serves everybody who waits. */
 const MOST_COMPANIONS = 16
 
 /**
- * Runs tasks of one key one after the other, tasks of different keys side by side. A store settles every race by
- * itself; this only spares writers of one hot record in one process their conflicts.
+ * Runs tasks of one key one after the other, tasks of different keys in parallel. A store settles every race by itself; this
+ * only spares the writers of one hot record in one process their conflicts.
  */
 export function createSerializer(): Serializer {
   const tails = new Map<string, Promise<unknown>>()

@@ -13,7 +13,7 @@ export function reportFaults(event: OpenPaymentsEvent): void {
   if (line !== undefined) console.error(`open-payments-server: ${line}`)
 }
 
-/** What has happened, and what to do; `undefined` for what needs nobody. */
+/** What has happened, and what to do; `undefined` for what needs no person. */
 function lineFor(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
