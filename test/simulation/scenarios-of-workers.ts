@@ -129,8 +129,8 @@ export const OF_WORKERS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: "if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }\n    // Nobody",
-            put: '// Nobody',
+            find: "if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }\n    // No client",
+            put: '// No client',
           },
         ],
         finds: /went from failed to failed/,
