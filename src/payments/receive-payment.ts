@@ -102,7 +102,8 @@ function assertReceived(amount: Amount, transferId: string): void {
     throw new RangeError('the value of a received amount must be a positive unsigned 64-bit integer')
   // A misspelt member is undefined: a pattern would read that as text, and every transfer would be the same one.
   if (typeof transferId !== 'string') throw new TypeError('a transfer id must be a string')
-  if (!TRANSFER_ID.test(transferId)) throw new RangeError('a transfer id must be 1 to 256 characters, with no NUL and no unpaired surrogate')
+  if (!TRANSFER_ID.test(transferId))
+    throw new RangeError('a transfer id must be 1 to 256 characters, with no NUL and no unpaired surrogate')
 }
 
 /**
