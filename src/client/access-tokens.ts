@@ -32,15 +32,18 @@ export interface AccessTokensOptions {
 /** How many tokens are held, and of how many servers it is remembered how they know this one. */
 const HELD = 1000
 
+/** How many of them a host keeps if there is no room for more. */
+const SHARE_OF_HOST = 100
+
 /**
  * Holds a token per collection and authorization server: one server's word never gets it a token that was given for
  * another's. A token that has expired is rotated, and one that cannot be is asked for anew; concurrent calls for one
  * token share what is asked.
  */
 export function accessTokens({ clock, requests, clientWalletAddress }: AccessTokensOptions): AccessTokens {
-  const held = recentlyUsed<HeldToken>(HELD)
+  const held = recentlyUsed<HeldToken>(HELD, SHARE_OF_HOST)
   const running = new Map<string, Promise<TokenResult>>()
-  const takenByAddress = recentlyUsed<true>(HELD)
+  const takenByAddress = recentlyUsed<true>(HELD, SHARE_OF_HOST)
 
   const isExpired = ({ askedAt, expiresIn }: HeldToken): boolean =>
     expiresIn !== undefined && clock.now() >= askedAt + expiresIn * 1000

@@ -1,24 +1,33 @@
-/** Remembers values by name, so many of them; the one unused for longest makes room. */
+/** Remembers values by name, which begins with a URL, so many of them; the one unused for longest makes room. */
 export interface RecentlyUsed<T> {
   get(name: string): T | undefined
   set(name: string, value: T): void
   delete(name: string): void
 }
 
-/** Remembers at most `maximum` values. What strangers can fill is bounded by this. @spec T-5 */
-export function recentlyUsed<T>(maximum: number): RecentlyUsed<T> {
-  const entries = new Map<string, T>()
+/**
+ * Remembers at most `maximum` values. What strangers can fill is bounded by this. If there is no room, a host that has
+ * more than `share` makes room for its own.
+ * @spec T-5
+ */
+export function recentlyUsed<T>(maximum: number, share: number): RecentlyUsed<T> {
+  const entries = new Map<string, { readonly value: T; readonly host: string }>()
   const set = (name: string, value: T): void => {
+    const { host } = new URL(name)
     entries.delete(name)
-    entries.set(name, value)
-    const [oldest] = entries.keys()
-    if (entries.size > maximum && oldest !== undefined) entries.delete(oldest)
+    entries.set(name, { value, host })
+    if (entries.size <= maximum) return
+    const ofHost = [...entries].filter(([, entry]) => entry.host === host).map(([other]) => other)
+    const [oldest] = ofHost.length > share ? ofHost : entries.keys()
+    if (oldest !== undefined) entries.delete(oldest)
   }
   return {
     get(name) {
-      const value = entries.get(name)
-      if (value !== undefined) set(name, value)
-      return value
+      const found = entries.get(name)
+      if (found === undefined) return undefined
+      entries.delete(name)
+      entries.set(name, found)
+      return found.value
     },
     set,
     delete: (name) => void entries.delete(name),

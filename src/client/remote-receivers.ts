@@ -7,7 +7,7 @@ import type { Secrets } from '../ports/secrets.ts'
 import { parseReceiver, type Receiver } from '../protocol/receiver.ts'
 import { accessTokens, type HeldToken } from './access-tokens.ts'
 import { parseIncomingPayment, parsePublicView, readAnswer } from './answers.ts'
-import { recentlyUsed } from './recently-used.ts'
+import { type KnownCollection, knownCollections } from './known-collections.ts'
 import { signedRequests } from './signed-requests.ts'
 
 /** What it takes to read receivers on other servers. */
@@ -26,9 +26,6 @@ export interface RemoteReceiversOptions {
 /** For all requests that it takes to read one receiver. */
 const DEADLINE_SECONDS = 3
 
-/** How many collections it is remembered of which authorization server they were read by. */
-const REMEMBERED = 1000
-
 /** A read with a token. None where it failed before. */
 interface Attempt {
   readonly found: FoundReceiver
@@ -36,15 +33,9 @@ interface Attempt {
   readonly isNew?: boolean
 }
 
-/** For whom a receiver is read: `before` is the authorization server by which its collection was read the last time. */
-interface Asker {
-  readonly before: string | undefined
-  readonly signal: AbortSignal
-}
-
-/** What the receiver's server may be asked: it is known where it was read before. */
-function wordOf({ before, signal }: Asker): OutboundOptions {
-  return { isKnown: before !== undefined, signal }
+/** One read of a receiver, and what is known of its collection. */
+interface Reading extends OutboundOptions {
+  readonly known: KnownCollection | undefined
 }
 
 const LATE: FoundReceiver = { ok: false, reason: 'unreachable', detail: `no answer within ${DEADLINE_SECONDS} seconds` }
@@ -58,49 +49,47 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
   const { clock, send, emit } = options
   const requests = signedRequests(options)
   const tokens = accessTokens({ ...options, requests })
-  const authServers = recentlyUsed<string>(REMEMBERED)
+  const collections = knownCollections()
   const running = new Map<string, Promise<FoundReceiver>>()
 
   /** As the authorization server that worked before says; where that is refused, as the one that is named now. */
   async function read(receiver: Receiver, signal: AbortSignal): Promise<FoundReceiver> {
     const { collection } = receiver
-    const before = authServers.get(collection)
-    const asker: Asker = { before, signal }
-    const first = before === undefined ? undefined : await readBy(before, receiver, asker)
-    if (first !== undefined && !isRefused(first.found)) {
-      if (!first.found.ok && first.found.reason !== 'unknown') authServers.delete(collection)
-      return first.found
-    }
-    authServers.delete(collection)
-    return readAfresh(receiver, asker, first?.token)
+    const known = collections.get(collection)
+    const reading: Reading = { known, isKnown: known !== undefined, signal }
+    if (known === undefined || known.isDoubted) return readAfresh(receiver, reading)
+    const { found, token } = await readBy(known.authServer, receiver, reading)
+    if (found.ok || found.reason === 'unknown') return found
+    collections.doubt(collection)
+    return isRefused(found) ? readAfresh(receiver, reading, token) : found
   }
 
-  async function readAfresh(receiver: Receiver, asker: Asker, refused: HeldToken | undefined): Promise<FoundReceiver> {
-    const { url, collection } = receiver
-    const view = await send({ method: 'GET', url, headers: { accept: 'application/json' } }, wordOf(asker))
+  async function readAfresh(receiver: Receiver, reading: Reading, refused?: HeldToken): Promise<FoundReceiver> {
+    const { url } = receiver
+    const view = await send({ method: 'GET', url, headers: { accept: 'application/json' } }, reading)
     const named = readAnswer('public view', view, parsePublicView)
     if (!named.ok) return named
     const authServer = named.value
-    const attempt = await readBy(authServer, receiver, asker, refused)
+    const attempt = await readBy(authServer, receiver, reading, refused)
     // A token that was held may have been revoked: asked for once more.
     const isStale = isRefused(attempt.found) && attempt.token !== undefined && !attempt.isNew
-    const { found } = isStale ? await readBy(authServer, receiver, asker, attempt.token) : attempt
-    if (found.ok) authServers.set(collection, authServer)
+    const { found } = isStale ? await readBy(authServer, receiver, reading, attempt.token) : attempt
     return found
   }
 
   async function readBy(
     authServer: string,
     { url, collection }: Receiver,
-    asker: Asker,
+    reading: Reading,
     refused?: HeldToken,
   ): Promise<Attempt> {
     // Another one than before is known by the word of the receiver's server alone.
-    const result = await tokens.tokenFor(collection, authServer, asker.before === authServer, refused)
+    const result = await tokens.tokenFor(collection, authServer, reading.known?.authServer === authServer, refused)
     if (!result.ok) return { found: result }
     const { token, isNew } = result
-    const answer = await requests.send({ method: 'GET', url, token: token.value }, wordOf(asker))
+    const answer = await requests.send({ method: 'GET', url, token: token.value }, reading)
     const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url))
+    if (payment.ok) collections.trust(collection, authServer)
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }
   }
 
