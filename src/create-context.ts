@@ -10,7 +10,7 @@ import type { MoneyEvent, OnEvent } from './ports/events.ts'
 import type { Pricing } from './ports/pricing.ts'
 import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { isSameAsset } from './protocol/amount.ts'
-import { clientWalletAddress } from './protocol/client.ts'
+import { payersOf } from './protocol/client.ts'
 import { answerBefore } from './records/deadline.ts'
 import { guardDirectory } from './records/guard-directory.ts'
 import { guardStorage } from './records/guard-storage.ts'
@@ -20,6 +20,7 @@ import { fetchKeyResolver } from './runtime/fetch-key-resolver.ts'
 import { outboundRequests } from './runtime/outbound-requests.ts'
 import { hostNetwork } from './runtime/pinned-connection.ts'
 import { reportFaults } from './runtime/report-faults.ts'
+import { lookupsBudget } from './runtime/request-budget.ts'
 import { systemClock } from './runtime/system-clock.ts'
 import { tokenBuckets } from './runtime/token-buckets.ts'
 import { webCryptography } from './runtime/web-crypto.ts'
@@ -78,7 +79,13 @@ function readReceivers({
   if (network === undefined) throw new ConfigurationError('remoteReceivers is required on a host without node:https')
   const { clientWalletAddress, loopbackHttp } = policies
   const send = outboundRequests({ clock: own.clock, loopbackHttp, network })
-  return createRemoteReceivers({ ...own, send, ...(clientWalletAddress !== undefined && { clientWalletAddress }) })
+  const charge = lookupsBudget(own.clock)
+  return createRemoteReceivers({
+    ...own,
+    send,
+    charge,
+    ...(clientWalletAddress !== undefined && { clientWalletAddress }),
+  })
 }
 
 const HOUR_MILLISECONDS = 3_600_000
@@ -96,13 +103,7 @@ function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCr
     refillMilliseconds: HOUR_MILLISECONDS,
     maximumKeys: METERED,
   })
-  return (client, source) => {
-    // Where the source is known, it alone is charged for a client that has no wallet address: such names are free to
-    // make, and remembering them would push out what others have used up.
-    const isFree = source !== undefined && clientWalletAddress(client) === undefined
-    const payers = [...(isFree ? [] : [`client ${client}`]), ...(source === undefined ? [] : [`source ${source}`])]
-    return Math.ceil(take(...payers) / 1000)
-  }
+  return (client, source) => Math.ceil(take(...payersOf(client, source)) / 1000)
 }
 
 const ACKNOWLEDGE_SECONDS = 10

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
+import type { OutboundStanding } from '../ports/outbound-requests.ts'
 import { type AccessToken, type Failure, parseGrant, parseGranted, readAnswer } from './answers.ts'
 import { recentlyUsed } from './recently-used.ts'
 import type { SignedRequests } from './signed-requests.ts'
@@ -15,10 +16,15 @@ export type TokenResult = { readonly ok: true; readonly token: HeldToken; readon
 /** The access tokens by which this server reads incoming payments elsewhere. */
 export interface AccessTokens {
   /**
-   * A token of `authServer` for the payments of one collection, and for nothing else. `isKnown`: a token of that one was
-   * good there before. `refused` is one that was refused there: it is never given again.
+   * A token of `authServer` for the payments of one collection, and for nothing else. That one is known if a token of it
+   * was good there before. `refused` is one that was refused there: it is never given again.
    */
-  tokenFor(collection: string, authServer: string, isKnown: boolean, refused?: HeldToken): Promise<TokenResult>
+  tokenFor(
+    collection: string,
+    authServer: string,
+    standing: OutboundStanding,
+    refused?: HeldToken,
+  ): Promise<TokenResult>
 }
 
 /** What it takes to get tokens. */
@@ -49,20 +55,20 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
     expiresIn !== undefined && clock.now() >= askedAt + expiresIn * 1000
 
   /** Asks as a client that is known by its key, and where that is refused by its wallet address; first as it worked before. */
-  async function requestGrant(authServer: string, isKnown: boolean): Promise<TokenResult> {
+  async function requestGrant(authServer: string, standing: OutboundStanding): Promise<TokenResult> {
     const { jwk } = await requests.key()
     const isByAddress = takenByAddress.get(authServer) === true
     const clients = clientWalletAddress === undefined ? [{ jwk }] : [{ jwk }, clientWalletAddress]
     const [first, second] = isByAddress ? clients.toReversed() : clients
-    const result = await askForGrant(authServer, first, isKnown)
+    const result = await askForGrant(authServer, first, standing)
     if (result.ok || result.reason !== 'refused' || second === undefined) return result
-    const other = await askForGrant(authServer, second, isKnown)
+    const other = await askForGrant(authServer, second, standing)
     if (other.ok && isByAddress) takenByAddress.delete(authServer)
     else if (other.ok) takenByAddress.set(authServer, true)
     return other
   }
 
-  async function askForGrant(authServer: string, client: unknown, isKnown: boolean): Promise<TokenResult> {
+  async function askForGrant(authServer: string, client: unknown, standing: OutboundStanding): Promise<TokenResult> {
     const askedAt = clock.now()
     const answer = await requests.send(
       {
@@ -70,7 +76,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
         url: authServer,
         json: { access_token: { access: [{ type: 'incoming-payment', actions: ['read-all'] }] }, client },
       },
-      { isKnown },
+      { standing },
     )
     const step = `grant at ${authServer}`
     const read = readAnswer(step, answer, parseGrant)
@@ -80,10 +86,15 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
   }
 
   /** Only where the token comes from: its value is told to nobody else. */
-  async function rotate({ value, manage }: HeldToken, authServer: string): Promise<HeldToken | undefined> {
+  async function rotate(
+    { value, manage }: HeldToken,
+    authServer: string,
+    standing: OutboundStanding,
+  ): Promise<HeldToken | undefined> {
     if (new URL(manage).origin !== new URL(authServer).origin) return undefined
     const askedAt = clock.now()
-    const answer = await requests.send({ method: 'POST', url: manage, token: value }, { isKnown: true })
+    const sending = { standing: standing === 'ordered' ? standing : 'known' } as const
+    const answer = await requests.send({ method: 'POST', url: manage, token: value }, sending)
     const read = readAnswer('rotation', answer, parseGranted)
     return read.ok ? { ...read.value, askedAt } : undefined
   }
@@ -91,26 +102,28 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
   async function renew(
     name: string,
     authServer: string,
-    isKnown: boolean,
+    standing: OutboundStanding,
     expired: HeldToken | undefined,
   ): Promise<TokenResult> {
-    const rotated = expired && (await rotate(expired, authServer))
+    const rotated = expired && (await rotate(expired, authServer, standing))
     const result: TokenResult = rotated
       ? { ok: true, token: rotated, isNew: true }
-      : await requestGrant(authServer, isKnown)
+      : await requestGrant(authServer, standing)
     if (result.ok) held.set(name, result.token)
     else held.delete(name)
     return result
   }
 
   return {
-    async tokenFor(collection, authServer, isKnown, refused) {
+    async tokenFor(collection, authServer, standing, refused) {
       const name = `${collection} ${authServer}`
       const found = held.get(name)
       const usable = found === refused ? undefined : found
       if (usable !== undefined && !isExpired(usable)) return { ok: true, token: usable, isNew: false }
-      const renewal = running.get(name) ?? renew(name, authServer, isKnown, usable).finally(() => running.delete(name))
-      running.set(name, renewal)
+      // Apart, so that what strangers may not ask for is refused to nobody else.
+      const run = `${name} ${standing === 'stranger'}`
+      const renewal = running.get(run) ?? renew(name, authServer, standing, usable).finally(() => running.delete(run))
+      running.set(run, renewal)
       return renewal
     },
   }

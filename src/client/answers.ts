@@ -11,7 +11,7 @@ import { parseReceiver } from '../protocol/receiver.ts'
 // and is not what the specification says makes the whole answer worth nothing.
 
 /** Why there is no receiver. */
-export type Failure = Extract<FoundReceiver, { readonly ok: false }>
+export type Failure = Exclude<FoundReceiver, { readonly ok: true } | { readonly reason: 'rate_limited' }>
 
 /** Reads an answer with status 200 by `parse`, which knows what it should be. `step` names it to the operator. */
 export function readAnswer<T>(

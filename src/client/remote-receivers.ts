@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { ServiceEvent } from '../ports/events.ts'
-import type { OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
-import type { FoundReceiver, RemoteReceivers } from '../ports/remote-receivers.ts'
+import type { ChargeLookup, OutboundOptions, OutboundStanding, SendOutbound } from '../ports/outbound-requests.ts'
+import type { FoundReceiver, ReceiverAsker, RemoteReceivers } from '../ports/remote-receivers.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { parseReceiver, type Receiver } from '../protocol/receiver.ts'
 import { accessTokens, type HeldToken } from './access-tokens.ts'
@@ -17,6 +17,8 @@ export interface RemoteReceiversOptions {
   readonly secrets: Secrets
   /** How requests leave this server: guarded, since receivers are named by strangers. */
   readonly send: SendOutbound
+  /** Bounds what one of those strangers may have it read. */
+  readonly charge: ChargeLookup
   /** A wallet address of this server, by which it is a client where those are not known by their key alone. */
   readonly clientWalletAddress?: string
   /** Hears of what is a fault of this server, not of another one. */
@@ -33,8 +35,9 @@ interface Attempt {
   readonly isNew?: boolean
 }
 
-/** One read of a receiver, and what is known of its collection. */
+/** One read of a receiver: on whose word, and what is known of its collection. */
 interface Reading extends OutboundOptions {
+  readonly asker: ReceiverAsker
   readonly known: KnownCollection | undefined
 }
 
@@ -46,22 +49,27 @@ const LATE: FoundReceiver = { ok: false, reason: 'unreachable', detail: `no answ
  * @spec QUO-9 @spec T-1 @spec T-4 @spec T-5
  */
 export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteReceivers {
-  const { clock, send, emit } = options
+  const { clock, send, charge, emit } = options
   const requests = signedRequests(options)
   const tokens = accessTokens({ ...options, requests })
   const collections = knownCollections()
   const running = new Map<string, Promise<FoundReceiver>>()
 
+  /** What keeps who asks from one more lookup; nothing does for a payment that is ordered. */
+  function limit({ isOrdered, ...asker }: ReceiverAsker, isKnown: boolean): FoundReceiver | undefined {
+    const retryAfterSeconds = isOrdered === true ? 0 : charge(asker, isKnown)
+    return retryAfterSeconds > 0 ? { ok: false, reason: 'rate_limited', retryAfterSeconds } : undefined
+  }
+
   /** As the authorization server that worked before says; where that is refused, as the one that is named now. */
-  async function read(receiver: Receiver, signal: AbortSignal): Promise<FoundReceiver> {
-    const { collection } = receiver
-    const known = collections.get(collection)
-    const reading: Reading = { known, isKnown: known !== undefined, signal }
+  async function read(receiver: Receiver, reading: Reading): Promise<FoundReceiver> {
+    const { known, asker } = reading
     if (known === undefined || known.isDoubted) return readAfresh(receiver, reading)
     const { found, token } = await readBy(known.authServer, receiver, reading)
     if (found.ok || found.reason === 'unknown') return found
-    collections.doubt(collection)
-    return isRefused(found) ? readAfresh(receiver, reading, token) : found
+    collections.doubt(receiver.collection)
+    if (!isRefused(found)) return found
+    return limit(asker, false) ?? readAfresh(receiver, reading, token)
   }
 
   async function readAfresh(receiver: Receiver, reading: Reading, refused?: HeldToken): Promise<FoundReceiver> {
@@ -73,8 +81,9 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     const attempt = await readBy(authServer, receiver, reading, refused)
     // A token that was held may have been revoked: asked for once more.
     const isStale = isRefused(attempt.found) && attempt.token !== undefined && !attempt.isNew
-    const { found } = isStale ? await readBy(authServer, receiver, reading, attempt.token) : attempt
-    return found
+    const again = async (): Promise<FoundReceiver> =>
+      limit(reading.asker, false) ?? (await readBy(authServer, receiver, reading, attempt.token)).found
+    return isStale ? again() : attempt.found
   }
 
   async function readBy(
@@ -84,20 +93,22 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     refused?: HeldToken,
   ): Promise<Attempt> {
     // Another one than before is known by the word of the receiver's server alone.
-    const result = await tokens.tokenFor(collection, authServer, reading.known?.authServer === authServer, refused)
+    const isOther = reading.known?.authServer !== authServer && reading.standing !== 'ordered'
+    const standing = isOther ? 'stranger' : reading.standing
+    const result = await tokens.tokenFor(collection, authServer, standing, refused)
     if (!result.ok) return { found: result }
     const { token, isNew } = result
     const answer = await requests.send({ method: 'GET', url, token: token.value }, reading)
     const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url))
-    if (payment.ok) collections.trust(collection, authServer)
+    if (payment.ok) collections.trust(collection, authServer, reading.standing === 'ordered')
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }
   }
 
-  async function readInTime(receiver: Receiver): Promise<FoundReceiver> {
+  async function readInTime(receiver: Receiver, reading: Omit<Reading, 'signal'>): Promise<FoundReceiver> {
     const stop = new AbortController()
     const late = clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => LATE)
     try {
-      return await Promise.race([read(receiver, stop.signal), late])
+      return await Promise.race([read(receiver, { ...reading, signal: stop.signal }), late])
     } catch (cause) {
       emit({
         type: 'fault',
@@ -113,15 +124,27 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
   }
 
   return {
-    async find(text) {
+    async find(text, asker = {}) {
       const receiver = parseReceiver(text)
       if (receiver === undefined) return { ok: false, reason: 'invalid', detail: 'not the URL of an incoming payment' }
-      const { url } = receiver
-      const reading = running.get(url) ?? readInTime(receiver).finally(() => running.delete(url))
-      running.set(url, reading)
-      return reading
+      const known = collections.get(receiver.collection)
+      const standing = standingOf(asker, known)
+      // Apart, so that what strangers may not ask for is refused to nobody else.
+      const run = `${standing} ${receiver.url}`
+      const reading = running.get(run)
+      if (reading !== undefined) return reading
+      const limited = limit(asker, known !== undefined)
+      if (limited !== undefined) return limited
+      const started = readInTime(receiver, { asker, known, standing }).finally(() => running.delete(run))
+      running.set(run, started)
+      return started
     },
   }
+}
+
+function standingOf({ isOrdered }: ReceiverAsker, known: KnownCollection | undefined): OutboundStanding {
+  if (isOrdered === true) return 'ordered'
+  return known === undefined ? 'stranger' : 'known'
 }
 
 function isRefused(found: FoundReceiver): boolean {

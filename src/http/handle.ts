@@ -2,6 +2,7 @@ import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { KeyResolver } from '../ports/key-resolver.ts'
+import type { RemoteReceivers } from '../ports/remote-receivers.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { readBody, readJson } from './body.ts'
 import type { Route } from './endpoint.ts'
@@ -68,7 +69,7 @@ function createExchange(
   let parsed: { readonly value: unknown } | undefined
   const source = request.source ? sourceNetwork(request.source) : undefined
   return {
-    context: source === undefined ? context : { ...context, keyResolver: askFor(source, context.keyResolver) },
+    context: source === undefined ? context : askingFor(source, context),
     operation: row.operation,
     role: row.role,
     origin,
@@ -86,7 +87,20 @@ function createExchange(
   }
 }
 
-/** Every key that an endpoint looks up is asked for in the name of the request's source. @spec T-5 */
+/** Whatever an endpoint looks up elsewhere is asked for in the name of the request's source. @spec T-5 */
+function askingFor(source: string, context: Context): Context {
+  const { keyResolver, remoteReceivers } = context
+  return {
+    ...context,
+    keyResolver: askFor(source, keyResolver),
+    ...(remoteReceivers && { remoteReceivers: readFor(source, remoteReceivers) }),
+  }
+}
+
+function readFor(source: string, receivers: RemoteReceivers): RemoteReceivers {
+  return { find: (url, asker) => receivers.find(url, { ...asker, source }) }
+}
+
 function askFor(source: string, resolver: KeyResolver): KeyResolver {
   return {
     keySet: (walletAddress, unknownKid, asker) => resolver.keySet(walletAddress, unknownKid, { ...asker, source }),

@@ -1,4 +1,6 @@
+import { rateLimited } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
+import type { ReceiverAsker } from '../ports/remote-receivers.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
@@ -51,32 +53,36 @@ export interface ReceiverLookup {
 
 /**
  * Looks up the receiver of one request, on this server anew each time. Another server is asked only once, however often the
- * request is attempted: strangers are slow.
+ * request is attempted: strangers are slow. It is asked in the name of who wants to pay. @spec T-5
  */
-export function lookUpReceiver(context: Context): ReceiverLookup {
+export function lookUpReceiver(context: Context, asker: ReceiverAsker): ReceiverLookup {
   let resolved: Promise<ResolvedReceiver> | undefined
   let reached: Promise<ReachedReceiver> | undefined
   return {
     resolve: async (url) => {
-      if (!isRemoteReceiver(context, url)) return resolveReceiver(context, url)
-      resolved ??= resolveReceiver(context, url)
+      if (!isRemoteReceiver(context, url)) return resolveReceiver(context, url, asker)
+      resolved ??= resolveReceiver(context, url, asker)
       return resolved
     },
     reach: async (url, from, amount) => {
       const parsed = isRemoteReceiver(context, url) ? parseReceiver(url) : undefined
-      if (parsed === undefined) return resolveReceiver(context, url)
-      reached ??= reachRemoteReceiver(context, parsed.url, from, amount).then((found) =>
-        found.ok ? found : refusalOf(found),
+      if (parsed === undefined) return resolveReceiver(context, url, asker)
+      reached ??= reachRemoteReceiver(context, parsed.url, from, amount, asker).then((found) =>
+        found.ok ? found : refusalOf(found, url),
       )
       return reached
     },
   }
 }
 
-function refusalOf({
-  reason,
-  detail,
-}: Extract<FoundRemoteReceiver, { readonly ok: false }>): Extract<ResolvedReceiver, { readonly ok: false }> {
+/** Throws "rate limited" if the other server was not asked. */
+function refusalOf(
+  found: Extract<FoundRemoteReceiver, { readonly ok: false }>,
+  url: string,
+): Extract<ResolvedReceiver, { readonly ok: false }> {
+  if (found.reason === 'rate_limited')
+    throw rateLimited(found.retryAfterSeconds, `one client or source names too many receivers, the last of them ${url}`)
+  const { reason, detail } = found
   return { ok: false, reason: NOT_REACHABLE[reason], ...(detail !== undefined && { detail }) }
 }
 
@@ -92,14 +98,14 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
  * remote whatever its id, and a remote one can be paid only if a payment method is configured.
  * @spec RS-10 @spec OUT-4 @spec T-41 @spec INC-13
  */
-export async function resolveReceiver(context: Context, url: string): Promise<ResolvedReceiver> {
+export async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
   if (!isLocalReceiver(parsed, context.resourceServer)) {
     if (context.remoteReceivers === undefined)
       return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
-    const found = await findRemoteReceiver(context, parsed.url)
-    return found.ok ? found : refusalOf(found)
+    const found = await findRemoteReceiver(context, parsed.url, asker)
+    return found.ok ? found : refusalOf(found, parsed.url)
   }
   const record = await readRecord(context.storage, 'incoming-payment', parsed.id)
   if (record === undefined) return { ok: false, reason: 'unknown incoming payment' }

@@ -81,8 +81,8 @@ export interface Serializer {
 
 /**
  * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
- * if the host names its source, with a `keyResolver` that asks in the name of that source; if it asks another server, with
- * `waitsUntil`.
+ * if the host names its source, with a `keyResolver` and `remoteReceivers` that ask in the name of that source; if it asks
+ * another server, with `waitsUntil`.
  */
 export interface Context {
   /** Published base URLs, without a trailing slash. */

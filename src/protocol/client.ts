@@ -38,6 +38,17 @@ export function clientWalletAddress(client: ClientId): string | undefined {
   return client.startsWith('jwk:') ? undefined : client
 }
 
+/**
+ * Who is charged for what a client causes: the client, and the source that it asks from if the host names it. Then that
+ * source alone is charged for a client that has no wallet address: such names are free to make, and remembering them would
+ * push out what others have used up.
+ * @spec T-5 @spec T-37
+ */
+export function payersOf(client: ClientId | undefined, source: string | undefined): readonly string[] {
+  const isFree = client === undefined || (source !== undefined && clientWalletAddress(client) === undefined)
+  return [...(isFree ? [] : [`client ${client}`]), ...(source === undefined ? [] : [`source ${source}`])]
+}
+
 /** The longest name that is shown, in characters. */
 const MAXIMUM_NAME = 100
 

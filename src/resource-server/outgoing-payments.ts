@@ -61,7 +61,7 @@ async function orderPayment({ exchange, caller, body }: Input<TokenCaller, Creat
   await unlessRepeated(exchange.context, use.key, payer)
   const isRemote = await isPaidRemotely(exchange.context, body)
   const context = isRemote ? withPatience(exchange.context) : exchange.context
-  const receivers = lookUpReceiver(context)
+  const receivers = lookUpReceiver(context, { client: caller.token.client })
   const readTerms = async (): Promise<PaymentTerms> => {
     const terms =
       'quoteId' in body

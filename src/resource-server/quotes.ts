@@ -30,7 +30,7 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const context = isRemote ? withPatience(exchange.context) : exchange.context
   const use = await singleUseOf(exchange, caller)
   const payer = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
-  const receivers = lookUpReceiver(context)
+  const receivers = lookUpReceiver(context, { client: caller.token.client })
   const { response } = await decideOnce(context, use, async () => {
     const walletAddress = await activeWalletAddress(context, caller, payer)
     const quote = await intendQuote(context, caller.token.client, walletAddress, body, receivers)

@@ -6,9 +6,9 @@ import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
 import { cacheDocuments, type Loaded } from './document-cache.ts'
 import { type GuardedRequests, type OutboundNetwork, parseOutboundUrl, sendGuarded } from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
-import { failuresBudget, strangersBudget, UNLIMITED } from './request-budget.ts'
+import { FROM_SOURCE, failuresBudget, strangersBudget, UNLIMITED } from './request-budget.ts'
 import { systemClock } from './system-clock.ts'
-import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
+import { tokenBuckets } from './token-buckets.ts'
 
 /** How client keys are fetched. */
 export interface FetchKeyResolverOptions {
@@ -22,9 +22,6 @@ export interface FetchKeyResolverOptions {
   /** How other servers are reached. Default: by the `node:https` of the host; required on a host without it. */
   readonly network?: OutboundNetwork
 }
-
-/** How much of what strangers may cause one source may cause: one alone must not use up the budget of a host. */
-const FROM_SOURCE: TokenBucketOptions = { capacity: 20, refillMilliseconds: 10_000, maximumKeys: 1000 }
 
 /** A fetched JSON document; `unreachable` if there was no answer to read, `invalid` if it was not JSON within the limits. */
 type FetchedDocument =

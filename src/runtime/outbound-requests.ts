@@ -12,15 +12,20 @@ export interface OutboundRequestsOptions {
 }
 
 /**
- * Sends requests guarded against server-side request forgery, within budgets: of strangers per host and per address, and of
- * who is known per host. They are apart: what strangers make this server ask of a host shuts out nobody who is known there.
+ * Sends requests guarded against server-side request forgery, within budgets per host and per address, for each standing its
+ * own: what strangers make this server ask of a host shuts out nobody who is known there, and neither keeps a payment that
+ * is ordered from its receiver.
  * @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5
  */
 export function outboundRequests({ clock, loopbackHttp, network }: OutboundRequestsOptions): SendOutbound {
   const ofStrangers = strangersBudget(clock)
-  const ofKnown = knownBudget(clock)
-  return (request, { isKnown, signal }) => {
-    const budget = isKnown ? ofKnown : ofStrangers
-    return sendGuarded({ clock, loopbackHttp, budget, network }, request, signal)
+  const others = { known: knownBudget(clock), ordered: knownBudget(clock) }
+  return async (request, { standing, signal }) => {
+    const guarded = { clock, loopbackHttp, network }
+    if (standing === 'stranger') return sendGuarded({ ...guarded, budget: ofStrangers }, request, signal)
+    const budget = others[standing]()
+    const answer = await sendGuarded({ ...guarded, budget }, request, signal)
+    if (answer.ok && answer.document !== undefined) budget.giveBack()
+    return answer
   }
 }

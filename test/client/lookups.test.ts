@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import type { FoundReceiver, ReceiverAsker } from '../../src/ports/remote-receivers.ts'
 import { jsonReply } from '../key-resolver/fake-network.ts'
 import { lines } from './internet.ts'
 import { COLLECTION, paymentDocument, RECEIVER, type StandIn, standIn } from './stand-in.ts'
 
+const MALLORY = { client: 'https://mallory.example/client', source: '198.51.100.7' }
+const HONEST = { client: 'https://shop.example/client', source: '198.51.100.8' }
 const OK = { ok: true }
+const LIMITED = { ok: false, reason: 'rate_limited', retryAfterSeconds: 1 }
 
 /** A server that answers ids which begin with `bad` with a status of its choice. */
 function victim(status = 404): StandIn {
@@ -18,10 +22,16 @@ function victim(status = 404): StandIn {
   return there
 }
 
-/** So many receivers in collections of the victim that nobody has read. */
-async function nameUnknown({ receivers }: StandIn, times: number): Promise<void> {
-  for (let at = 0; at < times; at++) await receivers.find(`https://pay.example/${at}/incoming-payments/bad`)
+/** So many receivers in collections of the victim that nobody has read, and what came of it. */
+async function nameUnknown({ receivers }: StandIn, times: number, asker?: ReceiverAsker): Promise<FoundReceiver[]> {
+  const found: FoundReceiver[] = []
+  for (let at = 0; at < times; at++)
+    found.push(await receivers.find(`https://pay.example/${at}/incoming-payments/bad`, asker))
+  return found
 }
+
+const countLimited = (found: readonly FoundReceiver[]): number =>
+  found.filter((one) => !one.ok && one.reason === 'rate_limited').length
 
 describe('an incoming payment that cannot be read', () => {
   it.each([400, 401, 403, 404, 429, 500])(
@@ -47,5 +57,107 @@ describe('an incoming payment that cannot be read', () => {
     there.world.connections.length = 0
     await there.receivers.find(RECEIVER)
     expect(lines(there.world)).toEqual([`signed GET ${RECEIVER}`])
+  })
+})
+
+describe('who names receivers at servers that are not known', () => {
+  it('T-5 has 20 of them read in 10 seconds, then one in each half second', async () => {
+    const there = victim()
+    expect(countLimited(await nameUnknown(there, 30, MALLORY))).toBe(10)
+    expect(there.world.connections).toHaveLength(20)
+    expect(await there.receivers.find(RECEIVER, MALLORY)).toEqual(LIMITED)
+    there.clock.advance(1000)
+    expect(countLimited(await nameUnknown(there, 30, MALLORY))).toBe(28)
+  })
+
+  it('T-5 shuts out neither another client, nor whoever reads what is known', async () => {
+    const there = victim()
+    await nameUnknown(there, 200, MALLORY)
+    expect(await there.receivers.find(RECEIVER, HONEST)).toMatchObject(OK)
+    expect(await there.receivers.find(`${COLLECTION}/2`, MALLORY)).toMatchObject(OK)
+  })
+
+  it.each<[string, (at: number) => ReceiverAsker]>([
+    ['one client from many sources', (at) => ({ ...MALLORY, source: `198.51.100.${at}` })],
+    ['many clients from one source', (at) => ({ ...MALLORY, client: `https://m${at}.example/client` })],
+    ['many keys from one source', (at) => ({ ...MALLORY, client: `jwk:${at}` })],
+    ['one client whose sources the host does not name', () => ({ client: MALLORY.client })],
+    ['one key whose sources the host does not name', () => ({ client: 'jwk:1' })],
+  ])('T-5 is charged as one: %s', async (_, askerOf) => {
+    const there = victim()
+    const found: FoundReceiver[] = []
+    for (let at = 0; at < 30; at++) found.push(...(await nameUnknown(there, 1, askerOf(at))))
+    expect(countLimited(found)).toBe(10)
+  })
+
+  it('T-5 is not charged for a read that is under way', async () => {
+    const { receivers, world } = victim()
+    const found = await Promise.all(Array.from({ length: 100 }, () => receivers.find(RECEIVER, MALLORY)))
+    expect(found.filter(({ ok }) => ok)).toHaveLength(100)
+    expect(lines(world)).toHaveLength(3)
+  })
+})
+
+describe('who names receivers at a server that is known', () => {
+  it('T-5 has 500 of them read in 10 seconds, and others have theirs read', async () => {
+    const there = victim()
+    await there.receivers.find(RECEIVER)
+    const found: FoundReceiver[] = []
+    for (let at = 0; at < 520; at++) found.push(await there.receivers.find(`${COLLECTION}/${at}`, MALLORY))
+    expect(countLimited(found)).toBe(20)
+    expect(await there.receivers.find(RECEIVER, HONEST)).toMatchObject(OK)
+  })
+
+  it('T-5 has 20 that are refused asked for by another token', async () => {
+    const there = victim()
+    const { payment } = there.answers
+    there.answers.payment = (connection) =>
+      connection.url.pathname.includes('secret') ? jsonReply({}, { status: 403 }) : payment(connection)
+    await there.receivers.find(RECEIVER)
+    there.world.connections.length = 0
+    for (let at = 0; at < 40; at++) {
+      await there.receivers.find(`${COLLECTION}/secret${at}`, MALLORY)
+      expect(await there.receivers.find(`${COLLECTION}/${at}`, HONEST)).toMatchObject(OK)
+    }
+    expect(lines(there.world).filter((line) => line.includes('POST'))).toHaveLength(20)
+  })
+})
+
+describe('the receiver of a payment that is ordered', () => {
+  const ORDER = { isOrdered: true, source: MALLORY.source }
+
+  it('T-5 is read whatever strangers ask of its server, also where this one has just started', async () => {
+    const there = victim()
+    await nameUnknown(there, 105)
+    // Nor do they keep it from the token: its authorization server has been asked for all that they may ask of it.
+    const { grant } = there.answers
+    there.answers.grant = () => jsonReply({}, { status: 400 })
+    for (let at = 0; at < 105; at++) {
+      there.world.hosts.set(`evil-${at}.example`, there.answers.view)
+      there.world.addresses.set(`evil-${at}.example`, [[`93.184.218.${at}`]])
+      await there.receivers.find(`https://evil-${at}.example/incoming-payments/1`)
+    }
+    there.answers.grant = grant
+    expect(await there.receivers.find(RECEIVER)).toMatchObject({ ok: false, reason: 'unreachable' })
+    expect(await there.receivers.find(RECEIVER, ORDER)).toMatchObject(OK)
+    expect(await there.receivers.find(`${COLLECTION}/2`, HONEST)).toMatchObject(OK)
+  })
+
+  it('T-5 is read whatever its source has asked for', async () => {
+    const there = victim()
+    await nameUnknown(there, 30, MALLORY)
+    for (let at = 0; at < 30; at++)
+      expect(await there.receivers.find(`https://pay.example/${at}/incoming-payments/1`, ORDER)).toMatchObject(OK)
+  })
+
+  it('T-5 is not given the answer of a stranger who asks for it at once', async () => {
+    const there = victim()
+    await nameUnknown(there, 105)
+    const [asStranger, ordered] = await Promise.all([
+      there.receivers.find(RECEIVER, HONEST),
+      there.receivers.find(RECEIVER, ORDER),
+    ])
+    expect(asStranger).toMatchObject({ ok: false, reason: 'unreachable' })
+    expect(ordered).toMatchObject(OK)
   })
 })

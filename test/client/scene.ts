@@ -4,6 +4,7 @@ import type { Clock } from '../../src/ports/clock.ts'
 import type { RemoteReceivers } from '../../src/ports/remote-receivers.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
+import { lookupsBudget } from '../../src/runtime/request-budget.ts'
 import { AUTH, BASE, cryptography, type TestWallet, testWallet } from '../support/test-wallet.ts'
 import { hosting, type Internet, internet } from './internet.ts'
 
@@ -26,6 +27,7 @@ export function readerOn(
     cryptography,
     secrets: derivedSecrets(secrets, cryptography),
     send: outboundRequests({ clock, loopbackHttp, network: world.network }),
+    charge: lookupsBudget(clock),
     ...(clientWalletAddress !== undefined && { clientWalletAddress }),
     emit: (event) => void events.push(event),
   })

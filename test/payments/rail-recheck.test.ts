@@ -24,6 +24,22 @@ const CHANGES: readonly (readonly [string, Partial<FakeReceiver>])[] = [
   ['receiver_unknown', { trouble: 'unknown' }],
 ]
 
+describe('T-5 a receiver of a payment that is ordered', () => {
+  it('is asked for in its name alone, and again if who asks is told to wait', async () => {
+    const world = await interrupted(0)
+    const { receivers } = world.far
+    receivers.askers.length = 0
+    Object.assign(world.receiver, { trouble: 'rate_limited' })
+    await recoverLater(world)
+    expect((await onlyPayment(world)).value.state).toBe('sending')
+    expect(new Set(receivers.askers.map((asker) => JSON.stringify(asker)))).toEqual(new Set(['{"isOrdered":true}']))
+    Object.assign(world.receiver, { trouble: undefined })
+    await recoverLater(world)
+    expect((await onlyPayment(world)).value.state).toBe('completed')
+    await checkRailMoney(world)
+  })
+})
+
 describe('T-45 a receiver that has changed since it was priced', () => {
   it.each(CHANGES)('is sent nothing: %s', async (reason, change) => {
     const world = await interrupted(0)

@@ -71,7 +71,7 @@ export async function railWorld(
     process: (method = (ports) => sendInParts(far, ports.reach), more = {}) =>
       world.start((ports) => ({
         ...base,
-        remoteReceivers: { find: (url) => ports.reach('find', () => receivers.find(url)) },
+        remoteReceivers: { find: (url, asker) => ports.reach('find', () => receivers.find(url, asker)) },
         paymentMethods: [method(ports)],
         ...more,
       })),

@@ -1,4 +1,4 @@
-import type { Pricing } from 'open-payments-server'
+import type { HttpRequest, Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
 import { type FakeReceiver, fakeRemoteReceivers, REMOTE } from '../support/fake-remote-receivers.ts'
@@ -336,6 +336,25 @@ describe('a receiver on another server that cannot be paid', () => {
     rail.answerQuote = answerQuote
     wallet.clock.advance(1000)
     await expectStatus(201, asked())
+  })
+
+  it('T-5 is asked for in the name of its client and source, which are told to wait once they have asked for too much', async () => {
+    const { wallet, spending, remote, receiver } = await remoteShop()
+    const { client } = wallet.client
+    const at = { alter: (request: HttpRequest) => ({ ...request, source: '198.51.100.7' }) }
+    const json = { walletAddress: ALICE, method: 'ilp', receiver: receiver.url, debitAmount: usd('1') }
+    const order = { walletAddress: ALICE, incomingPayment: receiver.url, debitAmount: usd('1') }
+    const ask = (path: string, body: object) =>
+      wallet.send('POST', `${BASE}${path}`, { token: spending, json: body, ...at })
+    await expectStatus(201, ask('/quotes', json))
+    await expectStatus(201, askQuote(wallet, spending, { receiver: receiver.url, debitAmount: usd('1') }))
+    expect(remote.askers).toEqual([{ client, source: '198.51.100.7' }, { client }])
+    receiver.trouble = 'rate_limited'
+    for (const asked of [() => ask('/quotes', json), () => ask('/outgoing-payments', order)]) {
+      wallet.clock.advance(1000)
+      const answer = await expectRefusal(wallet, [429, 'rate_limited', 'too many requests'], asked)
+      expect(answer.headers['retry-after']).toBe('3')
+    }
   })
 
   it('is refused as ever where no payment method is configured, and nobody is asked', async () => {

@@ -9,8 +9,9 @@ import { hostNetwork } from '../../src/runtime/pinned-connection.ts'
 import { heldClock, jsonReply } from '../key-resolver/fake-network.ts'
 
 const URL_THERE = 'https://wallet.example/a'
-const KNOWN: OutboundOptions = { isKnown: true }
-const STRANGER: OutboundOptions = { isKnown: false }
+const KNOWN: OutboundOptions = { standing: 'known' }
+const ORDERED: OutboundOptions = { standing: 'ordered' }
+const STRANGER: OutboundOptions = { standing: 'stranger' }
 
 describe('an outbound request', () => {
   const clock = heldClock()
@@ -61,6 +62,7 @@ describe('an outbound request', () => {
     expect([await count(STRANGER, 150), await count(KNOWN, 2100), await count(STRANGER, 50)]).toEqual([100, 2000, 0])
     expect(connections).toHaveLength(2100)
     expect(await send({ ...get, url: 'https://other.example/' }, STRANGER)).toMatchObject({ ok: true })
+    expect(await count(ORDERED, 100)).toBe(100)
     clock.advance(1000)
     expect([await count(STRANGER, 50), await count(KNOWN, 300)]).toEqual([10, 200])
   })
@@ -85,6 +87,16 @@ describe('an outbound request', () => {
       expect(await arriving(send, names(300), KNOWN)).toBe(300)
       clock.advance(1000)
       expect(await arriving(send, names(50))).toBe(10)
+    })
+
+    it('T-5 is one of 2000 to an address where it was known and is answered well no more, which keeps out no payment', async () => {
+      const send = resolving(() => ['93.184.216.34'])
+      for (const _ of [1, 2]) expect(await arriving(send, names(1500), KNOWN)).toBe(1500)
+      reply = () => jsonReply({}, { status: 404 })
+      connections.length = 0
+      expect(await arriving(send, names(2100), KNOWN)).toBe(2000)
+      expect(connections).toHaveLength(2000)
+      expect(await arriving(send, names(10), ORDERED)).toBe(10)
     })
 
     it('T-5 counts at every address that its name means, and an address of IPv6 with its whole network', async () => {

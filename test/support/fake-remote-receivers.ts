@@ -1,4 +1,4 @@
-import type { Asset, FoundReceiver, IlpPaymentMethod, RemoteReceivers } from 'open-payments-server'
+import type { Asset, FoundReceiver, IlpPaymentMethod, ReceiverAsker, RemoteReceivers } from 'open-payments-server'
 
 /** An incoming payment on another server, which a test changes as it likes. */
 export interface FakeReceiver {
@@ -18,6 +18,8 @@ export interface FakeReceiver {
 /** Other servers' incoming payments, and how often each was asked for. */
 export interface FakeRemoteReceivers extends RemoteReceivers {
   readonly asked: string[]
+  /** In whose name. */
+  readonly askers: (ReceiverAsker | undefined)[]
   readonly all: FakeReceiver[]
   /** Called before each answer. */
   before: (url: string) => Promise<void>
@@ -29,6 +31,7 @@ export const REMOTE = 'https://other-wallet.example'
 export function fakeRemoteReceivers(): FakeRemoteReceivers {
   const fake: FakeRemoteReceivers = {
     asked: [],
+    askers: [],
     all: [],
     before: async () => undefined,
     add: (members = {}) => {
@@ -49,13 +52,16 @@ export function fakeRemoteReceivers(): FakeRemoteReceivers {
       fake.all.push(receiver)
       return receiver
     },
-    find: async (url) => {
+    find: async (url, asker) => {
       fake.asked.push(url)
+      fake.askers.push(asker)
       await fake.before(url)
       const receiver = fake.all.find((one) => one.url === url)
       if (receiver?.trouble === 'silence') return new Promise(() => undefined)
       if (receiver === undefined) return { ok: false, reason: 'unknown' }
-      return receiver.trouble === undefined ? answerOf(receiver) : { ok: false, reason: receiver.trouble }
+      const { trouble } = receiver
+      if (trouble === 'rate_limited') return { ok: false, reason: trouble, retryAfterSeconds: 3 }
+      return trouble === undefined ? answerOf(receiver) : { ok: false, reason: trouble }
     },
   }
   return fake

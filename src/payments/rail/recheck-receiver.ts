@@ -16,6 +16,9 @@ export type CheckedReceiver =
   | { readonly state: 'over'; readonly reason: string }
   | { readonly state: 'silent'; readonly reason: string; readonly detail: string | undefined }
 
+/** What may be otherwise soon. */
+const SILENT: ReadonlySet<string> = new Set(['unreachable', 'refused', 'invalid', 'rate_limited'])
+
 /**
  * Checks a receiver again right before money leaves: it must still be what the payment was priced for, and take what it has
  * not received yet.
@@ -26,13 +29,14 @@ export async function recheckReceiver(
   payment: RailPayment,
   progress: DeliveryProgress,
 ): Promise<CheckedReceiver> {
-  const found = await findRemoteReceiver(context, payment.receiver)
+  const found = await findRemoteReceiver(context, payment.receiver, { isOrdered: true })
   if (!found.ok) {
-    const isSilent = found.reason === 'unreachable' || found.reason === 'refused' || found.reason === 'invalid'
+    const isSilent = SILENT.has(found.reason)
     // The rail may know what became of what is in flight, whatever this server says.
     if (isSilent && isInFlight(progress)) return { state: 'unclear' }
     const reason = `receiver_${found.reason}`
-    return isSilent ? { state: 'silent', reason, detail: found.detail } : { state: 'over', reason }
+    if (!isSilent) return { state: 'over', reason }
+    return { state: 'silent', reason, detail: 'detail' in found ? found.detail : undefined }
   }
   const { asset, remainder, details } = found.receiver
   if (!isSameAsset(asset, payment.receiveAmount)) return { state: 'over', reason: 'receiver_changed_asset' }

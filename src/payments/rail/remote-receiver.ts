@@ -1,7 +1,7 @@
 import { unavailable } from '../../errors/conditions.ts'
 import type { Context } from '../../ports/context.ts'
 import type { PaymentMethod, RailQuote } from '../../ports/payment-method.ts'
-import type { RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
+import type { FoundReceiver, ReceiverAsker, RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
 import { type Amount, type Asset, amountOf, isAssetCode, isAssetScale, isSameAsset } from '../../protocol/amount.ts'
 import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
@@ -37,14 +37,19 @@ export type NotReachable = 'unreachable' | 'refused' | 'invalid' | 'unknown' | '
 export type FoundRemoteReceiver =
   | { readonly ok: true; readonly receiver: RemoteReceiver }
   | { readonly ok: false; readonly reason: NotReachable; readonly detail?: string }
+  | Extract<FoundReceiver, { readonly reason: 'rate_limited' }>
 
 /**
  * Asks another server for an incoming payment, under a deadline. Rejects only if the host's own `remoteReceivers` breaks
  * its contract.
  * @spec QUO-9 @spec T-45
  */
-export async function findRemoteReceiver(context: Context, url: string): Promise<FoundRemoteReceiver> {
-  const found = await raceDeadline(context, () => askServer(context, url))
+export async function findRemoteReceiver(
+  context: Context,
+  url: string,
+  asker: ReceiverAsker,
+): Promise<FoundRemoteReceiver> {
+  const found = await raceDeadline(context, () => askServer(context, url, asker))
   return found === 'late' ? { ok: false, reason: 'unreachable', detail: LATE_SERVER } : found
 }
 
@@ -54,10 +59,11 @@ export async function reachRemoteReceiver(
   url: string,
   from: Asset,
   amount: Amount | undefined,
+  asker: ReceiverAsker,
 ): Promise<(FoundRemoteReceiver & { readonly ok: false }) | { ok: true; receiver: RemoteReceiver; way: RailWay }> {
   let lateDetail = LATE_SERVER
   const reached = await raceDeadline(context, async () => {
-    const found = await askServer(context, url)
+    const found = await askServer(context, url, asker)
     if (!found.ok) return found
     lateDetail = 'the payment method did not answer in time'
     const reachable = await wayTo(context, found.receiver, from, amount)
@@ -79,9 +85,9 @@ export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
   no_method: 'the incoming payment names no payment method that this wallet can use',
 }
 
-async function askServer(context: Context, url: string): Promise<FoundRemoteReceiver> {
+async function askServer(context: Context, url: string, asker: ReceiverAsker): Promise<FoundRemoteReceiver> {
   if (context.remoteReceivers === undefined) return { ok: false, reason: 'unreachable' }
-  const found = await context.remoteReceivers.find(url)
+  const found = await context.remoteReceivers.find(url, asker)
   return found.ok ? readReceiver(context, url, found.payment) : found
 }
 
