@@ -86,8 +86,9 @@ async function endRecord(context: Context, record: StoredRecord): Promise<boolea
 
 /** Deletes records in one commit; without those that another process was faster with. Answers how many. */
 export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
+  const changes = records.map(deleteRecord)
   try {
-    return await commitUncontested(context, records.map(deleteRecord))
+    return await commitUncontested(context, changes)
   } catch (cause) {
     tellFault(context, 'a record could not be swept', cause)
     // One record that cannot be deleted keeps no other.
