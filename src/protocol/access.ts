@@ -33,7 +33,7 @@ export type Access = IncomingPaymentAccess | QuoteAccess | OutgoingPaymentAccess
 /** The three types of resource that a right can name. */
 export type AccessType = Access['type']
 
-const uri = v.pipe(v.string(), v.maxLength(2048, 'identifier too long'))
+const uri = v.pipe(v.string(), v.maxLength(2048, 'too long'))
 
 function actions<const T extends readonly Action[]>(allowed: T): v.GenericSchema<Action[], Action[]> {
   return v.pipe(
@@ -67,8 +67,8 @@ const MAX_ENTRIES = 3
 
 /** The access entries of a grant: at most three, no two of them equal. @spec GRT-3 */
 export const AccessList: v.GenericSchema<unknown, Access[]> = v.pipe(
-  v.array(v.unknown(), 'access must be an array'),
-  v.maxLength(MAX_ENTRIES, 'access has more than 3 entries'),
+  v.array(v.unknown(), 'must be an array'),
+  v.maxLength(MAX_ENTRIES, 'has more than 3 entries'),
   v.array(Access),
   v.check((list) => !repeatsEntry(list), 'access repeats an entry'),
 )

@@ -13,7 +13,7 @@ export const ClientIdentification: v.GenericSchema<unknown, ClientIdentification
     v.strictObject({ walletAddress: v.string() }),
     v.strictObject({ jwk: v.record(v.string(), v.unknown()) }),
   ],
-  'client must be a wallet address, { walletAddress } or { jwk }',
+  'must be a wallet address, { walletAddress } or { jwk }',
 )
 
 /** The one member of a grant request that says whose key it must be signed with; the rest is read once that is proved. */

@@ -21,8 +21,8 @@ export interface GrantRequest {
 }
 
 const SubjectIdentifier = v.strictObject({
-  id: v.pipe(v.string(), v.maxLength(2048, 'subject identifier too long')),
-  format: v.literal('uri', 'subject format must be uri'),
+  id: v.pipe(v.string(), v.maxLength(2048, 'too long')),
+  format: v.literal('uri', 'must be uri'),
 })
 
 const Subject = v.pipe(
@@ -32,10 +32,10 @@ const Subject = v.pipe(
 
 const FinishRequest = v.pipe(
   v.object({
-    method: v.literal('redirect', 'finish.method must be redirect'),
-    uri: v.pipe(v.string(), v.maxLength(2048, 'finish.uri too long')),
-    nonce: v.pipe(v.string(), v.check(isFinishNonce, 'finish.nonce must be 1 to 256 printable ASCII characters')),
-    hash_method: v.exactOptional(v.literal('sha-256', 'finish.hash_method must be sha-256')),
+    method: v.literal('redirect', 'must be redirect'),
+    uri: v.pipe(v.string(), v.maxLength(2048, 'too long')),
+    nonce: v.pipe(v.string(), v.check(isFinishNonce, 'must be 1 to 256 printable ASCII characters')),
+    hash_method: v.exactOptional(v.literal('sha-256', 'must be sha-256')),
   }),
   v.transform(
     (finish): Finish => ({
@@ -47,10 +47,7 @@ const FinishRequest = v.pipe(
 )
 
 const Interact = v.object({
-  start: v.pipe(
-    v.array(v.literal('redirect', 'interact.start must be redirect')),
-    v.minLength(1, 'interact.start must be redirect'),
-  ),
+  start: v.pipe(v.array(v.literal('redirect', 'must be redirect')), v.minLength(1, 'must be redirect')),
   finish: v.exactOptional(FinishRequest),
 })
 

@@ -23,16 +23,13 @@ export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
         v.string(),
         // As it will be compared: whoever approves it must not read a host that it only resembles.
         v.transform((text) => parseReceiver(text)?.url),
-        v.string('limits.receiver is not the URL of an incoming payment'),
+        v.string('not the URL of an incoming payment'),
       ),
     ),
     interval: v.exactOptional(
       v.pipe(
         v.string(),
-        v.check(
-          (text) => parseInterval(text).ok,
-          'limits.interval is not a repeating interval with a period of at least 60 seconds',
-        ),
+        v.check((text) => parseInterval(text).ok, 'not a repeating interval with a period of at least 60 seconds'),
       ),
     ),
     debitAmount: v.exactOptional(amountAsSent),

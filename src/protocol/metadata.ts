@@ -30,7 +30,7 @@ export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
   // what is nested too deeply ends the stack.
   v.custom<Metadata>(
     (value) => isMetadata(value) && isRepeatable(value, MAX_DEPTH),
-    'metadata must be an object of at most 8 levels and finite numbers',
+    'must be an object of at most 8 levels and finite numbers',
   ),
-  v.check((value) => toUtf8(JSON.stringify(value)).length <= MAX_BYTES, 'metadata is too large'),
+  v.check((value) => toUtf8(JSON.stringify(value)).length <= MAX_BYTES, 'too large'),
 )

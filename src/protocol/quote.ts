@@ -39,7 +39,7 @@ export interface CreateQuote {
 const common = {
   walletAddress: v.pipe(v.string(), v.maxLength(2048)),
   receiver: v.pipe(v.string(), v.maxLength(2048)),
-  method: v.literal('ilp', 'method must be ilp'),
+  method: v.literal('ilp', 'must be ilp'),
 }
 
 /** Reads the body of `POST /quotes`: exactly one of its three alternatives. @spec QUO-1 */

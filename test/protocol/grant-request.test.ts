@@ -95,7 +95,7 @@ describe('access', () => {
   it('GRT-3 holds three entries and not four', () => {
     const entries = ['a', 'b', 'c', 'd'].map((name) => ({ ...incoming, identifier: `https://wallet.example/${name}` }))
     expect(read({ client, access_token: { access: entries.slice(0, 3) } }).access).toHaveLength(3)
-    expect(refusal({ client, access_token: { access: entries } })).toBe('access has more than 3 entries')
+    expect(refusal({ client, access_token: { access: entries } })).toBe('has more than 3 entries')
   })
 
   it('GRT-3 repeats no entry, whatever the order of its members', () => {

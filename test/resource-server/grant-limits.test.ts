@@ -180,8 +180,8 @@ describe('a limit on the sum of payments (LIM-1)', () => {
       // A list reads as an object without members: limits that limit nothing.
       [[], `${at}: must be an object, not a list`],
       [{ debitAmount: usd('1'), receiveAmount: usd('1') }, `${at}: only one access amount allowed`],
-      [{ receiver: `${BASE}/bob` }, `${at}.receiver: limits.receiver is not the URL of an incoming payment`],
-      [{ interval: 'R/2026-01-01T00:00:00Z/PT0S' }, `${at}.interval: limits.interval is not ${period}`],
+      [{ receiver: `${BASE}/bob` }, `${at}.receiver: not the URL of an incoming payment`],
+      [{ interval: 'R/2026-01-01T00:00:00Z/PT0S' }, `${at}.interval: not ${period}`],
     ] as const) {
       await expectRefusal(wallet, invalidRequest(mistake), async () => {
         const answer = await wallet.send('POST', 'https://auth.wallet.example/', {

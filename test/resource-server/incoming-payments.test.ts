@@ -39,7 +39,7 @@ function inFuture(now: number, milliseconds: number): string {
   return new Date(now + milliseconds).toISOString()
 }
 
-const NO_METADATA = 'metadata: metadata must be an object of at most 8 levels and finite numbers'
+const NO_METADATA = 'metadata: must be an object of at most 8 levels and finite numbers'
 const FOREIGN_AMOUNT = invalidAmount('incomingAmount is not in the asset of the wallet address')
 
 describe('create-incoming-payment', () => {
@@ -216,7 +216,7 @@ describe('create-incoming-payment', () => {
     const { wallet, send } = await receivingWallet()
     const sized = (length: number) => ({ walletAddress: BOB, metadata: { a: 'x'.repeat(length - 8) } })
     await expectStatus(201, send(sized(8192)))
-    await expectRefusal(wallet, invalidRequest('metadata: metadata is too large'), () => send(sized(8193)))
+    await expectRefusal(wallet, invalidRequest('metadata: too large'), () => send(sized(8193)))
     const nested = (levels: number) => ({
       walletAddress: BOB,
       metadata: JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`),

@@ -58,7 +58,7 @@ describe('create-quote', () => {
   it.each([
     ['both amounts', { debitAmount: usd('1'), receiveAmount: usd('1') }, 'give debitAmount or receiveAmount, not both'],
     ['no method', { method: undefined }, 'method: missing'],
-    ['another method', { method: 'card' }, 'method: method must be ilp'],
+    ['another method', { method: 'card' }, 'method: must be ilp'],
     ['no receiver', { receiver: undefined }, 'receiver: missing'],
     ['a receiver that is null', { receiver: null }, 'receiver: expected string'],
     ['no walletAddress', { walletAddress: undefined }, 'walletAddress: missing'],
