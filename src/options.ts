@@ -22,7 +22,7 @@ import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
 import { FORBIDDEN_SCHEMES } from './protocol/finish.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
-import { canonicalWalletAddress } from './protocol/wallet-address.ts'
+import { canonicalWalletAddress, RESERVED_SEGMENTS } from './protocol/wallet-address.ts'
 
 /** What a wallet provides. */
 export interface OpenPaymentsOptions {
@@ -145,6 +145,8 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   if (new URL(walletAddressServer).origin !== walletAddressServer) {
     throw new ConfigurationError('walletAddressServer must be an origin, without a path')
   }
+  refuseHiddenEndpoints('authServer', options.authServer, options.resourceServer)
+  refuseHiddenEndpoints('resourceServer', options.resourceServer, options.authServer)
   checkClientWalletAddress(policies, walletAddressServer)
   requireSecrets(options.secrets)
   checkPorts(options)
@@ -153,6 +155,14 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   if (options.paymentMethods?.length && limits.leaseSeconds < 15)
     throw new ConfigurationError('settings.limits.leaseSeconds must be at least 15 with a payment method')
   return { walletAddressServer, lifetimes, limits, policies }
+}
+
+/** Requests are routed by path alone: a server at an endpoint of the other one would be asked instead of that. */
+function refuseHiddenEndpoints(name: string, url: string, other: string): void {
+  const [path, base] = [new URL(url).pathname, `${new URL(other).pathname.replace(/\/$/, '')}/`]
+  const [segment = ''] = path.startsWith(base) ? path.slice(base.length).split('/') : []
+  if (RESERVED_SEGMENTS.has(segment))
+    throw new ConfigurationError(`${name} must not be at an endpoint of the other server`)
 }
 
 function withDefaults<T extends object>(

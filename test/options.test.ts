@@ -79,6 +79,17 @@ describe('the options', () => {
     }
   })
 
+  it.each([
+    ['authServer', 'https://wallet.example/op/incoming-payments', 'https://wallet.example/op'],
+    ['authServer', 'https://auth.wallet.example/quotes/auth', 'https://wallet.example'],
+    ['resourceServer', 'https://wallet.example/auth', 'https://wallet.example/auth/token'],
+    ['resourceServer', 'https://wallet.example', 'https://wallet.example/interact/op'],
+  ])('%s is not at an endpoint of the other server: %s, %s', (name, authServer, resourceServer) => {
+    expect(refusalOf({ authServer, resourceServer })).toBe(`${name} must not be at an endpoint of the other server`)
+    const beside = (url: string): string => url.replace(/(incoming-payments|quotes|token|interact)/, '$1-of-ours')
+    expect(refusalOf({ authServer: beside(authServer), resourceServer: beside(resourceServer) })).toBe('accepted')
+  })
+
   it('authServer and resourceServer are required', () => {
     expect(refusalOf({ authServer: undefined })).toContain('authServer must be an absolute URL')
     expect(refusalOf({ resourceServer: undefined })).not.toBe('accepted')

@@ -6,7 +6,7 @@ const MAX_LENGTH = 2048
 const DEFAULT_PATH = '/.well-known/pay'
 
 /** Path segments of the three servers, which no wallet address may contain. @spec WAS-3 */
-const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
+export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   'incoming-payments',
   'outgoing-payments',
   'quotes',
