@@ -106,9 +106,13 @@ async function deliverInRoom(
   return work
 }
 
-/** Leaves a payment to the next `recover()`, of any process. Where this is not written, it is due after its lease. */
+/**
+ * Leaves a payment to whoever has room first: this process, or a `recover()` of any other. If this is not written, it is due
+ * after its lease.
+ */
 async function leaveDue(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<void> {
   await context.storage.commit([{ ...record, action: 'replace', dueAt: context.clock.now() }])
+  context.deliveries.wait(record.value)
 }
 
 const LONGEST_PAUSE_SECONDS = 3600

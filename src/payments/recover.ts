@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { answerBefore } from '../records/deadline.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
@@ -34,6 +34,7 @@ const EVENTS_MILLISECONDS = 1000
  * While there is no room for a payment with its rail, it is left to other processes or a later call, and holds up nothing else.
  */
 export function createRecovery(context: Context): () => Promise<number> {
+  context.deliveries.onRoom(({ id }) => context.ongoing.keep(takeUpWaiting(context, id)))
   let endsAt = 0
   // One run at a time: a slow host is not asked for more by each call. If a run hangs, the next one begins a lease later.
   const tellEvents = async (): Promise<readonly TakenUp[]> => {
@@ -132,9 +133,23 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
   return isRailPayment(value) && value.state !== 'decided'
 }
 
-/** Claims a payment and moves it on, unless another worker was faster. A payment to a rail goes on after this, and counts at once. */
-async function takeUp(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<TakenUp> {
-  const claimed = claim(context, record)
+/** Takes up a payment that has waited for room in this process, unless another worker has it by now. */
+async function takeUpWaiting(context: Context, id: string): Promise<void> {
+  const record = await readRecord(context.storage, 'outgoing-payment', id)
+  const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()
+  if (isDue && isForRail(record)) await takeUp(context, record, 'begun')
+}
+
+/**
+ * Claims a payment and moves it on, unless another worker was faster. A payment to a rail goes on after this, and counts at
+ * once. One that is `begun` was not interrupted, and its host is not told that it is resumed.
+ */
+async function takeUp(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  how: 'begun' | 'resumed' = 'resumed',
+): Promise<TakenUp> {
+  const claimed = claim(context, record, how)
   const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, 'later'))
   if (isForRail(record)) {
     context.deliveries.follow(record.value, work)
@@ -171,13 +186,14 @@ async function recoverEvents(context: Context): Promise<readonly TakenUp[]> {
 async function claim(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
+  how: 'begun' | 'resumed',
 ): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   try {
     if ((await context.storage.commit([{ ...record, action: 'replace', dueAt }])) !== 'committed') return 'lost'
     const { id, state, attempts } = record.value
     const at = context.clock.now()
-    context.emit({ type: 'payment_resumed', at, outgoingPayment: id, step: state, attempts })
+    if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, step: state, attempts })
     return { ...record, version: record.version + 1, dueAt }
   } catch (cause) {
     // One that was not claimed must not hold up the others; if it was claimed after all, it is due again after its lease.

@@ -38,6 +38,10 @@ export interface Deliveries {
   openRoom(): (payment: Pick<DeliveryKey, 'account'>) => boolean
   /** Counts a payment until the work has settled. */
   follow(payment: DeliveryKey, work: Promise<unknown>): void
+  /** Has a payment that found no room, and is due, taken up as soon as there is some. */
+  wait(payment: DeliveryKey): void
+  /** Says how a payment that has waited is taken up. */
+  onRoom(takeUp: (payment: DeliveryKey) => Promise<unknown>): void
 }
 
 /** Work of this process that goes on after the call that began it has resolved. */

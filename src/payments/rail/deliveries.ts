@@ -4,31 +4,74 @@ import type { Deliveries, DeliveryKey } from '../../ports/context.ts'
 export const MOST_DELIVERIES = 256
 /** So many of them are of one account: a payer whose receivers do not answer leaves room for all others. */
 const MOST_OF_ACCOUNT = 32
+/** So many payments of one account are remembered that found no room; others are found by `recover()`. */
+const MOST_WAITING_OF_ACCOUNT = 100
 
-/** Counts the payments that are with a payment method in this process, and says for which others there is room. */
+/**
+ * Counts the payments that are with a payment method in this process, and says for which others there is room. Room that
+ * becomes free belongs to those that wait for it, accounts in turn, before any that are ordered later.
+ */
 export function countDeliveries(): Deliveries {
   const works = new Map<Promise<unknown>, DeliveryKey>()
+  const waiting = new Map<string, Set<string>>()
+  let begin: ((payment: DeliveryKey) => Promise<unknown>) | undefined
+
+  const openRoom: Deliveries['openRoom'] = () => {
+    const accounts = new Map([...works.values()].map(({ id, account }) => [id, account]))
+    const counts = new Map<string, number>()
+    let count = 0
+    const enter = (account: string): void => {
+      counts.set(account, (counts.get(account) ?? 0) + 1)
+      count++
+    }
+    for (const account of accounts.values()) enter(account)
+    return ({ account }) => {
+      const hasRoom = count < MOST_DELIVERIES && (counts.get(account) ?? 0) < MOST_OF_ACCOUNT
+      if (hasRoom) enter(account)
+      return hasRoom
+    }
+  }
+  const stopWaiting = ({ id, account }: DeliveryKey): void => {
+    const ids = waiting.get(account)
+    if (ids?.delete(id) && ids.size === 0) waiting.delete(account)
+  }
+  /** The one that has waited longest of the first account that has room. That account comes last then. */
+  const nextWaiting = (): DeliveryKey | undefined => {
+    const takeRoom = openRoom()
+    for (const [account, ids] of waiting) {
+      const [id] = ids
+      if (id === undefined || !takeRoom({ account })) continue
+      waiting.delete(account)
+      waiting.set(account, ids)
+      return { id, account }
+    }
+    return undefined
+  }
+  const beginWaiting = (): void => {
+    if (begin === undefined) return
+    for (let payment = nextWaiting(); payment !== undefined; payment = nextWaiting()) follow(payment, begin(payment))
+  }
+  const follow: Deliveries['follow'] = (payment, work) => {
+    stopWaiting(payment)
+    works.set(work, payment)
+    const forget = (): void => {
+      works.delete(work)
+      beginWaiting()
+    }
+    work.then(forget, forget)
+  }
   return {
     has: (outgoingPayment) => [...works.values()].some(({ id }) => id === outgoingPayment),
-    openRoom() {
-      const accounts = new Map([...works.values()].map(({ id, account }) => [id, account]))
-      const counts = new Map<string, number>()
-      let count = 0
-      const enter = (account: string): void => {
-        counts.set(account, (counts.get(account) ?? 0) + 1)
-        count++
-      }
-      for (const account of accounts.values()) enter(account)
-      return ({ account }) => {
-        const hasRoom = count < MOST_DELIVERIES && (counts.get(account) ?? 0) < MOST_OF_ACCOUNT
-        if (hasRoom) enter(account)
-        return hasRoom
-      }
+    openRoom,
+    follow,
+    wait(payment) {
+      const ids = waiting.get(payment.account) ?? new Set()
+      if (ids.size < MOST_WAITING_OF_ACCOUNT) waiting.set(payment.account, ids.add(payment.id))
+      // Some may have become free since it was asked for.
+      beginWaiting()
     },
-    follow(payment, work) {
-      works.set(work, payment)
-      const forget = (): void => void works.delete(work)
-      work.then(forget, forget)
+    onRoom(takeUp) {
+      begin = takeUp
     },
   }
 }
