@@ -131,13 +131,12 @@ function keepAnswer(
 }
 
 /**
- * Uses the signature of a request up that has no effect of its own. A repeat is one: were its key freed, by a refusal,
- * somebody else could send it again. That its base is used up already is why it is a repeat and no replay. A nonce is
- * different: with it the client itself has asked that this signature count once, and a repeat can bring another one, so
- * one of `nonceClaims` that is there already is a refusal.
- * @spec SIG-23 @spec SIG-24 @spec SIG-26
+ * A repeat has no effect of its own, and uses its signature up all the same: were the key freed, by a refusal, somebody
+ * else could send it again. That its base is used up already is why it is a repeat and no replay. A nonce is different:
+ * with it the client itself has asked that this signature count once, and a repeat can bring another one.
+ * @spec SIG-23 @spec SIG-24
  */
-export async function useSignature(
+async function useSignature(
   context: Context,
   claims: readonly Change[],
   nonceClaims: readonly Change[],

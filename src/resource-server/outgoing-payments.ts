@@ -1,5 +1,4 @@
 import { invalidQuote, invalidReceiver } from '../errors/conditions.ts'
-import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -24,7 +23,7 @@ import {
 import { localQuoteId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
-import { unlessRepeated, useSignature } from '../records/decide-once.ts'
+import { unlessRepeated } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { activeWalletAddress, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
@@ -32,29 +31,12 @@ import { priceRequest } from './quotes.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
-/**
- * `create-outgoing-payment`: from a quote, or straight from an incoming payment. An order that is refused uses its signature
- * up, too: its client has heard that nothing is paid, and what refused it may have passed before the signature is too old.
- * @spec OUT-2 @spec OUT-3 @spec OUT-10 @spec SIG-26
- */
-export async function createOutgoingPayment(input: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
-  try {
-    return await orderPayment(input)
-  } catch (refusal) {
-    const { exchange, caller } = input
-    if (isDefinite(refusal)) await useSignature(exchange.context, caller.proof.claims, [])
-    throw refusal
-  }
-}
-
-/** Whether nothing was done, and the same request could be carried out later: no key or token that is refused can be. */
-function isDefinite(refusal: unknown): boolean {
-  if (!isOpenPaymentsError(refusal)) return false
-  const { status } = refusal.condition
-  return status >= 400 && status < 500 && status !== 401
-}
-
-async function orderPayment({ exchange, caller, body }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
+/** `create-outgoing-payment`: from a quote, or straight from an incoming payment. @spec OUT-2 @spec OUT-3 @spec OUT-10 */
+export async function createOutgoingPayment({
+  exchange,
+  caller,
+  body,
+}: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const use = await singleUseOf(exchange, caller)
   const right = requireRightTo(exchange.context, caller, 'outgoing-payment', 'create', body.walletAddress)
   const payer = activeWalletAddress(exchange.context, caller, right)

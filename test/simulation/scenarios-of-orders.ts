@@ -10,7 +10,6 @@ const DECIDE = 'src/records/decide.ts'
 const TOGETHER = 'src/records/decide-together.ts'
 const CHARGE = 'src/payments/charge-grant.ts'
 const ONCE = 'src/records/decide-once.ts'
-const OUTGOING = 'src/resource-server/outgoing-payments.ts'
 
 /** Commits that create more than one payment. */
 function createsSeveral({ name, arguments: [changes] }: Call): boolean {
@@ -289,15 +288,8 @@ export const OF_ORDERS: readonly Scenario[] = [
     },
     without: [
       {
-        what: 'the signature that a repeat uses up, and what is refused',
-        edits: [
-          { file: ONCE, find: 'if (once.isRepeat) await useSignature(context, claims, nonceClaims)\n', put: '' },
-          {
-            file: OUTGOING,
-            find: 'if (isDefinite(refusal)) await useSignature(',
-            put: 'if (false) await useSignature(',
-          },
-        ],
+        what: 'the signature that a repeat uses up',
+        edits: [{ file: ONCE, find: 'if (once.isRepeat) await useSignature(context, claims, nonceClaims)\n', put: '' }],
         finds: /captured|used up/,
       },
     ],
