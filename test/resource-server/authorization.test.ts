@@ -1,5 +1,7 @@
+import type { OperationId } from 'open-payments-server'
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
+import { resourceServerRoutes } from '../../src/resource-server/routes.ts'
 import { refusedBecause } from '../http-signatures/hand-signed-payment.ts'
 import { ALICE, type Answer, AUTH, addClient, BASE, BOB, CAROL, type Sending, usd } from '../support/test-wallet.ts'
 import {
@@ -260,13 +262,30 @@ describe('who calls', () => {
     expect([answer.status, answer.headers['www-authenticate']]).toEqual([401, `GNAP as_uri="${AUTH}"`])
   })
 
-  it('SIG-23 takes a nonce once per key, on a read too', async () => {
-    const { wallet, token } = await receivingWallet()
-    const mine = await createIncoming(wallet, token)
-    const read = (nonce: string): Promise<Answer> => wallet.send('GET', mine.id, { token, nonce })
-    await expectStatus(200, read('one'))
-    await expectRefusal(wallet, USED_SIGNATURE, () => read('one'))
-    await expectStatus(200, read('two'))
+  it('SIG-23 takes a nonce once per key, on every read', async () => {
+    const { wallet, spending, receiving, incoming } = await shop()
+    const payment = await expectStatus(
+      201,
+      askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') }),
+    )
+    const quote = await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') }))
+    const reads: Partial<Record<OperationId, readonly [url: string, token: string]>> = {
+      'list-incoming-payments': [`${COLLECTION}?wallet-address=${BOB}`, receiving],
+      'get-incoming-payment': [incoming.id, receiving],
+      'get-quote': [quote.body.id, spending],
+      'list-outgoing-payments': [`${BASE}/outgoing-payments?wallet-address=${ALICE}`, spending],
+      'get-outgoing-payment': [payment.body.id, spending],
+      'get-outgoing-payment-grant': [`${BASE}/outgoing-payment-grant`, spending],
+    }
+    for (const { method, operation } of resourceServerRoutes()) {
+      if (method !== 'GET') continue
+      const [url = '', token = ''] = reads[operation] ?? []
+      const read = (nonce: string): Promise<Answer> =>
+        wallet.send('GET', url, { token, nonce: `${operation} ${nonce}` })
+      await expectStatus(200, read('one'))
+      await expectRefusal(wallet, USED_SIGNATURE, () => read('one'))
+      await expectStatus(200, read('two'))
+    }
   })
 
   it.each(['incoming-payment', 'outgoing-payment', 'quote'])(
