@@ -1,7 +1,11 @@
-import type { HttpRequest } from 'open-payments-server'
+import type { Consent, HttpRequest } from 'open-payments-server'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
+import { authServerRoutes } from '../../src/auth-server/routes.ts'
 import { parseJson } from '../../src/http/exchange.ts'
+import { ANY_PATH } from '../../src/http/router.ts'
+import { resourceServerRoutes } from '../../src/resource-server/routes.ts'
+import { walletAddressServerRoutes } from '../../src/wallet-address-server/routes.ts'
 import { authWallet, cancel, PLAIN_REQUEST, revoke, rotate } from '../auth-server/auth-wallet.ts'
 import { AUTH, BASE } from '../support/test-wallet.ts'
 
@@ -131,6 +135,24 @@ describe('the body of a request', () => {
       wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token, json: {} }),
     )
     expect((await rotate(wallet, grant)).status).toBe(200)
+  })
+
+  it('DIG-8 is refused on every endpoint that is not a POST', async () => {
+    const wallet = await authWallet()
+    const consent: Consent = { respond: async () => ({ status: 200, headers: {}, body: '' }) }
+    const routes = [
+      ...authServerRoutes(consent, wallet.openPayments.interactions),
+      ...resourceServerRoutes(),
+      ...walletAddressServerRoutes(),
+    ]
+    for (const { method, path, role } of routes) {
+      if (method === 'POST') continue
+      const target = path === ANY_PATH ? '/alice' : path.replace(/:\w+\+?/g, 'alice')
+      const refusal = await wallet.expectRefusal(400, 'invalid_request', () =>
+        wallet.send(method, `${role === 'auth-server' ? AUTH : BASE}${target}`, { json: {} }),
+      )
+      expect([method, path, refusal.body.error.description]).toEqual([method, path, 'this request takes no body'])
+    }
   })
 
   it('DIG-8 is refused on GET by its length, where a Fetch host does not show it', async () => {
