@@ -265,6 +265,7 @@ describe('an incoming payment over its life', () => {
     })
     const pay = () => askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') })
     wallet.clock.advance(Date.parse('2026-03-02T00:00:00Z') - wallet.clock.now())
+    expect(await wallet.openPayments.sweep()).toBe(0)
     await expectStatus(201, pay())
     await wallet.openPayments.drain()
     wallet.clock.advance(1)
