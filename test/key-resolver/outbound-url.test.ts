@@ -109,6 +109,37 @@ const HOSTILE_ADDRESSES = [
   '093.184.216.34',
 ]
 
+/** Blocks by their first and last address, and what is public right beside them. */
+const HOSTILE_BLOCKS: readonly (readonly [first: string, last: string, ...beside: string[]])[] = [
+  ['0.0.0.0', '0.255.255.255', '1.0.0.0'],
+  ['10.0.0.0', '10.255.255.255', '9.255.255.255', '11.0.0.0'],
+  ['100.64.0.0', '100.127.255.255', '100.63.255.255', '100.128.0.0'],
+  ['127.0.0.0', '127.255.255.255', '126.255.255.255', '128.0.0.0'],
+  ['168.63.129.16', '168.63.129.16', '168.63.129.15', '168.63.129.17'],
+  ['169.254.0.0', '169.254.255.255', '169.253.255.255', '169.255.0.0'],
+  ['172.16.0.0', '172.31.255.255', '172.15.255.255', '172.32.0.0'],
+  ['192.0.0.0', '192.0.0.255', '191.255.255.255', '192.0.1.0'],
+  ['192.0.2.0', '192.0.2.255', '192.0.1.255', '192.0.3.0'],
+  ['192.88.99.0', '192.88.99.255', '192.88.98.255', '192.88.100.0'],
+  ['192.168.0.0', '192.168.255.255', '192.167.255.255', '192.169.0.0'],
+  ['198.18.0.0', '198.19.255.255', '198.17.255.255', '198.20.0.0'],
+  ['198.51.100.0', '198.51.100.255', '198.51.99.255', '198.51.101.0'],
+  ['203.0.113.0', '203.0.113.255', '203.0.112.255', '203.0.114.0'],
+  ['224.0.0.0', '239.255.255.255', '223.255.255.255'],
+  ['240.0.0.0', '255.255.255.255'],
+  ['::', lastOf('1fff'), '2000::'],
+  ['2001::', lastOf('2001:1ff'), lastOf('2000'), '2001:200::'],
+  ['2001:db8::', lastOf('2001:db8'), lastOf('2001:db7'), '2001:db9::'],
+  ['2002::', lastOf('2002'), lastOf('2001'), '2003::'],
+  ['3fff::', lastOf('3fff:fff'), lastOf('3ffe'), '3fff:1000::'],
+  ['4000::', lastOf('ffff'), lastOf('3fff')],
+]
+
+/** The last address of IPv6 that begins with some groups. */
+function lastOf(groups: string): string {
+  return [...groups.split(':'), ...Array.from({ length: 8 }, () => 'ffff')].slice(0, 8).join(':')
+}
+
 describe('a wallet address on a stranger’s word', () => {
   it.each(HOSTILE_URLS)('T-1 KEY-6 is not connected to, nor its name resolved: %s', async (url) => {
     const network = fakeNetwork()
@@ -123,6 +154,20 @@ describe('a wallet address on a stranger’s word', () => {
     expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({ ok: false, reason: 'unreachable' })
     expect([network.lookups.length, network.connections]).toEqual([1, []])
   })
+
+  it.each(HOSTILE_BLOCKS)(
+    'T-1 is not connected to from %s to %s, and is right beside',
+    async (first, last, ...beside) => {
+      const network = fakeNetwork()
+      const addresses = [first, last, ...beside]
+      for (const [index, address] of addresses.entries()) {
+        network.addresses = [address]
+        await network.resolver.keySet(`https://wallet${index}.example/alice`)
+      }
+      expect(network.lookups).toHaveLength(addresses.length)
+      expect(network.connections.flatMap((connection) => connection.addresses)).toEqual(beside)
+    },
+  )
 
   it.each([
     '93.184.216.34',
