@@ -254,6 +254,15 @@ describe('an incoming payment, once its wallet address has another account', () 
     expect(await received(idOf(incoming), usdAmount(3n), 'later')).toEqual(counted)
   })
 
+  it.each(['completed', 'expired'] as const)('INC-13 takes nothing anyway, and says so, once it is %s', async (end) => {
+    const { wallet, receiving, incoming } = await shop({ incoming: { expiresAt: '2026-03-02T00:00:00Z' } })
+    if (end === 'completed') await wallet.send('POST', `${incoming.id}/complete`, { token: receiving })
+    else wallet.clock.advance(Date.parse('2026-03-02T00:00:00Z') + 1 - wallet.clock.now())
+    await giveTo(wallet, BOB, 'emil')
+    const { received } = wallet.openPayments.incomingPayments
+    expect(await received(idOf(incoming), usdAmount(3n), 'later')).toEqual({ ok: false, reason: end })
+  })
+
   it.each(['throws', 'is late'] as const)(
     'INC-13 is counted for nobody while the directory %s, and not asked about where it is known',
     async (failure) => {
