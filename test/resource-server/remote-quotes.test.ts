@@ -19,6 +19,7 @@ import {
   shop,
   TOO_LARGE,
   UNKNOWN_RECEIVER,
+  ZERO_AMOUNT,
 } from './observed-wallet.ts'
 
 const quote = ({ wallet, spending }: RemoteShop, receiver: FakeReceiver, members: object = {}): Promise<Answer> =>
@@ -71,6 +72,13 @@ describe('a quote for a receiver on another server', () => {
     await expectRefusal(world.wallet, NO_AMOUNT, () => quote(world, world.remote.add()))
     // The way is asked for about what is to be paid, where anybody has said how much that is.
     expect(world.rail.quotes.map(({ amount }) => amount?.value)).toEqual([60n, 61n, 61n, undefined])
+  })
+
+  it('QUO-2 QUO-3 asks for nothing where its receiver has received more than it named', async () => {
+    const world = await remoteShop()
+    const receiver = world.remote.add({ incomingValue: 100n, receivedValue: 101n })
+    await expectRefusal(world.wallet, ZERO_AMOUNT, () => quote(world, receiver))
+    await expectRefusal(world.wallet, OVER_REMAINDER, () => quote(world, receiver, { receiveAmount: usd('1') }))
   })
 
   it('QUO-4 says how much reaches the receiver at least', async () => {
@@ -248,6 +256,15 @@ describe('a receiver on another server that cannot be paid', () => {
       expect(world.rail.quotes).toEqual([])
     },
   )
+
+  it('T-45 is refused from the first millisecond after its expiry, and paid until then', async () => {
+    const { wallet, spending, remote } = await remoteShop()
+    const receiver = remote.add({ expiresAt: wallet.clock.now() })
+    const paid = () => askPayment(wallet, spending, { incomingPayment: receiver.url, debitAmount: usd('1') })
+    await expectStatus(201, paid())
+    wallet.clock.advance(1)
+    await expectRefusal(wallet, invalidReceiver('the incoming payment is expired'), paid)
+  })
 
   it.each([
     ['another payment', { url: `${REMOTE}/incoming-payments/another` }],
