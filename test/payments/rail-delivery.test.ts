@@ -153,6 +153,11 @@ describe('a delivery that comes to its end', () => {
     expect(world.told().map(({ type }) => type)).toEqual(['outgoing_payment.created', 'outgoing_payment.failed'])
   })
 
+  it('OUT-9 brought its receiver nothing where nothing has left, whatever that says', async () => {
+    const world = await paidBy(async () => ({ outcome: 'ended', progress: progress(0n, 5n), reason: 'rejected' }))
+    expect(await spentBy(world)).toEqual([0n, '0'])
+  })
+
   it('OUT-9 ends with what has left where its rail knows no more, and nothing is on its way', async () => {
     const world = await paidBy(async () => ({ outcome: 'unknown', progress: progress(7n, 6n) }))
     expect(await outcomeOf(world)).toEqual(['failed', 8n, 8n, 0n, 1n])
