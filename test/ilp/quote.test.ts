@@ -129,6 +129,12 @@ describe('a quote', () => {
     expect(milliseconds).toBeLessThanOrEqual(2_500)
   })
 
+  it('is refused with the third test whose refusal is final', async () => {
+    const { quote, count } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'payment forgotten') })
+    expect(quote).toEqual({ ok: false, reason: 'unreachable', detail: 'refused: F02' })
+    expect(count).toBe(3)
+  })
+
   it('tells the host which account leads nowhere', async () => {
     const { world } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') })
     expect(world.events).toMatchObject([{ type: 'rail_unavailable', account: ACCOUNT, reason: 'unreachable' }])
