@@ -1,3 +1,4 @@
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { expectRefusal } from '../resource-server/observed-wallet.ts'
 import { type HandSignedPayment, handSignedPayment, keyIdAt, refusedBecause } from './hand-signed-payment.ts'
@@ -82,5 +83,23 @@ describe('a payment that was made', () => {
     payment.wallet.clock.advance(1000)
     await payment.wallet.openPayments.sweep()
     await expectRefusal(payment.wallet, refusedBecause('signature is too old'), () => payment.send({ parameters }))
+  })
+
+  it.each([
+    ['is made in the last millisecond', 360_999, 201],
+    ['is not made any more', 361_000, 401],
+  ])('T-9 SIG-26 whose claim may be forgotten before it is committed %s', async (_, milliseconds, status) => {
+    const storage = memoryStorage()
+    let reads = (): void => undefined
+    const get: typeof storage.get = async (keys) => {
+      if (keys.some(({ kind }) => kind === 'incoming-payment')) reads()
+      return storage.get(keys)
+    }
+    const payment = await handSignedPayment({ storage: { ...storage, get } })
+    reads = () => {
+      reads = () => undefined
+      payment.wallet.clock.advance(milliseconds)
+    }
+    expect((await payment.send()).status).toBe(status)
   })
 })
