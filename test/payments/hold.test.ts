@@ -10,6 +10,7 @@ import {
   LEASE,
   moneyWorld,
   type PreparedPayment,
+  type Process,
   pay,
   preparePayment,
   recoverUntilQuiet,
@@ -214,5 +215,50 @@ describe('room that is reserved together with the word that the money is held', 
     const read = await world.wallet.send('GET', answer?.body.id ?? '', { token: prepared.token })
     expect(read).toMatchObject({ status: 200, body: { failed: false, sentAmount: usd('10') } })
     await checkMoney(world)
+  })
+})
+
+describe('the repeat of an order under its key, in another process', () => {
+  const isHold = ({ name }: Call): boolean => name === 'hold'
+
+  /** A prepared payment, and the same order of it under one key for any process, a second later each time. */
+  const repeatedOrder = async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world), { from: 'incoming payment', incoming: {} })
+    const order = async (process: Process) => {
+      world.wallet.clock.advance(1000)
+      return pay(world, process, prepared, keyed('k'))
+    }
+    return { world, order, one: world.start(), other: world.start() }
+  }
+
+  it('OUT-12 is refused where the hold was refused before it could read the payment', async () => {
+    const { world, order, one, other } = await repeatedOrder()
+    one.ports.plan = (call) => (isHold(call) ? 'crashes before' : undefined)
+    expect(await order(one)).toBeUndefined()
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    const recover = (): Promise<number> => {
+      world.wallet.clock.advance(LEASE)
+      return world.wallet.openPayments.recover()
+    }
+    let recovered: Promise<number> | undefined
+    other.ports.plan = async ({ name, arguments: [keys] }) => {
+      if (name !== 'get' || !JSON.stringify(keys).includes('"outgoing-payment"')) return undefined
+      recovered ??= recover()
+      await recovered
+      return undefined
+    }
+    expect(await order(other)).toMatchObject({ status: 403, body: { error: { code: 'not_allowed' } } })
+    expect(await recovered).toBe(1)
+    expect(other.ports.calls.filter(isHold)).toEqual([])
+    await checkMoney(world)
+  })
+
+  it('OUT-12 is answered while the outcome of the hold stays unknown, and asks for no other hold', async () => {
+    const { order, one, other } = await repeatedOrder()
+    one.ports.plan = (call) => (isHold(call) ? 'throws' : undefined)
+    const first = await order(one)
+    expect(await order(other)).toMatchObject({ status: 201, body: first?.body })
+    expect(other.ports.calls.filter(isHold)).toEqual([])
   })
 })
