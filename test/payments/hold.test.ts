@@ -5,6 +5,7 @@ import { checkMoney } from './money-invariants.ts'
 import {
   ask,
   grantTokens,
+  HOUR,
   idOf,
   keyed,
   LEASE,
@@ -260,5 +261,39 @@ describe('the repeat of an order under its key, in another process', () => {
     const first = await order(one)
     expect(await order(other)).toMatchObject({ status: 201, body: first?.body })
     expect(other.ports.calls.filter(isHold)).toEqual([])
+  })
+
+  it('OUT-12 makes nothing that is told of twice where neither hears of the hold', async () => {
+    const { world, order, one, other } = await repeatedOrder()
+    let second: Awaited<ReturnType<typeof order>>
+    one.ports.plan = async (call) => {
+      if (!isHold(call)) return undefined
+      second ??= await order(other)
+      return 'throws'
+    }
+    other.ports.plan = (call) => (isHold(call) ? 'throws' : undefined)
+    const first = await order(one)
+    expect([first, second]).toMatchObject([{ status: 201 }, { status: 201, body: first?.body }])
+    await recoverUntilQuiet(world)
+    expect(world.told().filter(({ type }) => type === 'outgoing_payment.created')).toHaveLength(1)
+    await checkMoney(world)
+  })
+
+  it('OUT-12 is answered though an earlier order, whose 24 hours with the key are over, is refused at last', async () => {
+    const { world, order, one, other } = await repeatedOrder()
+    one.ports.plan = (call) => (isHold(call) ? 'crashes before' : undefined)
+    expect(await order(one)).toBeUndefined()
+    world.wallet.clock.advance(24 * HOUR)
+    const second = await order(other)
+    expect(second?.status).toBe(201)
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    await recoverUntilQuiet(world)
+    expect((await world.storage.all('outgoing-payment')).map(({ value }) => value.state)).toEqual([
+      'refused',
+      'completed',
+    ])
+    await world.ledger.setPermissions('alice', { canSend: true, canReceive: true })
+    expect(await order(other)).toMatchObject({ status: 201, body: second?.body })
+    await checkMoney(world)
   })
 })
