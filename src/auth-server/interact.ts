@@ -57,9 +57,13 @@ async function respondOrFail(
   }
 }
 
+/** The page that the wallet has for a failure; none if that fails too, or answers no response. */
 async function pageOfFailure(consent: Consent, failure: unknown): Promise<HttpResponse | undefined> {
+  const away = isOpenPaymentsError(failure) && failure.condition.status === 503 ? failure.condition : undefined
   try {
-    return await consent.failed?.(isOpenPaymentsError(failure) && failure.condition.status === 503 ? 503 : 500)
+    const page = await consent.failed?.(away === undefined ? 500 : 503)
+    // A host in JavaScript may answer anything.
+    return page?.headers && { ...page, headers: { ...away?.headers, ...page.headers } }
   } catch {
     return undefined
   }

@@ -174,11 +174,13 @@ describe('the interaction URL', () => {
       const answer = await wallet.sendRaw(browserRequest('GET', '/interact/x'))
       expect([answer.status, answer.text]).toEqual([status, `<p>sorry, ${status}</p>`])
       expect(answer.headers).toMatchObject({ 'cache-control': 'no-store', 'x-frame-options': 'DENY' })
+      expect(answer.headers['retry-after']).toBe(status === 503 ? '1' : undefined)
       expect(wallet.events).toMatchObject([{ type: 'fault' }, { type: 'request', status, condition }])
     })
 
     it.each([
       ['rejects', () => Promise.reject(new Error('another detail'))],
+      ['is no response', async () => JSON.parse('{ "status": 500 }')],
       [
         'throws',
         () => {
