@@ -37,6 +37,7 @@ export function countDeliveries(): Deliveries {
   }
   /** The one that has waited longest of the first account that has room. That account comes last then. */
   const nextWaiting = (): DeliveryKey | undefined => {
+    if (waiting.size === 0) return undefined
     const takeRoom = openRoom()
     for (const [account, ids] of waiting) {
       const [id] = ids
