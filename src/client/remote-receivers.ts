@@ -132,7 +132,9 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
       // Apart, so that what strangers may not ask for is refused to nobody else.
       const run = `${standing} ${receiver.url}`
       const reading = running.get(run)
-      if (reading !== undefined) return reading
+      const joined = reading && (await reading)
+      // The limit that another one has met is not this one's.
+      if (joined !== undefined && (joined.ok || joined.reason !== 'rate_limited')) return joined
       const limited = limit(asker, known !== undefined)
       if (limited !== undefined) return limited
       const started = readInTime(receiver, { asker, known, standing }).finally(() => running.delete(run))

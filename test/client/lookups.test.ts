@@ -108,6 +108,19 @@ describe('who names receivers at a server that is known', () => {
     expect(await there.receivers.find(RECEIVER, HONEST)).toMatchObject(OK)
   })
 
+  it('T-5 is limited alone where another asks for the same one at once', async () => {
+    const there = victim()
+    const { receivers, answers } = there
+    await receivers.find(RECEIVER, HONEST)
+    await nameUnknown(there, 30, MALLORY)
+    // The token has been revoked, and asking for another one is a lookup of what was never read.
+    const { payment } = answers
+    let refusals = 1
+    answers.payment = (connection) => (refusals-- > 0 ? jsonReply({}, { status: 401 }) : payment(connection))
+    const found = [receivers.find(RECEIVER, MALLORY), receivers.find(RECEIVER, HONEST)]
+    expect(await Promise.all(found)).toMatchObject([LIMITED, OK])
+  })
+
   it('T-5 has 20 that are refused asked for by another token', async () => {
     const there = victim()
     const { payment } = there.answers
