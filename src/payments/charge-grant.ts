@@ -8,11 +8,18 @@ import { parseInterval, windowAt } from '../protocol/interval.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { leavingFor } from '../protocol/price.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
-import { chargeSpending, hasRoomForAsset, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import {
+  chargeSpending,
+  hasRoomForAsset,
+  type LastCharge,
+  receivedIn,
+  type Spending,
+} from '../protocol/spent-amounts.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
 
 /** A payment as the limits of a grant see it. */
 export interface Charge {
+  readonly id: string
   readonly walletAddress: string
   readonly receiver: string
   readonly debitAmount: Amount
@@ -27,6 +34,7 @@ export type ChargedGrant =
       readonly ok: true
       readonly changes: readonly Change[]
       readonly spendingIds: readonly string[]
+      readonly chargedAfter?: LastCharge
       /** What the window of the charged entry has spent, this payment included. @spec D5 */
       readonly spent: Spending
     }
@@ -83,14 +91,12 @@ export async function chargeGrant(
     coversWalletAddress(access, charge.walletAddress),
   )
   const stored = await readSpending(context, spendingIdsOf(windows), uncommitted)
+  const place = Math.max(0, ...stored.map(({ value }) => value.lastCharge?.place ?? 0)) + 1
   for (const { entry, access, windowId, lifeId } of windows) {
     const empty = (id: string): Spending => ({
       id,
       grantId: token.grantId,
       entry,
-      chargedAt: now,
-      chargedBefore: now,
-      payments: 0,
       debit: amountOf(charge.debitAmount, 0n),
       receive: [],
     })
@@ -109,10 +115,14 @@ export async function chargeGrant(
       refusal = reason
       continue
     }
-    const charged = spendingIds.map((id) => chargeRecord(find(id), empty(id), charge, now))
+    const charged = spendingIds.map((id) =>
+      chargeRecord(find(id), empty(id), charge, id === lifeId ? { payment: charge.id, place } : undefined),
+    )
     const [spent] = charged
     if (spent === undefined) continue
-    return { ok: true, changes: charged.map(({ change }) => change), spendingIds, spent: spent.value }
+    const chargedAfter = find(lifeId)?.value.lastCharge
+    const changes = charged.map(({ change }) => change)
+    return { ok: true, changes, spendingIds, ...(chargedAfter && { chargedAfter }), spent: spent.value }
   }
   return { ok: false, reason: refusal }
 }
@@ -144,12 +154,12 @@ function chargeRecord(
   record: StoredRecord<'spending'> | undefined,
   empty: Spending,
   charge: Charge,
-  now: number,
+  lastCharge: LastCharge | undefined,
 ): { readonly change: Change; readonly value: Spending } {
   const { debitAmount, receiveAmount } = charge
   const before = record?.value ?? empty
   const charged = chargeSpending(before, debitAmount.value, receiveAmount, receiveAmount.value)
-  const value = { ...charged, chargedAt: now, chargedBefore: before.chargedAt, payments: before.payments + 1 }
+  const value = { ...charged, ...(lastCharge && { lastCharge }) }
   const isNew = record === undefined || record.version === 0
   if (isNew) return { change: { action: 'insert', kind: 'spending', value }, value }
   return { change: { ...record, action: 'replace', value }, value }
@@ -194,14 +204,27 @@ export async function releaseSpending(context: Context, payment: OutgoingPayment
   const { debitAmount, sentAmount, receiveAmount } = payment
   const unsent = debitAmount.value - sentAmount.value
   const unreceived = receiveAmount.value - receivedOf(payment)
-  return stored.map((record) => {
+  const changes = stored.map(async (record): Promise<Change> => {
     const value = chargeSpending(record.value, -unsent, receiveAmount, -unreceived)
-    if (payment.state !== 'refused') return { ...record, action: 'replace', value }
+    if (payment.state !== 'refused' || value.lastCharge?.payment !== payment.id)
+      return { ...record, action: 'replace', value }
     // A refused payment never was charged. The record itself stays, or one that is made anew would pass for it with a
     // writer that read it before. @spec D13 @spec D15
-    const chargedAt = value.chargedAt === payment.createdAt ? value.chargedBefore : value.chargedAt
-    return { ...record, action: 'replace', value: { ...value, chargedAt, payments: value.payments - 1 } }
+    const { lastCharge: _, ...rest } = value
+    const lastCharge = await unrefused(context, payment.chargedAfter)
+    return { ...record, action: 'replace', value: { ...rest, ...(lastCharge && { lastCharge }) } }
   })
+  return Promise.all(changes)
+}
+
+/**
+ * This charge, or the last one before it that was not refused. Any other refusal writes the same record of the grant, so
+ * what this says is still true when it is committed.
+ * @spec LIM-10
+ */
+async function unrefused(context: Context, charge: LastCharge | undefined): Promise<LastCharge | undefined> {
+  const record = charge && (await readRecord(context.storage, 'outgoing-payment', charge.payment))
+  return record?.value.state === 'refused' ? unrefused(context, record.value.chargedAfter) : charge
 }
 
 /**

@@ -101,9 +101,9 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     // nothing. @spec TOK-9
     const current = await readToken()
     if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
-    const charged = await chargeGrant(context, token, { ...terms, receiver: terms.receiver.url }, now, uncommitted)
+    const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
     if (!charged.ok) throw grantLimitExceeded(charged.reason)
-    const intended = intendPayment(id, token, terms, charged.spendingIds, now)
+    const intended = intendPayment(id, token, terms, charged, now)
     const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
     const dueAt = now + context.limits.leaseSeconds * 1000
     const changes: readonly Change[] = [
@@ -222,7 +222,7 @@ function intendPayment(
   id: string,
   token: AccessToken,
   terms: PaymentTerms,
-  spendingIds: readonly string[],
+  { spendingIds, chargedAfter }: Pick<OutgoingPayment, 'spendingIds' | 'chargedAfter'>,
   createdAt: number,
 ): OutgoingPayment {
   return {
@@ -243,6 +243,7 @@ function intendPayment(
     ...payeeOf(terms),
     grantId: token.grantId,
     spendingIds,
+    ...(chargedAfter && { chargedAfter }),
     attempts: 0,
   }
 }

@@ -3,6 +3,7 @@ import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import type { ClientId } from './client.ts'
 import type { RailTerms, StoredDelivery } from './delivery.ts'
 import { Metadata } from './metadata.ts'
+import type { LastCharge } from './spent-amounts.ts'
 
 /**
  * The state of an outgoing payment.
@@ -52,6 +53,8 @@ export interface OutgoingPayment {
   readonly grantId: string
   /** The records of what the grant has spent in which this payment counts, for good. @spec LIM-2 */
   readonly spendingIds: readonly string[]
+  /** What its entry was charged before it, whatever became of that; absent for the first. @spec LIM-10 */
+  readonly chargedAfter?: LastCharge
   readonly decision?: Decision
   /** How often the current step was tried without an answer. */
   readonly attempts: number

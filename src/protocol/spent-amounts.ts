@@ -1,5 +1,11 @@
 import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, type WireAmount } from './amount.ts'
 
+/** A payment that was charged to an entry; `place` is above those of all that the grant was charged before. @spec LIM-10 */
+export interface LastCharge {
+  readonly payment: string
+  readonly place: number
+}
+
 /**
  * What a grant has spent through one access entry in one window: the debit and receive amounts of every payment
  * created in it that is reserved or settled. Failed payments are subtracted again. An entry with an interval also has
@@ -11,11 +17,12 @@ export interface Spending {
   readonly id: string
   readonly grantId: string
   readonly entry: number
-  /** When a payment was last charged to it, and when the one before that was: a refused payment was never charged. */
-  readonly chargedAt: number
-  readonly chargedBefore: number
-  /** How many payments were charged to it: those that failed count, those that were refused do not. @spec D13 */
-  readonly payments: number
+  /**
+   * The payment that its entry was charged last; only in the sum for the whole life. One that failed counts, one that was
+   * refused does not; absent if there is no other.
+   * @spec D13 @spec LIM-10
+   */
+  readonly lastCharge?: LastCharge
   readonly debit: Amount
   /** One sum per asset of the receivers, at most 100; a zero only if there is no other. */
   readonly receive: readonly WireAmount[]

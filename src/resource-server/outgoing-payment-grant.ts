@@ -23,9 +23,9 @@ export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenC
   const charged = windows
     .flatMap(({ windowId, lifeId }) => {
       const life = find(lifeId)
-      return life === undefined || life.payments === 0 ? [] : [{ windowId, life }]
+      return life?.lastCharge === undefined ? [] : [{ windowId, life, place: life.lastCharge.place }]
     })
-    .sort((a, b) => b.life.chargedAt - a.life.chargedAt)[0]
+    .sort((a, b) => b.place - a.place)[0]
   if (charged?.windowId === undefined) return { status: 200, body: NOTHING }
   return { status: 200, body: spentAmountsOf(find(charged.windowId) ?? freshWindow(charged.life)) }
 }

@@ -49,9 +49,6 @@ export function sampleSpending(id: string, value: bigint): RecordTypes['spending
     id,
     grantId: 'grant',
     entry: 0,
-    chargedAt: MOMENT,
-    chargedBefore: MOMENT,
-    payments: 1,
     debit: sampleAmount(value),
     receive: [],
   }
@@ -208,6 +205,7 @@ const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
   rail: { ...RAIL_TERMS, address: 'g.other-wallet.~incoming' },
   delivery: DELIVERY,
   spendingIds: ['grant:0:life', 'grant:0:1785000000000'],
+  chargedAfter: { payment: 'payment', place: 9_007_199_254_740_991 },
   decision: { action: 'settle', amount: MAX_AMOUNT_VALUE, fee: 9_007_199_254_740_993n },
   attempts: 7,
   keyId: 'key',
@@ -215,8 +213,7 @@ const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
 
 const SPENDING: RecordTypes['spending'] = {
   ...sampleSpending('full', 10n ** 24n),
-  chargedBefore: MOMENT - 1,
-  payments: 9_007_199_254_740_991,
+  lastCharge: { payment: 'payment', place: 9_007_199_254_740_991 },
   receive: [{ value: '18446744073709551616', assetCode: 'EUR', assetScale: 9 }],
 }
 

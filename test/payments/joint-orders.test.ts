@@ -37,7 +37,7 @@ describe('orders of one grant that wait for each other', () => {
     expect(answers.map((answer) => spentWith(answer))).toEqual(['1', '34', '67', '100'])
     expect(intents(process)).toEqual([1, 3])
     expect(await spentBy(world)).toBe(100n)
-    expect((await world.storage.all('spending'))[0]?.value.payments).toBe(4)
+    expect((await world.storage.all('spending'))[0]?.value.lastCharge?.place).toBe(4)
     await end(world)
     expect((await world.storage.all('outgoing-payment')).map(({ value }) => value.state)).toEqual(
       Array.from({ length: 4 }, () => 'completed'),
@@ -217,7 +217,8 @@ describe('orders of one grant that wait for each other', () => {
     expect(statuses(answers)).toEqual([201, 201, 201, 403])
     expect(intents(process)).toEqual([1, 3])
     expect(await spentBy(world)).toBe(41n)
-    expect((await world.storage.all('spending'))[0]?.value.payments).toBe(3)
+    const last = (await world.storage.all('outgoing-payment')).find(({ value }) => value.debitAmount.value === 30n)
+    expect((await world.storage.all('spending'))[0]?.value.lastCharge?.payment).toBe(last?.value.id)
     await end(world)
   })
 

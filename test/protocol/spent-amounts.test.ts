@@ -11,9 +11,6 @@ const fresh: Spending = {
   id: 'g:0:life',
   grantId: 'g',
   entry: 0,
-  chargedAt: 0,
-  chargedBefore: 0,
-  payments: 0,
   debit: amountOf(usd, 0n),
   receive: [],
 }

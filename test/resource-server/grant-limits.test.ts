@@ -366,7 +366,7 @@ describe('several entries in one grant (LIM-10)', () => {
     await refusePay(rig, '1')
   })
 
-  it('LIM-10 shows the entry that was charged last, by the clock', async () => {
+  it('LIM-10 shows the entry that was charged last', async () => {
     const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('100') }))
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
     await expectStatus(201, pay(rig, '8'))
@@ -411,6 +411,53 @@ describe('several entries in one grant (LIM-10)', () => {
     clock.advance(1)
     expect((await pay(rig, '100001')).body.error.code).toBe('insufficient_funds')
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('0'))
+  })
+
+  it.each([
+    ['the second', ['8', '50'], '50'],
+    ['the first', ['50', '8'], '8'],
+  ])('LIM-10 shows %s entry, charged last, where all was charged in one millisecond', async (_, values, last) => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('100') }))
+    for (const value of values) await expectStatus(201, pay(rig, value))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent(last))
+  })
+
+  /** Resolves when the wallet is asked to hold the money: to what lets it refuse, and waits for the answer to the order. */
+  async function beginRefused(rig: Shop, value: string): Promise<() => Promise<Answer>> {
+    return new Promise((resolve) => {
+      let answer: Promise<Answer>
+      rig.wallet.ledger.hold = () =>
+        new Promise((refuse) => {
+          resolve(() => {
+            refuse({ ok: false, reason: 'not_allowed' })
+            return answer
+          })
+        })
+      answer = pay(rig, value)
+    })
+  }
+
+  it.each([
+    ['in their order', [0, 1, 2]],
+    ['the last one first', [2, 1, 0]],
+    ['the last one in between', [0, 2, 1]],
+  ])('LIM-10 payments that overlap and are refused %s leave the entry that was charged last', async (_, order) => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('1000') }))
+    const { hold } = rig.wallet.ledger
+    await expectStatus(201, pay(rig, '50'))
+    rig.wallet.clock.advance(1)
+    await expectStatus(201, pay(rig, '8'))
+    const refusals: (() => Promise<Answer>)[] = []
+    for (const value of ['100', '200', '300']) {
+      rig.wallet.clock.advance(1)
+      refusals.push(await beginRefused(rig, value))
+    }
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('650'))
+    for (const place of order) expect((await refusals[place]?.())?.body.error.code).toBe('not_allowed')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('8'))
+    rig.wallet.ledger.hold = hold
+    await expectStatus(201, pay(rig, '60'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('110'))
   })
 
   it('LIM-10 an entry whose window is over makes room for the next', async () => {

@@ -529,9 +529,6 @@ async function spendMeanwhile({ wallet }: { readonly wallet: ObservedWallet }): 
     id,
     grantId: grantId ?? '',
     entry: 0,
-    chargedAt: 0,
-    chargedBefore: 0,
-    payments: 0,
     debit: usdAmount(0n),
     receive: [],
   }
