@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { NoList } from './json-object.ts'
+import { NoList } from './no-list.ts'
 
 /** The body of a continuation request. Absent, empty and `{}` are polls; other members are ignored. @spec CON-7 */
 export interface ContinuationRequest {

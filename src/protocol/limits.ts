@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import { parseInterval } from './interval.ts'
-import { NoList } from './json-object.ts'
+import { NoList } from './no-list.ts'
 import { parseReceiver } from './receiver.ts'
 
 /** The limits of an outgoing-payment right, in wire form. Amounts are the maximum per window of the interval. */
