@@ -156,6 +156,6 @@ async function conclude(
   if (state.packets.length > 0 && at >= expiresAt + patience) return { outcome: 'unknown', progress }
   if (!isRecorded) await record(progress)
   if (reason === 'sending_limit' || reason === 'unreachable' || reason === 'unauthorized')
-    server.emit({ type: 'rail_unavailable', at, account, reason })
+    server.emit({ type: 'rail_unavailable', at, railAccount: account, reason })
   return { outcome: 'later', reason }
 }

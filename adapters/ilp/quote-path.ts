@@ -39,7 +39,7 @@ export async function quotePath(
   if (!path.ok) {
     const { reason, detail } = path
     if (reason === 'unreachable' || reason === 'unauthorized')
-      server.emit({ type: 'rail_unavailable', at: clock.now(), account, reason, detail })
+      server.emit({ type: 'rail_unavailable', at: clock.now(), railAccount: account, reason, detail })
     return { ok: false, reason: 'unreachable', detail: `${reason}: ${detail}` }
   }
   const { sent, received } = path

@@ -134,7 +134,7 @@ function rejectTransfer(arrival: Arrival, outcome: TransferOutcome): Promise<Ilp
       server.emit({
         type: 'rail_unavailable',
         at: server.clock.now(),
-        account: peer.account,
+        railAccount: peer.account,
         reason: 'receiving_limit',
       })
       return rejectSealed(arrival, 'T04', 'settle first')

@@ -5,18 +5,18 @@ import { formatMoney } from './money.ts'
 function describeTrouble(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
-      const { outgoingPayment, step, attempts, reason } = event
-      return `payment ${outgoingPayment} is stalled in "${step}" after ${attempts} attempts: ${reason}`
+      const { outgoingPayment, state, attempts, reason } = event
+      return `payment ${outgoingPayment} is stalled in "${state}" after ${attempts} attempts: ${reason}`
     }
     case 'rail_unavailable':
-      return `nothing moves through ${event.account}: ${[event.reason, event.detail].filter(Boolean).join(', ')}`
+      return `nothing moves through ${event.railAccount}: ${[event.reason, event.detail].filter(Boolean).join(', ')}`
     case 'credit_refused': {
       const { amount, incomingPayment, reason } = event
       return `${show(amount)} that came for incoming payment ${incomingPayment} cannot be credited: ${reason}`
     }
     case 'delivery_unknown': {
-      const { outgoingPayment, unknownReceived } = event
-      return `nobody knows whether ${show(unknownReceived)} of payment ${outgoingPayment} have arrived`
+      const { outgoingPayment, inFlightReceived } = event
+      return `nobody knows whether ${show(inFlightReceived)} of payment ${outgoingPayment} have arrived`
     }
     default:
       return undefined

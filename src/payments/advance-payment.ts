@@ -126,6 +126,6 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const outcome = await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
   if (outcome !== 'committed') return
   const at = context.clock.now()
-  const told = { outgoingPayment: value.id, step: value.state, attempts, retryAt: dueAt, reason: reasonText(reason) }
+  const told = { outgoingPayment: value.id, state: value.state, attempts, retryAt: dueAt, reason: reasonText(reason) }
   context.emit({ type: 'payment_stalled', at, ...told })
 }

@@ -193,7 +193,7 @@ async function claim(
     if ((await context.storage.commit([{ ...record, action: 'replace', dueAt }])) !== 'committed') return 'lost'
     const { id, state, attempts } = record.value
     const at = context.clock.now()
-    if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, step: state, attempts })
+    if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, state, attempts })
     return { ...record, version: record.version + 1, dueAt }
   } catch (cause) {
     // One that was not claimed must not hold up the others; if it was claimed after all, it is due again after its lease.

@@ -103,7 +103,7 @@ export type ServiceEvent =
       readonly type: 'payment_stalled'
       readonly at: number
       readonly outgoingPayment: string
-      readonly step: OutgoingPaymentState
+      readonly state: OutgoingPaymentState
       readonly attempts: number
       readonly retryAt: number
       readonly reason: string
@@ -116,7 +116,7 @@ export type ServiceEvent =
       readonly type: 'payment_resumed'
       readonly at: number
       readonly outgoingPayment: string
-      readonly step: OutgoingPaymentState
+      readonly state: OutgoingPaymentState
       readonly attempts: number
     }
   /**
@@ -132,8 +132,8 @@ export type ServiceEvent =
       /** What is known to have left and arrived, and what else may have. */
       readonly sent: WireAmount
       readonly received: WireAmount
-      readonly unknownSent: WireAmount
-      readonly unknownReceived: WireAmount
+      readonly inFlightSent: WireAmount
+      readonly inFlightReceived: WireAmount
     }
   /**
    * A rail could not use one of its accounts: its limit is reached, or the other side is unreachable or does not
@@ -142,7 +142,7 @@ export type ServiceEvent =
   | {
       readonly type: 'rail_unavailable'
       readonly at: number
-      readonly account: string
+      readonly railAccount: string
       readonly reason: 'sending_limit' | 'receiving_limit' | 'unreachable' | 'unauthorized'
       readonly detail?: string
     }

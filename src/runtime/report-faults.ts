@@ -17,12 +17,12 @@ export function reportFaults(event: OpenPaymentsEvent): void {
 function lineFor(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
-      const { outgoingPayment, step, attempts, reason } = event
-      return `payment ${outgoingPayment} is stalled in "${step}" after ${attempts} attempts: ${reason}`
+      const { outgoingPayment, state, attempts, reason } = event
+      return `payment ${outgoingPayment} is stalled in "${state}" after ${attempts} attempts: ${reason}`
     }
     case 'delivery_unknown': {
-      const { outgoingPayment, railAccount, unknownSent } = event
-      return `it is not known whether ${show(unknownSent)} of payment ${outgoingPayment} have arrived: ask the peer of ${railAccount}, then call outgoingPayments.sent or .failed`
+      const { outgoingPayment, railAccount, inFlightSent } = event
+      return `it is not known whether ${show(inFlightSent)} of payment ${outgoingPayment} have arrived: ask the peer of ${railAccount}, then call outgoingPayments.sent or .failed`
     }
     case 'credit_refused': {
       const { incomingPayment, receipt, amount, reason } = event
@@ -31,8 +31,8 @@ function lineFor(event: OpenPaymentsEvent): string | undefined {
     case 'key_substituted':
       return `client ${event.client} came with a different key under "${event.keyId}": it was refused, and its wallet may be compromised`
     case 'rail_unavailable': {
-      const { account, reason, detail } = event
-      return `nothing moves through ${account}: ${[reason, detail].filter(Boolean).join(', ')}. ${MEND[reason]}`
+      const { railAccount, reason, detail } = event
+      return `nothing moves through ${railAccount}: ${[reason, detail].filter(Boolean).join(', ')}. ${MEND[reason]}`
     }
     default:
       return undefined

@@ -242,7 +242,7 @@ describe('a delivery', () => {
     expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason })
     expect(clock.now() - before).toBeLessThan(30_000)
     expect(world.progress()).toMatchObject({ ...NOTHING, inFlight: NOTHING })
-    expect(world.events).toMatchObject([{ type: 'rail_unavailable', reason, account: 'test.peer/EUR/2' }])
+    expect(world.events).toMatchObject([{ type: 'rail_unavailable', reason, railAccount: 'test.peer/EUR/2' }])
     expect(await world.finish(order(1000n, 1000n))).toMatchObject(delivered(1000n, 1000n))
   })
 

@@ -137,14 +137,14 @@ describe('a quote', () => {
 
   it('tells the host which account leads nowhere', async () => {
     const { world } = await quoted({ mishaps: Array.from({ length: 30 }, (): Mishap => 'no connection') })
-    expect(world.events).toMatchObject([{ type: 'rail_unavailable', account: ACCOUNT, reason: 'unreachable' }])
+    expect(world.events).toMatchObject([{ type: 'rail_unavailable', railAccount: ACCOUNT, reason: 'unreachable' }])
   })
 
   it('is refused at once where the peer does not take the token, and the host is told', async () => {
     const { world, quote, count } = await quoted({ mishaps: ['token refused'] })
     expect(quote).toEqual({ ok: false, reason: 'unreachable', detail: 'unauthorized: HTTP 401' })
     expect(count).toBe(1)
-    expect(world.events).toMatchObject([{ type: 'rail_unavailable', account: ACCOUNT, reason: 'unauthorized' }])
+    expect(world.events).toMatchObject([{ type: 'rail_unavailable', railAccount: ACCOUNT, reason: 'unauthorized' }])
   })
 
   it.each<Mishap>(['refused on the way', 'no liquidity', 'too large', 'payment forgotten'])(

@@ -339,7 +339,7 @@ describe('what a peer may send more than it has settled', () => {
     world.take = async () => 'over_limit'
     expect(await world.pay()).toMatchObject(refusedWith('T04'))
     expect(world.events.filter(({ type }) => type === 'rail_unavailable')).toEqual([
-      { type: 'rail_unavailable', at: world.clock.now(), account: ACCOUNT, reason: 'receiving_limit' },
+      { type: 'rail_unavailable', at: world.clock.now(), railAccount: ACCOUNT, reason: 'receiving_limit' },
     ])
   })
 

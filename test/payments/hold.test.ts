@@ -111,7 +111,7 @@ describe('a hold that is not answered in time', () => {
     expect(await listOutgoing(world, prepared)).toMatchObject([{ id: answer?.body.id, failed: false }])
     expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'created' } }])
     expect(world.wallet.events).toContainEqual(
-      expect.objectContaining({ type: 'payment_stalled', step: 'created', attempts: 1 }),
+      expect.objectContaining({ type: 'payment_stalled', state: 'created', attempts: 1 }),
     )
     await recoverUntilQuiet(world)
     await checkMoney(world)

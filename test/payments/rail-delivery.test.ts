@@ -185,7 +185,7 @@ describe('a delivery that is to go on later', () => {
     }
     const stalled = wallet.events.filter(({ type }) => type === 'payment_stalled')
     expect(stalled.map((event) => 'attempts' in event && event.attempts)).toEqual([1, 2, 3, 4, 5])
-    expect(stalled).toMatchObject(Array.from({ length: 5 }, () => ({ step: 'sending', reason: 'busy' })))
+    expect(stalled).toMatchObject(Array.from({ length: 5 }, () => ({ state: 'sending', reason: 'busy' })))
   })
 
   it('has its pauses short again once money moves', async () => {
@@ -304,7 +304,7 @@ describe('a delivery with something in flight of which its rail finds nothing ou
     }
     await recoverLater(world, 2 * HOUR)
     const { id } = (await onlyPayment(world)).value
-    expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', unknownSent: usd('4') }])
+    expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', inFlightSent: usd('4') }])
     expect(await outgoingPayments.failed(id)).toEqual({ ok: true })
     await world.wallet.openPayments.drain()
     expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])

@@ -53,7 +53,7 @@ describe('a delivery of which nobody knows what became of it', () => {
     expect(asked).toBe(0)
     expect(await moneyOf(world)).toEqual([0n, 15n, 9n])
     const told = wallet.events.filter(({ type }) => type === 'delivery_unknown')
-    const amounts = { sent: usd('4'), received: usd('4'), unknownSent: usd('5'), unknownReceived: usd('4') }
+    const amounts = { sent: usd('4'), received: usd('4'), inFlightSent: usd('5'), inFlightReceived: usd('4') }
     const left = { railAccount: 'g.peer/USD/2', ...amounts }
     expect(told).toHaveLength(4)
     expect(told[3]).toEqual({ type: 'delivery_unknown', at: wallet.clock.now(), outgoingPayment: id, ...left })
@@ -146,7 +146,7 @@ describe('a delivery that its rail has given over to the host', () => {
     const { world, id } = await pending()
     expect(await moneyOf(world)).toEqual([0n, 15n, 13n])
     expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([
-      { reason: 'pending', unknownSent: usd('13'), unknownReceived: usd('11') },
+      { reason: 'pending', inFlightSent: usd('13'), inFlightReceived: usd('11') },
     ])
     expect(await ask(world, word, id)).toEqual({ ok: true })
     expect((await onlyPayment(world)).value.state).toBe(state)
@@ -164,7 +164,7 @@ describe('a delivery that its rail has given over to the host', () => {
       },
     }
     await payRemotely(world)
-    expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([{ unknownSent: usd('4') }])
+    expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([{ inFlightSent: usd('4') }])
   })
 })
 

@@ -242,7 +242,7 @@ describe('a payment whose rail was taken out of the configuration', () => {
     await openPayments.recover()
     await openPayments.drain()
     const { id } = (await onlyPayment(world)).value
-    expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', unknownSent: usd('4') }])
+    expect(await outgoingPayments.undecided()).toMatchObject([{ id, reason: 'unknown', inFlightSent: usd('4') }])
     // The peer has it: the second part had reached the far side.
     expect(await outgoingPayments.sent(id)).toEqual({ ok: true })
     await openPayments.drain()

@@ -126,7 +126,7 @@ describe('a store in which a commit conflicts again and again', () => {
     ['sending', 'event', (state: string | undefined) => state === 'completed'],
   ] as const)(
     'stalls in %s after the deadline, where it writes the %s, with pauses between its attempts, and goes on later',
-    async (step, kind, isMet) => {
+    async (state, kind, isMet) => {
       const world = await moneyWorld()
       const process = world.start()
       const prepared = await preparePayment(world, await grantTokens(world), { incoming: {} })
@@ -141,7 +141,7 @@ describe('a store in which a commit conflicts again and again', () => {
       expect((await pay(world, process, prepared))?.status).toBe(201)
       expect(commits).toBeGreaterThan(3)
       expect(commits).toBeLessThan(300)
-      expect(world.wallet.events).toContainEqual(expect.objectContaining({ type: 'payment_stalled', step }))
+      expect(world.wallet.events).toContainEqual(expect.objectContaining({ type: 'payment_stalled', state }))
       await recoverUntilQuiet(world)
       await checkMoney(world)
       expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])

@@ -25,7 +25,7 @@ async function crashedAt(step: string): Promise<World> {
 }
 
 describe('the events of recover()', () => {
-  it('say which payment is taken up, at which step, and how much there was', async () => {
+  it('say which payment is taken up, in which state, and how much there was', async () => {
     const world = await crashedAt('credit')
     await world.wallet.openPayments.recover()
     expect(eventsOf(world, 'recovered')).toEqual([])
@@ -34,7 +34,7 @@ describe('the events of recover()', () => {
     const [payment] = await world.storage.all('outgoing-payment')
     await world.wallet.openPayments.recover()
     expect(eventsOf(world, 'payment_resumed')).toEqual([
-      { type: 'payment_resumed', at, outgoingPayment: payment?.value.id, step: 'sending', attempts: 0 },
+      { type: 'payment_resumed', at, outgoingPayment: payment?.value.id, state: 'sending', attempts: 0 },
     ])
     expect(eventsOf(world, 'recovered')).toMatchObject([{ payments: 1, events: 0, isFull: false }])
     await world.wallet.openPayments.recover()
@@ -85,7 +85,7 @@ describe('the events of recover()', () => {
       const [payment] = await world.storage.all('outgoing-payment')
       expect(payment).toMatchObject({ value: { state: 'sending', attempts: attempt }, isListed: true })
       const stalled = eventsOf(world, 'payment_stalled').at(-1)
-      expect(stalled).toMatchObject({ step: 'sending', attempts: attempt, retryAt: payment?.dueAt })
+      expect(stalled).toMatchObject({ state: 'sending', attempts: attempt, retryAt: payment?.dueAt })
       expect(stalled?.reason).toBe('the ledger did not answer in time')
       pauses.push((stalled?.retryAt ?? 0) - (stalled?.at ?? 0))
       const read = await world.wallet.send('GET', answer?.body.id ?? '', { token: prepared.token })

@@ -71,7 +71,7 @@ describe('a ledger that refuses a settlement, which it may not', () => {
     expect(wallet.events).toContainEqual(
       expect.objectContaining({
         type: 'payment_stalled',
-        step: 'decided',
+        state: 'decided',
         reason: 'the ledger refuses what was decided: account_closed',
       }),
     )

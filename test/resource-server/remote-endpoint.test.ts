@@ -96,7 +96,7 @@ describe('the endpoint of a payment method', () => {
     const { events } = await testWallet({ paymentMethods: [rail] })
     expect(await rail.server?.balance('g.peer/USD/2')).toEqual({ sent: 0n, received: 0n })
     expect(await rail.server?.findPayable('0'.repeat(32))).toBeUndefined()
-    rail.server?.emit({ type: 'rail_unavailable', at: 1, account: 'g.peer', reason: 'unreachable' })
+    rail.server?.emit({ type: 'rail_unavailable', at: 1, railAccount: 'g.peer', reason: 'unreachable' })
     expect(events).toMatchObject([{ type: 'rail_unavailable' }])
   })
 })

@@ -6,7 +6,7 @@ afterEach(() => vi.restoreAllMocks())
 
 const at = 0
 const usd = (value: string) => ({ value, assetCode: 'USD', assetScale: 2 })
-const told = { railAccount: 'g.peer/USD/2', sent: usd('0'), received: usd('0'), unknownReceived: usd('8') }
+const told = { railAccount: 'g.peer/USD/2', sent: usd('0'), received: usd('0'), inFlightReceived: usd('8') }
 
 function printed(event: OpenPaymentsEvent): readonly unknown[] {
   const print = vi.spyOn(console, 'error').mockReturnValue()
@@ -21,7 +21,7 @@ describe('the sink for events of a server without one', () => {
         type: 'payment_stalled',
         at,
         outgoingPayment: 'p1',
-        step: 'sending',
+        state: 'sending',
         attempts: 3,
         retryAt: 1,
         reason: 'no answer',
@@ -29,7 +29,7 @@ describe('the sink for events of a server without one', () => {
       'payment p1 is stalled in "sending" after 3 attempts: no answer',
     ],
     [
-      { type: 'delivery_unknown', at, outgoingPayment: 'p1', ...told, unknownSent: usd('9') },
+      { type: 'delivery_unknown', at, outgoingPayment: 'p1', ...told, inFlightSent: usd('9') },
       'it is not known whether 9 USD of scale 2 of payment p1 have arrived: ask the peer of g.peer/USD/2, then call outgoingPayments.sent or .failed',
     ],
     [
@@ -45,11 +45,11 @@ describe('the sink for events of a server without one', () => {
       '7 USD of scale 2 have arrived for incoming payment i1, but the ledger refuses to credit them (account_closed): book receipt r1 by hand',
     ],
     [
-      { type: 'rail_unavailable', at, account: 'g.peer/USD/2', reason: 'sending_limit' },
+      { type: 'rail_unavailable', at, railAccount: 'g.peer/USD/2', reason: 'sending_limit' },
       'nothing moves through g.peer/USD/2: sending_limit. Pay the peer, and count that in `settled`',
     ],
     [
-      { type: 'rail_unavailable', at, account: 'g.peer/USD/2', reason: 'unreachable', detail: 'ECONNREFUSED' },
+      { type: 'rail_unavailable', at, railAccount: 'g.peer/USD/2', reason: 'unreachable', detail: 'ECONNREFUSED' },
       'nothing moves through g.peer/USD/2: unreachable, ECONNREFUSED. Check that the peer is up and its url is right',
     ],
     [

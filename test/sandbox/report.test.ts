@@ -7,21 +7,21 @@ afterEach(() => vi.restoreAllMocks())
 const at = 0
 const usd = (value: string) => ({ value, assetCode: 'USD', assetScale: 2 })
 const amount = usd('250')
-const sums = { sent: usd('0'), received: usd('0'), unknownSent: usd('9'), unknownReceived: usd('8') }
+const sums = { sent: usd('0'), received: usd('0'), inFlightSent: usd('9'), inFlightReceived: usd('8') }
 const unknown = { railAccount: 'test.second/USD/2', ...sums }
 
 describe('what a sandbox tells the person who started it', () => {
   it.each<[OpenPaymentsEvent, string]>([
     [
-      { type: 'payment_stalled', at, outgoingPayment: 'p1', step: 'sending', attempts: 3, retryAt: 1, reason: 'busy' },
+      { type: 'payment_stalled', at, outgoingPayment: 'p1', state: 'sending', attempts: 3, retryAt: 1, reason: 'busy' },
       'payment p1 is stalled in "sending" after 3 attempts: busy',
     ],
     [
-      { type: 'rail_unavailable', at, account: 'test.second/USD/2', reason: 'sending_limit' },
+      { type: 'rail_unavailable', at, railAccount: 'test.second/USD/2', reason: 'sending_limit' },
       'nothing moves through test.second/USD/2: sending_limit',
     ],
     [
-      { type: 'rail_unavailable', at, account: 'test.second/USD/2', reason: 'unreachable', detail: 'ECONNREFUSED' },
+      { type: 'rail_unavailable', at, railAccount: 'test.second/USD/2', reason: 'unreachable', detail: 'ECONNREFUSED' },
       'nothing moves through test.second/USD/2: unreachable, ECONNREFUSED',
     ],
     [

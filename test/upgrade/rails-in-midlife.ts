@@ -102,7 +102,7 @@ async function sendPart(world: WorldWithRail, tokens: Tokens, outcome: 'later' |
 /** Where the rail cannot find out what was on its way, the host says so. */
 export async function decideUndecided({ wallet }: World, { undecided }: RailsInMidlife): Promise<void> {
   const { outgoingPayments } = wallet.openPayments
-  expect(await outgoingPayments.undecided()).toMatchObject([{ id: undecided, unknownSent: usd('2') }])
+  expect(await outgoingPayments.undecided()).toMatchObject([{ id: undecided, inFlightSent: usd('2') }])
   expect(await outgoingPayments.sent(undecided)).toEqual({ ok: true })
   await wallet.openPayments.drain()
 }

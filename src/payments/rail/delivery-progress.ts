@@ -31,8 +31,8 @@ export function toldDelivery(
     railAccount: account,
     sent: leaving(sent),
     received: arriving(received),
-    unknownSent: leaving(inFlight.sent),
-    unknownReceived: arriving(inFlight.received),
+    inFlightSent: leaving(inFlight.sent),
+    inFlightReceived: arriving(inFlight.received),
   }
 }
 

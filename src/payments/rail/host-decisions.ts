@@ -32,8 +32,8 @@ export interface UndecidedPayment {
   readonly sent: WireAmount
   readonly received: WireAmount
   /** What else may have left and arrived. */
-  readonly unknownSent: WireAmount
-  readonly unknownReceived: WireAmount
+  readonly inFlightSent: WireAmount
+  readonly inFlightReceived: WireAmount
 }
 
 /**

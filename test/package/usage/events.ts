@@ -21,15 +21,15 @@ export function describeEvent(event: OpenPaymentsEvent): string {
     case 'key_substituted':
       return event.client
     case 'payment_stalled':
-      return `${event.step} ${event.retryAt.toFixed()} ${event.reason}`
+      return `${event.state} ${event.retryAt.toFixed()} ${event.reason}`
     case 'payment_resumed':
-      return `${event.step} ${event.attempts.toFixed()}`
+      return `${event.state} ${event.attempts.toFixed()}`
     case 'delivery_unknown':
-      return `${event.railAccount} ${event.unknownSent.value} ${event.unknownReceived.assetCode}`
+      return `${event.railAccount} ${event.inFlightSent.value} ${event.inFlightReceived.assetCode}`
     case 'credit_refused':
       return `${event.receipt} ${event.amount.value} ${event.reason}`
     case 'rail_unavailable':
-      return `${event.account} ${event.reason} ${event.detail ?? ''}`
+      return `${event.railAccount} ${event.reason} ${event.detail ?? ''}`
     case 'recovered':
       return `${event.payments.toFixed()} ${event.receipts.toFixed()} ${event.events.toFixed()}`
     case 'swept':
