@@ -14,7 +14,7 @@ import {
   type RailPayment,
   type StateEntry,
 } from '../protocol/outgoing-payment.ts'
-import { lineOf, type SignedRequest, showToken } from '../protocol/signed-request.ts'
+import { lineOf, type SignedRequest, showToken, signedRequestIdOf } from '../protocol/signed-request.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
@@ -127,7 +127,7 @@ export async function* auditPayments(context: Context, text: string): AsyncItera
 async function auditPage(context: Context, payments: readonly OutgoingPayment[]): Promise<readonly AuditedPayment[]> {
   if (payments.length === 0) return []
   const found = await context.storage.get([
-    ...payments.map(({ id }) => ({ kind: 'signed-request', id }) as const),
+    ...payments.map((payment) => ({ kind: 'signed-request', id: signedRequestIdOf(payment) }) as const),
     ...payments.map(({ grantId }) => ({ kind: 'grant', id: grantId }) as const),
   ])
   const requests = new Map(recordsOfKind(found, 'signed-request').map(({ value }) => [value.id, value]))
@@ -135,7 +135,7 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
   const tokens = await readTokens(context, [...requests.values()])
   return Promise.all(
     payments.map(async (payment) => {
-      const request = requests.get(payment.id)
+      const request = requests.get(signedRequestIdOf(payment))
       const grant = grants.get(payment.grantId)
       // A grant that its owner gave is kept for good, and a signed request is never deleted.
       if (request === undefined || grant === undefined) throw new Error('the proof of a payment has vanished')

@@ -8,7 +8,7 @@ import {
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
-import { isIdentifier, toHex, toUtf8 } from '../protocol/identifiers.ts'
+import { inOrderOfTime, isIdentifier, toHex, toUtf8 } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
@@ -173,13 +173,14 @@ async function claimsOf(
   const singleUse = isSingleUse(exchange)
   // Only what is single use is kept longer against a wrong clock: no quota counts the nonces of reads. @spec T-37
   const dueAt = singleUse ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
-  const claim = async (what: Claim['what'], used: string): Promise<Claim> => {
-    const id = toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
+  const claim = async (what: Claim['what'], used: string, order = ''): Promise<Claim> => {
+    const id = order + toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
     return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt } }
   }
   const claims: Claim[] = []
   // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
-  if (singleUse) claims.push(await claim('base', base))
+  // The base holds `created`, and a nonce may come again with another.
+  if (singleUse) claims.push(await claim('base', base, inOrderOfTime(candidate.created * 1000)))
   if (candidate.nonce !== undefined) claims.push(await claim('nonce', candidate.nonce))
   return claims
 }

@@ -8,6 +8,7 @@ import {
   type LocalPayment,
   type OutgoingPayment,
 } from '../protocol/outgoing-payment.ts'
+import { signedRequestIdOf } from '../protocol/signed-request.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
@@ -210,9 +211,10 @@ async function refusePayment(
 
 /** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */
 async function undoOrder(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const signed = await readRecord(context.storage, 'signed-request', payment.id)
+  const id = signedRequestIdOf(payment)
+  const signed = await readRecord(context.storage, 'signed-request', id)
   const forgotten: readonly Change[] = signed
-    ? [{ action: 'delete', kind: signed.kind, id: payment.id, version: signed.version }]
+    ? [{ action: 'delete', kind: signed.kind, id, version: signed.version }]
     : []
   return [...forgotten, ...(await reopenQuote(context, payment)), ...(await freeKey(context, payment))]
 }

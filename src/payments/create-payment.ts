@@ -16,7 +16,7 @@ import type { RailTerms } from '../protocol/delivery.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Metadata } from '../protocol/metadata.ts'
 import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import type { SignedRequest } from '../protocol/signed-request.ts'
+import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { answerBefore } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
@@ -108,7 +108,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
     const dueAt = now + context.limits.leaseSeconds * 1000
     const changes: readonly Change[] = [
       { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt },
-      { action: 'insert', kind: 'signed-request', value: { id, ...order.signedRequest } },
+      { action: 'insert', kind: 'signed-request', value: { id: signedRequestIdOf(payment), ...order.signedRequest } },
       { action: 'check', kind: 'access-token', id: token.id, version: current.version },
       ...charged.changes,
       ...reserveQuote(terms.quote, id),

@@ -6,6 +6,15 @@ export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text)
 }
 
+/**
+ * A point in time in milliseconds as 12 hexadecimal digits, with which the id of a record can begin that nobody else is shown.
+ * Databases keep ids in their order: those of one moment then share a page of the index, where random ones each need one
+ * of their own to be read and written.
+ */
+export function inOrderOfTime(milliseconds: number): string {
+  return milliseconds.toString(16).padStart(12, '0')
+}
+
 const UTF8 = new TextEncoder()
 /** So many bytes engines keep in an array itself; more, or what is not ASCII, is left to the host's encoder. */
 const SHORT_TEXT = 64

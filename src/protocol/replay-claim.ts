@@ -1,4 +1,8 @@
-/** Proof that a signature was used: `id` is the SHA-256 of the key's thumbprint and of the signature base or nonce. @spec SIG-25 */
+/**
+ * Proof that a signature was used: `id` is the SHA-256 of the key's thumbprint and of the signature base or nonce, for a base
+ * with the time that it names before it.
+ * @spec SIG-25
+ */
 export interface ReplayClaim {
   readonly id: string
   readonly expiresAt: number

@@ -1,8 +1,9 @@
-import { toBase64, toUtf8 } from './identifiers.ts'
+import { inOrderOfTime, toBase64, toUtf8 } from './identifiers.ts'
 import type { PublicKey } from './json-web-key.ts'
+import type { OutgoingPayment } from './outgoing-payment.ts'
 
 /**
- * What proves that a client ordered a payment. Written with the payment and never changed; `id` is the payment's.
+ * What proves that a client ordered a payment. Written with the payment and never changed; `signedRequestIdOf` is its id.
  * @spec T-42
  */
 export interface SignedRequest {
@@ -17,6 +18,11 @@ export interface SignedRequest {
   /** The secret and the id from which the token is derived. @spec TOK-10 */
   readonly tokenSecretId: string
   readonly tokenManageId: string
+}
+
+/** The id of the signed request that ordered a payment: the time at which that was created, and its id. */
+export function signedRequestIdOf({ id, createdAt }: Pick<OutgoingPayment, 'id' | 'createdAt'>): string {
+  return inOrderOfTime(createdAt) + id
 }
 
 // These stand for the token, and for the whole field if the client signed it as a byte sequence. A signature base is

@@ -152,7 +152,7 @@ async function checkQuotes(books: Books, payments: readonly OutgoingPayment[]): 
 /** A payment keeps the request that ordered it; a key is kept with what was made under it, or not at all. */
 async function checkKept(books: Books, payments: readonly OutgoingPayment[]): Promise<readonly string[]> {
   const made = new Set(payments.filter(({ state }) => state !== 'refused').map(({ id }) => id))
-  const signed = new Set((await books.records('signed-request')).map(({ value }) => value.id))
+  const signed = new Set((await books.records('signed-request')).map(({ value }) => value.id.slice(-32)))
   const others = [...(await books.records('incoming-payment')), ...(await books.records('quote'))].map(
     ({ value }) => value.id,
   )

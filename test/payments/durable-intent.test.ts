@@ -3,6 +3,36 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 
+describe('the records of an order that nobody is shown', () => {
+  it('are in the order of time by their ids, so that databases add them at one place', async () => {
+    const inner = memoryStorage()
+    const written = new Map<string, string[]>()
+    const storage: Storage = {
+      ...inner,
+      commit: (changes) => {
+        for (const change of changes)
+          if (change.action === 'insert' && ['signed-request', 'replay-claim'].includes(change.kind))
+            written.set(change.kind, [...(written.get(change.kind) ?? []), change.value.id])
+        return inner.commit(changes)
+      },
+    }
+    const wallet = await testWallet({ storage })
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1') }
+    for (let order = 0; order < 20; order++) {
+      const { status } = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+      expect(status).toBe(201)
+      wallet.clock.advance(1000)
+    }
+    for (const kind of ['signed-request', 'replay-claim']) {
+      const ids = written.get(kind) ?? []
+      expect(ids).toHaveLength(20)
+      expect(ids.toSorted()).toEqual(ids)
+    }
+  })
+})
+
 describe('a payment whose intent is durable', () => {
   it('is answered 201 though the store fails afterwards, and is paid once by recovery', async () => {
     const inner = memoryStorage()

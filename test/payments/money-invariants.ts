@@ -105,7 +105,7 @@ async function checkQuotes({ storage }: World, payments: readonly OutgoingPaymen
 /** A payment that was made keeps the request that ordered it, and a key what was made under it; one that was refused neither. */
 async function checkOrders({ storage }: World, payments: readonly OutgoingPayment[]): Promise<void> {
   const made = payments.filter(({ state }) => state !== 'refused').map(({ id }) => id)
-  const signed = (await storage.all('signed-request')).map(({ value }) => value.id)
+  const signed = (await storage.all('signed-request')).map(({ value }) => value.id.slice(-32))
   expect(signed.toSorted()).toEqual(made.toSorted())
   const kept = (await storage.all('idempotency-key')).map(({ value }) => value.resourceId)
   expect(made).toEqual(expect.arrayContaining(kept))

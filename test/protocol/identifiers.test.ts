@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import {
   fromBase64url,
   fromHex,
+  inOrderOfTime,
   isEqualBytes,
   isEqualDigest,
   isIdentifier,
@@ -14,6 +15,16 @@ import {
 
 const runs = { seed: 4, numRuns: 300 }
 const bytes = fc.uint8Array({ maxLength: 80 })
+
+describe('points in time in ids', () => {
+  it('are as long as each other, and in their own order', () => {
+    const moments = [0, 1, 15, 16, 0xffffffff, 1_772_366_463_906, 253_402_300_799_999]
+    const written = moments.map(inOrderOfTime)
+    expect(written.toSorted()).toEqual(written)
+    expect(new Set(written.map(({ length }) => length))).toEqual(new Set([12]))
+    expect(written.map((digits) => Number.parseInt(digits, 16))).toEqual(moments)
+  })
+})
 
 describe('encodings', () => {
   it('writes what the host writes, and reads it back', () => {

@@ -2,6 +2,7 @@ import type { RecordKind, RecordTypes, StoredRecord } from 'open-payments-server
 import type { FarSide } from './far-side.ts'
 import type { OutgoingPayment } from './payment-facts.ts'
 import { createRecordBook, insertedOf } from './record-book.ts'
+import { orderedBy } from './signature-claims.ts'
 import type { SimulatedStorage, Write } from './simulated-storage.ts'
 import { watchPayments } from './watch-payments.ts'
 import { type RailWatch, watchRails } from './watch-rails.ts'
@@ -159,7 +160,7 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
 
   function checkDeletion({ kind, value }: StoredRecord): void {
     must(!KEPT.includes(kind) || isOldRefusal(value.id), () => `${kind} ${value.id} was deleted`)
-    const isUndone = kind !== 'signed-request' || find('outgoing-payment', value.id)?.state === 'refused'
+    const isUndone = kind !== 'signed-request' || find('outgoing-payment', orderedBy(value.id))?.state === 'refused'
     must(isUndone, () => `the order of ${value.id} was forgotten`)
   }
 

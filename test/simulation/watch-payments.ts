@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { RecordTypes, StoredRecord } from 'open-payments-server'
 import { entryOf, isCounted, type OutgoingPayment, spentOf, windowOf } from './payment-facts.ts'
 import { insertedOf, type RecordBook } from './record-book.ts'
-import { claimIdOf } from './signature-claims.ts'
+import { claimIdOf, orderedBy, signedRequestIdOf } from './signature-claims.ts'
 import type { Write } from './simulated-storage.ts'
 
 /** What every commit that writes a payment, or what a grant has spent, must leave true. */
@@ -66,7 +66,7 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
 
   /** Payment, signed request, replay claim, key and budget are one commit; under a token and a grant that are alive. */
   function checkIntent(writes: readonly Write[], payment: OutgoingPayment, name: string): void {
-    const signed = insertedOf(writes, 'signed-request').find(({ id }) => id === payment.id)
+    const signed = insertedOf(writes, 'signed-request').find(({ id }) => id === signedRequestIdOf(payment))
     must(signed !== undefined, () => `${name} has no signed request`)
     checkClaim(writes, signed, name)
     const token = book.tokenOfManagement(signed?.tokenManageId ?? '')
@@ -90,7 +90,7 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     const isClaimed = insertedOf(writes, 'replay-claim').some(({ id }) => id === claimId)
     must(isClaimed, () => `${name} claims no signature`)
     must(!ordered.has(claimId), () => `${name} claims no signature but that of payment ${ordered.get(claimId)}`)
-    ordered.set(claimId, signed.id)
+    ordered.set(claimId, orderedBy(signed.id))
   }
 
   /** What those payments come to that the same commit charges to the same window after this one. */
@@ -154,7 +154,10 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     must(quote?.outgoingPaymentId !== payment.id, () => `3: ${name} was refused and keeps its quote`)
     const key = payment.keyId === undefined ? undefined : find('idempotency-key', payment.keyId)
     must(key?.resourceId !== payment.id, () => `${name} was refused and keeps its key`)
-    must(find('signed-request', payment.id) === undefined, () => `${name} was refused and keeps its order`)
+    must(
+      find('signed-request', signedRequestIdOf(payment)) === undefined,
+      () => `${name} was refused and keeps its order`,
+    )
   }
 
   /** What a window has spent is the sum over its payments. */
