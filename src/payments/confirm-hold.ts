@@ -109,7 +109,7 @@ async function startSending(
   quote: StoredRecord<'quote'> | undefined,
 ): Promise<HeldPayment> {
   const payment = known.value
-  if (!isLocalPayment(payment) || context.serialize.isBusy(turnAtIncoming(payment.incomingPaymentId)))
+  if (!isLocalPayment(payment) || context.serialize.countOf(turnAtIncoming(payment.incomingPaymentId)) > 0)
     return writeSending(context, known, quote, async () => undefined)
   let isFirst = true
   return context.serialize(turnAtIncoming(payment.incomingPaymentId), () =>

@@ -1,6 +1,13 @@
+import { railAccountId } from '../protocol/rail-account.ts'
+
 /** The key under which those who write one incoming payment take turns in this process. */
 export function turnAtIncoming(incomingPaymentId: string): string {
   return `incoming:${incomingPaymentId}`
+}
+
+/** The key under which those who write one account of a rail take turns in this process. */
+export function turnAtRailAccount(method: string, account: string): string {
+  return `rail:${railAccountId(method, account)}`
 }
 
 /** The key under which those who write what one grant has spent take turns in this process. */

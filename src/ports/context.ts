@@ -79,8 +79,8 @@ export interface Serializer {
    * each is given to one task only. A task that was itself given to another one gets none.
    */
   inCompany<T>(key: string, own: Companion, task: (companions: readonly Companion[]) => Promise<T>): Promise<T>
-  /** Whether a task of this key would have to wait: if so, work that needs no turn is done without one. */
-  isBusy(key: string): boolean
+  /** How many tasks of this key run or wait: a task that need not take a turn, or can be refused, takes none behind many. */
+  countOf(key: string): number
 }
 
 /**

@@ -136,8 +136,8 @@ export interface RailTransfer {
  * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever
  * happens. Otherwise nothing was taken. Every outcome but `received` and `rate_limited` is final for this transfer and, if
  * anything could change it, recorded until its `notAfter` has passed on any clock that is less than a day wrong.
- * `rate_limited`: too many transfers for its incoming payment were refused recently; nothing is recorded, so it may still be
- * taken, and must not be reported as final. `not_now`: another transfer may be taken once the wallet has fixed something.
+ * `rate_limited`: too many transfers for its incoming payment were refused recently, or too many wait to be taken; nothing is
+ * recorded, so it may still be taken, and must not be reported as final. `not_now`: another transfer may be taken once the wallet has fixed something.
  */
 export type TransferOutcome =
   | 'received'

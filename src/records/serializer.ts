@@ -10,17 +10,18 @@ const MOST_COMPANIONS = 16
 export function createSerializer(): Serializer {
   const tails = new Map<string, Promise<unknown>>()
   const lines = new Map<string, Companion[]>()
+  const counts = new Map<string, number>()
+  const countOf = (key: string): number => counts.get(key) ?? 0
   const serialize = async <T>(key: string, task: () => Promise<T>): Promise<T> => {
     const before = tails.get(key)
     const run = before === undefined ? task() : before.then(task, task)
     tails.set(key, run)
+    counts.set(key, countOf(key) + 1)
     try {
       return await run
     } finally {
-      if (tails.get(key) === run) {
-        tails.delete(key)
-        lines.delete(key)
-      }
+      counts.set(key, countOf(key) - 1)
+      if (countOf(key) === 0) for (const byKey of [tails, lines, counts]) byKey.delete(key)
     }
   }
   const inCompany: Serializer['inCompany'] = async (key, own, task) => {
@@ -29,5 +30,5 @@ export function createSerializer(): Serializer {
     line.push(own)
     return serialize(key, () => task(line.includes(own) ? line.splice(0, MOST_COMPANIONS) : []))
   }
-  return Object.assign(serialize, { inCompany, isBusy: (key: string) => tails.has(key) })
+  return Object.assign(serialize, { inCompany, countOf })
 }

@@ -65,17 +65,17 @@ describe('createSerializer', () => {
     await run
   })
 
-  it('is busy with a key for as long as a task of it runs or waits', async () => {
+  it('counts the tasks of a key that run or wait', async () => {
     const serialize = createSerializer()
     const [a, b] = [heldTask([], 'a'), heldTask([], 'b')]
     const both = [serialize('key', a.task), serialize('key', b.task)]
-    expect([serialize.isBusy('key'), serialize.isBusy('other')]).toEqual([true, false])
+    expect([serialize.countOf('key'), serialize.countOf('other')]).toEqual([2, 0])
     a.end('reject')
     await expect(both[0]).rejects.toThrow('a')
-    expect(serialize.isBusy('key')).toBe(true)
+    expect(serialize.countOf('key')).toBe(1)
     b.end('resolve')
     await both[1]
-    expect(serialize.isBusy('key')).toBe(false)
+    expect(serialize.countOf('key')).toBe(0)
   })
 
   it('gives a task those that wait for its key, itself first, and each of them once', async () => {

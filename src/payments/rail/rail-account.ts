@@ -4,6 +4,7 @@ import type { Change, StoredRecord } from '../../ports/storage.ts'
 import { type Asset, isSameAsset } from '../../protocol/amount.ts'
 import { moveThrough, type RailMovement, railAccountId } from '../../protocol/rail-account.ts'
 import { readRecord } from '../../records/read-record.ts'
+import { turnAtRailAccount } from '../turns.ts'
 
 /** An account of a rail, and the asset that it is in. */
 export interface RailAccountName extends Asset {
@@ -41,7 +42,7 @@ export async function serializeRailAccount<T>(
   { method, account }: { readonly method: string; readonly account: string },
   task: () => Promise<T>,
 ): Promise<T> {
-  return context.serialize(`rail:${railAccountId(method, account)}`, task)
+  return context.serialize(turnAtRailAccount(method, account), task)
 }
 
 /** What a rail account has moved; nothing if it does not exist yet. */

@@ -19,7 +19,7 @@ import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
 import { tellOtherAccount } from '../other-account.ts'
-import { turnAtIncoming } from '../turns.ts'
+import { turnAtIncoming, turnAtRailAccount } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
 
@@ -32,7 +32,8 @@ import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
  * A refusal is recorded if anything could change it later: the peer has been told no, and relies on that. So a transfer that
  * was refused for any reason is `refused` from then on, and never counted. Once it is too late for it on every clock nothing
  * can change that, and the refusal is forgotten. Only so many are recorded per payment; one above that is `rate_limited`,
- * which is not a refusal: nothing remembers it, and it is taken or refused when it is reported again.
+ * which is not a refusal: nothing remembers it, and it is taken or refused when it is reported again. So is a good one behind
+ * which too many others would wait.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receiveByRail(
@@ -42,15 +43,10 @@ export async function receiveByRail(
   keep: (work: Promise<unknown>) => void,
 ): Promise<TransferOutcome> {
   assertTransfer(transfer)
-  const { account, incomingPayment } = transfer
-  const name = { method, account }
   // The wallet is asked before anything is locked, and not at all for a known transfer.
   const payee = await findPayeeAccount(context, method, transfer)
-  const taken = await context.serialize(turnAtIncoming(incomingPayment), () =>
-    serializeRailAccount(context, name, () =>
-      decide<Taken>(context, () => takeTransfer(context, method, transfer, payee)),
-    ),
-  )
+  const take = (): Promise<Taken> => decide(context, () => takeTransfer(context, method, transfer, payee))
+  const taken = await (typeof payee === 'string' ? take() : takeInTurn(context, method, transfer, take))
   if (typeof taken === 'string') return taken
   keep(creditPayee(context, taken))
   return 'received'
@@ -58,6 +54,30 @@ export async function receiveByRail(
 
 /** What became of a transfer, or the receipt of one that was taken just now. */
 type Taken = TransferOutcome | Receipt
+
+/** So many who write one incoming payment wait for each other at most when a transfer comes for it. */
+const MOST_AT_INCOMING = 100
+/** The same at an account of a rail, where each of the 256 deliveries of this process may wait, too. */
+const MOST_AT_RAIL_ACCOUNT = 512
+
+/**
+ * Only what may be taken writes the two records, and waits for others who do: a refusal costs its sender nothing, so that
+ * any number of them could keep money waiting. Where too many wait already, one more could expire before its turn.
+ */
+async function takeInTurn(
+  context: Context,
+  method: string,
+  { account, incomingPayment }: RailTransfer,
+  take: () => Promise<Taken>,
+): Promise<Taken> {
+  const { serialize } = context
+  const turn = turnAtIncoming(incomingPayment)
+  const isCrowded =
+    serialize.countOf(turn) >= MOST_AT_INCOMING ||
+    serialize.countOf(turnAtRailAccount(method, account)) >= MOST_AT_RAIL_ACCOUNT
+  if (isCrowded) return 'rate_limited'
+  return serialize(turn, () => serializeRailAccount(context, { method, account }, take))
+}
 
 /** Nothing is counted of a transfer that the rail refuses, so its amounts may be anything. */
 function assertTransfer(transfer: RailTransfer): void {
@@ -99,12 +119,15 @@ async function readTransfer(context: Context, method: string, transfer: RailTran
 }
 
 /** Who is credited, or why nobody is. */
-type Payee = { readonly account: string } | Extract<TransferOutcome, 'not_payable' | 'not_now'>
+type Payee =
+  | { readonly account: string }
+  | Extract<TransferOutcome, 'not_payable' | 'not_now' | 'over_remainder' | 'over_limit'>
 
 /** The payee's account in the ledger; `not_payable` if it takes no money, or if the account is not needed. */
 async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<Payee> {
-  const { incoming, receipt } = await readTransfer(context, method, transfer)
-  if (incoming === undefined || receipt !== undefined || isTooLate(context, transfer)) return 'not_payable'
+  if (isTooLate(context, transfer)) return 'not_payable'
+  const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
+  if (incoming === undefined || receipt !== undefined) return 'not_payable'
   if (!isActive(incoming.value, context.clock.now())) return 'not_payable'
   const payee = await findPayee(context, incoming.value)
   if (payee === undefined) return 'not_payable'
@@ -115,7 +138,25 @@ async function findPayeeAccount(context: Context, method: string, transfer: Rail
   }
   // The directory still has the asset of the payment, by what `findPayee` says.
   const checked = await checkLedgerAccount(context, incoming.value.walletAddress, payee, 'canReceive')
-  return checked === 'allowed' ? { account } : 'not_payable'
+  if (checked !== 'allowed') return 'not_payable'
+  if (acceptedOf(context, incoming.value, transfer) === undefined) return 'over_remainder'
+  return moveAccount(method, transfer, railAccount) === 'over_limit' ? 'over_limit' : { account }
+}
+
+/** What the payment takes of it; `undefined` if that is nothing, or less than its sender insists on. */
+function acceptedOf(context: Context, payment: IncomingPayment, { amount, least }: RailTransfer): bigint | undefined {
+  // What is above the remainder is the wallet's.
+  const accepted = acceptReceipt(payment, amount.value, context.policies.excessReceipt) ?? 0n
+  return accepted === 0n || accepted < least ? undefined : accepted
+}
+
+function moveAccount(
+  method: string,
+  { account, accountAmount, most }: RailTransfer,
+  railAccount: StoredRecord<'rail-account'> | undefined,
+): Change | 'over_limit' {
+  const { assetCode, assetScale, value: received } = accountAmount
+  return moveRailAccount(railAccount, { method, account, assetCode, assetScale }, { received }, most)
 }
 
 /** Whether it is not taken as new, and never will be. */
@@ -169,12 +210,9 @@ async function takeTransfer(
     throw new TypeError('a transfer is in another asset than its incoming payment')
   if (!isActive(incoming.value, now)) return refuse('not_payable')
   if (typeof payee === 'string') return refuse(payee)
-  // What is above the remainder is the wallet's.
-  const accepted = acceptReceipt(incoming.value, transfer.amount.value, context.policies.excessReceipt) ?? 0n
-  if (accepted === 0n || accepted < transfer.least) return refuse('over_remainder')
-  const { account, accountAmount, most } = transfer
-  const { assetCode, assetScale, value: received } = accountAmount
-  const moved = moveRailAccount(railAccount, { method, account, assetCode, assetScale }, { received }, most)
+  const accepted = acceptedOf(context, incoming.value, transfer)
+  if (accepted === undefined) return refuse('over_remainder')
+  const moved = moveAccount(method, transfer, railAccount)
   if (moved === 'over_limit') return refuse('over_limit')
   const excess = transfer.amount.value - accepted
   const taken: Receipt = {
@@ -183,7 +221,7 @@ async function takeTransfer(
     amount: amountOf(transfer.amount, accepted),
     ...(excess > 0n && { excess }),
     payeeAccount: payee.account,
-    railAmount: received,
+    railAmount: transfer.accountAmount.value,
   }
   const dueAt = now + context.limits.leaseSeconds * 1000
   return {
