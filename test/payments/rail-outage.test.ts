@@ -128,6 +128,37 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     // The call goes on although nobody waits for it.
     await turns(50)
     expect(leases).toEqual(Array.from({ length: leaves }, () => LEASE))
+    // What this process knows never to have left is nothing that a person could find out.
+    await recoverIn(process, world)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed' })
+    expect(eventsOf(world, 'delivery_unknown')).toEqual([])
+  })
+
+  it('T-37 is renewed, where nothing more leaves, while others wait to write the account of the rail', async () => {
+    const world = await railWorld()
+    let renewed = (): void => undefined
+    const isRenewed = new Promise<undefined>((resolve) => {
+      renewed = () => resolve(undefined)
+    })
+    let begun = 0
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      const isFirst = ++begun === 1
+      await record(inFlight(start, 13n, 13n))
+      if (isFirst) {
+        // Until the other one writes the account, and waits for this one to be renewed.
+        while (process.ports.calls.filter(isOfDelivery).length < 2) await turns(1)
+        await record(inFlight(start, 13n, 13n))
+        renewed()
+      }
+      return { outcome: 'ended', reason: 'the receiver takes no more', progress: start }
+    }
+    const process = world.process(() => ({ ...world.method, deliver }))
+    let commits = 0
+    process.ports.plan = (call) => (isOfDelivery(call) && ++commits === 2 ? isRenewed : undefined)
+    const [one, other] = [await prepareRailPayment(world), await prepareRailPayment(world)]
+    await Promise.all([pay(world, process, one), pay(world, process, other)])
+    await process.openPayments.drain()
+    expect(eventsOf(world, 'outgoing_payment.failed')).toHaveLength(2)
   })
 
   it('keeps no other payment waiting that leaves through the same account of the rail', async () => {

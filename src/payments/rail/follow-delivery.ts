@@ -8,7 +8,7 @@ import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import { type Attempt, backOffMilliseconds, decide } from '../../records/decide.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
-import { checkProgress, progressOf, storeProgress } from './delivery-progress.ts'
+import { checkProgress, isInFlight, progressOf, storeProgress } from './delivery-progress.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
 import { sealDetails } from './seal-details.ts'
 
@@ -39,7 +39,8 @@ export function followDelivery(
   const record: RecordProgress = async (progress, most) =>
     // Serialized per delivery only: while it is retried, others may use the rail account.
     context.serialize(`delivery:${payment.id}`, async () => {
-      checkProgress(payment, progressOf(current.value), progress)
+      const before = progressOf(current.value)
+      checkProgress(payment, before, progress)
       const next = await nextDelivery(context, current, progress, details)
       const written = await commitProgress(context, current, payment, next, most).catch((cause) => {
         // Whether it was written is unknown, and so is the version to go on from.
@@ -54,6 +55,8 @@ export function followDelivery(
       current = written
       if (hasLapsed) {
         isLost = true
+        // Nothing of it leaves. If nothing was in flight before, nobody has to find out what became of any.
+        if (!isInFlight(before)) await commitProgress(context, written, payment, storeProgress(next, before))
         throw new Error('this delivery is no longer waited for')
       }
       return 'recorded'
@@ -149,8 +152,11 @@ async function commitProgress(
     return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer }
   }
   const lost = { payment: payment.id, answer: 'lost' } as const
+  const commit = (): Promise<Written> => decide(context, attempt, [], { lost })
+  // What only renews the lease does not write the account, and 256 deliveries renew theirs every few seconds.
+  const isMoving = movementOf(before, after) !== 0n
   const written = await outlastStorage(context, record.dueAt, async (round) => {
-    const answer = await serializeRailAccount(context, payment.rail, () => decide(context, attempt, [], { lost }))
+    const answer = await (isMoving ? serializeRailAccount(context, payment.rail, commit) : commit())
     // A commit that failed may have happened. All are at one version, so that only one of them happens.
     return answer === 'lost' && round > 0 ? findWritten(context, payment.id, tried) : answer
   })
@@ -171,6 +177,11 @@ async function findWritten(
   return one === other ? written : 'lost'
 }
 
+/** What has left its rail's account meanwhile; below zero for what is known not to have left. */
+function movementOf(before: DeliveryProgress, after: DeliveryProgress): bigint {
+  return after.sent + after.inFlight.sent - before.sent - before.inFlight.sent
+}
+
 /**
  * The changes by which the rail's account follows a payment: what is in flight has left, until it is known that it has not.
  * `lost` if the payment was changed meanwhile: the account may have followed that already.
@@ -182,8 +193,7 @@ export async function accountChanges(
   after: DeliveryProgress,
   most?: bigint,
 ): Promise<readonly Change[] | 'lost' | 'over_limit'> {
-  const before = progressOf(record.value)
-  const sent = after.sent + after.inFlight.sent - before.sent - before.inFlight.sent
+  const sent = movementOf(progressOf(record.value), after)
   if (sent === 0n) return []
   const { method, account, sendAmount } = rail
   const { assetCode, assetScale } = sendAmount
