@@ -121,7 +121,8 @@ export interface OpenPayments {
   sweep(): Promise<number>
   /**
    * Resolves once all running work has ended: after responses, in `recover()` and `sweep()`, and what continues after
-   * these. Call it before closing the storage.
+   * these. Payments to other servers that still wait for a place are not begun meanwhile: they stay due, for any
+   * `recover()`. Call it before closing the storage.
    */
   drain(): Promise<void>
 }
@@ -197,7 +198,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     audit: (walletAddress) => auditPayments(context, walletAddress),
     recover: () => tracked(tellFailure(context, 'recover() failed', recover)),
     sweep: () => tracked(tellFailure(context, 'sweep() failed', () => sweepRecords(context))),
-    drain,
+    drain: () => context.deliveries.beginNoneDuring(drain),
   }
 }
 

@@ -42,6 +42,8 @@ export interface Deliveries {
   wait(payment: DeliveryKey): void
   /** Says how a payment that has waited is taken up. */
   onRoom(takeUp: (payment: DeliveryKey) => Promise<unknown>): void
+  /** Takes up none of those that wait until the work has settled. */
+  beginNoneDuring(work: () => Promise<void>): Promise<void>
 }
 
 /** Work of this process that goes on after the call that began it has resolved. */

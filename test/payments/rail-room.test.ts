@@ -42,10 +42,31 @@ describe('the room with a payment method', () => {
     expect(told).toHaveLength(40)
     expect(await recover()).toBe(0)
     rail.release()
-    await drain()
+    await untilQuiet(rail)
     expect(new Set(rail.asked)).toHaveProperty('size', 40)
+    await drain()
     const unusual = ['payment_stalled', 'payment_resumed', 'recovered']
     expect(world.wallet.events.filter(({ type }) => unusual.includes(type))).toEqual([])
+    await checkRailMoney(world)
+  })
+
+  it('is given to none that wait while a process ends: a recover() finds them', async () => {
+    const world = await railWorld()
+    const { recover, drain } = world.wallet.openPayments
+    const { deliver } = world.method
+    const rail = slowly(deliver)
+    world.method = { ...world.method, deliver: rail.deliver }
+    await order(world, 40)
+    await untilQuiet(rail)
+    const drained = drain()
+    rail.release()
+    await drained
+    await untilQuiet(rail)
+    expect(new Set(rail.asked)).toHaveProperty('size', 32)
+    expect(await due(world)).toHaveLength(8)
+    expect(await recover()).toBe(8)
+    await drain()
+    expect(await due(world)).toEqual([])
     await checkRailMoney(world)
   })
 

@@ -15,6 +15,7 @@ export function countDeliveries(): Deliveries {
   const works = new Map<Promise<unknown>, DeliveryKey>()
   const waiting = new Map<string, Set<string>>()
   let begin: ((payment: DeliveryKey) => Promise<unknown>) | undefined
+  let pauses = 0
 
   const openRoom: Deliveries['openRoom'] = () => {
     const accounts = new Map([...works.values()].map(({ id, account }) => [id, account]))
@@ -49,7 +50,7 @@ export function countDeliveries(): Deliveries {
     return undefined
   }
   const beginWaiting = (): void => {
-    if (begin === undefined) return
+    if (begin === undefined || pauses > 0) return
     for (let payment = nextWaiting(); payment !== undefined; payment = nextWaiting()) follow(payment, begin(payment))
   }
   const follow: Deliveries['follow'] = (payment, work) => {
@@ -73,6 +74,14 @@ export function countDeliveries(): Deliveries {
     },
     onRoom(takeUp) {
       begin = takeUp
+    },
+    async beginNoneDuring(work) {
+      pauses++
+      try {
+        await work()
+      } finally {
+        pauses--
+      }
     },
   }
 }
