@@ -120,8 +120,8 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
       const found = held.get(name)
       const usable = found === refused ? undefined : found
       if (usable !== undefined && !isExpired(usable)) return { ok: true, token: usable, isNew: false }
-      // Apart, so that what strangers may not ask for is refused to nobody else.
-      const run = `${name} ${standing === 'stranger'}`
+      // Apart, so that what one of them may not ask for is refused to no other.
+      const run = `${name} ${standing}`
       const renewal = running.get(run) ?? renew(name, authServer, standing, usable).finally(() => running.delete(run))
       running.set(run, renewal)
       return renewal

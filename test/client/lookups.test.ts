@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { FoundReceiver, ReceiverAsker } from '../../src/ports/remote-receivers.ts'
 import { jsonReply } from '../key-resolver/fake-network.ts'
 import { lines } from './internet.ts'
+import { readerOn } from './scene.ts'
 import { COLLECTION, paymentDocument, RECEIVER, type StandIn, standIn } from './stand-in.ts'
 
 const MALLORY = { client: 'https://mallory.example/client', source: '198.51.100.7' }
@@ -171,6 +172,20 @@ describe('the receiver of a payment that is ordered', () => {
       there.receivers.find(RECEIVER, ORDER),
     ])
     expect(asStranger).toMatchObject({ ok: false, reason: 'unreachable' })
+    expect(ordered).toMatchObject(OK)
+  })
+
+  it('T-5 is not given the answer of a lookup that may ask its authorization server no more', async () => {
+    const there = victim()
+    let isSpent = false
+    const receivers = readerOn(there.world, there.clock, {
+      refuses: ({ method }, { standing }) => isSpent && method === 'POST' && standing === 'known',
+    })
+    await receivers.find(RECEIVER)
+    there.clock.advance(600_000)
+    isSpent = true
+    const [looked, ordered] = await Promise.all([receivers.find(RECEIVER), receivers.find(RECEIVER, ORDER)])
+    expect(looked).toMatchObject({ ok: false, reason: 'unreachable' })
     expect(ordered).toMatchObject(OK)
   })
 })

@@ -1,6 +1,7 @@
 import type { OpenPaymentsEvent, OpenPaymentsOptions } from 'open-payments-server'
 import { createRemoteReceivers } from '../../src/client/remote-receivers.ts'
 import type { Clock } from '../../src/ports/clock.ts'
+import type { SendOutbound } from '../../src/ports/outbound-requests.ts'
 import type { RemoteReceivers } from '../../src/ports/remote-receivers.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
@@ -19,14 +20,17 @@ export function readerOn(
     readonly secrets?: readonly string[]
     readonly events?: OpenPaymentsEvent[]
     readonly loopbackHttp?: boolean
+    /** Which requests do not go out, as if their budget were spent. */
+    readonly refuses?: (...given: Parameters<SendOutbound>) => boolean
   } = {},
 ): RemoteReceivers {
-  const { secrets = OUR_SECRETS, clientWalletAddress, events = [], loopbackHttp = false } = options
+  const { secrets = OUR_SECRETS, clientWalletAddress, events = [], loopbackHttp = false, refuses } = options
+  const send = outboundRequests({ clock, loopbackHttp, network: world.network })
   return createRemoteReceivers({
     clock,
     cryptography,
     secrets: derivedSecrets(secrets, cryptography),
-    send: outboundRequests({ clock, loopbackHttp, network: world.network }),
+    send: async (...given) => (refuses?.(...given) ? { ok: false, reason: 'unreachable' } : send(...given)),
     charge: lookupsBudget(clock),
     ...(clientWalletAddress !== undefined && { clientWalletAddress }),
     emit: (event) => void events.push(event),
