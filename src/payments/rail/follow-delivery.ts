@@ -55,8 +55,9 @@ export function followDelivery(
       current = written
       if (hasLapsed) {
         isLost = true
-        // Nothing of it leaves. If nothing was in flight before, nobody has to find out what became of any.
-        if (!isInFlight(before)) await commitProgress(context, written, payment, storeProgress(next, before))
+        // What was about to leave does not. If nothing else is in flight, nobody has to find out what became of it.
+        if (!isInFlight(before) && progress.sent === before.sent)
+          await commitProgress(context, written, payment, storeProgress(next, before))
         throw new Error('this delivery is no longer waited for')
       }
       return 'recorded'
