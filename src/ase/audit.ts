@@ -64,6 +64,7 @@ export interface AuditedPayment {
   readonly debitAmount: WireAmount
   readonly receiveAmount: WireAmount
   readonly fee: WireAmount
+  /** What was settled, once it is; one unit less if a payment that failed has cost its whole debit. @spec OUT-8 */
   readonly sentAmount: WireAmount
   /** Why it failed, or is about to. */
   readonly failureReason?: string

@@ -5,7 +5,7 @@ import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
-import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
 import { leavingFor } from '../protocol/price.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
 import {
@@ -201,11 +201,11 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
 export async function releaseSpending(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
-  const { debitAmount, sentAmount, receiveAmount } = payment
-  const unsent = debitAmount.value - sentAmount.value
+  const { debitAmount, receiveAmount, decision } = payment
+  const untaken = debitAmount.value - takenBy(decision)
   const unreceived = receiveAmount.value - receivedOf(payment)
   const changes = stored.map(async (record): Promise<Change> => {
-    const value = chargeSpending(record.value, -unsent, receiveAmount, -unreceived)
+    const value = chargeSpending(record.value, -untaken, receiveAmount, -unreceived)
     if (payment.state !== 'refused' || value.lastCharge?.payment !== payment.id)
       return { ...record, action: 'replace', value }
     // A refused payment never was charged. The record itself stays, or one that is made anew would pass for it with a
@@ -231,8 +231,8 @@ async function unrefused(context: Context, charge: LastCharge | undefined): Prom
  * What a failed payment has brought its receiver all the same: what the receiver's side says, which may be more than was
  * priced, but no less than what was paid for. Otherwise a receiver could free budget by its own word and be paid from it again.
  */
-function receivedOf({ sentAmount, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
-  if (sentAmount.value === 0n || rail === undefined || delivery === undefined) return 0n
+function receivedOf({ decision, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
+  if (takenBy(decision) === 0n || rail === undefined || delivery === undefined) return 0n
   const [said, sent, sendAmount] = [BigInt(delivery.received), BigInt(delivery.sent), BigInt(rail.sendAmount.value)]
   const paidFor = leavingFor(sent, { sent: receiveAmount.value, received: sendAmount })
   if (said >= receiveAmount.value) return receiveAmount.value

@@ -1,7 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
-import { type Decision, enterState, type OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { type Decision, enterState, type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
@@ -43,11 +43,13 @@ async function tellLedger(
 
 /** A payment as it ends once the ledger has carried out its decision. */
 function endOf(context: Context, payment: OutgoingPayment, decision: Decision): OutgoingPayment {
-  const sent = decision.action === 'settle' ? decision.amount : 0n
-  // A payment that took its debit in full has sent it, even if the last of it was lost in rounding. @spec OUT-8
-  const state = sent === payment.debitAmount.value ? 'completed' : 'failed'
-  const sentAmount = amountOf(payment.debitAmount, sent)
-  return { ...enterState(payment, state, context.clock.now()), decision, sentAmount }
+  const taken = takenBy(decision)
+  const { debitAmount, delivery } = payment
+  const isComplete = decision.action === 'settle' && delivery?.reason === undefined
+  // What is taken for a part is rounded up, maybe to the whole debit; the whole has not been sent. @spec OUT-8
+  const sent = !isComplete && taken === debitAmount.value ? taken - 1n : taken
+  const ended = enterState(payment, isComplete ? 'completed' : 'failed', context.clock.now())
+  return { ...ended, decision, sentAmount: amountOf(debitAmount, sent) }
 }
 
 function changesOfEnd(

@@ -32,6 +32,7 @@ export type MoneyEvent =
       readonly outgoingPayment: string
       readonly walletAddress: string
       readonly debitAmount: WireAmount
+      /** What was taken from the payer; one unit less if that was the whole debit. */
       readonly sentAmount: WireAmount
       /**
        * What the ledger, the payment method or the receiver's server answered, or how it failed, in at most 256

@@ -24,6 +24,11 @@ export type Decision =
   | { readonly action: 'settle'; readonly amount: bigint; readonly fee: bigint }
   | { readonly action: 'release'; readonly reason: string }
 
+/** What a decision takes from the payer, in the smallest unit of the debit; nothing if there is none. */
+export function takenBy(decision: Decision | undefined): bigint {
+  return decision?.action === 'settle' ? decision.amount : 0n
+}
+
 /** An outgoing payment as it is stored: every argument of every ledger call that it will ever cause. */
 export interface OutgoingPayment {
   readonly id: string
@@ -38,6 +43,7 @@ export interface OutgoingPayment {
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   readonly fee: Amount
+  /** What was taken, once it is; a unit less if a payment that failed has cost its whole debit. @spec OUT-8 */
   readonly sentAmount: Amount
   readonly metadata?: Metadata
   /** The payer's account in the wallet's ledger. */

@@ -1,6 +1,6 @@
 import type { DeliveryProgress, DeliveryResult, PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { inFlight, progress } from '../support/fake-rail.ts'
+import { inFlight, progress, quoteAt } from '../support/fake-rail.ts'
 import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
 import { usd } from '../support/test-wallet.ts'
 import { HOUR, pay, recoverUntilQuiet } from './money-world.ts'
@@ -167,6 +167,45 @@ describe('a delivery that comes to its end', () => {
   it('OUT-9 brought its receiver more than was priced: the grant counts what was priced', async () => {
     const world = await paidBy(async () => ({ outcome: 'ended', progress: progress(12n, 50n), reason: 'enough' }))
     expect(await spentBy(world)).toEqual([13n, '11'])
+  })
+})
+
+/** A payment of 2.00 over a rail that counts in hundredths of a cent, where all is the debit of what has left of it. */
+async function paidInFineUnits(result: DeliveryResult): Promise<RailWorld> {
+  const world = await railWorld(
+    { asset: { assetCode: 'USD', assetScale: 4 } },
+    { pricing: { price: async () => ({ rate: '1' }) } },
+  )
+  world.method = {
+    ...world.method,
+    quote: async () => ({ ...quoteAt(1n, 1n), asset: { assetCode: 'USD', assetScale: 4 } }),
+    deliver: async (_delivery, start, record) => {
+      await record(inFlight(start, 20_000n, 20_000n))
+      return result
+    },
+  }
+  expect((await payRemotely(world, { amount: '200' })).status).toBe(201)
+  return world
+}
+
+describe('a delivery of which less has stayed than the smallest unit of the payer', () => {
+  it.each([1n, 99n])('OUT-8 OUT-9 has failed, and shows a unit less than was taken: %s', async (stayed) => {
+    const sent = progress(20_000n - stayed, 20_000n - stayed)
+    const world = await paidInFineUnits({ outcome: 'ended', progress: sent, reason: 'the way is closed' })
+    // What the receiver refuses would be free otherwise, in payment after payment.
+    expect(await outcomeOf(world)).toEqual(['failed', 199n, 200n, 0n, 0n])
+    expect(await spentBy(world)).toEqual([200n, (20_000n - stayed).toString()])
+    expect(world.told().at(-1)).toMatchObject({
+      type: 'outgoing_payment.failed',
+      sentAmount: usd('199'),
+      reason: 'the way is closed',
+    })
+  })
+
+  it('OUT-8 is complete where its rail says so', async () => {
+    const world = await paidInFineUnits({ outcome: 'delivered', progress: progress(19_999n, 19_999n) })
+    expect(await outcomeOf(world)).toEqual(['completed', 200n, 200n, 0n, 0n])
+    expect(await spentBy(world)).toEqual([200n, '20000'])
   })
 })
 

@@ -15,24 +15,29 @@ export const ceilDivide = (dividend: bigint, divisor: bigint): bigint => (divide
 
 /** What a payment counts in what its grant has spent: all of it but what failed, and of that what left all the same. */
 export function spentOf(payment: OutgoingPayment): { readonly debit: bigint; readonly receive: bigint } {
-  const { state, debitAmount, receiveAmount, sentAmount, rail, delivery } = payment
+  const { debitAmount, receiveAmount, decision, rail, delivery } = payment
   if (isCounted(payment)) return { debit: debitAmount.value, receive: receiveAmount.value }
-  if (state === 'refused' || sentAmount.value === 0n || rail === undefined) return { debit: 0n, receive: 0n }
+  if (decision?.action !== 'settle' || rail === undefined) return { debit: 0n, receive: 0n }
   const sent = BigInt(delivery?.sent ?? 0)
   const counts = [
     BigInt(delivery?.received ?? 0),
     ceilDivide(receiveAmount.value * sent, BigInt(rail.sendAmount.value)),
   ]
   const receive = counts.reduce((one, other) => (one > other ? one : other))
-  return { debit: sentAmount.value, receive: receive < receiveAmount.value ? receive : receiveAmount.value }
+  return { debit: decision.amount, receive: receive < receiveAmount.value ? receive : receiveAmount.value }
+}
+
+/** Whether all of a payment over a rail is there that was to be, by what has really left for it. */
+export function isWhole({ receiveAmount, rail, delivery }: OutgoingPayment, sent: bigint): boolean {
+  const hasAll = rail?.isFixedReceive === true && BigInt(delivery?.received ?? 0) >= receiveAmount.value
+  return hasAll || sent === BigInt(rail?.sendAmount.value ?? 0)
 }
 
 /** What must be decided of a payment over a rail, by what has really left for it. */
 export function decisionFor(payment: OutgoingPayment, sent: bigint): { readonly amount: bigint; readonly fee: bigint } {
-  const { debitAmount, receiveAmount, fee, rail, delivery } = payment
+  const { debitAmount, fee, rail } = payment
   const most = BigInt(rail?.sendAmount.value ?? 0)
-  const hasAll = rail?.isFixedReceive === true && BigInt(delivery?.received ?? 0) >= receiveAmount.value
-  if (hasAll || sent === most) return { amount: debitAmount.value, fee: fee.value }
+  if (isWhole(payment, sent)) return { amount: debitAmount.value, fee: fee.value }
   if (sent === 0n) return { amount: 0n, fee: 0n }
   const fixed = BigInt(rail?.fixedFee ?? 0)
   const ownFee = fixed + ((fee.value - fixed) * sent) / most

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Delivery, FoundReceiver, OpenPaymentsEvent, StoredRecord } from 'open-payments-server'
 import type { FarSide } from './far-side.ts'
-import { decisionFor, type OutgoingPayment } from './payment-facts.ts'
+import { decisionFor, isWhole, type OutgoingPayment } from './payment-facts.ts'
 import type { RecordBook } from './record-book.ts'
 import type { SimulatedProcess } from './world.ts'
 
@@ -104,6 +104,7 @@ export function watchDeliveries({ book: { find }, far, checkAccount, violate, me
       must(flying === 0n && sent === really.sent, () => `rail: ${id} is decided by ${told}, and ${really.sent} left`)
       checkDecision(payment, really.sent)
     }
+    if (state === 'completed') must(isWhole(payment, really.sent), () => `5: ${id} completed, and ${told}`)
     checkAccount(`${rail.method}:${rail.account}`)
   }
 
