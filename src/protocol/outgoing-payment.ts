@@ -101,14 +101,22 @@ export type CreateOutgoingPayment =
 
 const url = v.pipe(v.string(), v.maxLength(2048))
 
-/** Reads the body of `POST /outgoing-payments`: exactly one of its two alternatives. @spec OUT-1 */
-export const CreateOutgoingPayment: v.GenericSchema<unknown, CreateOutgoingPayment> = v.union(
-  [
-    v.strictObject({ walletAddress: url, quoteId: url, metadata: v.nullish(Metadata) }),
-    v.strictObject({ walletAddress: url, incomingPayment: url, debitAmount: Amount, metadata: v.nullish(Metadata) }),
-  ],
-  'give either quoteId, or incomingPayment and debitAmount',
-)
+// Python's SDK has no default for metadata: without any it sends null.
+const common = { walletAddress: url, metadata: v.nullish(Metadata) }
+const FromQuote = v.strictObject({ ...common, quoteId: url })
+const FromIncomingPayment = v.strictObject({ ...common, incomingPayment: url, debitAmount: Amount })
+const NeitherOrBoth = v.custom<never>(() => false, 'give either quoteId, or incomingPayment and debitAmount')
+
+/**
+ * Reads the body of `POST /outgoing-payments`: exactly one of its two alternatives. Its members say which one, so that a client
+ * is told what is wrong with them.
+ * @spec OUT-1
+ */
+export const CreateOutgoingPayment: v.GenericSchema<unknown, CreateOutgoingPayment> = v.lazy((body) => {
+  const [hasQuote, hasReceiver] = ['quoteId', 'incomingPayment'].map((name) => Object.hasOwn(Object(body), name))
+  if (hasQuote === hasReceiver) return NeitherOrBoth
+  return hasQuote ? FromQuote : FromIncomingPayment
+})
 
 /** An outgoing payment as it travels in JSON. */
 export interface WireOutgoingPayment {

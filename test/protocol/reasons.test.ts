@@ -88,10 +88,11 @@ describe('what a client is told of', () => {
     ],
   ])('QUO-1 a quote: %#', (given, reason) => expect(reasonOf(CreateQuote, given)).toBe(reason))
 
-  it('OUT-1 an outgoing payment', () => {
-    const given = { walletAddress, incomingPayment: receiver }
-    expect(reasonOf(CreateOutgoingPayment, given)).toBe('give either quoteId, or incomingPayment and debitAmount')
-  })
+  it.each([7, { walletAddress }, { walletAddress, quoteId: receiver, incomingPayment: receiver, debitAmount: amount }])(
+    'OUT-1 an outgoing payment: %#',
+    (given) =>
+      expect(reasonOf(CreateOutgoingPayment, given)).toBe('give either quoteId, or incomingPayment and debitAmount'),
+  )
 
   it.each([
     [[], 'must be an object of at most 8 levels and finite numbers'],

@@ -19,7 +19,6 @@ import {
   idOf,
   invalidRequest,
   MISSING_AUTHORIZATION,
-  NO_QUOTE_NOR_RECEIVER,
   NO_RECEIVER,
   NOT_FOUND,
   type ObservedWallet,
@@ -603,7 +602,9 @@ describe('which resource', () => {
     await expectRefusal(wallet, invalidRequest('receiver: expected <=2048'), () =>
       askQuote(wallet, spending, { receiver: long, debitAmount: usd('1') }),
     )
-    await expectRefusal(wallet, NO_QUOTE_NOR_RECEIVER, () => askPayment(wallet, spending, { quoteId: long }))
+    await expectRefusal(wallet, invalidRequest('quoteId: expected <=2048'), () =>
+      askPayment(wallet, spending, { quoteId: long }),
+    )
     await expectRefusal(wallet, invalidRequest('walletAddress: expected <=2048'), () =>
       askQuote(wallet, spending, { walletAddress: long }),
     )

@@ -11,7 +11,7 @@ import {
   expectStatus,
   FILLED_RECEIVER,
   idOf,
-  NO_QUOTE_NOR_RECEIVER,
+  invalidRequest,
   NOT_FOUND,
   NOTHING_SPENT,
   OVER_DEBIT_LIMIT,
@@ -29,6 +29,9 @@ import {
 
 const COLLECTION = `${BASE}/outgoing-payments`
 
+/** A body without a quote; `IN` stands for the receiver. */
+const DIRECT = { incomingPayment: 'IN', debitAmount: usd('1') } as const
+
 async function pay(
   { wallet, spending, incoming }: Shop,
   value: string,
@@ -43,31 +46,39 @@ async function outgoingPayments({ wallet, spending }: Shop): Promise<readonly un
 }
 
 describe('create-outgoing-payment', () => {
+  const EITHER = 'give either quoteId, or incomingPayment and debitAmount'
+
   it.each([
-    ['nothing to pay', {}],
-    ['an incoming payment and no amount', { incomingPayment: 'IN' }],
-    ['an amount and no incoming payment', { debitAmount: usd('1') }],
-    ['a quote and an amount', { quoteId: 'Q', debitAmount: usd('1') }],
-    ['a quote and an incoming payment', { quoteId: 'Q', incomingPayment: 'IN' }],
-    ['both bodies in one', { quoteId: 'Q', incomingPayment: 'IN', debitAmount: usd('1') }],
-    ['a receiveAmount', { incomingPayment: 'IN', receiveAmount: usd('1') }],
-    ['both amounts', { incomingPayment: 'IN', debitAmount: usd('1'), receiveAmount: usd('1') }],
-    ['a receiver', { incomingPayment: 'IN', debitAmount: usd('1'), receiver: 'IN' }],
-    ['a sentAmount', { incomingPayment: 'IN', debitAmount: usd('1'), sentAmount: usd('0') }],
-    ['a client of its choice', { incomingPayment: 'IN', debitAmount: usd('1'), client: 'x' }],
-    ['a grant of its choice', { incomingPayment: 'IN', debitAmount: usd('1'), grantId: 'x' }],
-    ['no walletAddress', { walletAddress: undefined, quoteId: 'Q' }],
-    ['a quote that is null', { quoteId: null }],
-    ['a list of quotes', { quoteId: ['Q'] }],
-    ['metadata that is no object', { quoteId: 'Q', metadata: 'x' }],
-  ])('OUT-1 refuses a body with %s', async (_, members) => {
+    ['nothing to pay', {}, EITHER],
+    ['an incoming payment and no amount', { incomingPayment: 'IN' }, 'debitAmount: missing'],
+    ['an amount and no incoming payment', { debitAmount: usd('1') }, EITHER],
+    ['a quote and an amount', { quoteId: 'Q', debitAmount: usd('1') }, 'debitAmount is not a member of this body'],
+    ['a quote and an incoming payment', { quoteId: 'Q', incomingPayment: 'IN' }, EITHER],
+    ['both bodies in one', { quoteId: 'Q', incomingPayment: 'IN', debitAmount: usd('1') }, EITHER],
+    ['a receiveAmount', { incomingPayment: 'IN', receiveAmount: usd('1') }, 'debitAmount: missing'],
+    ['both amounts', { ...DIRECT, receiveAmount: usd('1') }, 'receiveAmount is not a member of this body'],
+    ['a receiver', { ...DIRECT, receiver: 'IN' }, 'receiver is not a member of this body'],
+    ['a sentAmount', { ...DIRECT, sentAmount: usd('0') }, 'sentAmount is not a member of this body'],
+    ['a client of its choice', { ...DIRECT, client: 'x' }, 'client is not a member of this body'],
+    ['a grant of its choice', { ...DIRECT, grantId: 'x' }, 'grantId is not a member of this body'],
+    ['an amount that is null', { ...DIRECT, debitAmount: null }, 'debitAmount: expected Object'],
+    ['metadata that is too large', { ...DIRECT, metadata: { a: 'x'.repeat(8192) } }, 'metadata: too large'],
+    ['no walletAddress', { walletAddress: undefined, quoteId: 'Q' }, 'walletAddress: missing'],
+    ['a quote that is null', { quoteId: null }, 'quoteId: expected string'],
+    ['a list of quotes', { quoteId: ['Q'] }, 'quoteId: expected string'],
+    [
+      'metadata that is no object',
+      { quoteId: 'Q', metadata: 'x' },
+      'metadata: must be an object of at most 8 levels and finite numbers',
+    ],
+  ])('OUT-1 refuses a body with %s', async (_, members, mistake) => {
     const { wallet, spending, incoming } = await shop()
     const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
     const json = JSON.parse(
       JSON.stringify(members).replaceAll('"IN"', `"${incoming.id}"`).replaceAll('"Q"', `"${quote.body.id}"`),
     )
     const removed = 'walletAddress' in members ? { walletAddress: undefined } : {}
-    await expectRefusal(wallet, NO_QUOTE_NOR_RECEIVER, () => askPayment(wallet, spending, { ...json, ...removed }))
+    await expectRefusal(wallet, invalidRequest(mistake), () => askPayment(wallet, spending, { ...json, ...removed }))
     await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
     await expectStatus(
       201,

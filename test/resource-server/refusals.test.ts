@@ -141,7 +141,7 @@ describe('a wallet address that is named (section 1.3)', () => {
 
 describe('a body (section 1.3)', () => {
   const collections = ['incoming-payments', 'quotes', 'outgoing-payments']
-  // A payment has one of two bodies, so nothing is said of the members of one of them.
+  // A payment has one of two bodies, and none of these says which.
   const bodies = [
     ['', 'a JSON body is required'],
     [' ', 'the body is not JSON'],
