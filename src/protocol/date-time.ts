@@ -1,20 +1,24 @@
 import * as v from 'valibot'
 
 // Hours end at 23: Date.parse would take 24:00:00 for the next day.
-const RFC_3339 =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt]((?:[01]\d|2[0-3]):\d{2}:\d{2})(?:\.(\d{1,9}))?(?:[Zz]|([+-]\d{2}:\d{2}))$/
+const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt]((?:[01]\d|2[0-3]):\d{2}):(\d{2})(?:\.(\d+))?(?:[Zz]|([+-]\d{2}:\d{2}))$/
+const DAY_MILLISECONDS = 86_400_000
 
 /**
- * Reads an RFC 3339 date-time to milliseconds; digits of a second beyond the third are cut. `undefined` where the
- * text is no such moment.
+ * Reads an RFC 3339 date-time to milliseconds; digits of a second beyond the third are cut, and a leap second is the first
+ * second of the next day. `undefined` where the text is no such moment.
  */
 export function parseDateTime(text: string): number | undefined {
   const match = RFC_3339.exec(text)
   if (match === null) return undefined
-  const [, year, month, day, time, fraction = '', offset = 'Z'] = match
+  const [, year, month, day, minute, written, fraction = '', offset = 'Z'] = match
+  const isLeap = written === '60'
   // Engines differ in what else they read, so Date.parse is given the one form that all of them must know.
-  const second = Date.parse(`${year}-${month}-${day}T${time}${offset}`)
-  if (Number.isNaN(second)) return undefined
+  const before = Date.parse(`${year}-${month}-${day}T${minute}:${isLeap ? '59' : written}${offset}`)
+  if (Number.isNaN(before)) return undefined
+  const second = isLeap ? before + 1000 : before
+  // Leap seconds are at the end of a day of UTC.
+  if (isLeap && second % DAY_MILLISECONDS !== 0) return undefined
   // Date.parse carries 31 February over into March; a day that does not exist is refused instead.
   const daysOfMonth = new Date(Date.UTC(Number(year), Number(month), 0)).getUTCDate()
   return Number(day) <= daysOfMonth ? second + Number(fraction.padEnd(3, '0').slice(0, 3)) : undefined

@@ -45,6 +45,8 @@ describe('bodies', () => {
     ['TypeScript', '2026-03-02T10:30:00.000Z', '2026-03-02T10:30:00.000Z'],
     ['PHP', '2026-03-02T10:30:00Z', '2026-03-02T10:30:00.000Z'],
     ['RFC 3339', '2026-03-01t20:30:00-08:00', '2026-03-02T04:30:00.000Z'],
+    ['RFC 3339', '2026-03-02T10:30:00.1234567890Z', '2026-03-02T10:30:00.123Z'],
+    ['RFC 3339', '2026-03-02T23:59:60Z', '2026-03-03T00:00:00.000Z'],
   ])('client behaviour 15: %s writes the time %s', async (_, expiresAt, stored) => {
     const { wallet, token } = await receivingWallet()
     const { expiresAt: answered } = await createIncoming(wallet, token, { expiresAt })
