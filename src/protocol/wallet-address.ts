@@ -37,7 +37,8 @@ export function isLoopbackHost(hostname: string): boolean {
  * The one name of a wallet address: host in lower case, no trailing slash, `/.well-known/pay` where there is no path.
  * `undefined` if the text is not one: other than https; with userinfo, port, query or fragment; with a reserved or
  * empty segment; longer than 2048 characters; or written otherwise than a URL parser writes it (dot segments, a host in
- * Unicode, an escape of an ASCII character), so that one account never has two names.
+ * Unicode, an escape of an ASCII character), so that one account never has two names. In a host the Kelvin sign (U+212A) is
+ * the letter k in upper case, for this server as for every URL parser.
  *
  * `loopbackHttp` admits http and ports as well, on the hosts of `isLoopbackHost` only.
  * @spec WAS-2 @spec WAS-3 @spec T-40

@@ -11,6 +11,7 @@ describe('canonical wallet addresses', () => {
     ['https://wallet.example/alice/', 'https://wallet.example/alice'],
     ['https://Wallet.EXAMPLE/alice', 'https://wallet.example/alice'],
     ['https://wallet.example/Alice', 'https://wallet.example/Alice'],
+    ['https://ban\u212A.example/alice', 'https://bank.example/alice'],
     ['https://wallet.example', 'https://wallet.example/.well-known/pay'],
     ['https://wallet.example/', 'https://wallet.example/.well-known/pay'],
     ['https://wallet.example/.well-known/pay', 'https://wallet.example/.well-known/pay'],
