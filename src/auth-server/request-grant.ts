@@ -29,6 +29,7 @@ import {
  */
 export async function requestGrant({ exchange, caller, body }: Input<ClientCaller, GrantRequest>): Promise<Result> {
   const { context } = exchange
+  if (body.interact?.finish !== undefined) checkFinish(context, body.interact.finish)
   const interactive = body.access.filter((access) => needsInteraction(context, access))
   const isInteractive = interactive.length > 0 || body.subject !== undefined
   if (isInteractive && clientWalletAddress(caller.holder.client) === undefined)
@@ -42,10 +43,8 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
   const asked = checked.filter((entry) => needsInteraction(context, entry.access))
   const owned = isInteractive ? await walletAddressOf(context, asked, body.subject) : undefined
   const pending = await newGrant(context, caller, access, owned, body)
-  const { grant } = pending
   if (owned === undefined) return issueAtOnce(context, caller, pending)
   if (body.interact === undefined) throw invalidRequest('interact with start "redirect" is required for this access')
-  if (grant.finish !== undefined) checkFinish(context, grant.finish)
   return startInteraction(context, caller, pending)
 }
 

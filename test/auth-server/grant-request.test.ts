@@ -117,6 +117,10 @@ const BAD_BODIES: readonly (readonly [string, unknown])[] = [
   ['INT-5 a finish uri of an app', withFinish({ ...FINISH, uri: 'com.example.app://done' })],
   ['INT-5 a finish uri with a line break', withFinish({ ...FINISH, uri: 'https://shop.example/\r\nx: y' })],
   ['INT-5 a finish uri with a backslash', withFinish({ ...FINISH, uri: 'https://shop.example\\@bank.example/' })],
+  [
+    'INT-5 a finish uri that is none, where nobody is asked',
+    { ...PLAIN_REQUEST, interact: { ...INTERACT, finish: { ...FINISH, uri: 'read-all' } } },
+  ],
   ['INT-6 a script', withFinish({ ...FINISH, uri: 'javascript:alert(1)' })],
   ['INT-6 a script in upper case', withFinish({ ...FINISH, uri: 'JavaScript:alert(1)' })],
   ['INT-6 a document in the uri', withFinish({ ...FINISH, uri: 'data:text/html,x' })],
