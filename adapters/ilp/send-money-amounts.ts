@@ -76,9 +76,10 @@ export function nextPacket(
   const isEnough = isFixedReceive ? unexpected <= 0n : missing <= 0n && (left <= dust || leastOf(left) === 0n)
   if (left === 0n || isEnough) return undefined
   const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
-  // A last packet that is worth nothing there comes along with the one before.
-  const isCrumbLeft = left > cap && left <= cap * 2n && leastOf(left - cap) === 0n
-  const amount = smaller(isCrumbLeft ? ceilDivide(left, 2n) : smaller(left, cap), wanted)
+  // A last packet that is worth nothing there comes along with the one before, unless neither half would be worth anything.
+  const half = ceilDivide(left, 2n)
+  const isCrumbLeft = left > cap && half <= cap && leastOf(left - cap) === 0n && leastOf(half) > 0n
+  const amount = smaller(isCrumbLeft ? half : smaller(left, cap), wanted)
   const isLast = amount === smaller(left, wanted)
   const share = isLast ? 1n : greater(leastOf(amount), 1n)
   return { amount, least: greater(missing - leastOf(left - amount), share) }

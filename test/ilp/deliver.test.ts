@@ -85,6 +85,16 @@ describe('a delivery', () => {
     expect(receiver.total()).toBe(200n)
   })
 
+  it.each([1n, 2n, 7n])('divides no last packets so that neither half brings anything: %s', async (wanted) => {
+    const { world, receiver, order } = await senderScene({
+      hops: [{ denominator: 100n }],
+      peer: { maxPacketAmount: 100n },
+    })
+    const result = await world.deliver(order(wanted * 101n + 1n, wanted, FIXED_RECEIVE))
+    expect(result).toMatchObject(delivered(wanted * 100n, wanted))
+    expect(receiver.total()).toBe(wanted)
+  })
+
   it('of which not even the greatest packets would arrive as anything comes to an end', async () => {
     const hops = [{ numerator: 1n, denominator: 300n }]
     const refuse = (_: unknown, amount: bigint) => (amount === 0n ? { code: 'F99' } : undefined)
