@@ -25,7 +25,8 @@ export interface OpenIncomingPayment extends PayableIncomingPayment {
 /**
  * What a rail carries to a receiver, or why it does not. `asset` is the one in which money leaves, `account` the rail account
  * that it leaves through, which stays the same for good. At least `received` of the receiver's smallest units arrive for
- * `sent` units that leave; both are above zero. `detail` tells the operator why there is no route, and holds no secret.
+ * `sent` units that leave; both are above zero. If it is measured, another quote for the same way may be lower by a thousandth:
+ * the smallest amount that clients are told allows for that. `detail` tells the operator why there is no route, and holds no secret.
  */
 export type RailQuote =
   | {

@@ -114,9 +114,18 @@ export function isWithinTolerance(rail: RailRate, exchange: Exchange, toleranceB
   return rail.received * denominator * 10_000n >= rail.sent * numerator * kept
 }
 
-/** The smallest debit of which anything arrives, maybe over a rail; `undefined` where there is none. @spec QUO-4 */
-export function minimumSend(terms: Terms, rate: RailRate = ONE_TO_ONE): bigint | undefined {
-  return priceFixedReceive(leavingFor(1n, rate), terms)?.debit
+/** A rail measures its rate, anew for each amount, by what arrives in whole units: so many at least, or more. */
+const MEASURED_UNITS = 1000n
+
+/**
+ * The smallest debit of which anything arrives; over a rail, that for which it still does where the rail measures the same way
+ * a unit lower. `undefined` where there is none.
+ * @spec QUO-4
+ */
+export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_ONE): bigint | undefined {
+  const isExact = sent === received
+  const least = isExact ? ONE_TO_ONE : { sent: sent * (MEASURED_UNITS + 1n), received: received * MEASURED_UNITS }
+  return priceFixedReceive(leavingFor(1n, least), terms)?.debit
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
+import { arrivingFor, minimumSend, type RailRate } from '../../src/protocol/price.ts'
 import type { Hop, Mishap } from './sender-path.ts'
 import { inHttp, reject } from './sender-receiver.ts'
 import { type SceneTerms, senderScene } from './sender-scene.ts'
@@ -80,6 +81,22 @@ describe('a quote', () => {
     expect(amounts()).toEqual([10n ** 12n, 10n ** 18n])
     expect(quote.ok && quote.rate).toEqual({ sent: 10n ** 18n * BASIS, received: 123_000_000n * 9_900n })
   })
+
+  it.each([1n, 7n, 9n, 123_457n])(
+    'QUO-4 of the least amount that another one names lets that arrive: %s',
+    async (part) => {
+      const { world, receiver } = await senderScene({ hops: [{ numerator: part, denominator: 10n ** 9n }] })
+      const rateFor = async (value: bigint): Promise<RailRate> => {
+        const quote = await world.quote(EUR, USD, receiver.details, { ...EUR, value })
+        if (!quote.ok) throw new Error(quote.detail)
+        return quote.rate
+      }
+      const terms = { from: EUR, to: EUR, rate: { numerator: 1n, denominator: 1n }, basisPoints: 0, fixed: 0n }
+      const least = minimumSend(terms, await rateFor(3n)) ?? 0n
+      for (let amount = least; amount < least + 20n; amount++)
+        expect(arrivingFor(amount, await rateFor(amount))).toBeGreaterThan(0n)
+    },
+  )
 
   it('is content with what it knows where finding out more takes longer', async () => {
     const hops = [{ numerator: 123n, denominator: 10n ** 12n }]

@@ -263,6 +263,8 @@ describe('the rate of a rail', () => {
 
   it('QUO-4 makes the smallest debit that arrives larger', () => {
     expect(minimumSend({ ...free, fixed: 5n }, { sent: 7n, received: 2n })).toBe(9n)
+    expect(minimumSend({ ...free, fixed: 5n }, { sent: 7n, received: 7n })).toBe(6n)
+    expect(minimumSend({ ...free, fixed: 5n }, { sent: 10_000n, received: 1n })).toBe(10_015n)
   })
 })
 
