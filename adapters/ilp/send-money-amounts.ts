@@ -73,7 +73,7 @@ export function nextPacket(
   const left = sendAmount - assigned.sent
   const missing = receiveAmount - assigned.received
   const unexpected = receiveAmount - assigned.expected
-  const isEnough = isFixedReceive ? unexpected <= 0n : missing <= 0n && (left <= dust || leastOf(left) === 0n)
+  const isEnough = isFixedReceive ? unexpected <= 0n : missing <= 0n && leastOf(left) === 0n
   if (left === 0n || isEnough) return undefined
   const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
   // A last packet that is worth nothing there comes along with the one before, unless neither half would be worth anything.

@@ -43,6 +43,24 @@ describe('a receiver that says that more has arrived than can', () => {
   })
 })
 
+describe('a receiver that says that nothing has arrived', () => {
+  it('T-47 of all of a payment does not end it with the crumbs that it takes instead', async () => {
+    const hop: { most?: bigint } = {}
+    const refuse = () => {
+      if (hop.most !== undefined) return undefined
+      hop.most = 100n
+      return { code: 'F99', says: 0n }
+    }
+    const { world, order, receiver } = await senderScene({
+      hops: [hop],
+      receiver: { refuse, says: () => 10n ** 9n },
+    })
+    const result = await world.deliver(order(10_000n, 10_000n))
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: 10_000n } })
+    expect(receiver.total()).toBe(10_000n)
+  })
+})
+
 describe('somebody who takes next to nothing at once', () => {
   it.each([1n, 4n])('ends a payment before it is thousands of packets: %d of 5000 units', async (most) => {
     const { world, order, path } = await senderScene({ hops: [{ most }] })

@@ -44,6 +44,8 @@ export interface Taken {
 export interface Refusal {
   readonly code: string
   readonly isPlain?: boolean
+  /** What it says has arrived, if that is not the truth. */
+  readonly says?: bigint
   readonly frames?: readonly StreamFrame[]
 }
 
@@ -104,8 +106,8 @@ export async function testReceiver(
           : refuse?.(packet, amount)
     if (refusal !== undefined) {
       refused.add(condition)
-      const { code, isPlain = false, frames = [] } = refusal
-      return reject(code, isPlain ? undefined : await seal(14, packet.sequence, amount, frames))
+      const { code, isPlain = false, says: said = amount, frames = [] } = refusal
+      return reject(code, isPlain ? undefined : await seal(14, packet.sequence, said, frames))
     }
     if (before !== undefined) before.times += 1
     else taken.set(condition, { sequence: packet.sequence, least: packet.amount, received: amount, times: 1 })
