@@ -66,10 +66,7 @@ async function deliver(
     isIdempotent: peer.isIdempotent,
     isOver,
     quotedRate: quoted,
-    findRate: async (known: PathRate) => {
-      const found = await findRate(connection, peer, delivery, known)
-      return 'outcome' in found ? found : withinReason(found, quoted)
-    },
+    findRate: (known: PathRate) => findRate(connection, peer, delivery, quoted, known),
     findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
@@ -83,15 +80,18 @@ function quotedRate(slippageBasisPoints: number, delivery: Delivery): PathRate {
   return { sent: sendAmount.value * (10_000n - kept), received: receiveAmount.value * 10_000n }
 }
 
-/** A rate that was rounded to a unit may be this many times better. */
-const BETTER_TIMES = 2n
+/** Since the quote the exchange may have become better by a twentieth. */
+const BETTER: PathRate = { sent: 20n, received: 21n }
 
 /**
  * What is measured with packets that nobody can take is a mere word, of the receiver and of everybody on the way: by one too
- * good to be true a payment would be over too early, or cut into crumbs.
+ * good to be true a payment would be over too early, or cut into crumbs. So it is taken for no more than the quote's rate can
+ * have become, or than that rate with the one unit that rounding may have hidden of the greatest packet.
  */
-function withinReason(found: PathRate, { sent, received }: PathRate): PathRate {
-  const best = { sent, received: received * BETTER_TIMES }
+function withinReason(found: PathRate, quoted: PathRate, most: bigint): PathRate {
+  const moved = { sent: quoted.sent * BETTER.sent, received: quoted.received * BETTER.received }
+  const unrounded = { sent: most * quoted.sent, received: most * quoted.received + quoted.sent }
+  const best = isHigher(unrounded, moved) ? unrounded : moved
   return isHigher(found, best) ? best : found
 }
 
@@ -104,6 +104,7 @@ async function findRate(
   connection: StreamConnection,
   { maxPacketAmount }: Peer,
   delivery: Delivery,
+  quoted: PathRate,
   known: PathRate,
 ): Promise<PathRate | SendStop> {
   const least = { sent: delivery.sendAmount.value, received: delivery.receiveAmount.value }
@@ -114,7 +115,7 @@ async function findRate(
     // Of a smaller packet rounding may hide more than of the greatest, also where much arrives: a hop before may count in few
     // units. And at no more than the least next to nothing comes through. Then what is known counts, where it is higher.
     const isCoarse = path.sent < most || !isHigher(path, least)
-    return isCoarse && isHigher(known, path) ? known : path
+    return withinReason(isCoarse && isHigher(known, path) ? known : path, quoted, most)
   }
   return path.reason === 'refused'
     ? { outcome: 'ended', reason: path.detail }

@@ -37,19 +37,6 @@ export function isHigher(one: PathRate, other: PathRate): boolean {
   return one.received * other.sent > other.received * one.sent
 }
 
-/**
- * How much of what a receiver says has arrived counts. Where a payment is over once enough has arrived, no word is taken for
- * more than the way brings, so that none ends it before.
- */
-export function countArrived(
-  { isFixedReceive }: SendOrder,
-  { amount, least }: { readonly amount: bigint; readonly least: bigint },
-  said: bigint,
-  { sent, received }: PathRate,
-): bigint {
-  return isFixedReceive ? smaller(said, greater(ceilDivide(amount * received, sent), least)) : said
-}
-
 /** What is known of the way. */
 export interface KnownPath extends PathRate {
   /** The greatest packet that comes through. */

@@ -1,3 +1,4 @@
+import { ceilDivide } from '../../src/protocol/price.ts'
 import type { OpenPacket, SendState } from './deliver-notes.ts'
 import { MAX_UINT64 } from './oer.ts'
 import type { PathRate } from './probe-path.ts'
@@ -26,6 +27,11 @@ export interface PacketBook {
   drop(packet: Undecided): void
   /** The money is with the receiver, who says how much arrived. */
   settle(packet: Undecided, arrived: bigint): void
+  /**
+   * The most that a packet can have brought by a rate that never falls. Rounded up once for all that was settled since the
+   * book was opened: once for each, a receiver could gain nearly a unit with every packet.
+   */
+  mostArrived(packet: Undecided, rate: PathRate): bigint
 }
 
 /** Opens the book where it was left; what was undecided then may have left. */
@@ -59,6 +65,10 @@ export function openBook({ packets, ...start }: SendState): PacketBook {
       drop(packet)
       sent += packet.amount
       received = smaller(received + arrived, MAX_UINT64)
+    },
+    mostArrived({ amount }, rate) {
+      const brought = ceilDivide((sent - start.sent + amount) * rate.received, rate.sent)
+      return brought - (received - start.received)
     },
   }
 }

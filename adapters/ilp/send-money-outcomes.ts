@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/index.ts'
 import type { PathRate } from './probe-path.ts'
-import { countArrived, type SendOrder } from './send-money-amounts.ts'
+import { type SendOrder, smaller } from './send-money-amounts.ts'
 import type { PacketBook, Undecided } from './send-money-book.ts'
 import type { Pace, SendStop } from './send-money-pace.ts'
 import type { PacketOutcome } from './stream-connection.ts'
@@ -13,8 +13,8 @@ export interface Sending {
   readonly book: PacketBook
   readonly pace: Pace
   readonly clock: Clock
-  /** What arrives of what leaves, by what is known. */
-  rateNow(): PathRate
+  /** The most that arrives of what leaves, by what is known; never less than before. */
+  bestRate(): PathRate
 }
 
 type NotTaken = Exclude<PacketOutcome, { readonly outcome: 'fulfilled' }>
@@ -36,10 +36,13 @@ export function noteOutcome(sending: Sending, packet: Undecided, outcome: Packet
   return noteNotTaken(sending, packet, outcome, epoch)
 }
 
-/** Counts a packet that its receiver has taken. */
-export function countTaken({ order, book, pace, rateNow }: Sending, packet: Undecided, arrived: bigint): void {
+/**
+ * Counts a packet that its receiver has taken. Where a payment is over once enough has arrived, no word is taken for more than
+ * the way brings, so that none ends it before.
+ */
+export function countTaken({ order, book, pace, bestRate }: Sending, packet: Undecided, arrived: bigint): void {
   const { amount, least } = packet
-  book.settle(packet, countArrived(order, packet, arrived, rateNow()))
+  book.settle(packet, order.isFixedReceive ? smaller(arrived, book.mostArrived(packet, bestRate())) : arrived)
   if (arrived === 0n) pace.noteNothing(amount)
   // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
   if (arrived < least && amount * order.receiveAmount > order.sendAmount)

@@ -1,7 +1,7 @@
 import type { RecordProgress } from '../../src/index.ts'
 import { formatProgress, type SendState } from './deliver-notes.ts'
 import type { PathRate } from './probe-path.ts'
-import { nextPacket, type SendOrder } from './send-money-amounts.ts'
+import { isHigher, nextPacket, type SendOrder } from './send-money-amounts.ts'
 import { openBook, type Undecided } from './send-money-book.ts'
 import { ASK_MILLISECONDS, countTaken, IN_FLIGHT, noteOutcome, type Sending } from './send-money-outcomes.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
@@ -74,7 +74,10 @@ export async function sendMoney(
   if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
   const rateNow = (): PathRate => found ?? start.rate ?? quotedRate
-  const sending: Sending = { order, isIdempotent, book, pace, clock, rateNow }
+  const known = rateNow()
+  // What left before the rate fell arrived at the one before.
+  const bestRate = (): PathRate => (isHigher(rateNow(), known) ? rateNow() : known)
+  const sending: Sending = { order, isIdempotent, book, pace, clock, bestRate }
   const stateNow = (): SendState => ({ ...book.state(), rate: rateNow() })
   const nextAt = (by: PathRate) => nextPacket(order, book.assigned(by), { ...by, cap: pace.cap(), dust: pace.dust() })
 

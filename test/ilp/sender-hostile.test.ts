@@ -19,7 +19,8 @@ describe('a receiver that says that more has arrived than can', () => {
 
   it('does not end the payment before all has arrived', async () => {
     const { world, order, receiver: taken } = await senderScene(terms)
-    expect(await world.deliver(order(1010n, 920n, FIXED_RECEIVE))).toMatchObject(delivered(1000n, 920n))
+    const result = await world.deliver(order(1010n, 920n, FIXED_RECEIVE))
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: 1000n, inFlight: NOTHING } })
     expect(taken.total()).toBe(920n)
   })
 
@@ -31,7 +32,8 @@ describe('a receiver that says that more has arrived than can', () => {
       died = (await world.deliver(delivery, diesAt)) === undefined
       if (!died) break
       clock.advance(1_000)
-      expect(await world.finish(delivery)).toMatchObject(delivered(1000n, 920n))
+      const result = await world.finish(delivery)
+      expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: 1000n, inFlight: NOTHING } })
       expect(taken.total()).toBe(920n)
     }
   })
@@ -40,6 +42,39 @@ describe('a receiver that says that more has arrived than can', () => {
     const { world, order, receiver: taken } = await senderScene({ receiver, peer: { maxPacketAmount: 100n } })
     expect(await world.deliver(order(1000n, 1000n, FIXED_RECEIVE))).toMatchObject(delivered(1000n, 1000n))
     expect(taken.total()).toBe(1000n)
+  })
+})
+
+describe('a receiver that says that more has arrived, of tests and of money alike', () => {
+  it.each([
+    ['many of little', 101_011n, 1000n],
+    ['few', 2020n, 20n],
+    ['hardly any', 505n, 5n],
+  ])(
+    'T-47 ends it no more than one unit early where packets bring little more than one each: %s',
+    async (_, most, wanted) => {
+      const { world, order } = await senderScene({
+        receiver: { says: () => 10n ** 9n },
+        hops: [{ most: 101n }, { denominator: 100n }],
+      })
+      const result = await world.deliver(order(most, wanted, FIXED_RECEIVE))
+      expect(result).toMatchObject({ outcome: 'delivered' })
+      expect(world.progress().sent + world.progress().inFlight.sent).toBeGreaterThanOrEqual((wanted - 1n) * 100n)
+    },
+  )
+
+  it.each([
+    ['much, lacks a twentieth', undefined, 95_000n],
+    ['a thousand, lacks a twentieth', 1000n, 95_000n],
+    ['ten, of which one more could be hidden by rounding, lacks no more than one of eleven', 10n, 90_000n],
+  ])('T-47 where the greatest packet brings %s', async (_, maxPacketAmount, least) => {
+    const twice = (amount: bigint): bigint => 2n * amount
+    const { world, order, receiver } = await senderScene({
+      receiver: { says: twice, saysOfTest: twice },
+      peer: maxPacketAmount === undefined ? {} : { maxPacketAmount },
+    })
+    expect(await world.deliver(order(101_011n, 100_000n, FIXED_RECEIVE))).toMatchObject({ outcome: 'delivered' })
+    expect(receiver.total()).toBeGreaterThanOrEqual(least)
   })
 })
 

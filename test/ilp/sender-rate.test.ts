@@ -96,6 +96,20 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
     },
   )
 
+  it('sends no more than it takes also where the rate falls while nobody is there', async () => {
+    let died = true
+    for (let diesAt = 1; died; diesAt++) {
+      const hop = { numerator: 10_871n, denominator: 1_000_000n }
+      const { world, delivery, receiver, clock } = await scene({ hops: [hop] })
+      died = (await world.deliver(delivery, diesAt)) === undefined
+      if (!died) break
+      hop.numerator = 10_800n
+      clock.advance(1_000)
+      expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
+      expect(receiver.total()).toBe(WANTED)
+    }
+  })
+
   it('counts all that arrives also where it has asked with a small part of it, and rounding hides more of that', async () => {
     // In the middle is an asset of which there are few units: the greatest packet is whole ones, what is asked with is not.
     const hops = [{ denominator: 64n }, { numerator: 64n }]

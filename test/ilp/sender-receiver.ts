@@ -72,10 +72,13 @@ export async function testReceiver(
     readonly isCareless?: boolean
     /** What it says has arrived of a packet that it takes, if that is not the truth. */
     says?(amount: bigint): bigint
+    /** The same of a test. */
+    saysOfTest?(amount: bigint): bigint
     refuse?(packet: StreamPacket, amount: bigint): Refusal | undefined
   } = {},
 ): Promise<TestReceiver> {
-  const { isIdempotent = false, testCode = 'F99', isCareless = false, says = (amount) => amount, refuse } = terms
+  const { isIdempotent = false, testCode = 'F99', isCareless = false, refuse } = terms
+  const { says = (amount) => amount, saysOfTest = (amount) => amount } = terms
   const cryptography = webCryptography()
   const secret = cryptography.randomBytes(32)
   const keys = await deriveStreamKeys(cryptography, secret)
@@ -89,15 +92,15 @@ export async function testReceiver(
     if (packet?.ilpPacketType !== 12) return reject('F06')
     const fulfillment = await keys.fulfillmentOf(prepare.data)
     if (!isEqualBytes(await conditionOf(cryptography, fulfillment), prepare.executionCondition))
-      return reject(testCode, await seal(14, packet.sequence, amount))
+      return reject(testCode, await seal(14, packet.sequence, saysOfTest(amount)))
     const condition = toHex(prepare.executionCondition)
-    const fulfill = async (): Promise<IlpReply> => ({
+    const fulfill = async (received = amount): Promise<IlpReply> => ({
       type: 'fulfill',
       fulfillment,
-      data: await seal(13, packet.sequence, says(amount)),
+      data: await seal(13, packet.sequence, says(received)),
     })
     const before = taken.get(condition)
-    if (isIdempotent && before !== undefined) return fulfill()
+    if (isIdempotent && before !== undefined) return fulfill(before.received)
     const refusal: Refusal | undefined =
       now + 1000 > prepare.expiresAt || (isIdempotent && refused.has(condition))
         ? { code: 'R00' }
