@@ -99,7 +99,8 @@ function learnFrom(
 ): void {
   if (isClosed) pace.noteStop({ outcome: 'ended', reason: 'closed_by_receiver' })
   if (arrived === 0n) pace.noteNothing(amount)
-  if (reply.code === 'F08' || reply.code === 'T04') pace.noteTooLarge(amount, reply)
+  if (reply.code === 'F08') pace.noteTooLarge(amount, reply)
+  if (reply.code === 'T04') pace.noteShortage(amount)
   const reason = arrived !== undefined && arrived < least ? 'rate_too_low' : reply.code
   if (!reply.code.startsWith('F')) pace.noteTrouble(epoch, reason)
   else if (reply.code !== 'F08') pace.noteRefusal(epoch, reason)

@@ -34,8 +34,10 @@ export interface Pace {
   noteTrouble(epoch: number, reason: string): void
   /** Somebody says that it will not pass; believed when it is said again and again. */
   noteRefusal(epoch: number, reason: string): void
-  /** A packet was too much for a hop, or for what it has left (`T04`). */
+  /** A packet was too much for a hop. */
   noteTooLarge(amount: bigint, reply: IlpReject): void
+  /** A packet was too much for what somebody has left. */
+  noteShortage(amount: bigint): void
   /** Nothing arrived of a packet. */
   noteNothing(amount: bigint): void
   /** The first reason counts; but one for good more than one for now. */
@@ -106,15 +108,15 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
     },
     noteTooLarge(amount, reply) {
       isResizing = true
-      if (reply.code === 'T04') {
-        comfort = smaller(limit, greater(ceilDivide(amount, 2n), ceilDivide(limit, SMALLEST_PART)))
-        return
-      }
       const taken = smallerAmount(amount, reply)
       if (taken < floor) noteStop({ outcome: 'ended', reason: 'packets_too_small' })
       else if (++shrinks > MOST_SHRINKS) noteStop({ outcome: 'later', reason: reply.code })
       else limit = smaller(limit, taken)
       comfort = smaller(comfort, limit)
+    },
+    noteShortage(amount) {
+      isResizing = true
+      comfort = smaller(limit, greater(ceilDivide(amount, 2n), ceilDivide(limit, SMALLEST_PART)))
     },
     noteNothing(amount) {
       dust = greater(dust, amount)

@@ -114,8 +114,8 @@ export async function sendMoney(
     }
   }
 
-  /** Records as many of the packets as may leave by the limit of the account; why none may. */
-  const recordPlanned = async (planned: readonly Undecided[]): Promise<SendStop | undefined> => {
+  /** Records as many of the packets as may leave by the limit of the account; why none may, nor smaller ones. */
+  const recordPlanned = async (first: Undecided, planned: readonly Undecided[]): Promise<SendStop | undefined> => {
     const most = await findMost()
     if (typeof most === 'object') return most
     for (let count = planned.length; count > 0; ) {
@@ -124,7 +124,8 @@ export async function sendMoney(
       for (const packet of planned.slice(fewer, count)) book.drop(packet)
       count = fewer
     }
-    return { outcome: 'later', reason: 'sending_limit' }
+    pace.noteShortage(first.amount)
+    return pace.cap() < first.amount ? undefined : { outcome: 'later', reason: 'sending_limit' }
   }
 
   /** Plans the next packets and records them; whether there are any. */
@@ -146,8 +147,9 @@ export async function sendMoney(
       if (next === undefined) break
       planned.push(book.plan({ ...next, expiresAt }))
     }
-    if (planned.length === 0) return false
-    const unrecorded = await recordPlanned(planned)
+    const [first] = planned
+    if (first === undefined) return false
+    const unrecorded = await recordPlanned(first, planned)
     if (unrecorded === undefined) return true
     for (const packet of planned) book.drop(packet)
     pace.noteStop(unrecorded)

@@ -287,18 +287,33 @@ describe('a limit', () => {
     senderScene({ peer: { maxPacketAmount: 100n, limits: { sending }, ...(settled && { settled }) } })
 
   it('stops before anything leaves that would exceed it, and the host is told', async () => {
-    const { world, order, amounts } = await limited(99n)
+    const { world, order, amounts } = await limited(6n)
     expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'sending_limit' })
     expect(amounts()).toEqual([])
     expect(world.records).toEqual([])
     expect(world.events).toMatchObject([{ type: 'rail_unavailable', reason: 'sending_limit' }])
   })
 
+  it.each([
+    ['a payment that is larger than it, in several packets', 9_999n, undefined, 10_000n],
+    ['packets that are larger than its room', 4_999n, 5_000n, 9_998n],
+  ])('lets leave, as far as it has room, %s', async (_, sending, maxPacketAmount, amount) => {
+    const { world, order, receiver } = await senderScene({
+      peer: { limits: { sending }, ...(maxPacketAmount && { maxPacketAmount }) },
+    })
+    expect(await world.deliver(order(amount, amount))).toEqual({ outcome: 'later', reason: 'sending_limit' })
+    // Less room than a sixteenth of the greatest packet is not used.
+    expect(sending - receiver.total()).toBeLessThan((maxPacketAmount ?? amount) / 16n + 1n)
+    expect(receiver.total()).toBeLessThanOrEqual(sending)
+  })
+
   it('that packets pass together lets those leave that it has room for', async () => {
     const { world, order, receiver } = await limited(999n)
     expect(await world.deliver(order(1000n, 1000n))).toEqual({ outcome: 'later', reason: 'sending_limit' })
-    expect(world.progress()).toMatchObject({ sent: 900n, received: 900n, inFlight: NOTHING })
-    expect(receiver.total()).toBe(900n)
+    // Packets become smaller, down to a sixteenth.
+    expect(world.progress()).toMatchObject({ sent: receiver.total(), received: receiver.total(), inFlight: NOTHING })
+    expect(receiver.total()).toBeGreaterThan(992n)
+    expect(receiver.total()).toBeLessThanOrEqual(999n)
   })
 
   it('that is not known keeps what became of packets, and is asked for again', async () => {
