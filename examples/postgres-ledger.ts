@@ -1,5 +1,5 @@
 import type { Amount, Credit, Hold, Ledger, LedgerAccount, LedgerRefusal, LedgerResult } from 'open-payments-server'
-import type { Pool, QueryResultRow } from 'pg'
+import type { Pool, PoolClient } from 'pg'
 
 /** `account` and `posting` are what a wallet has; `transfer` is new: every hold and credit under its id. */
 export const postgresLedgerSchema = `
@@ -15,7 +15,7 @@ export const postgresLedgerSchema = `
     transfer text NOT NULL, account text NOT NULL, amount numeric(39) NOT NULL,
     at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (transfer, account))`
 
-type Query = <R extends QueryResultRow>(sql: string, values: readonly unknown[]) => Promise<readonly R[]>
+type Query = (sql: string, values: readonly unknown[]) => Promise<readonly { refusal: LedgerRefusal | null }[]>
 const OK = { ok: true } as const
 const CONFLICT = { ok: false, reason: 'conflict' } as const
 const ACCOUNT = `SELECT asset_code AS "assetCode", asset_scale AS "assetScale", can_send AS "canSend",
@@ -44,14 +44,13 @@ async function moveOnce(query: Query, type: 'hold' | 'credit', move: Hold | Cred
       WHEN asset_code || ':' || asset_scale <> $2 OR NOT can_${type === 'hold' ? 'send' : 'receive'} THEN 'not_allowed'
       WHEN ${type === 'hold'} AND balance - held < $3 THEN 'insufficient_funds' END AS refusal
       FROM account WHERE id = $1 FOR UPDATE`
-    const [found] = await query<{ refusal: LedgerRefusal | null }>(decide, [account, assetOf(amount), amount.value])
-    const refusal = found === undefined ? 'account_closed' : found.refusal
+    const [{ refusal } = { refusal: 'account_closed' }] = await query(decide, [account, assetOf(amount), amount.value])
     const state = refusal !== null ? 'refused' : type === 'hold' ? 'held' : 'credited'
     await query('UPDATE transfer SET state = $2, refusal = $3 WHERE id = $1', [id, state, refusal])
     await book(query, id)
   }
   const same = 'id = $1 AND (type, account, amount, asset, counterparty) = ($2, $3, $4, $5, $6)'
-  const [kept] = await query<{ refusal: LedgerRefusal | null }>(`SELECT refusal FROM transfer WHERE ${same}`, call)
+  const [kept] = await query(`SELECT refusal FROM transfer WHERE ${same}`, call)
   return kept === undefined ? CONFLICT : kept.refusal === null ? OK : { ok: false, reason: kept.refusal }
 }
 
@@ -80,9 +79,10 @@ async function book(query: Query, id: string): Promise<void> {
 
 /** Runs a transaction, and again where it certainly did not happen: a serialization failure or a deadlock. */
 async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
-  const db = await pool.connect()
-  const ignore = (): void => undefined
-  db.on('error', ignore) // a connection that breaks rejects its query; as an event it would end the process
+  const ignore = (): void => undefined // a connection that breaks rejects its query; unheard, it would end the process
+  const db = await new Promise<PoolClient>((resolve, reject) => {
+    pool.connect((error, client) => (client === undefined ? reject(error) : resolve(client.on('error', ignore))))
+  })
   try {
     await db.query('BEGIN')
     const answer = await work(async (sql, values) => (await db.query(sql, [...values])).rows)

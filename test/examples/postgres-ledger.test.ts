@@ -2,8 +2,8 @@ import type { Ledger } from 'open-payments-server'
 import type { LedgerUnderTest } from 'open-payments-server/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
-import { type Settings, useDatabases } from '../storage/postgres-databases.ts'
-import { type PostgresProxy, startProxy } from '../storage/postgres-proxy.ts'
+import { type Settings, unheardErrors, useDatabases } from '../storage/postgres-databases.ts'
+import { type PostgresProxy, startEndingServer, startProxy } from '../storage/postgres-proxy.ts'
 import { postgresWallet } from './ledger-wallets.ts'
 
 const { newSchema, openPool, run, whileLocked } = useDatabases()
@@ -45,6 +45,18 @@ it('loses nothing but the call when its connection is lost in the middle of a tr
   expect(await run(schema, 'SELECT FROM transfer')).toEqual([])
   expect(await ledger.hold(hold)).toEqual({ ok: true })
   expect(await wallet.available('alice')).toBe(600n)
+})
+
+it('loses nothing but the call when its connection is ended just as it is handed out', async () => {
+  const server = await startEndingServer()
+  try {
+    const pool = openPool('none', {}, { host: server.host, port: server.port })
+    const unheard = unheardErrors(pool)
+    await expect(postgresLedger(pool).hold(hold)).rejects.toThrow('not queryable')
+    expect(unheard).toEqual([])
+  } finally {
+    await server.close()
+  }
 })
 
 it('rejects a call whose commit was not answered, and answers it when it comes again, with one effect', async () => {

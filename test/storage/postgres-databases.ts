@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Pool, type PoolClient, type PoolConfig } from 'pg'
 import postgres from 'postgres'
 import { afterAll, expect, inject } from 'vitest'
-import type { PgPool, PostgresDatabase, PostgresSql } from '../../adapters/storage/postgres.ts'
+import type { PgClient, PgPool, PgStatement, PostgresDatabase, PostgresSql } from '../../adapters/storage/postgres.ts'
 
 /** Settings of a session, by their names. */
 export type Settings = Readonly<Record<string, string>>
@@ -107,6 +107,21 @@ export function useDatabases(): Databases {
   }
 }
 
+/** Collects the errors of a pool's connections that have no listener: outside of a test each ends the process. */
+export function unheardErrors(pool: Pool): readonly unknown[] {
+  const unheard: unknown[] = []
+  pool.on('connect', (client) => {
+    const emit: unknown = client.emit
+    if (typeof emit !== 'function') throw new TypeError('a connection without events')
+    const watched = (event: string, ...values: readonly unknown[]): unknown =>
+      event === 'error' && client.listenerCount('error') === 0
+        ? unheard.push(...values)
+        : Reflect.apply(emit, client, [event, ...values])
+    Object.assign(client, { emit: watched })
+  })
+  return unheard
+}
+
 type Tell = (text: string, isPrepared: boolean) => void
 
 /** Hands a database on, and tells of each statement before it is sent, and whether it is to stay prepared. */
@@ -115,20 +130,24 @@ export function watchStatements<D extends PostgresDatabase>(database: D, tell: T
 }
 
 function watchPool(pool: PgPool, tell: Tell): PgPool {
-  return {
-    connect: async () => {
-      const client = await pool.connect()
-      return {
-        query: (statement) => {
-          tell(statement.text, statement.name !== undefined)
-          return client.query(statement)
-        },
-        on: (event, listener) => client.on(event, listener),
-        removeListener: (event, listener) => client.removeListener(event, listener),
-        release: (isBroken) => client.release(isBroken),
-      }
-    },
-  }
+  return withQuery(pool, (client, statement) => {
+    tell(statement.text, statement.name !== undefined)
+    return client.query(statement)
+  })
+}
+
+/** Hands a pool on, whose connections run statements in another way. */
+export function withQuery(
+  pool: PgPool,
+  query: (client: PgClient, statement: PgStatement) => ReturnType<PgClient['query']>,
+): PgPool {
+  const changed = (client: PgClient): PgClient => ({
+    query: (statement) => query(client, statement),
+    on: (event, listener) => client.on(event, listener),
+    removeListener: (event, listener) => client.removeListener(event, listener),
+    release: (isBroken) => client.release(isBroken),
+  })
+  return { connect: (callback) => pool.connect((error, client) => callback(error, client && changed(client))) }
 }
 
 function watchSql(sql: PostgresSql, tell: Tell): PostgresSql {

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest'
 import { connectionsOf } from '../../adapters/storage/postgres/database.ts'
 import { migrate } from '../../adapters/storage/postgres/migrate.ts'
-import { type PgPool, type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
+import { type PgClient, type PgPool, type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
 import { mustCommit } from '../../src/testing/storage-case.ts'
@@ -72,16 +72,15 @@ it('gives up after a minute or so, and says what it has waited for', async () =>
 
 /** A pool that answers every statement with one row, or an error. */
 function answering(answerTo: (text: string) => Error | readonly string[]): PgPool {
-  return {
-    connect: async () => ({
-      query: async ({ text }) => {
-        const answer = answerTo(text)
-        if (answer instanceof Error) throw answer
-        return { rows: [answer] }
-      },
-      on: () => undefined,
-      removeListener: () => undefined,
-      release: () => undefined,
-    }),
+  const client: PgClient = {
+    query: async ({ text }) => {
+      const answer = answerTo(text)
+      if (answer instanceof Error) throw answer
+      return { rows: [answer] }
+    },
+    on: () => undefined,
+    removeListener: () => undefined,
+    release: () => undefined,
   }
+  return { connect: (callback) => callback(undefined, client) }
 }

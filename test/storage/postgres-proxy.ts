@@ -83,6 +83,23 @@ export function startSilentServer(): Promise<Listener> {
   )
 }
 
+/** What a server says of itself in one packet: it takes the connection, is ready, and an administrator ends it. */
+const READY_AND_ENDED = Buffer.from(
+  'R\0\0\0\x08\0\0\0\0Z\0\0\0\x05IE\0\0\0\x22SFATAL\0C57P01\0Mended by test\0\0',
+  'latin1',
+)
+
+/** Starts a server that ends each connection as soon as it is ready for queries, in the same packet. */
+export function startEndingServer(): Promise<Listener> {
+  const sockets = new Set<Socket>()
+  const server = createServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => undefined)
+    socket.once('data', () => socket.end(READY_AND_ENDED))
+  })
+  return listen(server, sockets)
+}
+
 async function listen(server: Server, sockets: ReadonlySet<Socket>): Promise<Listener> {
   const host = '127.0.0.1'
   server.listen(0, host)

@@ -8,7 +8,7 @@ import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import type { ListQuery, Storage } from '../../src/ports/storage.ts'
 import { CLIENT, sampleIncomingPayment, sampleInserts, WALLET_ADDRESS } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
-import { useDatabases, watchStatements } from './postgres-databases.ts'
+import { useDatabases, watchStatements, withQuery } from './postgres-databases.ts'
 
 const { newSchema, openPool, openSql, run, whileLocked } = useDatabases()
 
@@ -72,18 +72,9 @@ describe('the tables', () => {
 
 /** A pool whose database says that it is another one. */
 function asCockroach(pool: PgPool): PgPool {
-  return {
-    connect: async () => {
-      const client = await pool.connect()
-      return {
-        query: async (statement) =>
-          statement.text === 'SELECT version()' ? { rows: [['CockroachDB CCL v25.2.0']] } : client.query(statement),
-        on: (event, listener) => client.on(event, listener),
-        removeListener: (event, listener) => client.removeListener(event, listener),
-        release: (isBroken) => client.release(isBroken),
-      }
-    },
-  }
+  return withQuery(pool, async (client, statement) =>
+    statement.text === 'SELECT version()' ? { rows: [['CockroachDB CCL v25.2.0']] } : client.query(statement),
+  )
 }
 
 describe('processes that start at the same time on an empty database', () => {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { type PgPool, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { sampleSpending } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
-import { useDatabases, watchStatements } from './postgres-databases.ts'
+import { useDatabases, watchStatements, withQuery } from './postgres-databases.ts'
 
 const { newSchema, openPool } = useDatabases()
 
@@ -16,21 +16,11 @@ function answerTwoInOneTurn(pool: PgPool): { readonly pool: PgPool; hold(): void
       if (held.length === 2) for (const answer of held) setImmediate(answer)
     })
   return {
-    pool: {
-      connect: async () => {
-        const client = await pool.connect()
-        return {
-          query: async (statement) => {
-            const answer = await client.query(statement)
-            if (isHeld) await answerWithOther()
-            return answer
-          },
-          on: (event, listener) => client.on(event, listener),
-          removeListener: (event, listener) => client.removeListener(event, listener),
-          release: (isBroken) => client.release(isBroken),
-        }
-      },
-    },
+    pool: withQuery(pool, async (client, statement) => {
+      const answer = await client.query(statement)
+      if (isHeld) await answerWithOther()
+      return answer
+    }),
     hold: () => {
       isHeld = true
     },

@@ -35,8 +35,8 @@ export interface PgClient {
 
 /** The part of a pool of `pg` that is used here. */
 export interface PgPool {
-  /** Takes a connection out of the pool. */
-  connect(): Promise<PgClient>
+  /** Takes a connection out of the pool. Calls back at once when the pool hands it out, as `pg` does. */
+  connect(callback: (error: Error | undefined, client: PgClient | undefined) => void): void
 }
 
 /** The part of an instance of `postgres` that is used here. */
@@ -120,26 +120,38 @@ function createNames(prepare: boolean): (statement: Statement) => string | undef
   }
 }
 
+// The caller, waiting for an answer, learns of a lost connection. An error without a listener would end the process.
+const ignore = (): void => undefined
+
 /** Takes a connection from a pool; one that comes too late goes back. */
 async function takeClient(pool: PgPool, seconds: number): Promise<PgClient> {
-  const coming = pool.connect()
+  // As a promise it would come a little after the pool has stopped listening to it.
+  const coming = new Promise<PgClient>((resolve, reject) => {
+    pool.connect((error, client) => {
+      if (client === undefined) return reject(error)
+      client.on('error', ignore)
+      resolve(client)
+    })
+  })
   try {
     return await inTime(coming, seconds)
   } catch (error) {
     coming.then(
-      (client) => client.release(false),
+      (client) => giveBack(client, false),
       () => undefined,
     )
     throw error
   }
 }
 
+function giveBack(client: PgClient, isBroken: boolean): void {
+  client.removeListener('error', ignore)
+  client.release(isBroken)
+}
+
 // The pool's own `query` would close the connection after any error.
 async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) => Promise<T>): Promise<T> {
   const client = await takeClient(pool, seconds)
-  // The caller, waiting for an answer, learns of a lost connection. An error without a listener would end the process.
-  const ignore = (): void => undefined
-  client.on('error', ignore)
   let isBroken = true
   try {
     const answer = await run(client)
@@ -149,8 +161,7 @@ async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) =
     isBroken = !UNHARMED.has(sqlState(error))
     throw error
   } finally {
-    client.removeListener('error', ignore)
-    client.release(isBroken)
+    giveBack(client, isBroken)
   }
 }
 

@@ -27,10 +27,8 @@ const LOGIN = { user: 'postgres', password: 'postgres', database: 'postgres' } a
 export function openPool({ socketFolder, schema }: PostgresPlace, application: string): pg.Pool {
   const options = `-c search_path=${schema}`
   const pool = new pg.Pool({ ...LOGIN, host: socketFolder, options, application_name: application, max: 6 })
-  // A connection that is lost concerns whoever waits for an answer, and nobody else. The pool listens only while it is
-  // idle: one that is lost just as it is handed out would end the process.
+  // A connection that is lost concerns whoever waits for an answer, and nobody else.
   pool.on('error', () => undefined)
-  pool.on('connect', (client) => void client.on('error', () => undefined))
   return pool
 }
 
