@@ -1,7 +1,8 @@
+import { unexpected } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import type { LedgerRefusal, LedgerResult } from '../ports/ledger.ts'
+import type { LedgerAccount, LedgerRefusal, LedgerResult } from '../ports/ledger.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
-import { isSameAsset } from '../protocol/amount.ts'
+import { isAssetCode, isAssetScale, isSameAsset } from '../protocol/amount.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 import { answerInTime, raceDeadline } from './in-time.ts'
 
@@ -77,7 +78,8 @@ function unknownOutcome(
 /**
  * Whether the ledger lets the account of a wallet address send or receive, read under the same deadline. `wrong_asset`: it
  * keeps the account in another asset than the directory says, so no amount of it would be what it seems; that is an event,
- * and so is an account that it does not have. Throws "unavailable" if the ledger does not answer.
+ * and so is an account that it does not have. Throws "unavailable" if the ledger does not answer, and "unexpected" if what it
+ * answers is no account, which is an event that names the mistake.
  */
 export async function checkLedgerAccount(
   context: Context,
@@ -92,10 +94,26 @@ export async function checkLedgerAccount(
     tellFault(context, 'the directory names an account that the ledger does not have', cause, told)
     return 'not_allowed'
   }
+  const mistake = mistakeIn(kept)
+  if (mistake !== undefined) {
+    tellFault(context, 'the ledger gave an invalid answer', new TypeError(`account('${account}'): ${mistake}`), told)
+    throw unexpected()
+  }
   if (!kept[right]) return 'not_allowed'
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
   const cause = new Error(`account "${account}": ${sides} in the ledger`)
   tellFault(context, 'the directory and the ledger give an account different assets', cause, told)
   return 'wrong_asset'
+}
+
+/** What is wrong with an account of plain JavaScript, if anything. */
+function mistakeIn(kept: LedgerAccount): string | undefined {
+  if (typeof kept !== 'object') return 'is not an object'
+  const { assetCode, assetScale, canSend, canReceive } = kept
+  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
+  if (!isAssetScale(assetScale)) return 'assetScale must be an integer from 0 to 255'
+  // What is merely missing must not pass for a refusal.
+  if (typeof canSend !== 'boolean') return 'canSend must be true or false'
+  return typeof canReceive === 'boolean' ? undefined : 'canReceive must be true or false'
 }

@@ -51,6 +51,46 @@ describe('a ledger that answers what is no answer', () => {
   )
 })
 
+describe('a ledger that answers `account` with what is no account', () => {
+  const ALLOWED = { assetCode: 'USD', assetScale: 2, canSend: true, canReceive: true }
+  it.each<readonly [mistake: string, answer: unknown]>([
+    ['is not an object', 'ok'],
+    ['is not an object', true],
+    ['is not an object', 0],
+    ['assetCode must be a string of 1 to 12 visible ASCII characters', {}],
+    ['assetCode must be a string of 1 to 12 visible ASCII characters', [ALLOWED]],
+    ['assetScale must be an integer from 0 to 255', { ...ALLOWED, assetScale: '2' }],
+    ['canSend must be true or false', { ...ALLOWED, canSend: undefined }],
+    ['canSend must be true or false', { ...ALLOWED, canSend: 1 }],
+    ['canReceive must be true or false', { ...ALLOWED, canReceive: 'no' }],
+  ])('is told that "%s", and nothing is decided on it: %j', async (mistake, strange) => {
+    const books = memoryLedger({ accounts: ACCOUNTS })
+    let isStrange = false
+    const ledger = new Proxy<Ledger>(books, {
+      get: (target, member) => (member === 'account' && isStrange ? async () => strange : Reflect.get(target, member)),
+    })
+    const wallet = await testWallet({ ledger })
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    isStrange = true
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
+    const order = () => wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+    expect((await order()).status).toBe(500)
+    expect(wallet.events).toContainEqual(
+      expect.objectContaining({
+        type: 'fault',
+        message: 'the ledger gave an invalid answer',
+        cause: new TypeError(`account('alice'): ${mistake}`),
+        call: 'account',
+        callId: 'alice',
+      }),
+    )
+    isStrange = false
+    wallet.clock.advance(1000)
+    expect((await order()).status).toBe(201)
+  })
+})
+
 describe('a ledger that refuses a settlement, which it may not', () => {
   it('is asked again after the credit, and the payment does not end before it has settled', async () => {
     const books = memoryLedger({ accounts: ACCOUNTS })
