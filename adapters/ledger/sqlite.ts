@@ -49,6 +49,8 @@ const MIGRATIONS: readonly Migration[] = [
     )`,
     'CREATE INDEX ledger_entry_account ON ledger_entry (account, sequence)',
   ],
+  // For whoever compares open holds with payments: one that was just made may belong to an order that is being answered.
+  ['ALTER TABLE ledger_transfer ADD COLUMN created_at BIGINT'],
 ]
 
 /** The number of the last step that did more than add. */
@@ -60,8 +62,8 @@ const SAVE_ACCOUNT = `INSERT INTO ledger_account (account, asset_code, asset_sca
     balance = excluded.balance, held = excluded.held`
 
 const SAVE_TRANSFER = `INSERT INTO ledger_transfer
-  (id, type, account, amount, asset_code, asset_scale, counterparty, state, settled_amount, settled_fee)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  (id, type, account, amount, asset_code, asset_scale, counterparty, state, settled_amount, settled_fee, created_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (id) DO UPDATE SET state = excluded.state, settled_amount = excluded.settled_amount,
     settled_fee = excluded.settled_fee`
 
@@ -138,7 +140,7 @@ function sqliteBooks(handle: SqliteHandle): Books {
     },
     saveTransfer({ id, type, account, amount, counterparty, state, settled }) {
       const { value, assetCode, assetScale } = amount
-      const outcome = [state, settled?.amount.toString() ?? null, settled?.fee.toString() ?? null]
+      const outcome = [state, settled?.amount.toString() ?? null, settled?.fee.toString() ?? null, Date.now()]
       run(SAVE_TRANSFER, [id, type, account, value.toString(), assetCode, assetScale, counterparty, ...outcome])
     },
     entries(account) {

@@ -1,6 +1,8 @@
 import type { Change, RecordKind, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { reconcileAll } from '../examples/nightly.ts'
+import type { Books } from '../examples/reconcile.ts'
 import { checkMoney } from '../payments/money-invariants.ts'
 import {
   ask,
@@ -16,7 +18,7 @@ import {
   signedBy,
   type World,
 } from '../payments/money-world.ts'
-import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
+import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 
 // What docs/production.md says of a storage that was restored to an earlier moment than its ledger.
 
@@ -72,6 +74,17 @@ function receivingId({ incomingUrl }: PreparedPayment): string {
 function recoverLater(world: World, process: Process): Promise<number> {
   world.wallet.clock.advance(30_000)
   return process.openPayments.recover()
+}
+
+/** What the ledger of a world has booked; it holds what the storage that was lost had not ended. */
+async function booksOf({ ledger, storage }: World): Promise<Books> {
+  const accounts = ['alice', 'bob', 'clearing:USD:2', 'fees:USD:2']
+  const lines = (await Promise.all(accounts.map((account) => ledger.entries(account)))).flat()
+  const unfinished = await storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 100)
+  return {
+    lines: lines.flatMap(({ transfer: id, ...line }) => (id.startsWith('opening:') ? [] : [{ ...line, id }])),
+    openHolds: unfinished.map(({ value: { id } }) => ({ id, at: Date.now() })),
+  }
 }
 
 describe('a storage that was restored to an earlier moment', () => {
@@ -144,6 +157,35 @@ describe('a storage that was restored to an earlier moment', () => {
     expect((await moneyOf(world)).held).toBe(10n)
     expect(await world.ledger.release({ id: forgotten })).toEqual({ ok: true })
     expect(await moneyOf(world)).toEqual({ taken: 0n, held: 0n, paid: 0n })
+  })
+
+  it('finds what was forgotten however young it is, and not again once that is noted', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const [paid, held] = [await preparePayment(world, tokens), await preparePayment(world, tokens)]
+    const backup = await backUp(world.storage)
+    const young = await preparePayment(world, tokens)
+    for (const prepared of [paid, young]) await pay(world, world.start(), prepared)
+    const forgotten: string[] = []
+    for await (const { holdId, creditId = '' } of world.wallet.openPayments.audit(ALICE))
+      forgotten.push(holdId, creditId)
+    await payUntil(world, held, 'hold')
+    forgotten.push(await paymentOf(world.storage, 'created'))
+    expect(new Set(forgotten).size).toBe(5)
+
+    const restored = world.start({ storage: backup }).openPayments
+    const reconcileWith = (now?: () => number, noted?: ReadonlySet<string>) =>
+      reconcileAll(restored, [ALICE], () => booksOf(world), now, undefined, noted)
+    // By default all of it is taken for in flight.
+    expect(await reconcileWith()).toEqual([])
+    const nothingInFlight = () => Date.now() + 15 * 60_000
+    const found = await reconcileWith(nothingInFlight)
+    expect(found.toSorted()).toEqual(forgotten.map((id) => `${id}: held or booked for no payment`).toSorted())
+    // An incoming payment that was forgotten too cannot be told: nothing is left to do, its payee has the money.
+    const told = await restored.incomingPayments.received(receivingId(young), usdAmount(10n), 'restored')
+    expect(told).toEqual({ ok: false, reason: 'unknown' })
+    expect((await moneyOf(world)).paid).toBe(20n)
+    expect(await reconcileWith(nothingInFlight, new Set(forgotten))).toEqual([])
   })
 
   it.each([

@@ -7,6 +7,7 @@ it.each([
   ['ledger.md', 'my-ledger.test.ts'],
   ['reconciliation.md', 'reconcile.ts'],
   ['reconciliation.md', 'read-books.ts'],
+  ['reconciliation.md', 'read-sqlite-books.ts'],
   ['reconciliation.md', 'nightly.ts'],
   ['reconciliation.md', 'read-received.ts'],
 ])('docs/%s has %s word by word, which the tests run', (page, file) => {

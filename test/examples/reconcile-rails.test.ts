@@ -15,6 +15,7 @@ import { useDatabases } from '../storage/postgres-databases.ts'
 import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import { postgresWallet } from './ledger-wallets.ts'
 import { reconcileAll } from './nightly.ts'
+import { readBooks } from './read-books.ts'
 import { readReceived } from './read-received.ts'
 
 const databases = useDatabases()
@@ -112,7 +113,14 @@ async function openWorld() {
       return id
     },
     reconcile: (...noted: readonly string[]) =>
-      reconcileAll(openPayments, [ALICE, BOB], pool, clock.now, () => readReceived(pool), new Set(noted)),
+      reconcileAll(
+        openPayments,
+        [ALICE, BOB],
+        () => readBooks(pool),
+        clock.now,
+        () => readReceived(pool),
+        new Set(noted),
+      ),
     /** The database writes the time of the wall. In this world what was booked was booked now. */
     stamp: async () => {
       const at = [new Date(clock.now())]

@@ -5,6 +5,7 @@ import { useDatabases } from '../storage/postgres-databases.ts'
 import { ALICE, BASE, BOB, CAROL, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 import { postgresWallet } from './ledger-wallets.ts'
 import { reconcileAll } from './nightly.ts'
+import { readBooks } from './read-books.ts'
 
 const databases = useDatabases()
 
@@ -79,7 +80,7 @@ async function openWorld() {
       await books.setClosed('bob', false)
       return created.body.id.split('/').at(-1) ?? ''
     },
-    reconcile: () => reconcileAll(openPayments, [ALICE, BOB], pool, clock.now),
+    reconcile: () => reconcileAll(openPayments, [ALICE, BOB], () => readBooks(pool), clock.now),
     /** The database writes the time of the wall. In this world what was booked was booked now. */
     stamp: async () => {
       const at = [new Date(clock.now())]

@@ -44,8 +44,8 @@ const IN_FLIGHT_MILLISECONDS = 15 * 60_000
 
 /**
  * Compares payments, and what came from other wallets, with the books, which are read after them. Each answer is something
- * that somebody must explain. `noted` has the ids that somebody has: of receipts whose money was made good, and of what was
- * booked by hand.
+ * that somebody must explain. `noted` has the ids that somebody has: of receipts whose money was made good, of what was
+ * booked by hand, and of what a restore has forgotten.
  */
 export async function reconcile(
   payments: AsyncIterable<AuditedPayment>,

@@ -262,7 +262,7 @@ describe('sqliteLedger', () => {
     expect(await sqliteLedger(handle).totals()).toEqual([usd(50n)])
     const schemas = handle.prepare('SELECT name, version FROM op_meta ORDER BY name').all()
     expect(schemas).toMatchObject([
-      { name: 'ledger', version: 1 },
+      { name: 'ledger', version: 2 },
       { name: 'storage', version: STORAGE_MIGRATIONS.length },
     ])
   })
