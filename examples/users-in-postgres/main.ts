@@ -10,8 +10,15 @@ import { createWallet } from './wallet.ts'
 const { DATABASE_URL, PORT = '3000', WALLET_URL = `http://localhost:${PORT}`, SECRETS = '' } = process.env
 
 // One database for people, money and Open Payments, so that one backup has all of it, of one moment.
-const pool = new Pool({ connectionString: DATABASE_URL, connectionTimeoutMillis: 2_000, statement_timeout: 5_000 })
-pool.on('error', (error) => console.error(error)) // an idle connection was lost; unheard, this would end the process
+const openPool = (): Pool =>
+  new Pool({
+    connectionString: DATABASE_URL,
+    connectionTimeoutMillis: 2_000,
+    statement_timeout: 5_000,
+    idle_in_transaction_session_timeout: 5_000, // a process that freezes lets go of its locks
+  }).on('error', (error) => console.error(error)) // an idle connection was lost; unheard, this would end the process
+const pool = openPool()
+const ledgerPool = openPool() // of its own: what waits there for a locked account takes no connection from reads
 const people = createPeople(pool)
 const storage = await postgresStorage(pool)
 const { openPayments, listener } = createWallet({
@@ -19,7 +26,7 @@ const { openPayments, listener } = createWallet({
   secrets: SECRETS.split(' '), // the first signs; the others still verify
   people,
   storage,
-  ledger: postgresLedger(pool),
+  ledger: postgresLedger(ledgerPool),
 })
 
 const stop = keepGoing({
@@ -39,4 +46,4 @@ server.close()
 setTimeout(() => server.closeAllConnections(), 10_000).unref()
 await Promise.all([closed, stop()])
 await openPayments.drain()
-await pool.end()
+await Promise.all([pool.end(), ledgerPool.end()])
