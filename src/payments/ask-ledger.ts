@@ -2,7 +2,7 @@ import { unexpected } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { LedgerAccount, LedgerRefusal, LedgerResult } from '../ports/ledger.ts'
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
-import { isAssetCode, isAssetScale, isSameAsset } from '../protocol/amount.ts'
+import { isSameAsset, mistakeInAsset } from '../protocol/amount.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 import { answerInTime, raceDeadline } from './in-time.ts'
 
@@ -110,10 +110,7 @@ export async function checkLedgerAccount(
 /** What is wrong with an account of plain JavaScript, if anything. */
 function mistakeIn(kept: LedgerAccount): string | undefined {
   if (typeof kept !== 'object') return 'is not an object'
-  const { assetCode, assetScale, canSend, canReceive } = kept
-  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
-  if (!isAssetScale(assetScale)) return 'assetScale must be an integer from 0 to 255'
   // What is merely missing must not pass for a refusal.
-  if (typeof canSend !== 'boolean') return 'canSend must be true or false'
-  return typeof canReceive === 'boolean' ? undefined : 'canReceive must be true or false'
+  const isClear = typeof kept.canSend === 'boolean' && typeof kept.canReceive === 'boolean'
+  return isClear ? mistakeInAsset(kept) : 'canSend and canReceive must be true or false'
 }

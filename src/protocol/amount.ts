@@ -59,6 +59,12 @@ export function isAssetScale(value: unknown): boolean {
   return v.is(AssetScale, value)
 }
 
+/** What is wrong with an asset of plain JavaScript, if anything. */
+export function mistakeInAsset({ assetCode, assetScale }: Asset): string | undefined {
+  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
+  return isAssetScale(assetScale) ? undefined : 'assetScale must be an integer from 0 to 255'
+}
+
 /** Reads an amount from JSON; members that the specification does not name are dropped. @internal @spec AMT-6 */
 export const Amount: v.GenericSchema<WireAmount, Amount> = v.pipe(
   v.object({

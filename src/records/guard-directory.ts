@@ -1,7 +1,7 @@
 import { unavailable, unexpected } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
-import { isAssetCode, isAssetScale } from '../protocol/amount.ts'
+import { mistakeInAsset } from '../protocol/amount.ts'
 import { answerBefore } from './deadline.ts'
 import { tellFault } from './tell-fault.ts'
 
@@ -44,10 +44,10 @@ export function guardDirectory(
 /** What is wrong with an answer of plain JavaScript, if anything. The keys themselves are checked where they are used. */
 function mistakeIn(found: WalletAddress): string | undefined {
   if (typeof found !== 'object') return 'is not an object'
-  const { account, assetCode, assetScale, publicName, isActive, keys } = found
+  const { account, publicName, isActive, keys } = found
   if (!isText(account) || account === '') return 'account must be a string that is not empty'
-  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
-  if (!isAssetScale(assetScale)) return 'assetScale must be an integer from 0 to 255'
+  const mistake = mistakeInAsset(found)
+  if (mistake !== undefined) return mistake
   if (!isText(publicName ?? '')) return 'publicName must be a string'
   // A 0 that was meant as "no" must not pass for "yes".
   if (typeof (isActive ?? true) !== 'boolean') return 'isActive must be true or false'

@@ -57,12 +57,12 @@ describe('a ledger that answers `account` with what is no account', () => {
     ['is not an object', 'ok'],
     ['is not an object', true],
     ['is not an object', 0],
-    ['assetCode must be a string of 1 to 12 visible ASCII characters', {}],
-    ['assetCode must be a string of 1 to 12 visible ASCII characters', [ALLOWED]],
+    ['canSend and canReceive must be true or false', {}],
+    ['assetCode must be a string of 1 to 12 visible ASCII characters', { ...ALLOWED, assetCode: 840 }],
     ['assetScale must be an integer from 0 to 255', { ...ALLOWED, assetScale: '2' }],
-    ['canSend must be true or false', { ...ALLOWED, canSend: undefined }],
-    ['canSend must be true or false', { ...ALLOWED, canSend: 1 }],
-    ['canReceive must be true or false', { ...ALLOWED, canReceive: 'no' }],
+    ['canSend and canReceive must be true or false', { ...ALLOWED, canSend: undefined }],
+    ['canSend and canReceive must be true or false', { ...ALLOWED, canSend: 1 }],
+    ['canSend and canReceive must be true or false', { ...ALLOWED, canReceive: 'no' }],
   ])('is told that "%s", and nothing is decided on it: %j', async (mistake, strange) => {
     const books = memoryLedger({ accounts: ACCOUNTS })
     let isStrange = false
