@@ -15,7 +15,7 @@ import type { StoredRecord } from '../ports/storage.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { type Attempt, decide } from '../records/decide.ts'
-import { revokeTokenChange } from '../records/end-grant.ts'
+import { revokeGrantChanges } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { OVER_KEPT_MILLISECONDS, REPEAT_MILLISECONDS } from '../records/retention.ts'
 import {
@@ -113,28 +113,37 @@ async function decideRotation(
 }
 
 /** The loser of two rotations, or a client that lost the answer, gets the same new token for a minute. @spec TOK-7 */
-async function repeatRotation(context: Context, record: StoredRecord<'access-token'>): Promise<IssuedToken> {
-  const { rotatedAt, successorId } = record.value
-  const isInTime = rotatedAt !== undefined && context.clock.now() < rotatedAt + REPEAT_MILLISECONDS
+async function repeatRotation(context: Context, { value }: StoredRecord<'access-token'>): Promise<IssuedToken> {
+  const { successorId } = value
   const successor =
-    successorId === undefined || !isInTime ? undefined : await readRecord(context.storage, 'access-token', successorId)
+    successorId === undefined || !isStillRepeated(context, value)
+      ? undefined
+      : await readRecord(context.storage, 'access-token', successorId)
   if (successor === undefined || successor.value.state !== 'active') throw unknownManagedToken()
   return issuedBefore(context, successor.value)
 }
 
-/** `delete-token`: the token is dead for every request that starts after the answer; again is fine. @spec TOK-9 */
+function isStillRepeated({ clock }: Context, { rotatedAt }: AccessToken): boolean {
+  return rotatedAt !== undefined && clock.now() < rotatedAt + REPEAT_MILLISECONDS
+}
+
+/**
+ * `delete-token`: the token is dead for every request that starts after the answer; again is fine. With its only token the
+ * grant is over, in the same commit. As long as a rotated token still gets its successor, revoking it ends that, too: its
+ * client may have lost the answer of the rotation, and has nothing else to revoke.
+ * @spec TOK-9
+ */
 export async function revokeToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
   const { context } = exchange
-  const readToken = knownAtFirst(context.storage, caller.presented)
+  const { value: token } = caller.presented
+  const isLive = token.state === 'active' || isStillRepeated(context, token)
   await decide(
     context,
     async () => {
-      const record = await readToken()
-      if (record === undefined || record.value.state !== 'active') return { answer: undefined }
-      return {
-        changes: [revokeTokenChange(context, record)],
-        answer: undefined,
-      }
+      // Read even if the token was active: it may have been rotated since, and the grant names the newest one.
+      const grant = isLive ? await readRecord(context.storage, 'grant', token.grantId) : undefined
+      if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
+      return { changes: await revokeGrantChanges(context, grant), answer: undefined }
     },
     caller.proof.claims,
   )

@@ -23,7 +23,7 @@ export async function revokeGrantChanges(context: Context, record: StoredRecord<
 }
 
 /** The change that revokes a token; it is known for 30 more days, so that revoking it again is no error. */
-export function revokeTokenChange(context: Context, { kind, version, value }: StoredRecord<'access-token'>): Change {
+function revokeTokenChange(context: Context, { kind, version, value }: StoredRecord<'access-token'>): Change {
   const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
   return { action: 'replace', kind, version, value: { ...value, state: 'revoked' }, dueAt }
 }

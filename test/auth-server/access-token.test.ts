@@ -256,11 +256,35 @@ describe('revoking an access token', () => {
     await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, grant))
   })
 
-  it('TOK-9 revoking the token before a rotation leaves the new one alone', async () => {
+  it.each([1, 2])('TOK-9 what %i rotations gave is ended by the first token too', async (rotations) => {
+    const wallet = await authWallet()
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    let newest = grant
+    for (let count = 0; count < rotations; count++) newest = { ...newest, ...(await rotate(wallet, newest)) }
+    wallet.clock.advance(59_999)
+    expect((await revoke(wallet, grant)).status).toBe(204)
+    expect(await tokenStatus(wallet, newest.body.access_token.value)).toBe(401)
+    await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, grant))
+    await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, newest))
+  })
+
+  it('TOK-9 the token before a rotation ends nothing once the new one is no longer given for it', async () => {
     const wallet = await authWallet()
     const grant = await wallet.ask(PLAIN_REQUEST)
     const rotated = await rotate(wallet, grant)
+    wallet.clock.advance(60_000)
     expect((await revoke(wallet, grant)).status).toBe(204)
     expect(await tokenStatus(wallet, rotated.body.access_token.value)).toBe(200)
+  })
+
+  it('TOK-9 ends its grant, which is no longer among those of its owner', async () => {
+    const wallet = await authWallet()
+    const grant = await grantWithConsent(wallet, [OUTGOING])
+    expect(await wallet.openPayments.grants.list(ALICE)).toHaveLength(1)
+    expect((await revoke(wallet, grant)).status).toBe(204)
+    expect(await wallet.openPayments.grants.list(ALICE)).toEqual([])
+    const ended = (await wallet.records()).find(({ kind }) => kind === 'grant')
+    expect(ended?.value).toMatchObject({ state: 'finalised', finalisation: 'revoked' })
+    expect((await cancel(wallet, grant)).status).toBe(204)
   })
 })

@@ -67,13 +67,14 @@ describe('at the same time', () => {
     }
   })
 
-  it.each(SEEDS)('TOK-9 a rotation and a revocation leave at most the new token (order %i)', async (seed) => {
+  it.each(SEEDS)('TOK-9 no token outlives a rotation and a revocation (order %i)', async (seed) => {
     const wallet = await interleaved(seed)
     const grant = await wallet.ask(PLAIN_REQUEST)
     const [rotated, revoked] = await Promise.all([rotate(wallet, grant), revoke(wallet, grant)])
     expect(revoked.status).toBe(204)
     expect(await tokenStatus(wallet, grant.body.access_token.value)).toBe(401)
-    expect(await tokensOf(wallet, 'active')).toBe(rotated.status === 200 ? 1 : 0)
+    expect(await tokensOf(wallet, 'active')).toBe(0)
+    expect([200, 404]).toContain(rotated.status)
   })
 
   it.each(SEEDS)('CON-8 no token outlives a continuation and a cancellation (order %i)', async (seed) => {

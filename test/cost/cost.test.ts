@@ -19,7 +19,7 @@ post-request                        0      1      2      0    1      1      4   
 post-request, interactive           0      1      2      0    2      1      4    2   1    4   0
 post-continue                       2      1      2      0    1      1      5    1   0    2   0
 post-token                          2      1      3      0    1      1      3    1   0    1   0
-delete-token                        1      1      1      0    1      1      2    0   0    0   0
+delete-token                        3      1      2      0    1      1      2    0   0    0   0
 create-incoming-payment             1      2      3      1    1      1      4    2   0    2   0
 get-incoming-payment                1      0      0      0    1      1      3    2   0    1   0
 list-incoming-payments              2      0      0      0    1      1      2    0   1    1   0
