@@ -1,4 +1,3 @@
-import { tellOtherAccount } from '../payments/other-account.ts'
 import type {
   Approver,
   DecidedInteraction,
@@ -19,6 +18,7 @@ import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import { writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
+import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { consentData } from './consent-data.ts'
 
 /** The interactions of a server, for the wallet's consent screen. */
@@ -153,8 +153,8 @@ function grantedAccess(
 }
 
 /**
- * Refuses what goes beyond what was asked, and where the directory knows no account that it is given for, or another one
- * than when the client asked: what one owner was asked is not the next one's to answer. @spec RS-13 @spec T-52
+ * Refuses what goes beyond what was asked, and where the directory knows no active account that it is given for, or another
+ * one than when the client asked: what one owner was asked is not the next one's to answer. @spec RS-13 @spec T-52
  */
 async function approveGrant(
   context: Context,
@@ -168,6 +168,7 @@ async function approveGrant(
     tellOtherAccount(context, asked, owned.account)
     return 'not_owner'
   }
+  if (owned.isActive === false) return 'wider_access'
   const isAll = approver.access === 'all'
   const access = isAll ? asked.access : grantedAccess(context, asked, owned, approver.access)
   if (access === undefined) return 'wider_access'

@@ -21,6 +21,7 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import { REPEAT_MILLISECONDS } from '../records/retention.ts'
+import { tellOtherAccount } from '../records/tell-other-account.ts'
 import {
   continuationToWire,
   type IssuedToken,
@@ -156,6 +157,7 @@ function countWrongReference(context: Context, record: StoredRecord<'grant'>): A
 /** The token is stored in the commit that takes the grant from approved to issued, so there is never a second one. @spec CON-4 */
 async function issue(context: Context, record: StoredRecord<'grant'>): Promise<Attempt<Continuation>> {
   const { kind, version, value: approved } = record
+  await requireSubject(context, approved)
   if (approved.access.length === 0) {
     const value: Grant = { ...approved, state: 'issued', issuedAt: context.clock.now() }
     return { changes: [{ action: 'replace', kind, version, value }], answer: { kind: 'issued', grant: value } }
@@ -168,6 +170,20 @@ async function issue(context: Context, record: StoredRecord<'grant'>): Promise<A
     changes: [insertToken(token, value), { action: 'replace', kind, version, value, isListed: true }],
     answer: { kind: 'issued', grant: value, issued },
   }
+}
+
+/**
+ * Refuses, for now, to say whose wallet address it is if the directory has it for nobody, or for another account than the
+ * one whose owner approved.
+ * @spec GRT-12 @spec RS-13 @spec T-52
+ */
+async function requireSubject(context: Context, grant: Grant): Promise<void> {
+  if (!grant.subject || grant.walletAddress === undefined) return
+  const found = await context.walletAddresses.find(grant.walletAddress)
+  const isOther = found !== undefined && found.account !== grant.account
+  if (isOther) tellOtherAccount(context, grant, found.account)
+  if (isOther || found === undefined || found.isActive === false)
+    throw requestDenied('the subject cannot be confirmed at present')
 }
 
 function keepWaiting(context: Context, record: StoredRecord<'grant'>, now: number): Attempt<Continuation> {
@@ -191,6 +207,7 @@ async function repeatIssue(
   // A token that was rotated or revoked since is not given out again.
   if (token !== undefined && (token.value.state !== 'active' || token.value.issuedAt !== grant.issuedAt))
     throw invalidContinuation()
+  await requireSubject(context, grant)
   return { answer: { kind: 'issued', grant, ...(token && { issued: await issuedBefore(context, token.value) }) } }
 }
 

@@ -6,7 +6,7 @@ import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, parseReceiver } from '../protocol/receiver.ts'
 import { readRecord } from '../records/read-record.ts'
-import { tellOtherAccount } from './other-account.ts'
+import { tellOtherAccount } from '../records/tell-other-account.ts'
 import {
   type FoundRemoteReceiver,
   findRemoteReceiver,

@@ -96,8 +96,8 @@ export interface Approver extends Decider {
    * amount is not larger; a receiver and an interval stay as they are. A limit that was not requested may be added, but
    * not an interval to an amount requested without one, which covers the grant's whole life. A part may be empty if the
    * client also asked for the subject. Anything else is refused with `wider_access`, so a screen that loses what was
-   * chosen approves nothing. So is everything while the directory has no account for the wallet address. If it has a
-   * different account than when the client asked, the answer is `not_owner`.
+   * chosen approves nothing. So is everything while the directory has no account for the wallet address, or an inactive
+   * one. If it has a different account than when the client asked, the answer is `not_owner`.
    * @spec GRT-13
    */
   readonly access: 'all' | readonly Access[]

@@ -9,12 +9,12 @@ import {
 import type { TokenCaller } from '../http/credentials.ts'
 import { findCanonicalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { checkLedgerAccount } from '../payments/ask-ledger.ts'
-import { tellOtherAccount } from '../payments/other-account.ts'
 import type { Context } from '../ports/context.ts'
 import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
+import { tellOtherAccount } from '../records/tell-other-account.ts'
 
 /** Step 5: refuses a token without any entry of this type and action. */
 export function requireRight(type: AccessType, action: Action): (caller: TokenCaller) => void {

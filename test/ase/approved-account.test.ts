@@ -2,11 +2,13 @@ import type { DecidedInteraction, WalletAddress } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import {
   type AuthWallet,
+  approvedGrant,
   authWallet,
   CONSENT_REQUEST,
   INCOMING,
   INTERACT,
   OUTGOING,
+  resume,
 } from '../auth-server/auth-wallet.ts'
 import { ALICE, type Answer, CLIENT, continueWith, decideAs, OWNER, referenceOf } from '../support/test-wallet.ts'
 
@@ -30,6 +32,13 @@ async function shown(request: unknown = CONSENT_REQUEST): Promise<Shown> {
   if (!opened.ok) throw new Error(opened.reason)
   const approver = { ...OWNER, csrf: opened.csrf, access: 'all' } as const
   return { wallet, pending, approve: () => interactions.approve(reference, approver) }
+}
+
+/** What was asked for, once its owner has approved and the client may continue. */
+async function approvedFor(request: unknown) {
+  const wallet = await authWallet()
+  const { pending, interactRef } = await approvedGrant(wallet, request)
+  return { wallet, carryOn: () => resume(wallet, pending, { interact_ref: interactRef }) }
 }
 
 const faultsOf = ({ events }: AuthWallet): readonly unknown[] =>
@@ -58,6 +67,56 @@ describe('a wallet address that has another account than when its grant was aske
     const redirect = await decideAs(wallet, pending)
     const continued = await continueWith(wallet, pending, redirect?.searchParams.get('interact_ref'))
     expect(continued.status).toBe(200)
+  })
+})
+
+describe('a wallet address whose account is not active', () => {
+  it('RS-13 is approved nothing, until it is active again', async () => {
+    const { wallet, approve } = await shown()
+    const known = wallet.directory.get(ALICE) ?? DORA
+    wallet.directory.set(ALICE, { ...known, isActive: false })
+    const before = await wallet.records()
+    expect(await approve()).toEqual({ ok: false, reason: 'wider_access' })
+    expect(await wallet.records()).toEqual(before)
+    wallet.directory.set(ALICE, known)
+    expect(await approve()).toMatchObject({ ok: true })
+  })
+})
+
+describe('a subject that was approved', () => {
+  const ASKED = { client: CLIENT, interact: INTERACT, subject: SUBJECT }
+  const OTHER = [`Error: ${ALICE}: account "alice" before, "dora" in the directory`]
+  it.each<[string, (known: WalletAddress) => WalletAddress | undefined, readonly string[]]>([
+    ['another account', () => DORA, OTHER],
+    ['an inactive account', (known) => ({ ...known, isActive: false }), []],
+    ['no account', () => undefined, []],
+  ])('GRT-12 RS-13 T-52 is not said while its wallet address has %s', async (_name, now, causes) => {
+    for (const request of [ASKED, { ...CONSENT_REQUEST, subject: SUBJECT }]) {
+      const { wallet, carryOn } = await approvedFor(request)
+      const known = wallet.directory.get(ALICE) ?? DORA
+      const change = now(known)
+      const alter = (): unknown => (change ? wallet.directory.set(ALICE, change) : wallet.directory.delete(ALICE))
+      const expected = causes.map((cause) => ['a wallet address now has a different account', cause])
+
+      alter()
+      await wallet.expectRefusal(401, 'request_denied', carryOn)
+      expect(faultsOf(wallet)).toEqual(expected)
+      wallet.directory.set(ALICE, known)
+      const first = await carryOn()
+      expect(first.body.subject).toEqual(SUBJECT)
+
+      alter()
+      await wallet.expectRefusal(401, 'request_denied', carryOn)
+      expect(faultsOf(wallet)).toEqual([...expected, ...expected])
+      wallet.directory.set(ALICE, known)
+      expect((await carryOn()).body).toEqual(first.body)
+    }
+  })
+
+  it('RS-13 a token alone is still given: it is refused wherever it would matter', async () => {
+    const { wallet, carryOn } = await approvedFor(CONSENT_REQUEST)
+    wallet.directory.set(ALICE, DORA)
+    expect((await carryOn()).status).toBe(200)
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import { tellFault } from '../records/tell-fault.ts'
+import { tellFault } from './tell-fault.ts'
 
 /** What was made for the account that a wallet address had then. */
 export interface MadeForAccount {
