@@ -75,12 +75,18 @@ function repetitionInWords({ interval, windows, endsAt }: ConsentInterval): stri
   return endsAt === undefined ? `${period}, until you take it back` : `${period}, again and again`
 }
 
+/** Windows that are counted back from an end may begin before the year 1, which would read as a year to come. */
+function beginningInWords(startsAt: number): string {
+  return startsAt < 0 ? 'Before 1970' : momentInWords(startsAt)
+}
+
 function intervalDetails(interval: ConsentInterval): readonly Detail[] {
-  const { windows, startsAt, endsAt } = interval
+  const { windows, phase, startsAt, endsAt } = interval
+  const began = windows === undefined ? 'Present period began' : 'Began'
   return [
     ...(windows === 1 ? [] : [{ label: 'How often', value: repetitionInWords(interval) }]),
-    { label: windows === undefined ? 'Present period began' : 'Begins', value: momentInWords(startsAt) },
-    { label: 'Ends', value: endsAt === undefined ? 'Never' : momentInWords(endsAt) },
+    ...(phase === 'over' ? [] : [{ label: phase === 'ahead' ? 'Begins' : began, value: beginningInWords(startsAt) }]),
+    { label: phase === 'over' ? 'Ended' : 'Ends', value: endsAt === undefined ? 'Never' : momentInWords(endsAt) },
   ]
 }
 

@@ -49,11 +49,15 @@ function consentInterval(context: Context, text: string): ConsentInterval | unde
   const counting = context.policies.intervalCounting
   const windows = windowCount(interval, counting)
   const endsAt = lastWindowEnd(interval, counting)
-  const current = windowAt(interval, context.clock.now(), counting)
-  const first = firstWindowStart(interval, counting) ?? context.clock.now()
-  const startsAt = windows === undefined ? (current?.startsAt ?? first) : first
+  const now = context.clock.now()
+  const current = windowAt(interval, now, counting)
+  const isOver = endsAt !== undefined && endsAt <= now
+  // Endless windows before an end have a last one, and no first.
+  const latest = isOver ? windowAt(interval, endsAt - 1, counting) : current
+  const startsAt = (windows === undefined ? latest?.startsAt : undefined) ?? firstWindowStart(interval, counting) ?? now
   return {
     interval: text,
+    phase: isOver ? 'over' : current === undefined ? 'ahead' : 'current',
     startsAt,
     ...(windows !== undefined && { windows }),
     ...(endsAt !== undefined && { endsAt }),

@@ -7,7 +7,15 @@ export interface ConsentInterval {
   readonly interval: string
   /** How many windows there are; absent if they never end. @spec D4 */
   readonly windows?: number
-  /** Start of the first window (of the current one if they never end), in milliseconds. */
+  /**
+   * Whether the first window is still to come, a window is current, or the last one is over, so that nothing can be paid any
+   * more.
+   */
+  readonly phase: 'ahead' | 'current' | 'over'
+  /**
+   * Start of the first window, in milliseconds; if `windows` is absent that of the current one, and if none is current that
+   * of the only one which is first or last. Counted back from an end it may lie before the year 1.
+   */
   readonly startsAt: number
   /** End of the last window, in milliseconds; absent if they never end. */
   readonly endsAt?: number

@@ -139,7 +139,7 @@ describe('what a resource owner is shown', () => {
     async (_name, interval, intervalCounting, expected) => {
       const wallet = await authWallet({ settings: { policies: { intervalCounting } } })
       const consent = await shown(wallet, withLimits({ interval }))
-      expect(consent.access[0]?.interval).toStrictEqual({ interval, ...expected })
+      expect(consent.access[0]?.interval).toStrictEqual({ interval, phase: 'current', ...expected })
     },
   )
 
@@ -178,5 +178,17 @@ describe('what a resource owner is shown', () => {
       (await shown(wallet, withLimits({ interval }))).access[0]?.interval?.startsAt
     expect(await startOf('R/2026-01-01T00:00:00Z/P1M')).toBe(Date.UTC(2026, 3, 1))
     expect(await startOf('R11/2026-01-01T00:00:00Z/P1M')).toBe(Date.UTC(2026, 0, 1))
+  })
+
+  it.each([
+    ['R/2026-04-01T00:00:00Z/P1M', 'ahead', Date.UTC(2026, 3, 1)],
+    ['R2/2026-04-01T00:00:00Z/P1M', 'ahead', Date.UTC(2026, 3, 1)],
+    ['R0/2026-01-01T00:00:00Z/P1M', 'over', Date.UTC(2026, 0, 1)],
+    ['R/P1M/2026-02-01T00:00:00Z', 'over', Date.UTC(2026, 0, 1)],
+    ['R0/2026-02-01T12:00:00Z/P28D', 'over', Date.UTC(2026, 1, 1, 12)],
+    ['R100000/P1Y/2027-01-31T00:00:00Z', 'current', Date.UTC(-97974, 0, 31)],
+  ])('INT-11 an interval says whether it has begun, and whether it is over: %s', async (interval, phase, startsAt) => {
+    const wallet = await authWallet()
+    expect((await shown(wallet, withLimits({ interval }))).access[0]?.interval).toMatchObject({ phase, startsAt })
   })
 })

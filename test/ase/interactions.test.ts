@@ -317,7 +317,7 @@ describe('the record of a decision', () => {
         type: 'outgoing-payment',
         actions: ['create'],
         identifier: ALICE,
-        limits: { interval: 'R/PT1H/2026-01-01T00:00:00Z' },
+        limits: { interval: 'R/2026-01-01T00:00:00Z/PT1M' },
       },
     ]
     const { wallet, reference, interactions, decider } = await opened(

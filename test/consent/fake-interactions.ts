@@ -20,6 +20,7 @@ export const CONSENT: ConsentData = {
       interval: {
         interval: 'R11/2026-03-01T00:00:00Z/P1M',
         windows: 12,
+        phase: 'ahead',
         startsAt: Date.UTC(2026, 2, 1),
         endsAt: Date.UTC(2027, 2, 1),
       },

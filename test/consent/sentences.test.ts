@@ -27,7 +27,11 @@ describe('a right to send money', () => {
   })
 
   it('says whether an amount is meant in total or in each period', () => {
-    const interval = { interval: 'R/2026-03-01T00:00:00Z/P1W', startsAt: Date.UTC(2026, 2, 1) }
+    const interval = {
+      interval: 'R/2026-03-01T00:00:00Z/P1W',
+      phase: 'current',
+      startsAt: Date.UTC(2026, 2, 1),
+    } as const
     expect(outgoing(['create'], { debitAmount: '1.00 USD' }).ceilings).toEqual([
       { label: 'Leaves your account, at most', amount: '1.00 USD', scope: 'in total' },
     ])
@@ -37,7 +41,11 @@ describe('a right to send money', () => {
   })
 
   it('LIM-10 says of one of several that its amount is for it alone, and of all that they add up', () => {
-    const interval = { interval: 'R/2026-03-01T00:00:00Z/P1W', startsAt: Date.UTC(2026, 2, 1) }
+    const interval = {
+      interval: 'R/2026-03-01T00:00:00Z/P1W',
+      phase: 'current',
+      startsAt: Date.UTC(2026, 2, 1),
+    } as const
     const right = (limits: Omit<ConsentAccess, 'access'>, action: Action = 'create'): ConsentAccess => ({
       access: { type: 'outgoing-payment', actions: [action], identifier: ALICE },
       ...limits,
@@ -89,7 +97,7 @@ describe('a right to send money', () => {
 })
 
 describe('an interval in words', () => {
-  const at = { startsAt: Date.UTC(2026, 2, 1), endsAt: Date.UTC(2026, 3, 1), windows: 2 }
+  const at = { phase: 'ahead', startsAt: Date.UTC(2026, 2, 1), endsAt: Date.UTC(2026, 3, 1), windows: 2 } as const
   it.each([
     ['R1/2026-03-01T00:00:00Z/P1M', 'Every month, 2 times in all'],
     ['R1/P1Y/2026-03-01T00:00:00Z', 'Every year, 2 times in all'],
@@ -117,9 +125,10 @@ describe('an interval in words', () => {
   it('with an end and no number of periods says when it ends', () => {
     const interval = {
       interval: 'R/P1D/2026-04-01T00:00:00Z',
+      phase: 'current',
       startsAt: Date.UTC(2026, 2, 1),
       endsAt: Date.UTC(2026, 3, 1),
-    }
+    } as const
     expect(detailsOf({ interval })).toMatchObject({
       'How often': 'Every day, again and again',
       Ends: '1 April 2026 at 00:00 UTC',
@@ -127,12 +136,36 @@ describe('an interval in words', () => {
   })
 
   it('without an end says that it never ends', () => {
-    const interval = { interval: 'R/2026-03-01T00:00:00Z/P1D', startsAt: Date.UTC(2026, 2, 1) }
+    const interval = {
+      interval: 'R/2026-03-01T00:00:00Z/P1D',
+      phase: 'current',
+      startsAt: Date.UTC(2026, 2, 1),
+    } as const
     expect(detailsOf({ interval })).toMatchObject({
       'How often': 'Every day, until you take it back',
       'Present period began': '1 March 2026 at 00:00 UTC',
       Ends: 'Never',
     })
+  })
+
+  const MARCH = '1 March 2026 at 00:00 UTC'
+  const APRIL = '1 April 2026 at 00:00 UTC'
+  const ONCE = { windows: 2, endsAt: Date.UTC(2026, 3, 1) }
+  it.each([
+    ['is still to come', 'ahead', ONCE, { Begins: MARCH, Ends: APRIL }],
+    ['is still to come and never ends', 'ahead', {}, { Begins: MARCH, Ends: 'Never' }],
+    ['has begun', 'current', ONCE, { Began: MARCH, Ends: APRIL }],
+    ['is over', 'over', ONCE, { Ended: APRIL }],
+    [
+      'began in no year that one would name',
+      'current',
+      { ...ONCE, startsAt: -8.64e15 },
+      { Began: 'Before 1970', Ends: APRIL },
+    ],
+  ] as const)('INT-11 says of one that %s just that', (_name, phase, members, said) => {
+    const interval = { interval: 'R1/2026-03-01T00:00:00Z/P1M', phase, startsAt: Date.UTC(2026, 2, 1), ...members }
+    const { 'How often': _, From: _from, To: _to, ...times } = detailsOf({ interval })
+    expect(times).toEqual(said)
   })
 })
 

@@ -96,11 +96,13 @@ export function showRight({ access, interval, receiver, ...texts }, { isOptional
   for (const [at, name] of names.entries())
     tell(AMOUNTS[name], inputs[at], ` ${access.limits[name].assetCode} ${scope}`)
   if (interval) {
-    tell(
-      interval.windows === undefined ? 'Present period' : 'First period',
-      `begins ${moment(interval.startsAt, 'UTC')}`,
-    )
-    tell('Last period', interval.endsAt ? `ends ${moment(interval.endsAt, 'UTC')}` : 'none, until you take it back')
+    const { phase, windows, startsAt, endsAt } = interval
+    // Counted back from an end the first period may begin before the year 1, which would read as a year to come.
+    const beginning = startsAt < 0 ? 'before 1970' : moment(startsAt, 'UTC')
+    if (phase === 'ahead') tell('First period', `begins ${beginning}`)
+    if (phase === 'current') tell(windows === undefined ? 'Present period' : 'First period', `began ${beginning}`)
+    const ends = phase === 'over' ? 'ended' : 'ends'
+    tell('Last period', endsAt !== undefined ? `${ends} ${moment(endsAt, 'UTC')}` : 'none, until you take it back')
   }
   if (access.type === 'outgoing-payment') {
     tell('To', element('bdi', receiver ?? 'anybody it chooses'))
