@@ -80,7 +80,7 @@ export interface Policies {
   /**
    * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default
    * incoming-payment and quote. Without `quote`, which names no wallet address, quotes are granted only together with a right
-   * that names one.
+   * that names one, and for that one.
    * @spec GRT-5
    */
   readonly withoutInteraction: readonly ('incoming-payment' | 'quote')[]

@@ -1,4 +1,4 @@
-import { invalidAmount, invalidReceiver, nonPositiveReceiveAmount } from '../errors/conditions.ts'
+import { insufficientGrant, invalidAmount, invalidReceiver, nonPositiveReceiveAmount } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
@@ -30,6 +30,7 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const context = isRemote ? withPatience(exchange.context) : exchange.context
   const use = await singleUseOf(exchange, caller)
   const payer = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
+  if (isBeyondConsent(context, caller, payer)) throw insufficientGrant()
   const receivers = lookUpReceiver(context, { client: caller.token.client })
   const { response } = await decideOnce(context, use, async () => {
     const walletAddress = await activeWalletAddress(context, caller, payer)
@@ -43,6 +44,14 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
     }
   })
   return { status: 201, body: response }
+}
+
+/**
+ * A right to quotes names no wallet address. Where it needs consent, it is about the one whose owner has given it, like every
+ * right that needs consent.
+ */
+function isBeyondConsent({ policies }: Context, { token }: TokenCaller, walletAddress: string | undefined): boolean {
+  return !policies.withoutInteraction.includes('quote') && token.walletAddress !== walletAddress
 }
 
 async function intendQuote(
@@ -124,7 +133,9 @@ function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): Op
 /** `get-quote`. */
 export async function getQuote({ exchange, caller }: Input<NamingCaller<'quote'>, undefined>): Promise<Result> {
   const { context } = exchange
-  const quote = requireVisible(caller, 'quote', caller.named?.value)
+  const named = caller.named?.value
+  const isHidden = isBeyondConsent(context, caller, named?.walletAddress)
+  const quote = requireVisible(caller, 'quote', isHidden ? undefined : named)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ALICE, addClient, BASE, usd, usdAmount } from '../support/test-wallet.ts'
+import { ALICE, addClient, BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -9,6 +9,7 @@ import {
   EXPIRED_QUOTE,
   expectRefusal,
   expectStatus,
+  INSUFFICIENT_GRANT,
   idOf,
   invalidRequest,
   LONG_LIFETIMES,
@@ -241,5 +242,28 @@ describe('a quote over its life', () => {
     const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
     await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', quote.body.id, { as: other, token }))
     await expectStatus(200, wallet.send('GET', quote.body.id, { token: spending }))
+  })
+})
+
+describe('a right to quotes that needs consent', () => {
+  it('RS-5 RS-8 is about the wallet address of the owner who gave it, and about no other', async () => {
+    const { wallet, spending, incoming } = await shop({
+      overrides: { settings: { policies: { withoutInteraction: ['incoming-payment'] } } },
+    })
+    const terms = { receiver: incoming.id, debitAmount: usd('1') }
+    const quote = await expectStatus(201, askQuote(wallet, spending, terms))
+    await expectStatus(200, wallet.send('GET', quote.body.id, { token: spending }))
+    const access = [
+      { type: 'quote', actions: ['create', 'read-all'] },
+      { type: 'incoming-payment', actions: ['list-all'], identifier: BOB },
+    ]
+    const tokenOfBob = await tokenFor(wallet, access)
+    await expectRefusal(wallet, INSUFFICIENT_GRANT, () => askQuote(wallet, tokenOfBob, terms))
+    await expectRefusal(wallet, INSUFFICIENT_GRANT, () =>
+      askQuote(wallet, tokenOfBob, { ...terms, walletAddress: 'x' }),
+    )
+    await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', quote.body.id, { token: tokenOfBob }))
+    const own = await askQuote(wallet, tokenOfBob, { ...terms, walletAddress: BOB })
+    await expectStatus(200, wallet.send('GET', own.body.id, { token: tokenOfBob }))
   })
 })
