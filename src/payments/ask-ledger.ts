@@ -76,7 +76,8 @@ function unknownOutcome(
 }
 
 /**
- * Whether the ledger lets the account of a wallet address send or receive, read under the same deadline. `wrong_asset`: it
+ * Whether the ledger has the account of a wallet address, and lets it send or receive if that is asked, read under the same
+ * deadline. `wrong_asset`: it
  * keeps the account in another asset than the directory says, so no amount of it would be what it seems; that is an event,
  * and so is an account that it does not have. Throws "unavailable" if the ledger does not answer, and "unexpected" if what it
  * answers is no account, which is an event that names the mistake.
@@ -85,7 +86,7 @@ export async function checkLedgerAccount(
   context: Context,
   walletAddress: string,
   { account, assetCode, assetScale }: WalletAddress,
-  right: 'canSend' | 'canReceive',
+  right?: 'canSend' | 'canReceive',
 ): Promise<'allowed' | 'not_allowed' | 'wrong_asset'> {
   const told: LedgerCall = { call: 'account', callId: account }
   const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), told)
@@ -99,7 +100,7 @@ export async function checkLedgerAccount(
     tellFault(context, 'the ledger gave an invalid answer', new TypeError(`account('${account}'): ${mistake}`), told)
     throw unexpected()
   }
-  if (!kept[right]) return 'not_allowed'
+  if (right !== undefined && !kept[right]) return 'not_allowed'
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
   const cause = new Error(`account "${account}": ${sides} in the ledger`)

@@ -111,14 +111,14 @@ export function requireVisible<R extends Resource>(caller: TokenCaller, type: Ac
 }
 
 /**
- * Refuses if the ledger does not let an account send or receive. If the directory gives it another asset than the ledger,
+ * Refuses if the ledger does not have an account or, if that is asked, does not let it send or receive. If the directory gives it another asset than the ledger,
  * that is the wallet's own mistake, not a refusal that a client could act on.
  * @spec D15
  */
 export async function requireLedgerAccount(
   context: Context,
   { url, account }: LocalWalletAddress,
-  right: 'canSend' | 'canReceive',
+  right?: 'canSend' | 'canReceive',
 ): Promise<void> {
   const checked = await checkLedgerAccount(context, url, account, right)
   if (checked === 'wrong_asset') throw unexpected()

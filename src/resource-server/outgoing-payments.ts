@@ -25,7 +25,7 @@ import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { unlessRepeated } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
-import { activeWalletAddress, requireRightTo, requireVisible } from './authorize.ts'
+import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { priceRequest } from './quotes.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
@@ -138,6 +138,7 @@ async function termsOfIncomingPayment(
   { incomingPayment, debitAmount }: Extract<CreateOutgoingPayment, { readonly incomingPayment: string }>,
   receivers: ReceiverLookup,
 ): Promise<PaymentTerms> {
+  await requireLedgerAccount(context, payer, 'canSend')
   const request = { receiver: incomingPayment, debitAmount }
   const { receiver, priced } = await priceRequest(context, payer.url, payer.account, request, receivers)
   const { ok: _, ...amounts } = priced

@@ -34,6 +34,9 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const receivers = lookUpReceiver(context, { client: caller.token.client })
   const { response } = await decideOnce(context, use, async () => {
     const walletAddress = await activeWalletAddress(context, caller, payer)
+    // Anyone may ask for quotes: only whom its owner has given a right learns here that an account may not send.
+    const isOwners = caller.token.walletAddress === walletAddress.url
+    await requireLedgerAccount(context, walletAddress, isOwners ? 'canSend' : undefined)
     const quote = await intendQuote(context, caller.token.client, walletAddress, body, receivers)
     const dueAt = quote.expiresAt + EXPIRED_KEPT_MILLISECONDS
     return {
@@ -88,7 +91,6 @@ export async function priceRequest(
   request: Pick<CreateQuote, 'receiver' | 'debitAmount' | 'receiveAmount'>,
   receivers: ReceiverLookup,
 ): Promise<PricedRequest> {
-  await requireLedgerAccount(context, { url: walletAddress, account: payer }, 'canSend')
   const from = { assetCode: payer.assetCode, assetScale: payer.assetScale }
   const reached = await receivers.reach(request.receiver, from, request.debitAmount ?? request.receiveAmount)
   if (!reached.ok) throw invalidReceiver(reached.reason, reached.detail)

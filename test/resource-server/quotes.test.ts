@@ -152,6 +152,19 @@ describe('create-quote', () => {
     )
   })
 
+  it('T-38 does not tell a client whom no owner has given anything that an account may not send', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const terms = { receiver: incoming.id, debitAmount: usd('1') }
+    const quoting = await tokenFor(wallet, [{ type: 'quote', actions: ['create'] }])
+    await wallet.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    const quote = await expectStatus(201, askQuote(wallet, quoting, terms))
+    await expectRefusal(wallet, [403, 'not_allowed', 'not allowed'], () =>
+      askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') }),
+    )
+    const order = await askPayment(wallet, spending, { quoteId: quote.body.id })
+    expect([order.status, order.body.error.code]).toEqual([403, 'not_allowed'])
+  })
+
   it('spends nothing and promises no budget: a quote may exceed the grant and the balance', async () => {
     const { wallet, spending, incoming } = await shop({ limits: { debitAmount: usd('10') } })
     await expectStatus(201, askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('99999999') }))
