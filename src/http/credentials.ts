@@ -171,10 +171,12 @@ async function claimsOf(
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
   const singleUse = isSingleUse(exchange)
-  // Only what is single use is kept longer against a wrong clock: no quota counts the nonces of reads. @spec T-37
-  const dueAt = singleUse ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
+  // Kept longer against a wrong clock only where a quota counts it; what else is single use does no more the second time. @spec T-37
+  const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   const claim = async (what: Claim['what'], used: string, order = ''): Promise<Claim> => {
-    const id = order + toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
+    const id = order + toHex(await cryptography.sha256(toUtf8(`${what}
+${key.thumbprint}
+${used}`)))
     return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt } }
   }
   const claims: Claim[] = []

@@ -39,6 +39,7 @@ export interface Input<Caller, Body> {
 export interface Route extends Row {
   readonly operation: OperationId
   readonly takesBody: boolean
+  readonly isCharged: boolean
   answer(exchange: Exchange): Promise<Result>
 }
 
@@ -56,6 +57,7 @@ export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | u
     role,
     takesBody,
     isPublic,
+    isCharged: endpoint.createdBy !== undefined,
     answer: async (exchange) => {
       const caller = await endpoint.identify(exchange)
       endpoint.authorize?.(caller)

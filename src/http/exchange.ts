@@ -16,6 +16,8 @@ export type WaitUntil = (work: Promise<unknown>) => void
 export interface Exchange {
   readonly context: Context
   readonly operation: OperationId
+  /** Whether the operation is charged to a quota. @spec T-37 */
+  readonly isCharged: boolean
   readonly role: ServerRole
   /** Of the server that answers, as configured: what clients sign begins with it. @spec SIG-29 */
   readonly origin: string

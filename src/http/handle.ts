@@ -71,6 +71,7 @@ function createExchange(
   return {
     context: source === undefined ? context : askingFor(source, context),
     operation: row.operation,
+    isCharged: row.isCharged,
     role: row.role,
     origin,
     request,

@@ -219,6 +219,21 @@ describe('a signature that is sent again', () => {
     for (let twice = 0; twice < 2; twice++) expect((await wallet.send('GET', list, { token: value })).status).toBe(200)
   })
 
+  it('SIG-26 T-37 with replay "all" is kept for a day more only where a quota counts it', async () => {
+    const wallet = await authWallet({ settings: { policies: { replay: 'all' } } })
+    const claims = async () => (await wallet.records()).filter(({ kind }) => kind === 'replay-claim').length
+    const [one, other] = [await wallet.ask(PLAIN_REQUEST), await wallet.ask(PLAIN_REQUEST, nonced)]
+    expect((await revoke(wallet, one)).status).toBe(204)
+    expect((await cancel(wallet, other, { nonce: 'another' })).status).toBe(204)
+    expect(await claims()).toBe(6)
+    wallet.clock.advance(361_000)
+    await wallet.openPayments.sweep()
+    expect(await claims()).toBe(3)
+    wallet.clock.advance(24 * 3600 * 1000)
+    await wallet.openPayments.sweep()
+    expect(await claims()).toBe(0)
+  })
+
   it('SIG-25 is recognised under another label', async () => {
     const wallet = await authWallet({ settings: { policies: { replay: 'all' } } })
     expect((await wallet.ask(PLAIN_REQUEST)).status).toBe(200)
