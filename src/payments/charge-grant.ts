@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type Access, allowsAction, coversWalletAddress, type OutgoingPaymentAccess } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
-import { type Amount, amountOf, isSameAsset } from '../protocol/amount.ts'
+import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
 import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
@@ -110,7 +110,9 @@ export async function chargeGrant(
       refuseByAssets(
         spendingIds.map((id) => find(id)?.value ?? empty(id)),
         charge,
-      ) ?? refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId))
+      ) ??
+      refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId)) ??
+      refuseBySums(charge, find(windowId)?.value ?? empty(windowId))
     if (reason !== undefined) {
       refusal = reason
       continue
@@ -195,6 +197,14 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
       return 'the grant limits only what is received, and this wallet has no price for the asset of the receiver'
   }
   return undefined
+}
+
+/** What a window has spent is answered as an amount, so it stays one even if nothing else limits it. @spec AMT-1 @spec LIM-11 */
+function refuseBySums({ debitAmount, receiveAmount }: Charge, spending: Spending): string | undefined {
+  const debit = spending.debit.value + debitAmount.value
+  const received = receivedIn(spending, receiveAmount) + receiveAmount.value
+  if (debit <= MAX_AMOUNT_VALUE && received <= MAX_AMOUNT_VALUE) return undefined
+  return 'the grant would have spent more than an amount can be'
 }
 
 /** The changes that give what a payment did not use of its reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */

@@ -1,3 +1,4 @@
+import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { describe, expect, it } from 'vitest'
 import { ALICE, type Answer, BASE, usd } from '../support/test-wallet.ts'
 import {
@@ -163,6 +164,25 @@ describe('a limit on the sum of payments (LIM-1)', () => {
     const inBudget = await pay(rig, '18446744073709551614')
     expect(inBudget.body.error.code).toBe('insufficient_funds')
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('1'))
+  })
+
+  it.each<[string, object | undefined]>([
+    ['without limits', undefined],
+    ['with an interval alone', { interval: 'R/2026-01-01T00:00:00Z/P1M' }],
+  ])('LIM-11 AMT-1 a grant %s spends no more than an amount can be', async (_name, limits) => {
+    const money = { assetCode: 'USD', assetScale: 2, balance: 40n * 10n ** 18n }
+    const ledger = memoryLedger({ accounts: ['alice', 'bob'].map((account) => ({ account, ...money })) })
+    const rig = await shop({ ...(limits && { limits: { ...limits } }), overrides: { ledger } })
+    const other = await createIncoming(rig.wallet, rig.receiving)
+    await expectStatus(201, pay(rig, '12000000000000000000'))
+    const again = { ...rig, incoming: other }
+    await refusePay(
+      again,
+      '6446744073709551616',
+      limitExceeded('the grant would have spent more than an amount can be'),
+    )
+    await expectStatus(201, pay(again, '6446744073709551615'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('18446744073709551615'))
   })
 
   it('GRT-10 a limit that no payment could ever meet is refused when it is asked for', async () => {
