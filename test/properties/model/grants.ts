@@ -269,11 +269,13 @@ export function rotateToken(
   }
 }
 
-/** `DELETE /token/{id}` */
+/** `DELETE /token/{id}`: ends the grant, by the token before a rotation too as long as that is answered with the new one. */
 export function revokeToken(now: number, managed: TokenModel | undefined, call: GrantCall): Expected {
   if (managed === undefined || managed.isForgotten || managed.value !== call.presented)
     return refused(401, 'invalid_client')
   if (call.signer !== managed.grant.client) return refused(401, 'invalid_client')
-  if (managed.state === 'active') revoke(managed, now)
+  const isRepeated = managed.state === 'rotated' && now < managed.rotatedAt + MINUTE
+  if ((managed.state === 'active' || isRepeated) && managed.grant.state === 'issued')
+    endGrant(managed.grant, now, 'over')
   return { status: 204, body: undefined }
 }

@@ -203,11 +203,12 @@ export interface PriceAsk {
 
 export type Priced = { readonly price: Price; readonly receiver: IncomingModel } | { readonly refusal: Expected }
 
-/** What a payment costs, or why there is none. */
-export function priceOf(model: Model, now: number, ask: PriceAsk): Priced {
+/** What a payment costs, or why there is none; whom the owner has given nothing is not told that the account may not send. */
+export function priceOf(model: Model, now: number, ask: PriceAsk, isOwners = true): Priced {
   const no = (code: string, status = 400): Priced => ({ refusal: refused(status, code) })
   const payer = ownerOf(ask.walletAddress)
-  if (payer === undefined || model.accounts[payer.account]?.canSend !== true) return no('not_allowed', 403)
+  if (payer === undefined || (isOwners && model.accounts[payer.account]?.canSend !== true))
+    return no('not_allowed', 403)
   const { receiver, debit } = ask
   if (receiver === undefined || !isActive(receiver, now)) return no('invalid_receiver')
   const room = roomOf(receiver)
@@ -229,7 +230,7 @@ export function createQuote(model: Model, now: number, caller: Caller, ask: Pric
   const refusal = refuseAddress(identified.token, 'quote', 'create', walletAddress)
   const asset = ownerOf(walletAddress)?.asset
   if (refusal !== undefined || asset === undefined) return refusal ?? refused(404, 'unknown_wallet_address')
-  const priced = priceOf(model, now, ask)
+  const priced = priceOf(model, now, ask, identified.token.grant.owner === walletAddress)
   if ('refusal' in priced) return priced.refusal
   const { price, receiver } = priced
   const made = {
