@@ -92,12 +92,13 @@ function receivedOf(spending: RecordTypes['spending']): bigint {
   return spending.receive.reduce((sum, { value }) => sum + BigInt(value), 0n)
 }
 
-/** A quote backs at most one payment; it is open exactly where it backs none. */
+/** A quote backs at most one payment; it is open, and forgotten some day, exactly where it backs none. */
 async function checkQuotes({ storage }: World, payments: readonly OutgoingPayment[]): Promise<void> {
-  for (const { value } of await storage.all('quote')) {
+  for (const { value, dueAt } of await storage.all('quote')) {
     const backed = payments.filter(({ quoteId, state }) => quoteId === value.id && state !== 'refused')
     expect(backed.length).toBeLessThanOrEqual(1)
     expect(value.state).toBe(backed.length === 0 ? 'open' : 'used')
+    expect(dueAt === undefined).toBe(backed.length > 0)
     expect(value.outgoingPaymentId).toBe(backed[0]?.id)
   }
 }

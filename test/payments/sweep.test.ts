@@ -169,6 +169,19 @@ describe('sweep() and what nobody can use any more', () => {
     expect(await world.storage.all('quote')).toMatchObject([{ value: { state: 'used' } }])
   })
 
+  it('QUO-7 keeps a used quote whose payment was held without an answer', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    faultAt(process.ports, 1, 'crashes after', ({ name }) => name === 'hold')
+    await pay(world, process, prepared)
+    await recoverUntilQuiet(world)
+    world.wallet.clock.advance(300_000 + DAY)
+    await world.wallet.openPayments.sweep()
+    expect((await world.wallet.send('GET', prepared.quoteUrl, { token: prepared.token })).status).toBe(200)
+    await checkMoney(world)
+  })
+
   it('SIG-26 deletes a replay claim a day after its signature was too old to be repeated', async () => {
     const world = await moneyWorld()
     await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
