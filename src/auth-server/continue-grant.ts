@@ -22,6 +22,7 @@ import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import { REPEAT_MILLISECONDS } from '../records/retention.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
+import { unmarked } from '../records/unmarked.ts'
 import {
   continuationToWire,
   type IssuedToken,
@@ -156,18 +157,18 @@ function countWrongReference(context: Context, record: StoredRecord<'grant'>): A
 
 /** The token is stored in the commit that takes the grant from approved to issued, so there is never a second one. @spec CON-4 */
 async function issue(context: Context, record: StoredRecord<'grant'>): Promise<Attempt<Continuation>> {
-  const { kind, version, value: approved } = record
+  const approved = record.value
   await requireSubject(context, approved)
   if (approved.access.length === 0) {
     const value: Grant = { ...approved, state: 'issued', issuedAt: context.clock.now() }
-    return { changes: [{ action: 'replace', kind, version, value }], answer: { kind: 'issued', grant: value } }
+    return { changes: [{ ...unmarked(record), action: 'replace', value }], answer: { kind: 'issued', grant: value } }
   }
   const issued = await newAccessToken(context, approved)
   const { token } = issued
   // The token's own time, not another reading of the clock: it tells a repeat that the token is the first one.
   const value: Grant = { ...approved, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   return {
-    changes: [insertToken(token, value), { action: 'replace', kind, version, value, isListed: true }],
+    changes: [insertToken(token, value), { ...unmarked(record), action: 'replace', value, isListed: true }],
     answer: { kind: 'issued', grant: value, issued },
   }
 }

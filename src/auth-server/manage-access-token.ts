@@ -18,6 +18,7 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { OVER_KEPT_MILLISECONDS, REPEAT_MILLISECONDS } from '../records/retention.ts'
+import { unmarked } from '../records/unmarked.ts'
 import {
   type IssuedToken,
   insertToken,
@@ -94,13 +95,7 @@ async function decideRotation(
   return {
     changes: [
       insertToken(token, grant.value),
-      {
-        action: 'replace',
-        kind: record.kind,
-        version: record.version,
-        value: rotated,
-        dueAt: token.issuedAt + OVER_KEPT_MILLISECONDS,
-      },
+      { ...unmarked(record), action: 'replace', value: rotated, dueAt: token.issuedAt + OVER_KEPT_MILLISECONDS },
       {
         ...grant,
         action: 'replace',

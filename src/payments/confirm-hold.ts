@@ -13,6 +13,7 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { freeKey } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
+import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify.ts'
@@ -191,15 +192,14 @@ async function refusePayment(
     const state = isShown ? 'failed' : 'refused'
     const ended = enterState(record.value, state, context.clock.now())
     const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
-    const { kind, version } = record
-    const end: Change = { action: 'replace', kind, version, value: payment, ...(isShown && { isListed: true }) }
+    const end: Change = { ...unmarked(record), action: 'replace', value: payment, ...(isShown && { isListed: true }) }
     const undone = [
       ...(await releaseSpending(context, payment)),
       ...(isShown ? useQuote(payment, await readQuote(context, payment)) : await undoOrder(context, payment)),
     ]
     const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
     const events = isShown ? recordEvents(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
-    const failed = { kind, version: version + 1, value: payment, isListed: true } as const
+    const failed = { ...unmarked(record), version: record.version + 1, value: payment, isListed: true }
     return {
       changes: [end, ...undone, ...events],
       answer: isShown ? { outcome: 'failed', record: failed } : { outcome: 'refused', reason },

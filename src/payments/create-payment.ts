@@ -24,6 +24,7 @@ import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse, unlessRep
 import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
+import { unmarked } from '../records/unmarked.ts'
 import { chargeGrant } from './charge-grant.ts'
 import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { withPatienceForHold } from './in-time.ts'
@@ -261,8 +262,7 @@ function payeeOf({
 /** @spec QUO-7 */
 function reserveQuote(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
   if (quote === undefined) return []
-  const { kind, value } = reservedQuote(quote, outgoingPaymentId)
-  return [{ action: 'replace', kind, version: quote.version, value }]
+  return [{ ...unmarked(quote), action: 'replace', value: reservedQuote(quote, outgoingPaymentId).value }]
 }
 
 /** A quote as it is once its payment is committed. */

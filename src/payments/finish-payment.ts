@@ -3,6 +3,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { type Decision, enterState, type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
 import { type Attempt, decide } from '../records/decide.ts'
+import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpending } from './charge-grant.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
@@ -54,12 +55,12 @@ function endOf(context: Context, payment: OutgoingPayment, decision: Decision): 
 
 function changesOfEnd(
   context: Context,
-  { kind, version }: StoredRecord<'outgoing-payment'>,
+  record: StoredRecord<'outgoing-payment'>,
   end: OutgoingPayment,
   others: readonly Change[],
 ): { readonly changes: readonly Change[]; readonly answer: Ended } {
   const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
-  const write: Change = { action: 'replace', kind, version, value: end, isListed: true }
+  const write: Change = { ...unmarked(record), action: 'replace', value: end, isListed: true }
   return { changes: [write, ...others, ...recordEvents(context, [event])], answer: { progress: 'ended' } }
 }
 

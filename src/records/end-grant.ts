@@ -3,15 +3,16 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { readRecord } from './read-record.ts'
 import { OVER_KEPT_MILLISECONDS } from './retention.ts'
+import { unmarked } from './unmarked.ts'
 
 /**
  * The change that writes a grant which is over. One that its owner gave is kept for good, as what payments were made
  * under; any other is forgotten after 30 days.
  */
-export function writeOverGrant(context: Context, { kind, version }: StoredRecord<'grant'>, value: Grant): Change {
+export function writeOverGrant(context: Context, record: StoredRecord<'grant'>, value: Grant): Change {
   const wasGiven = value.issuedAt !== undefined && value.walletAddress !== undefined
   const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
-  return { action: 'replace', kind, version, value, ...(!wasGiven && { dueAt }) }
+  return { ...unmarked(record), action: 'replace', value, ...(!wasGiven && { dueAt }) }
 }
 
 /** The changes that revoke a grant and the token that it has, for one commit. @spec CON-8 */
@@ -23,7 +24,7 @@ export async function revokeGrantChanges(context: Context, record: StoredRecord<
 }
 
 /** The change that revokes a token; it is known for 30 more days, so that revoking it again is no error. */
-function revokeTokenChange(context: Context, { kind, version, value }: StoredRecord<'access-token'>): Change {
+function revokeTokenChange(context: Context, record: StoredRecord<'access-token'>): Change {
   const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
-  return { action: 'replace', kind, version, value: { ...value, state: 'revoked' }, dueAt }
+  return { ...unmarked(record), action: 'replace', value: { ...record.value, state: 'revoked' }, dueAt }
 }

@@ -153,6 +153,17 @@ describe('sweep() and grants', () => {
     const states = (await world.storage.all('grant')).map(({ value }) => value.state)
     expect(states).toEqual(['issued', 'issued'])
   })
+
+  it('leaves an issued grant without access alone', async () => {
+    const { wallet, storage } = await moneyWorld()
+    const subject = { sub_ids: [{ format: 'uri', id: ALICE }] }
+    const pending = await requestConsent(wallet, [], { access_token: undefined, subject })
+    const redirect = await decideAs(wallet, pending)
+    await continueWith(wallet, pending, redirect?.searchParams.get('interact_ref'))
+    wallet.clock.advance(DAY)
+    await wallet.openPayments.sweep()
+    expect(await storage.all('grant')).toMatchObject([{ value: { state: 'issued' } }])
+  })
 })
 
 describe('sweep() and what nobody can use any more', () => {

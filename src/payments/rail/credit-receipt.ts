@@ -6,6 +6,7 @@ import type { Receipt } from '../../protocol/receipt.ts'
 import { backOffMilliseconds, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { tellFault } from '../../records/tell-fault.ts'
+import { unmarked } from '../../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, recordEvents, refusalSubject } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
@@ -68,13 +69,12 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
       const [incoming] = recordsOfKind(found, 'incoming-payment')
       if (record === undefined || incoming === undefined) throw new Error('a receipt has vanished')
       if (record.value.state !== 'reserved') return { answer: false }
-      const { dueAt: _dueAt, ...undue } = record
       const isCredited = credited.outcome === 'done'
       const value = (isCredited ? creditReceipt : dropReceipt)(incoming.value, receipt.amount.value)
       const ended: Receipt = { ...record.value, state: isCredited ? 'credited' : 'dropped' }
       return {
         changes: [
-          { ...undue, action: 'replace', value: ended },
+          { ...unmarked(record), action: 'replace', value: ended },
           replaceIncoming(incoming, value),
           ...completionEvents(context, incoming.value, value),
           ...recordEvents(context, refusals),
