@@ -38,13 +38,15 @@ export interface ExpressOptions {
  * Mount it before body parsers: signatures cover the raw bytes. Behind parsers that keep them in `rawBody` it works too:
  * `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`, and likewise `express.urlencoded`.
  *
- * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited.
+ * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is
+ * unknown or no function.
  */
 export function openPaymentsMiddleware(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
-  { source }: ExpressOptions = {},
+  options: ExpressOptions = {},
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
-  requireOpenPayments(openPayments)
+  requireOpenPayments(openPayments, 'openPaymentsMiddleware', options, ['source'])
+  const { source } = options
   const handle = async (request: ExpressRequest, response: ServerResponse): Promise<void> =>
     handleNodeRequest(openPayments, request, response, request.originalUrl, source?.(request))
   return (request, response, next) => {

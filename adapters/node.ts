@@ -26,13 +26,15 @@ export interface NodeListenerOptions {
  * A listener for `http.createServer` and `https.createServer`. With `next` it answers what `owns` says is its own and
  * passes on the rest; a request for which that cannot be determined, because the wallet's directory fails, is answered
  * here. If `source` throws, the connection is closed with that error. Also works with `http2` servers, though the types do
- * not say so. Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited.
+ * not say so. Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an
+ * option is unknown or no function.
  */
 export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,
-  { next, source }: NodeListenerOptions = {},
+  options: NodeListenerOptions = {},
 ): (request: IncomingMessage, response: ServerResponse) => void {
-  requireOpenPayments(openPayments)
+  requireOpenPayments(openPayments, 'toNodeListener', options, ['next', 'source'])
+  const { next, source } = options
   const nextTurn = createTurns()
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The connection that says where it came from may be gone by the next turn.

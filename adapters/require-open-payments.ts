@@ -1,9 +1,21 @@
+import { refuseUnknown, requireObject } from '../src/errors/check-option.ts'
 import { ConfigurationError } from '../src/index.ts'
 
 /**
  * Reports to plain JavaScript at mounting, not at the first request, that a server is missing or its promise was not
- * awaited.
+ * awaited, or that an option is unknown or no function.
  */
-export function requireOpenPayments(given: { readonly owns: unknown } | undefined): void {
+export function requireOpenPayments(
+  given: { readonly owns: unknown } | undefined,
+  name: string,
+  options: object,
+  known: readonly string[],
+): void {
   if (!given?.owns) throw new ConfigurationError('openPayments is missing, or a promise: await it')
+  requireObject(`the options of ${name}()`, options)
+  refuseUnknown(name, options, known)
+  for (const [member, option] of Object.entries(options)) {
+    if (option !== undefined && typeof option !== 'function')
+      throw new ConfigurationError(`${name}.${member} must be a function`)
+  }
 }

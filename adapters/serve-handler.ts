@@ -21,13 +21,15 @@ export interface ServeOptions<Peer extends readonly unknown[]> {
 /**
  * A handler for `Deno.serve`, and the `fetch` of `Bun.serve`. With `next` it answers what `owns` says is its own and passes
  * on the rest; a request for which that cannot be determined, because the wallet's directory fails, is answered here.
- * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited.
+ * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is
+ * unknown or no function.
  */
 export function serveHandler<Peer extends readonly unknown[]>(
   openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,
-  { next, source }: ServeOptions<Peer> = {},
+  options: ServeOptions<Peer> = {},
 ): (request: Request, ...peer: Peer) => Promise<Response> {
-  requireOpenPayments(openPayments)
+  requireOpenPayments(openPayments, 'serveHandler', options, ['next', 'source'])
+  const { next, source } = options
   const nextTurn = createTurns()
   return async (request, ...peer) => {
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)

@@ -4,6 +4,7 @@
  * @module open-payments-server/consent
  */
 
+import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
 import type { Consent, ConsentData, DecidedInteraction, ResourceOwner } from '../../src/ports/consent.ts'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
@@ -198,10 +199,9 @@ function checkOptions(options: ConsentPageOptions): void {
   const demand = (holds: boolean, message: string): void => {
     if (!holds) throw new ConfigurationError(`consentPage: ${message}`)
   }
-  demand(typeof options === 'object' && options !== null, 'the options must be an object')
+  requireObject('the options of consentPage()', options)
+  refuseUnknown('consentPage', options, ['authenticate', 'walletName', 'homeUrl'])
   const { authenticate, walletName, homeUrl } = options
-  const unknown = Object.keys(options).find((name) => !['authenticate', 'walletName', 'homeUrl'].includes(name))
-  demand(unknown === undefined, `${unknown} is not an option`)
   demand(typeof authenticate === 'function', 'authenticate must be a function')
   demand(typeof walletName === 'string' && walletName !== '', 'walletName must be a non-empty string')
   demand(homeUrl === undefined || typeof homeUrl === 'string', 'homeUrl must be a string')

@@ -1,5 +1,6 @@
+import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
 import { type Asset, ConfigurationError } from '../../src/index.ts'
-import { isSameAsset } from '../../src/protocol/amount.ts'
+import { isAssetCode, isAssetScale, isSameAsset } from '../../src/protocol/amount.ts'
 import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
 import { MAX_UINT64 } from './oer.ts'
 import type { SendToPeer } from './send-packet.ts'
@@ -92,7 +93,7 @@ const PEER_OPTIONS: readonly string[] = [
 /** Checks every option and fills in the defaults; throws a `ConfigurationError` that names the option. */
 export function resolveIlpOptions(options: IlpOptions): IlpSettings {
   requireObject('the options of ilp()', options)
-  refuseUnknown('', options, OPTIONS)
+  refuseUnknown('ilp', options, OPTIONS)
   const { address, path = '/ilp', peers, slippageBasisPoints = 100, send } = options
   requireAddress('address', address)
   demand(isPath(path), 'path must be a path such as /ilp, without a slash at its end')
@@ -110,7 +111,7 @@ export function resolveIlpOptions(options: IlpOptions): IlpSettings {
 
 function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   requireObject(name, peer)
-  refuseUnknown(`${name}.`, peer, PEER_OPTIONS)
+  refuseUnknown(name, peer, PEER_OPTIONS)
   const { prefixes = [], isDefault = false, limits = {}, isIdempotent = false } = peer
   requireAddress(`${name}.address`, peer.address)
   demand(
@@ -123,16 +124,10 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
     `${name}.incomingTokens must list tokens of at least ${SHORTEST_TOKEN} visible ASCII characters`,
   )
   requireObject(`${name}.asset`, peer.asset)
-  refuseUnknown(`${name}.asset.`, peer.asset, ['assetCode', 'assetScale'])
+  refuseUnknown(`${name}.asset`, peer.asset, ['assetCode', 'assetScale'])
   const { assetCode, assetScale } = peer.asset
-  demand(
-    typeof assetCode === 'string' && /^[!-~]{1,12}$/.test(assetCode),
-    `${name}.asset.assetCode is not an asset code`,
-  )
-  demand(
-    Number.isInteger(assetScale) && assetScale >= 0 && assetScale <= 255,
-    `${name}.asset.assetScale must be an integer from 0 to 255`,
-  )
+  demand(isAssetCode(assetCode), `${name}.asset.assetCode is not an asset code`)
+  demand(isAssetScale(assetScale), `${name}.asset.assetScale must be an integer from 0 to 255`)
   requireAmount(`${name}.maxPacketAmount`, peer.maxPacketAmount, 1n)
   demand(
     isList(prefixes, (prefix) => typeof prefix === 'string' && isIlpPrefix(prefix)),
@@ -140,7 +135,7 @@ function resolvePeer(name: string, peer: IlpPeer): IlpPeerSettings {
   )
   demand(typeof isDefault === 'boolean', `${name}.isDefault must be true or false`)
   requireObject(`${name}.limits`, limits)
-  refuseUnknown(`${name}.limits.`, limits, ['sending', 'receiving'])
+  refuseUnknown(`${name}.limits`, limits, ['sending', 'receiving'])
   requireAmount(`${name}.limits.sending`, limits.sending, 0n)
   requireAmount(`${name}.limits.receiving`, limits.receiving, 0n)
   demand(peer.settled === undefined || typeof peer.settled === 'function', `${name}.settled must be a function`)
@@ -200,15 +195,6 @@ const SHORTEST_TOKEN = 16
 
 function demand(holds: boolean, message: string): asserts holds {
   if (!holds) throw new ConfigurationError(message)
-}
-
-function requireObject(name: string, value: unknown): void {
-  demand(typeof value === 'object' && value !== null && !Array.isArray(value), `${name} must be an object`)
-}
-
-function refuseUnknown(name: string, given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((member) => !known.includes(member))
-  demand(unknown === undefined, `${name}${unknown} is not an option`)
 }
 
 function requireAddress(name: string, value: unknown): void {

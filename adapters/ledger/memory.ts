@@ -4,6 +4,7 @@
  * @module open-payments-server/ledger/memory
  */
 
+import { refuseUnknown } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, NewAccount, Transfer } from './books.ts'
 import { createDoubleEntryLedger, mistakeInAccount, openAccount } from './double-entry.ts'
@@ -32,9 +33,8 @@ function memoryBooks(): Books {
  * `ConfigurationError` if an option or one of the accounts is not valid, and a `TypeError` if two accounts have one name.
  */
 export function memoryLedger(options: { readonly accounts?: readonly NewAccount[] } = {}): DoubleEntryLedger {
-  const { accounts = [], ...others } = options
-  const [unknown] = Object.keys(others)
-  if (unknown !== undefined) throw new ConfigurationError(`memoryLedger: ${unknown} is not an option`)
+  refuseUnknown('memoryLedger', options, ['accounts'])
+  const { accounts = [] } = options
   if (!Array.isArray(accounts)) throw new ConfigurationError('memoryLedger: accounts must be a list')
   const books = memoryBooks()
   for (const [index, account] of accounts.entries()) {

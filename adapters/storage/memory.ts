@@ -5,7 +5,7 @@
  */
 
 import type { Change, ListableKind, ListPosition, RecordKind, Storage, StoredRecord } from '../../src/ports/storage.ts'
-import { idOfChange } from './id-of-change.ts'
+import { idOf } from '../../src/records/id-of.ts'
 
 function freezeDeep<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
@@ -49,7 +49,7 @@ export function memoryStorage(): Storage {
   }
 
   const fits = (change: Change): boolean => {
-    const version = tableOf(change.kind).get(idOfChange(change))?.version
+    const version = tableOf(change.kind).get(idOf(change))?.version
     return change.action === 'insert' ? version === undefined : version === change.version
   }
 

@@ -1,6 +1,7 @@
 import type { Companion, Context, JointChanges } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
-import { commitKnown, idOf } from './decide.ts'
+import { commitKnown } from './decide.ts'
+import { idOf } from './id-of.ts'
 
 /** The result of a task: its changes, and its answer once they are committed. */
 export interface Plan<T> {

@@ -1,6 +1,7 @@
 import { invalidSignature, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
+import { idOf } from './id-of.ts'
 import { tellFault } from './tell-fault.ts'
 
 /** The result of one attempt: a commit and its answer, or an answer that needs no commit. */
@@ -84,11 +85,6 @@ export function conflictsOf(outcome: CommitResult, changes: readonly Change[]): 
   const found = outcome.conflicts.flatMap((index) => changes[index] ?? [])
   if (found.length === 0) throw new TypeError('the storage answered a commit with neither `committed` nor a conflict')
   return found
-}
-
-/** The id of the record that a change is about. */
-export function idOf(change: Change): string {
-  return 'value' in change ? change.value.id : change.id
 }
 
 function isAbout(change: Change, payment: string): boolean {

@@ -1,3 +1,4 @@
+import { refuseUnknown } from '../errors/check-option.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
@@ -31,11 +32,12 @@ type FetchedDocument =
 const INVALID = { ok: false, reason: 'invalid' } as const
 
 /**
- * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` if it is
- * given no `network` on a host without `node:https`.
+ * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` if an
+ * option is unknown, or if it is given no `network` on a host without `node:https`.
  * @spec KEY-6 @spec KEY-7 @spec KEY-12 @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5 @spec T-35
  */
 export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyResolver {
+  refuseUnknown('fetchKeyResolver', options, ['clock', 'loopbackHttp', 'network'])
   const { clock = systemClock(), loopbackHttp = false, network = hostNetwork() } = options
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   const takeFromSource = tokenBuckets(clock, FROM_SOURCE)

@@ -1,7 +1,10 @@
-import { isConfigurationError } from 'open-payments-server'
+import { fetchKeyResolver, isConfigurationError } from 'open-payments-server'
+import { serveHandler } from 'open-payments-server/bun'
 import { consentPage, consentRedirect } from 'open-payments-server/consent'
+import { openPaymentsMiddleware } from 'open-payments-server/express'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
+import { toNodeListener } from 'open-payments-server/node'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
@@ -21,6 +24,8 @@ async function refusalOf(make: unknown, ...given: readonly unknown[]): Promise<s
 const PAGE = { walletName: 'Harbour Bank', authenticate: async () => undefined }
 const ROW = { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n }
 const POOL = { connect: () => Promise.reject(new Error('no server')) }
+const SERVER = { owns: async () => true }
+const CONNECTION = { exec: () => 0, prepare: () => 0 }
 const NO_CONNECTION =
   'SQLite: the first argument must be an open connection, such as `await openSqlite(path)`, not a path or a promise'
 const NO_DATABASE = 'the database of postgresStorage must be a Pool of pg or an instance of postgres'
@@ -28,7 +33,7 @@ const NO_WAIT = 'SQLite: busyTimeoutSeconds must be from 0 to 86400'
 const NO_ANSWER_TIME = 'postgresStorage: answerSeconds must be above 0, and at most 86400'
 
 const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string])[] = [
-  ['consentPage', consentPage, [], 'consentPage: the options must be an object'],
+  ['consentPage', consentPage, [], 'the options of consentPage() must be an object'],
   ['consentPage', consentPage, [{}], 'consentPage: authenticate must be a function'],
   [
     'consentPage',
@@ -36,12 +41,12 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
     [{ ...PAGE, walletName: undefined }],
     'consentPage: walletName must be a non-empty string',
   ],
-  ['consentPage', consentPage, [{ ...PAGE, loginURL: '/login' }], 'consentPage: loginURL is not an option'],
+  ['consentPage', consentPage, [{ ...PAGE, loginURL: '/login' }], 'consentPage.loginURL is not an option'],
   ['consentPage', consentPage, [{ ...PAGE, homeUrl: 42 }], 'consentPage: homeUrl must be a string'],
   ['consentPage', consentPage, [PAGE], 'accepted'],
   ['consentRedirect', consentRedirect, [{}], 'consentRedirect: url must be a function'],
-  ['memoryLedger', memoryLedger, [[ROW]], 'memoryLedger: 0 is not an option'],
-  ['memoryLedger', memoryLedger, [{ account: [ROW] }], 'memoryLedger: account is not an option'],
+  ['memoryLedger', memoryLedger, [[ROW]], 'memoryLedger.0 is not an option'],
+  ['memoryLedger', memoryLedger, [{ account: [ROW] }], 'memoryLedger.account is not an option'],
   ['memoryLedger', memoryLedger, [{ accounts: ROW }], 'memoryLedger: accounts must be a list'],
   [
     'memoryLedger',
@@ -72,15 +77,28 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
   ['sqliteStorage', sqliteStorage, ['x.db'], NO_CONNECTION],
   ['sqliteStorage', sqliteStorage, [Promise.resolve({})], NO_CONNECTION],
   ['sqliteLedger', sqliteLedger, ['x.db'], NO_CONNECTION],
-  ...[-1, Number.NaN, 1e7, '5 seconds'].map(
-    (busyTimeoutSeconds) =>
-      ['sqliteStorage', sqliteStorage, [{ exec: () => 0, prepare: () => 0 }, { busyTimeoutSeconds }], NO_WAIT] as const,
+  ['sqliteStorage', sqliteStorage, [CONNECTION, { busyTimeout: 60 }], 'SQLite.busyTimeout is not an option'],
+  ['sqliteLedger', sqliteLedger, [CONNECTION, { busyTimeout: 60 }], 'SQLite.busyTimeout is not an option'],
+  ...[-1, Number.NaN, 1e7, '5 seconds', '5', null].map(
+    (busyTimeoutSeconds) => ['sqliteStorage', sqliteStorage, [CONNECTION, { busyTimeoutSeconds }], NO_WAIT] as const,
   ),
   ['postgresStorage', postgresStorage, [], NO_DATABASE],
   ['postgresStorage', postgresStorage, ['postgres://user:password@host/x'], NO_DATABASE],
-  ...[0, -1, Number.NaN, 1e7].map(
+  ['postgresStorage', postgresStorage, [POOL, { prepared: false }], 'postgresStorage.prepared is not an option'],
+  ['postgresStorage', postgresStorage, [POOL, { prepare: 'false' }], 'postgresStorage: prepare must be true or false'],
+  ...[0, -1, Number.NaN, 1e7, '30'].map(
     (answerSeconds) => ['postgresStorage', postgresStorage, [POOL, { answerSeconds }], NO_ANSWER_TIME] as const,
   ),
+  ...Object.entries({ toNodeListener, openPaymentsMiddleware, serveHandler }).flatMap(
+    ([name, mount]) =>
+      [
+        [name, mount, [SERVER, { sources: () => undefined }], `${name}.sources is not an option`],
+        [name, mount, [SERVER, { source: '127.0.0.1' }], `${name}.source must be a function`],
+        [name, mount, [SERVER, null], `the options of ${name}() must be an object`],
+        [name, mount, [SERVER, { source: undefined }], 'accepted'],
+      ] as const,
+  ),
+  ['fetchKeyResolver', fetchKeyResolver, [{ loopback: true }], 'fetchKeyResolver.loopback is not an option'],
 ]
 
 it.each(MISTAKES)('%s says what is wrong with its options', async (_, make, given, message) => {

@@ -36,7 +36,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'create-context.ts': { rooms: [...WHOLE, 'options.ts'] },
   'open-payments.ts': { rooms: [...WHOLE, 'create-context.ts', 'options.ts'] },
   'index.ts': { rooms: [...WHOLE, 'options.ts', 'open-payments.ts'] },
-  adapters: { rooms: ['index.ts', 'ports', 'protocol'], lazyPackages: ['libsql'] },
+  adapters: { rooms: ['index.ts', 'ports', 'protocol', 'errors', 'records'], lazyPackages: ['libsql'] },
 }
 
 /** Adapters whose name says that they run on Node's modules. */

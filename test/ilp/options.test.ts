@@ -46,7 +46,7 @@ describe('the options of the rail', () => {
   it.each<[string, unknown]>([
     ['the options of ilp() must be an object', undefined],
     ['the options of ilp() must be an object', [OPTIONS]],
-    ['peer is not an option', { ...OPTIONS, peer: PEER }],
+    ['ilp.peer is not an option', { ...OPTIONS, peer: PEER }],
     ['address must be an ILP address', { ...OPTIONS, address: undefined }],
     ['address must be an ILP address', { ...OPTIONS, address: 'wallet.example' }],
     ['address must be an ILP address', { ...OPTIONS, address: 'test' }],

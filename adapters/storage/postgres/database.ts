@@ -1,3 +1,4 @@
+import { refuseUnknown } from '../../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../../src/index.ts'
 import { inTime } from './in-time.ts'
 import { backOff, sqlState } from './retry.ts'
@@ -221,15 +222,15 @@ const LONGEST_ANSWER_SECONDS = 86_400
  * The connections of a host's database; `postgres` is recognised by its `unsafe`. Throws if it is neither, without saying
  * what it is: a connection string contains a password.
  */
-export function connectionsOf(
-  database: PostgresDatabase,
-  { prepare = true, answerSeconds = 30 }: PostgresOptions,
-): Connections {
+export function connectionsOf(database: PostgresDatabase, options: PostgresOptions): Connections {
+  refuseUnknown('postgresStorage', options, ['prepare', 'answerSeconds'])
+  const { prepare = true, answerSeconds = 30 } = options
   const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
   if (!isInstance || !('unsafe' in database || 'connect' in database)) {
     throw new ConfigurationError('the database of postgresStorage must be a Pool of pg or an instance of postgres')
   }
-  if (!(answerSeconds > 0 && answerSeconds <= LONGEST_ANSWER_SECONDS))
+  if (typeof prepare !== 'boolean') throw new ConfigurationError('postgresStorage: prepare must be true or false')
+  if (typeof answerSeconds !== 'number' || !(answerSeconds > 0 && answerSeconds <= LONGEST_ANSWER_SECONDS))
     throw new ConfigurationError(
       `postgresStorage: answerSeconds must be above 0, and at most ${LONGEST_ANSWER_SECONDS}`,
     )

@@ -1,5 +1,5 @@
 import type { Change, RecordKind } from '../../../src/ports/storage.ts'
-import { idOfChange } from '../id-of-change.ts'
+import { idOf } from '../../../src/records/id-of.ts'
 import { type Cell, encodeRecord } from '../sql/rows.ts'
 import type { BoundStatement, Table } from '../sql/statements.ts'
 import type { Parameter, Statement } from './database.ts'
@@ -109,7 +109,7 @@ export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: r
     // Every commit takes its rows in one order: of two that want the same rows one waits for the other, never each for
     // the other.
     const steps = changes
-      .map((change, index) => ({ change, index, place: tableOf(change.kind).layout.table, id: idOfChange(change) }))
+      .map((change, index) => ({ change, index, place: tableOf(change.kind).layout.table, id: idOf(change) }))
       .sort((a, b) => compare(a.place, b.place) || compare(a.id, b.id))
     const ordered = steps.map(({ change }) => change)
     const actions = steps.map(({ change, place }) => `${change.action} ${place}`)

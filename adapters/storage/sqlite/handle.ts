@@ -1,3 +1,4 @@
+import { refuseUnknown } from '../../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../../src/index.ts'
 import type { Cell, Row } from '../sql/rows.ts'
 
@@ -129,12 +130,17 @@ const LONGEST_WAIT_SECONDS = 86_400
  * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite cannot
  * keep a write-ahead log the file is as durable without.
  */
-export function configureHandle(handle: SqliteHandle, { busyTimeoutSeconds = 5 }: SqliteOptions): void {
+export function configureHandle(handle: SqliteHandle, options: SqliteOptions): void {
+  refuseUnknown('SQLite', options, ['busyTimeoutSeconds'])
+  const { busyTimeoutSeconds = 5 } = options
   if (typeof handle !== 'object' || handle === null || typeof handle.prepare !== 'function')
     throw new ConfigurationError(
       'SQLite: the first argument must be an open connection, such as `await openSqlite(path)`, not a path or a promise',
     )
-  if (!(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= LONGEST_WAIT_SECONDS))
+  if (
+    typeof busyTimeoutSeconds !== 'number' ||
+    !(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= LONGEST_WAIT_SECONDS)
+  )
     throw new ConfigurationError(`SQLite: busyTimeoutSeconds must be from 0 to ${LONGEST_WAIT_SECONDS}`)
   if (handle.transactionSync !== undefined) return
   handle.exec(`PRAGMA busy_timeout = ${Math.round(busyTimeoutSeconds * 1000)}`)
