@@ -33,7 +33,8 @@ export function railEndpoints(
       throw new ConfigurationError(`endpoint path already in use: ${path}`)
     byPath.set(path, endpoint)
   }
-  return (method, target) => (method === 'POST' ? byPath.get(target.split('?', 1)[0] ?? '') : undefined)
+  // From a host in JavaScript the target may be no text: that is for the pipeline to refuse.
+  return (method, target) => (method === 'POST' ? byPath.get(String(target).split('?', 1)[0] ?? '') : undefined)
 }
 
 /** Lets a rail answer; if it fails, its peer learns no more than that. */
