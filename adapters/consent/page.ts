@@ -74,7 +74,7 @@ function renderHeader({ walletName, homeUrl, userName }: Frame): Markup {
 }
 
 /** A whole document. */
-export function renderDocument(frame: Frame, title: string, main: Markup): string {
+function renderDocument(frame: Frame, title: string, main: Markup): string {
   return html`<!doctype html>
 <html lang="en">
 <head>

@@ -98,7 +98,7 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
  * remote whatever its id, and a remote one can be paid only if a payment method is configured.
  * @spec RS-10 @spec OUT-4 @spec T-41 @spec INC-13
  */
-export async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
+async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
   if (!isLocalReceiver(parsed, context.resourceServer)) {

@@ -6,7 +6,7 @@ function ownMember(value: object, name: string): unknown {
  * Whether two values are the same data: same primitives, arrays element by element, objects by their own members. A
  * member that is absent and one that is `undefined` differ.
  */
-export function isSameData(a: unknown, b: unknown): boolean {
+function isSameData(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)
   if (Array.isArray(a) !== Array.isArray(b)) return false
   const names = Object.keys(a)
