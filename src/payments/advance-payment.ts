@@ -1,7 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { isRailPayment, type RailPayment } from '../protocol/outgoing-payment.ts'
-import { backOffMilliseconds } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { confirmHold, type FirstStep } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
@@ -9,8 +8,7 @@ import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
 import { reasonText, type Step } from './step.ts'
-
-const TRIES_AT_ONCE = 3
+import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
@@ -40,7 +38,7 @@ export async function advancePayment(
         completesReceiver ||= step.completesReceiver === true
         tries = 0
       } else if (step.progress === 'stalled' && ++tries < TRIES_AT_ONCE) {
-        await context.clock.sleep(backOffMilliseconds(context, tries + 4))
+        await pauseBetweenTries(context)
       } else {
         if (step.progress === 'ended') completesReceiver ||= step.completesReceiver === true
         if (step.progress === 'stalled' || step.progress === 'later')

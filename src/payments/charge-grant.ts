@@ -6,7 +6,7 @@ import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protoco
 import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
 import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
-import { leavingFor } from '../protocol/price.ts'
+import { ceilDivide } from '../protocol/price.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
 import {
   chargeSpending,
@@ -244,7 +244,7 @@ async function unrefused(context: Context, charge: LastCharge | undefined): Prom
 function receivedOf({ decision, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
   if (takenBy(decision) === 0n || rail === undefined || delivery === undefined) return 0n
   const [said, sent, sendAmount] = [BigInt(delivery.received), BigInt(delivery.sent), BigInt(rail.sendAmount.value)]
-  const paidFor = leavingFor(sent, { sent: receiveAmount.value, received: sendAmount })
+  const paidFor = ceilDivide(sent * receiveAmount.value, sendAmount)
   if (said >= receiveAmount.value) return receiveAmount.value
   return said > paidFor ? said : paidFor
 }

@@ -142,9 +142,12 @@ function isEqualValue(a: unknown, b: unknown): boolean {
   )
 }
 
+/** The round from which on the pauses between colliding writers are at their longest. */
+export const LONGEST_BACK_OFF = 5
+
 /** 5 ms doubling to 160 ms, of which a random half or more: colliding writers drift apart. */
 export function backOffMilliseconds(context: Context, round: number): number {
-  const ceiling = 5 * 2 ** Math.min(round, 5)
+  const ceiling = 5 * 2 ** Math.min(round, LONGEST_BACK_OFF)
   const [random = 0] = context.cryptography.randomBytes(1)
   return ceiling / 2 + (ceiling / 2) * (random / 255)
 }

@@ -3,7 +3,7 @@ import type { StoredRecord } from '../../ports/storage.ts'
 import { creditReceipt, dropReceipt } from '../../protocol/incoming-payment.ts'
 import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
-import { backOffMilliseconds, decide } from '../../records/decide.ts'
+import { decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { tellFault } from '../../records/tell-fault.ts'
 import { unmarked } from '../../records/unmarked.ts'
@@ -11,9 +11,8 @@ import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, recordEvents, refusalSubject } from '../notify.ts'
 import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
 import type { TakenUp } from '../step.ts'
+import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
 import { turnAtIncoming } from '../turns.ts'
-
-const TRIES_AT_ONCE = 3
 
 /**
  * Credits the payee of money that a rail has taken, and counts it as received: in time or not, since the room for it was
@@ -37,7 +36,7 @@ export async function creditPayee(
         else await tell()
         return
       }
-      if (tries < TRIES_AT_ONCE) await context.clock.sleep(backOffMilliseconds(context, tries + 4))
+      if (tries < TRIES_AT_ONCE) await pauseBetweenTries(context)
     }
   } catch (cause) {
     tellFault(context, 'a receipt could not be credited', cause)

@@ -6,7 +6,7 @@ import type { StoredDelivery } from '../../protocol/delivery.ts'
 import type { OutgoingPayment, RailPayment } from '../../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
-import { type Attempt, backOffMilliseconds, decide } from '../../records/decide.ts'
+import { type Attempt, backOffMilliseconds, decide, LONGEST_BACK_OFF } from '../../records/decide.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { checkProgress, isInFlight, progressOf, storeProgress } from './delivery-progress.ts'
 import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
@@ -103,9 +103,7 @@ async function nextDelivery(
 
 type Written = StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'
 
-/** The round by which the back-off between colliding writers is at its longest: a storage that fails needs longer. */
-const LONGEST_BACK_OFF = 5
-/** How often that doubles: pauses of about 0.1 seconds become some of about 2. */
+/** How often the longest back-off between colliding writers doubles: pauses of about 0.1 seconds become some of about 2. */
 const MOST_DOUBLINGS = 4
 
 /**
