@@ -86,47 +86,58 @@ export async function chargeGrant(
   now: number,
   uncommitted: readonly Change[],
 ): Promise<ChargedGrant> {
-  let refusal = 'no entry of the grant covers this wallet address'
   const windows = entryWindows(context, token, now).filter(({ access }) =>
     coversWalletAddress(access, charge.walletAddress),
   )
   const stored = await readSpending(context, spendingIdsOf(windows), uncommitted)
   const place = Math.max(0, ...stored.map(({ value }) => value.lastCharge?.place ?? 0)) + 1
-  for (const { entry, access, windowId, lifeId } of windows) {
-    const empty = (id: string): Spending => ({
-      id,
-      grantId: token.grantId,
-      entry,
-      debit: amountOf(charge.debitAmount, 0n),
-      receive: [],
-    })
-    if (windowId === undefined) {
-      refusal = 'no window of the interval is current'
-      continue
-    }
-    const find = (id: string): StoredRecord<'spending'> | undefined => stored.find((record) => record.value.id === id)
-    const spendingIds = [...new Set([windowId, lifeId])]
-    const reason =
-      refuseByAssets(
-        spendingIds.map((id) => find(id)?.value ?? empty(id)),
-        charge,
-      ) ??
-      refuseByLimits(access, charge, find(windowId)?.value ?? empty(windowId)) ??
-      refuseBySums(charge, find(windowId)?.value ?? empty(windowId))
-    if (reason !== undefined) {
-      refusal = reason
-      continue
-    }
-    const charged = spendingIds.map((id) =>
-      chargeRecord(find(id), empty(id), charge, id === lifeId ? { payment: charge.id, place } : undefined),
-    )
-    const [spent] = charged
-    if (spent === undefined) continue
-    const chargedAfter = find(lifeId)?.value.lastCharge
-    const changes = charged.map(({ change }) => change)
-    return { ok: true, changes, spendingIds, ...(chargedAfter && { chargedAfter }), spent: spent.value }
+  let charged: ChargedGrant = { ok: false, reason: 'no entry of the grant covers this wallet address' }
+  for (const window of windows) {
+    const recordOf = (id: string): StoredRecord<'spending'> =>
+      stored.find(({ value }) => value.id === id) ?? unspent(id, token.grantId, window.entry, charge.debitAmount)
+    charged = chargeEntry(window, recordOf, charge, place)
+    if (charged.ok) break
   }
-  return { ok: false, reason: refusal }
+  return charged
+}
+
+/** Charges a payment to an entry, if that admits it. */
+function chargeEntry(
+  { access, windowId, lifeId }: EntryWindow,
+  recordOf: (id: string) => StoredRecord<'spending'>,
+  charge: Charge,
+  place: number,
+): ChargedGrant {
+  if (windowId === undefined) return { ok: false, reason: 'no window of the interval is current' }
+  const [inWindow, inLife] = [recordOf(windowId), recordOf(lifeId)]
+  const records = windowId === lifeId ? [inLife] : [inWindow, inLife]
+  const reason =
+    refuseByAssets(records, charge) ??
+    refuseByLimits(access, charge, inWindow.value) ??
+    refuseBySums(charge, inWindow.value)
+  if (reason !== undefined) return { ok: false, reason }
+  const spentWith = ({ value }: StoredRecord<'spending'>): Spending => {
+    const { debitAmount, receiveAmount } = charge
+    const spent = chargeSpending(value, debitAmount.value, receiveAmount, receiveAmount.value)
+    return value.id === lifeId ? { ...spent, lastCharge: { payment: charge.id, place } } : spent
+  }
+  const chargedAfter = inLife.value.lastCharge
+  return {
+    ok: true,
+    changes: records.map((record) => writeSpending(record, spentWith(record))),
+    spendingIds: records.map(({ value }) => value.id),
+    ...(chargedAfter && { chargedAfter }),
+    spent: spentWith(inWindow),
+  }
+}
+
+/** The record of an entry of which nothing was spent yet: in version 0 it is still to be inserted. */
+function unspent(id: string, grantId: string, entry: number, asset: Amount): StoredRecord<'spending'> {
+  return { kind: 'spending', version: 0, value: { id, grantId, entry, debit: amountOf(asset, 0n), receive: [] } }
+}
+
+function writeSpending(record: StoredRecord<'spending'>, value: Spending): Change {
+  return record.version === 0 ? { action: 'insert', kind: 'spending', value } : { ...record, action: 'replace', value }
 }
 
 /** What was spent, by those records that are there; one that the same commit is to insert has version 0. */
@@ -152,26 +163,14 @@ function asRecord(change: SpendingChange): StoredRecord<'spending'> {
   return { kind, value, version: change.action === 'replace' ? change.version : 0 }
 }
 
-function chargeRecord(
-  record: StoredRecord<'spending'> | undefined,
-  empty: Spending,
-  charge: Charge,
-  lastCharge: LastCharge | undefined,
-): { readonly change: Change; readonly value: Spending } {
-  const { debitAmount, receiveAmount } = charge
-  const before = record?.value ?? empty
-  const charged = chargeSpending(before, debitAmount.value, receiveAmount, receiveAmount.value)
-  const value = { ...charged, ...(lastCharge && { lastCharge }) }
-  const isNew = record === undefined || record.version === 0
-  if (isNew) return { change: { action: 'insert', kind: 'spending', value }, value }
-  return { change: { ...record, action: 'replace', value }, value }
-}
-
 /** Why a payment in these assets cannot be added to what was spent. */
-function refuseByAssets(spendings: readonly Spending[], { debitAmount, receiveAmount }: Charge): string | undefined {
-  if (spendings.some(({ debit }) => !isSameAsset(debit, debitAmount)))
+function refuseByAssets(
+  records: readonly StoredRecord<'spending'>[],
+  { debitAmount, receiveAmount }: Charge,
+): string | undefined {
+  if (records.some(({ value }) => !isSameAsset(value.debit, debitAmount)))
     return 'the grant has spent another asset of this account'
-  if (spendings.some((spending) => !hasRoomForAsset(spending, receiveAmount)))
+  if (records.some(({ value }) => !hasRoomForAsset(value, receiveAmount)))
     return 'the grant has paid receivers in too many assets'
   return undefined
 }
