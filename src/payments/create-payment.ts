@@ -1,64 +1,20 @@
-import {
-  grantLimitExceeded,
-  invalidQuote,
-  invalidSignature,
-  invalidToken,
-  ledgerRefused,
-  unavailable,
-} from '../errors/conditions.ts'
+import { ledgerRefused, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import type { WalletAddress } from '../ports/wallet-addresses.ts'
-import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
-import { type Amount, amountOf } from '../protocol/amount.ts'
-import type { RailTerms } from '../protocol/delivery.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
-import type { Metadata } from '../protocol/metadata.ts'
-import type { Decision, OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
-import type { Spending } from '../protocol/spent-amounts.ts'
+import type { Decision } from '../protocol/outgoing-payment.ts'
 import { answerBefore } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
-import { decideOnce, type Effect, isUsedKey, planOnce, type SingleUse, unlessRepeated } from '../records/decide-once.ts'
+import { decideOnce, type Effect, isUsedKey, planOnce, unlessRepeated } from '../records/decide-once.ts'
 import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { unmarked } from '../records/unmarked.ts'
-import { chargeGrant } from './charge-grant.ts'
 import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { withPatienceForHold } from './in-time.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
-import type { Receiver } from './resolve-receiver.ts'
+import { type Intent, type PaymentOrder, type PaymentTerms, planPayment } from './plan-payment.ts'
 import { turnAtGrant } from './turns.ts'
-
-/** A payment with its amounts frozen, before any budget is charged for it. */
-export interface PaymentTerms {
-  readonly walletAddress: string
-  readonly payer: WalletAddress
-  readonly receiver: Receiver
-  readonly debitAmount: Amount
-  readonly receiveAmount: Amount
-  readonly fee: Amount
-  /** For a receiver on another server. */
-  readonly rail?: RailTerms
-  readonly metadata?: Metadata
-  /** The open quote that fixes the amounts, if there is one. */
-  readonly quote?: StoredRecord<'quote'>
-}
-
-/** What a client orders, and how it proves that. */
-export interface PaymentOrder extends SingleUse {
-  /** The access token that was presented, as it was when its client was identified. */
-  readonly presented: StoredRecord<'access-token'>
-  readonly signedRequest: Omit<SignedRequest, 'id'>
-  /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
-  readonly readTerms: () => Promise<PaymentTerms>
-  /** Does beforehand what may take its time, so that `readTerms` does not. */
-  readonly prepare?: () => Promise<void>
-  /** The answer to the order; `spent` is what its grant has spent with the payment. */
-  readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
-}
 
 /** A payment that was created. */
 export interface CreatedPayment {
@@ -68,13 +24,6 @@ export interface CreatedPayment {
   readonly isOurs: boolean
   /** What this has just committed with its first step. */
   readonly firstStep?: FirstStep
-}
-
-/** A payment that is durable, its quote as it is by that, and what its grant has spent with it. */
-interface Intent {
-  readonly record: StoredRecord<'outgoing-payment'>
-  readonly quote: StoredRecord<'quote'> | undefined
-  readonly spent: Spending
 }
 
 /** How long orders that share a commit wait for each other's terms: one that takes longer has a commit of its own. */
@@ -92,54 +41,30 @@ export const COMPANY_MILLISECONDS = 200
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
   const { presented, key, readTerms, answerOf } = order
-  const token = presented.value
   const readToken = knownAtFirst(context.storage, presented)
   const id = context.secrets.randomId()
-  const attempt = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
-    const now = context.clock.now()
-    if (order.claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('signature is too old by now')
-    // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
-    // nothing. @spec TOK-9
-    const current = await readToken()
-    if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
-    const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
-    if (!charged.ok) throw grantLimitExceeded(charged.reason)
-    const intended = intendPayment(id, token, terms, charged, now)
-    const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
-    const dueAt = now + context.limits.leaseSeconds * 1000
-    const changes: readonly Change[] = [
-      { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt },
-      { action: 'insert', kind: 'signed-request', value: { id: signedRequestIdOf(payment), ...order.signedRequest } },
-      { action: 'check', kind: 'access-token', id: token.id, version: current.version },
-      ...charged.changes,
-      ...reserveQuote(terms.quote, id),
-    ]
-    const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
-    const { spent } = charged
-    const made = { record, spent, quote: terms.quote && reservedQuote(terms.quote, id) }
-    // Without a key nothing is kept, and the answer is of the payment as its hold leaves it.
-    return { changes, resourceId: id, response: key ? answerOf(payment, spent) : {}, made }
-  }
+  const plan = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> =>
+    planPayment(context, id, order, await readToken(), terms, uncommitted)
   await prepareOrder(context, order)
   // What is late for the joint commit is not asked for once more: everybody behind it in the line would wait for that too.
   let late: Promise<PaymentTerms> | undefined
-  const readOnce = async (): Promise<PaymentTerms> => {
+  const planTogether = async (before: Promise<ReadonlyMap<string, Change>>): Promise<Effect<Intent>> => {
+    const reading = readTerms()
+    const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
+    if (terms !== 'late') return plan(terms, [...(await before).values()])
+    late = reading
+    throw unavailable('an order was not priced in time to share a commit')
+  }
+  const planAlone = async (): Promise<Effect<Intent>> => {
     const reading = late ?? readTerms()
     late = undefined
-    return reading
+    return plan(await reading, [])
   }
   const once = await decideTogether(
     context,
-    turnAtGrant(token.grantId),
-    (before) =>
-      planOnce(context, order, async () => {
-        const reading = readTerms()
-        const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
-        if (terms !== 'late') return attempt(terms, [...(await before).values()])
-        late = reading
-        throw unavailable('an order was not priced in time to share a commit')
-      }),
-    () => decideOnce(context, order, async () => attempt(await readOnce(), [])),
+    turnAtGrant(presented.value.grantId),
+    (before) => planOnce(context, order, () => planTogether(before)),
+    () => decideOnce(context, order, planAlone),
   )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent, quote } = once.made
@@ -154,15 +79,6 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
  */
 async function prepareOrder(context: Context, { key, prepare }: PaymentOrder): Promise<void> {
   if (prepare !== undefined && !(await isUsedKey(context, key))) await unlessRepeated(context, key, prepare())
-}
-
-/**
- * A claim that may have been swept by now protects no more: the request may have been sent again meanwhile, and carried
- * out.
- * @spec SIG-26
- */
-function isSpentClaim(claim: Change, now: number): boolean {
-  return claim.action === 'insert' && claim.kind === 'replay-claim' && claim.value.expiresAt <= now
 }
 
 /**
@@ -217,60 +133,6 @@ async function holdMoney(
     if (isRepeatable) throw unavailable('the outcome of an order is not known')
     return { outcome: 'lost', record }
   }
-}
-
-function intendPayment(
-  id: string,
-  token: AccessToken,
-  terms: PaymentTerms,
-  { spendingIds, chargedAfter }: Pick<OutgoingPayment, 'spendingIds' | 'chargedAfter'>,
-  createdAt: number,
-): OutgoingPayment {
-  return {
-    id,
-    walletAddress: terms.walletAddress,
-    client: token.client,
-    state: 'created',
-    states: [{ state: 'created', at: createdAt }],
-    createdAt,
-    ...(terms.quote && { quoteId: terms.quote.value.id }),
-    receiver: terms.receiver.url,
-    debitAmount: terms.debitAmount,
-    receiveAmount: terms.receiveAmount,
-    fee: terms.fee,
-    sentAmount: amountOf(terms.debitAmount, 0n),
-    ...(terms.metadata && { metadata: terms.metadata }),
-    account: terms.payer.account,
-    ...payeeOf(terms),
-    grantId: token.grantId,
-    spendingIds,
-    ...(chargedAfter && { chargedAfter }),
-    attempts: 0,
-  }
-}
-
-function payeeOf({
-  receiver,
-  rail,
-}: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
-  if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
-  // A quote of a receiver whose URL was local when the quote was made.
-  if (rail === undefined) throw invalidQuote('the receiver is now on another server')
-  return { rail: { ...rail, address: receiver.details.ilpAddress } }
-}
-
-/** @spec QUO-7 */
-function reserveQuote(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
-  if (quote === undefined) return []
-  return [{ ...unmarked(quote), action: 'replace', value: reservedQuote(quote, outgoingPaymentId).value }]
-}
-
-/** A quote as it is once its payment is committed. */
-function reservedQuote(
-  { kind, version, value }: StoredRecord<'quote'>,
-  outgoingPaymentId: string,
-): StoredRecord<'quote'> {
-  return { kind, version: version + 1, value: { ...value, state: 'reserved', outgoingPaymentId } }
 }
 
 /**

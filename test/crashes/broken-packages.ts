@@ -14,7 +14,7 @@ export interface Edit {
   readonly to: string
 }
 
-const CREATE = 'src/payments/create-payment.ts'
+const PLAN = 'src/payments/plan-payment.ts'
 const DELIVER = 'src/payments/deliver-locally.ts'
 const HOLD = 'src/payments/confirm-hold.ts'
 const FINISH = 'src/payments/finish-payment.ts'
@@ -33,11 +33,11 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     deed: 'a payment from a quote without a key',
     edits: [
       {
-        file: CREATE,
+        file: PLAN,
         from: 'const { spent } = charged\n',
         to: `const { spent } = charged
-    const counterparty = { kind: 'local', account: payment.payeeAccount, incomingPayment: payment.incomingPaymentId }
-    await context.ledger.hold({ id, account: payment.account, amount: payment.debitAmount, counterparty })
+  const counterparty = { kind: 'local', account: payment.payeeAccount, incomingPayment: payment.incomingPaymentId }
+  await context.ledger.hold({ id, account: payment.account, amount: payment.debitAmount, counterparty })
 `,
       },
     ],

@@ -10,6 +10,7 @@ const DECIDE = 'src/records/decide.ts'
 const TOGETHER = 'src/records/decide-together.ts'
 const CHARGE = 'src/payments/charge-grant.ts'
 const ONCE = 'src/records/decide-once.ts'
+const PLAN = 'src/payments/plan-payment.ts'
 
 /** Commits that create more than one payment. */
 function createsSeveral({ name, arguments: [changes] }: Call): boolean {
@@ -148,7 +149,7 @@ export const OF_ORDERS: readonly Scenario[] = [
     without: [
       {
         what: 'the second look at its age',
-        edits: [{ file: CREATE, find: 'order.claims.some((claim) => isSpentClaim(claim, now))', put: 'now < 0' }],
+        edits: [{ file: PLAN, find: 'claims.some((claim) => isSpentClaim(claim, now))', put: 'now < 0' }],
         finds: /answered with/,
       },
     ],

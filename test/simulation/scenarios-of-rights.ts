@@ -2,7 +2,7 @@ import { send } from './exchange.ts'
 import type { Scenario } from './scenario.ts'
 import { commitsKind, commitsState } from './stage.ts'
 
-const CREATE = 'src/payments/create-payment.ts'
+const PLAN = 'src/payments/plan-payment.ts'
 
 /** Budgets, quotes and tokens that two requests want at once. */
 export const OF_RIGHTS: readonly Scenario[] = [
@@ -25,7 +25,7 @@ export const OF_RIGHTS: readonly Scenario[] = [
     without: [
       {
         what: 'the budget in the commit of the order',
-        edits: [{ file: CREATE, find: '...charged.changes,', put: '' }],
+        edits: [{ file: PLAN, find: '...charged.changes,', put: '' }],
         finds: /2: .* charged to nothing/,
       },
     ],
@@ -46,7 +46,7 @@ export const OF_RIGHTS: readonly Scenario[] = [
     without: [
       {
         what: 'the quote in the commit of the order',
-        edits: [{ file: CREATE, find: '...reserveQuote(terms.quote, id),', put: '' }],
+        edits: [{ file: PLAN, find: '...reserveQuote(terms.quote, id),', put: '' }],
         finds: /3: /,
       },
     ],
@@ -73,7 +73,7 @@ export const OF_RIGHTS: readonly Scenario[] = [
         what: 'the check of the token in the commit',
         edits: [
           {
-            file: CREATE,
+            file: PLAN,
             find: "{ action: 'check', kind: 'access-token', id: token.id, version: current.version },",
             put: '',
           },

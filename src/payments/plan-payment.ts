@@ -1,0 +1,148 @@
+import { grantLimitExceeded, invalidQuote, invalidSignature, invalidToken } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { WalletAddress } from '../ports/wallet-addresses.ts'
+import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
+import { type Amount, amountOf } from '../protocol/amount.ts'
+import type { RailTerms } from '../protocol/delivery.ts'
+import type { KeptAnswer } from '../protocol/idempotency-key.ts'
+import type { Metadata } from '../protocol/metadata.ts'
+import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
+import type { Spending } from '../protocol/spent-amounts.ts'
+import type { Effect, SingleUse } from '../records/decide-once.ts'
+import { unmarked } from '../records/unmarked.ts'
+import { chargeGrant } from './charge-grant.ts'
+import type { Receiver } from './resolve-receiver.ts'
+
+/** A payment with its amounts frozen, before any budget is charged for it. */
+export interface PaymentTerms {
+  readonly walletAddress: string
+  readonly payer: WalletAddress
+  readonly receiver: Receiver
+  readonly debitAmount: Amount
+  readonly receiveAmount: Amount
+  readonly fee: Amount
+  /** For a receiver on another server. */
+  readonly rail?: RailTerms
+  readonly metadata?: Metadata
+  /** The open quote that fixes the amounts, if there is one. */
+  readonly quote?: StoredRecord<'quote'>
+}
+
+/** What a client orders, and how it proves that. */
+export interface PaymentOrder extends SingleUse {
+  /** The access token that was presented, as it was when its client was identified. */
+  readonly presented: StoredRecord<'access-token'>
+  readonly signedRequest: Omit<SignedRequest, 'id'>
+  /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
+  readonly readTerms: () => Promise<PaymentTerms>
+  /** Does beforehand what may take its time, so that `readTerms` does not. */
+  readonly prepare?: () => Promise<void>
+  /** The answer to the order; `spent` is what its grant has spent with the payment. */
+  readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
+}
+
+/** A payment that is durable, its quote as it is by that, and what its grant has spent with it. */
+export interface Intent {
+  readonly record: StoredRecord<'outgoing-payment'>
+  readonly quote: StoredRecord<'quote'> | undefined
+  readonly spent: Spending
+}
+
+/** What is committed for an order: the payment, its budget and its quote, under a token that is still usable. */
+export async function planPayment(
+  context: Context,
+  id: string,
+  { presented, key, claims, signedRequest, answerOf }: PaymentOrder,
+  current: StoredRecord<'access-token'> | undefined,
+  terms: PaymentTerms,
+  uncommitted: readonly Change[],
+): Promise<Effect<Intent>> {
+  const token = presented.value
+  const now = context.clock.now()
+  if (claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('signature is too old by now')
+  // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
+  // nothing. @spec TOK-9
+  if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
+  const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
+  if (!charged.ok) throw grantLimitExceeded(charged.reason)
+  const intended = intendPayment(id, token, terms, charged, now)
+  const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
+  const dueAt = now + context.limits.leaseSeconds * 1000
+  const changes: readonly Change[] = [
+    { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt },
+    { action: 'insert', kind: 'signed-request', value: { id: signedRequestIdOf(payment), ...signedRequest } },
+    { action: 'check', kind: 'access-token', id: token.id, version: current.version },
+    ...charged.changes,
+    ...reserveQuote(terms.quote, id),
+  ]
+  const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
+  const { spent } = charged
+  const made = { record, spent, quote: terms.quote && reservedQuote(terms.quote, id) }
+  // Without a key nothing is kept, and the answer is of the payment as its hold leaves it.
+  return { changes, resourceId: id, response: key ? answerOf(payment, spent) : {}, made }
+}
+
+/**
+ * A claim that may have been swept by now protects no more: the request may have been sent again meanwhile, and carried
+ * out.
+ * @spec SIG-26
+ */
+function isSpentClaim(claim: Change, now: number): boolean {
+  return claim.action === 'insert' && claim.kind === 'replay-claim' && claim.value.expiresAt <= now
+}
+
+function intendPayment(
+  id: string,
+  token: AccessToken,
+  terms: PaymentTerms,
+  { spendingIds, chargedAfter }: Pick<OutgoingPayment, 'spendingIds' | 'chargedAfter'>,
+  createdAt: number,
+): OutgoingPayment {
+  return {
+    id,
+    walletAddress: terms.walletAddress,
+    client: token.client,
+    state: 'created',
+    states: [{ state: 'created', at: createdAt }],
+    createdAt,
+    ...(terms.quote && { quoteId: terms.quote.value.id }),
+    receiver: terms.receiver.url,
+    debitAmount: terms.debitAmount,
+    receiveAmount: terms.receiveAmount,
+    fee: terms.fee,
+    sentAmount: amountOf(terms.debitAmount, 0n),
+    ...(terms.metadata && { metadata: terms.metadata }),
+    account: terms.payer.account,
+    ...payeeOf(terms),
+    grantId: token.grantId,
+    spendingIds,
+    ...(chargedAfter && { chargedAfter }),
+    attempts: 0,
+  }
+}
+
+function payeeOf({
+  receiver,
+  rail,
+}: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
+  if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
+  // A quote of a receiver whose URL was local when the quote was made.
+  if (rail === undefined) throw invalidQuote('the receiver is now on another server')
+  return { rail: { ...rail, address: receiver.details.ilpAddress } }
+}
+
+/** @spec QUO-7 */
+function reserveQuote(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
+  if (quote === undefined) return []
+  return [{ ...unmarked(quote), action: 'replace', value: reservedQuote(quote, outgoingPaymentId).value }]
+}
+
+/** A quote as it is once its payment is committed. */
+function reservedQuote(
+  { kind, version, value }: StoredRecord<'quote'>,
+  outgoingPaymentId: string,
+): StoredRecord<'quote'> {
+  return { kind, version: version + 1, value: { ...value, state: 'reserved', outgoingPaymentId } }
+}
