@@ -27,11 +27,17 @@ export function decideTogether<T>(
   alone: () => Promise<T>,
 ): Promise<T> {
   let joined: Plan<T> | undefined
-  let tell: ((end: 'committed' | { readonly cause: unknown }, answer: T) => void) | undefined
-  const shared = new Promise<T>((resolve, reject) => {
-    tell = (end, answer) => (end === 'committed' ? resolve(answer) : reject(end.cause))
-  })
   let isSettled = false
+  let settle: Companion['settle'] = () => undefined
+  // How the joint commit ended for this task; never settled if the task is decided alone.
+  const shared = new Promise<T>((resolve, reject) => {
+    settle = (end) => {
+      if (joined === undefined) return
+      isSettled = true
+      if (end === 'committed') resolve(joined.answer)
+      else reject(end.cause)
+    }
+  })
   const own: Companion = {
     join: async (before) => {
       const planned = await plan(before).catch(() => undefined)
@@ -39,11 +45,7 @@ export function decideTogether<T>(
       if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
       return joint
     },
-    settle: (end) => {
-      if (joined === undefined) return
-      isSettled = true
-      tell?.(end, joined.answer)
-    },
+    settle: (end) => settle(end),
   }
   const turn = context.serialize.inCompany(key, own, async (companions) => {
     if (companions.length > 1) await commitTogether(context, companions)
