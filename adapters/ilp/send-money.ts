@@ -186,7 +186,9 @@ export async function sendMoney(
         // What others of the wrong size come back with is divided anew together.
         const isShort =
           book.undecided('planned').length === 0 && flights.size <= (pace.isResizing() ? 0 : FEW_IN_FLIGHT)
-        if (isShort && (await planAhead())) continue
+        const before = flights.size
+        // What has come back meanwhile may have to be asked about.
+        if (isShort && ((await planAhead()) || flights.size < before)) continue
       }
       const moments = [...asked.map(({ askAt }) => askAt), ...(mayBegin ? [pace.resumeAt()] : [])]
       const coming = moments.filter((moment) => moment > now)

@@ -96,6 +96,17 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
     },
   )
 
+  it('asks for a word that got lost while it asked what arrives, so that nothing is missing in the end', async () => {
+    const mishaps = [undefined, undefined, 'words garbled'] as const
+    const { world, delivery, receiver, clock } = await scene({ mishaps }, 8_697n)
+    // What is recorded by then has not left, and leaves in the next call beside the test.
+    await world.deliver(delivery, 4)
+    clock.advance(1_000)
+    const result = await world.finish(delivery)
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { received: 8_697n, inFlight: NOTHING } })
+    expect(receiver.total()).toBe(8_697n)
+  })
+
   it('sends no more than it takes also where the rate falls while nobody is there', async () => {
     let died = true
     for (let diesAt = 1; died; diesAt++) {
