@@ -63,10 +63,13 @@ export function nextPacket(
   const isEnough = isFixedReceive ? unexpected <= 0n : missing <= 0n && leastOf(left) === 0n
   if (left === 0n || isEnough) return undefined
   const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
-  // A last packet that is worth nothing there comes along with the one before, unless neither half would be worth anything.
-  const half = ceilDivide(left, 2n)
-  const isCrumbLeft = left > cap && half <= cap && leastOf(left - cap) === 0n && leastOf(half) > 0n
-  const amount = smaller(isCrumbLeft ? half : smaller(left, cap), wanted)
+  // Of a last packet that is worth hardly anything rounding may leave nothing, so it comes along with the one before, unless
+  // halves of both are worth less.
+  const [half, crumb] = [ceilDivide(left, 2n), left - cap]
+  const worthOfHalves = leastOf(half) + leastOf(left - half)
+  const isCrumbLeft = crumb > 0n && half <= cap && leastOf(crumb) <= 1n && leastOf(half) > 0n
+  const isHalved = isCrumbLeft && worthOfHalves >= leastOf(cap) + leastOf(crumb)
+  const amount = smaller(isHalved ? half : smaller(left, cap), wanted)
   const isLast = amount === smaller(left, wanted)
   const share = isLast ? 1n : greater(leastOf(amount), 1n)
   return { amount, least: greater(missing - leastOf(left - amount), share) }

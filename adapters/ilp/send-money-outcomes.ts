@@ -80,7 +80,7 @@ function noteNotTaken(sending: Sending, packet: Undecided, outcome: NotTaken, ep
     askLater(sending, packet)
     if (!isIdempotent) pace.noteStop(IN_FLIGHT)
   }
-  if (outcome.outcome === 'rejected') learnFrom(pace, packet, outcome, epoch)
+  if (outcome.outcome === 'rejected') learnFrom(sending, packet, outcome, epoch)
   else pace.noteTrouble(epoch, outcome.outcome === 'not_taken' ? outcome.reason : IN_FLIGHT.reason)
   return isDecided
 }
@@ -92,16 +92,18 @@ function askLater({ clock }: Sending, packet: Undecided): void {
 }
 
 function learnFrom(
-  pace: Pace,
+  { order, pace }: Sending,
   { amount, least }: Undecided,
   { reply, received: arrived, isClosed }: Rejected,
   epoch: number,
 ): void {
   if (isClosed) pace.noteStop({ outcome: 'ended', reason: 'closed_by_receiver' })
+  // The next one is twice as much, so that it is no refusal of that.
+  const isTooLittle = order.isFixedReceive && arrived === 0n && amount > pace.dust()
   if (arrived === 0n) pace.noteNothing(amount)
   if (reply.code === 'F08') pace.noteTooLarge(amount, reply)
   if (reply.code === 'T04') pace.noteShortage(amount)
   const reason = arrived !== undefined && arrived < least ? 'rate_too_low' : reply.code
-  if (!reply.code.startsWith('F')) pace.noteTrouble(epoch, reason)
+  if (!reply.code.startsWith('F') || isTooLittle) pace.noteTrouble(epoch, reason)
   else if (reply.code !== 'F08') pace.noteRefusal(epoch, reason)
 }

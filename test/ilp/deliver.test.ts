@@ -85,6 +85,27 @@ describe('a delivery', () => {
     expect(receiver.total()).toBe(200n)
   })
 
+  it('leaves no unit behind of which rounding would leave nothing', async () => {
+    const hops = [
+      { numerator: 139n, denominator: 92n },
+      { numerator: 34n, denominator: 50n, most: 1_924n },
+    ]
+    const { world, order } = await senderScene({ hops })
+    // Two of the greatest packets and a unit would bring one less than one of them and two halves.
+    expect(await world.deliver(order(2_547n, 2_588n))).toMatchObject(delivered(2_547n, 2_615n))
+  })
+
+  it('sends more of what is missing at the end where nothing arrives of a little, however often that takes more', async () => {
+    const hops = [
+      { denominator: 50n, most: 2_500n },
+      { numerator: 278n, denominator: 52n },
+    ]
+    const { world, receiver, order } = await senderScene({ hops })
+    const result = await world.deliver(order(12_428n, 1_314n, FIXED_RECEIVE))
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { inFlight: NOTHING } })
+    expect(receiver.total()).toBeGreaterThanOrEqual(1_314n)
+  })
+
   it.each([1n, 2n, 7n])('divides no last packets so that neither half brings anything: %s', async (wanted) => {
     const { world, receiver, order } = await senderScene({
       hops: [{ denominator: 100n }],
