@@ -166,18 +166,29 @@ export async function sendMoney(
     decided.abort()
   }
 
+  /**
+   * What is too old or too large by now, or is to leave no more, does not. Before the next record, which says so: where that
+   * comes too late for the lease nobody could tell any more.
+   */
+  const dropUnfit = (): void => {
+    if (pace.isTired()) pace.noteStop({ outcome: 'later', reason: 'no_progress' })
+    for (const packet of book.undecided('planned')) {
+      const isStale = packet.expiresAt - clock.now() < LEAST_LIFE_MILLISECONDS
+      if (pace.stop() === undefined && !isStale && packet.amount <= pace.cap()) continue
+      book.drop(packet)
+      changes++
+    }
+  }
+
   const sendOn = async (): Promise<void> => {
     while (faults.length === 0) {
-      if (clock.now() - recordedAt >= RECORD_MILLISECONDS) await write()
-      // After the record, which may have taken its time: what is too old by now does not leave.
-      const now = clock.now()
-      if (pace.isTired()) pace.noteStop({ outcome: 'later', reason: 'no_progress' })
-      for (const packet of book.undecided('planned')) {
-        const isStale = packet.expiresAt - now < LEAST_LIFE_MILLISECONDS || packet.amount > pace.cap()
-        if (pace.stop() === undefined && !isStale) continue
-        book.drop(packet)
-        changes++
+      dropUnfit()
+      if (clock.now() - recordedAt >= RECORD_MILLISECONDS) {
+        await write()
+        // The record may have taken its time.
+        dropUnfit()
       }
+      const now = clock.now()
       const asked = isIdempotent && !pace.isTired() ? book.undecided('unknown') : []
       launch(asked.filter(({ askAt }) => askAt <= now))
       const mayBegin = pace.stop() === undefined

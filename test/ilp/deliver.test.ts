@@ -197,6 +197,16 @@ describe('a delivery', () => {
     expect(Math.min(...path.lives.slice(8))).toBeGreaterThanOrEqual(15_000)
   })
 
+  it('records that what waited too long for its record has not left, before it plans anew', async () => {
+    const { clock, receiver, path, order } = await senderScene()
+    const keep = async (index: number): Promise<void> => {
+      if (index === 0) clock.advance(16_000)
+    }
+    const world = senderWorld({ ...{ details: receiver.details, send: path.send, clock, keep } })
+    expect(await world.deliver(order(300n, 300n))).toMatchObject(delivered(300n, 300n))
+    expect(world.records.map(({ inFlight }) => inFlight.sent)).toEqual([300n, 0n, 300n])
+  })
+
   it('pauses longer and longer while troubles go on', async () => {
     const mishaps = Array.from({ length: 6 }, (): Mishap => 'refused on the way')
     const { world, order, clock } = await senderScene({ mishaps })
