@@ -45,6 +45,9 @@ export interface KnownPath extends PathRate {
   readonly dust: bigint
 }
 
+/** Of so many units a quote keeps one back, by default, so that rounding may take one. */
+const MUCH = 100n
+
 /**
  * The next packet of an order; `undefined` where nothing is left to send. Its `least` is what has to arrive so that, if all
  * that is left arrives at the order's rate, `receiveAmount` has arrived in the end; and never less than this packet's own
@@ -64,12 +67,10 @@ export function nextPacket(
   if (left === 0n || isEnough) return undefined
   const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
   // Of a last packet that is worth hardly anything rounding may leave nothing, so it comes along with the one before, unless
-  // halves of both are worth less.
-  const [half, crumb] = [ceilDivide(left, 2n), left - cap]
-  const worthOfHalves = leastOf(half) + leastOf(left - half)
-  const isCrumbLeft = crumb > 0n && half <= cap && leastOf(crumb) <= 1n && leastOf(half) > 0n
-  const isHalved = isCrumbLeft && worthOfHalves >= leastOf(cap) + leastOf(crumb)
-  const amount = smaller(isHalved ? half : smaller(left, cap), wanted)
+  // the halves of both are so small that rounding takes more of them.
+  const [half, worth] = [ceilDivide(left, 2n), leastOf(left - cap)]
+  const isCrumbLeft = left > cap && half <= cap && worth <= 1n && leastOf(half) > worth * MUCH
+  const amount = smaller(isCrumbLeft ? half : smaller(left, cap), wanted)
   const isLast = amount === smaller(left, wanted)
   const share = isLast ? 1n : greater(leastOf(amount), 1n)
   return { amount, least: greater(missing - leastOf(left - amount), share) }

@@ -106,6 +106,18 @@ describe('a delivery', () => {
     expect(receiver.total()).toBeGreaterThanOrEqual(1_314n)
   })
 
+  it.each([
+    [{ isFixedReceive: true }, 70n],
+    [{ isFixedReceive: false }, 71n],
+  ])('divides no last packets so that the halves bring less: %j', async (kind, sent) => {
+    const { world, receiver, order } = await senderScene({
+      hops: [{ denominator: 10n }],
+      peer: { maxPacketAmount: 20n },
+    })
+    expect(await world.deliver(order(71n, 7n, kind))).toMatchObject(delivered(sent, 7n))
+    expect(receiver.total()).toBe(7n)
+  })
+
   it.each([1n, 2n, 7n])('divides no last packets so that neither half brings anything: %s', async (wanted) => {
     const { world, receiver, order } = await senderScene({
       hops: [{ denominator: 100n }],
