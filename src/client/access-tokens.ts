@@ -105,12 +105,14 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
     standing: OutboundStanding,
     expired: HeldToken | undefined,
   ): Promise<TokenResult> {
+    const before = held.get(name)
     const rotated = expired && (await rotate(expired, authServer, standing))
     const result: TokenResult = rotated
       ? { ok: true, token: rotated, isNew: true }
       : await requestGrant(authServer, standing)
     if (result.ok) held.set(name, result.token)
-    else held.delete(name)
+    // A renewal of another standing may have brought one meanwhile.
+    else if (held.get(name) === before) held.delete(name)
     return result
   }
 

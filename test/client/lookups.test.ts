@@ -188,4 +188,33 @@ describe('the receiver of a payment that is ordered', () => {
     expect(looked).toMatchObject({ ok: false, reason: 'unreachable' })
     expect(ordered).toMatchObject(OK)
   })
+
+  it('T-5 keeps the token that its order has got where such a lookup fails later', async () => {
+    const there = victim()
+    let isSpent = false
+    let ordersAsked = 0
+    let fail = (): void => undefined
+    const later = new Promise<void>((resolve) => {
+      fail = resolve
+    })
+    const receivers = readerOn(there.world, there.clock, {
+      refuses: async ({ method }, { standing }) => {
+        if (!isSpent || method !== 'POST') return false
+        if (standing === 'known') await later
+        else ordersAsked++
+        return standing === 'known'
+      },
+    })
+    await receivers.find(RECEIVER)
+    there.clock.advance(600_000)
+    isSpent = true
+    const looking = receivers.find(RECEIVER)
+    expect(await receivers.find(RECEIVER, ORDER)).toMatchObject(OK)
+    const asked = ordersAsked
+    expect(asked).toBeGreaterThan(0)
+    fail()
+    await looking
+    expect(await receivers.find(RECEIVER, ORDER)).toMatchObject(OK)
+    expect(ordersAsked).toBe(asked)
+  })
 })

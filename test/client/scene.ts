@@ -21,7 +21,7 @@ export function readerOn(
     readonly events?: OpenPaymentsEvent[]
     readonly loopbackHttp?: boolean
     /** Which requests do not go out, as if their budget were spent. */
-    readonly refuses?: (...given: Parameters<SendOutbound>) => boolean
+    readonly refuses?: (...given: Parameters<SendOutbound>) => boolean | Promise<boolean>
   } = {},
 ): RemoteReceivers {
   const { secrets = OUR_SECRETS, clientWalletAddress, events = [], loopbackHttp = false, refuses } = options
@@ -30,7 +30,7 @@ export function readerOn(
     clock,
     cryptography,
     secrets: derivedSecrets(secrets, cryptography),
-    send: async (...given) => (refuses?.(...given) ? { ok: false, reason: 'unreachable' } : send(...given)),
+    send: async (...given) => ((await refuses?.(...given)) ? { ok: false, reason: 'unreachable' } : send(...given)),
     charge: lookupsBudget(clock),
     ...(clientWalletAddress !== undefined && { clientWalletAddress }),
     emit: (event) => void events.push(event),
