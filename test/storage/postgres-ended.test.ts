@@ -3,7 +3,7 @@ import { postgresStorage } from '../../adapters/storage/postgres.ts'
 import { unheardErrors, useDatabases } from './postgres-databases.ts'
 import { startEndingServer } from './postgres-proxy.ts'
 
-const { openPool } = useDatabases()
+const { newSchema, openPool } = useDatabases()
 
 it('a connection of pg that is ended just as it is handed out is an error of that call, and ends no process', async () => {
   const server = await startEndingServer()
@@ -15,4 +15,30 @@ it('a connection of pg that is ended just as it is handed out is an error of tha
   } finally {
     await server.close()
   }
+})
+
+it('a pool that a wrapper lets promise its connections, and not call back, gives them all the same', async () => {
+  const schema = await newSchema()
+  const pool = openPool(schema, {}, { max: 1 })
+  const storage = await postgresStorage({ connect: () => pool.connect() })
+  const value = { id: 'a', expiresAt: 5 }
+  expect(await storage.commit([{ action: 'insert', kind: 'replay-claim', value }])).toBe('committed')
+  expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ value }])
+  expect(pool.idleCount).toBe(1)
+})
+
+it('a pool that calls back and promises the same connection is given it back once', async () => {
+  const schema = await newSchema()
+  const pool = openPool(schema, {}, { max: 1 })
+  const storage = await postgresStorage({
+    connect: (callback) =>
+      new Promise((resolve) =>
+        pool.connect((error, client) => {
+          callback(error, client)
+          resolve(client)
+        }),
+      ),
+  })
+  expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
+  expect(pool.idleCount).toBe(1)
 })

@@ -124,15 +124,23 @@ function createNames(prepare: boolean): (statement: Statement) => string | undef
 // The caller, waiting for an answer, learns of a lost connection. An error without a listener would end the process.
 const ignore = (): void => undefined
 
+function isClient(value: unknown): value is PgClient {
+  return typeof value === 'object' && value !== null && 'release' in value
+}
+
 /** Takes a connection from a pool; one that comes too late goes back. */
 async function takeClient(pool: PgPool, seconds: number): Promise<PgClient> {
-  // As a promise it would come a little after the pool has stopped listening to it.
   const coming = new Promise<PgClient>((resolve, reject) => {
-    pool.connect((error, client) => {
-      if (client === undefined) return reject(error)
+    let isTaken = false
+    const take = (client: PgClient): void => {
+      if (isTaken) return
+      isTaken = true
       client.on('error', ignore)
       resolve(client)
-    })
+    }
+    // As a promise it comes a little after the pool has stopped listening to it. Some wrappers of a pool only promise.
+    const promised: unknown = pool.connect((error, client) => (client ? take(client) : reject(error)))
+    Promise.resolve(promised).then((client) => isClient(client) && take(client), reject)
   })
   try {
     return await inTime(coming, seconds)
