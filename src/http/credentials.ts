@@ -174,15 +174,7 @@ async function claimsOf(
   // Kept longer against a wrong clock only where a quota counts it; what else is single use does no more the second time. @spec T-37
   const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   const claim = async (what: Claim['what'], used: string, order = ''): Promise<Claim> => {
-    const id =
-      order +
-      toHex(
-        await cryptography.sha256(
-          toUtf8(`${what}
-${key.thumbprint}
-${used}`),
-        ),
-      )
+    const id = order + toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
     return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt } }
   }
   const claims: Claim[] = []
