@@ -19,7 +19,7 @@ export interface Receipt {
    * If a transfer that was taken is `dropped`, the ledger has refused the credit, and the wallet has the money.
    */
   readonly payeeAccount?: string
-  /** For a payment method: the record of the rail account that it came through, and the amount there. */
-  readonly railAccount?: string
+  /** For a payment method: the id of the record of the rail account that it came through, and the amount there. */
+  readonly railAccountId?: string
   readonly railAmount?: bigint
 }

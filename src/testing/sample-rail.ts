@@ -24,7 +24,7 @@ export const DELIVERY = {
 /** What a receipt has that came through an account of a rail. */
 export const RAIL_RECEIPT = {
   payeeAccount: 'bob',
-  railAccount: `ilp:${ACCOUNT}`,
+  railAccountId: `ilp:${ACCOUNT}`,
   railAmount: 10n ** 30n,
 } as const satisfies Partial<RecordTypes['receipt']>
 

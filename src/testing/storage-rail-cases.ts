@@ -10,9 +10,9 @@ const ACCOUNT = sampleRailAccount()
 const LIMIT = 1000n
 
 function receiptOf(number: number): RecordTypes['receipt'] {
-  const { id: railAccount } = ACCOUNT
+  const { id: railAccountId } = ACCOUNT
   const amount = sampleAmount(100n)
-  const taken = { state: 'reserved', amount, createdAt: MOMENT, railAccount, railAmount: 100n } as const
+  const taken = { state: 'reserved', amount, createdAt: MOMENT, railAccountId, railAmount: 100n } as const
   return { id: `transfer${number}`, incomingPaymentId: `incoming${number}`, payeeAccount: 'bob', ...taken }
 }
 

@@ -101,7 +101,7 @@ describe('a host that takes its time over events', () => {
     await world.storage.commit([{ action: 'insert', kind: 'incoming-payment', value: incoming }])
     for (let number = 1; number <= 101; number++) {
       const id = number.toString(16).padStart(32, '0')
-      const money = { amount: usdAmount(1n), payeeAccount: 'nobody', railAccount: 'ilp g.peer' } as const
+      const money = { amount: usdAmount(1n), payeeAccount: 'nobody', railAccountId: 'ilp g.peer' } as const
       const value = { id, incomingPaymentId: incoming.id, state: 'reserved', createdAt: now, ...money } as const
       await world.storage.commit([{ action: 'insert', kind: 'receipt', dueAt: now, value }])
     }

@@ -44,7 +44,7 @@ const RECORDS: Readonly<Record<string, (number: number, now: number) => Change>>
       attempts: 0,
     },
   }),
-  receipts: (number, now) => receipt(number, now, { state: 'reserved', payeeAccount: 'bob', railAccount: 'ilp a' }),
+  receipts: (number, now) => receipt(number, now, { state: 'reserved', payeeAccount: 'bob', railAccountId: 'ilp a' }),
   'refused transfers': (number, now) => receipt(number, now, { state: 'dropped' }),
   events: (number, now) => ({
     action: 'insert',
@@ -67,7 +67,7 @@ const RECORDS: Readonly<Record<string, (number: number, now: number) => Change>>
 function receipt(
   number: number,
   now: number,
-  members: { readonly state: 'reserved' | 'dropped'; readonly payeeAccount?: string; readonly railAccount?: string },
+  members: { readonly state: 'reserved' | 'dropped'; readonly payeeAccount?: string; readonly railAccountId?: string },
 ): Change {
   const value = { id: idOf(number), incomingPaymentId: idOf(0), amount: usdAmount(1n), createdAt: now, ...members }
   return { action: 'insert', kind: 'receipt', dueAt: now, value }

@@ -62,7 +62,7 @@ async function checkBooks(world: World, payments: readonly OutgoingPayment[]): P
     return isPaid ? [{ ...payment, taken: decision.amount, kept: decision.fee }] : []
   })
   const receipts = world.storage.all('receipt').map(({ value }) => value)
-  const ofRail = receipts.filter(({ railAccount, state }) => railAccount !== undefined && state === 'credited')
+  const ofRail = receipts.filter(({ railAccountId, state }) => railAccountId !== undefined && state === 'credited')
   for (const account of ['alice', 'bob', 'carol']) {
     const held = (await ledger.balance(account))?.held
     if (held !== 0n) violate(`8: ${held} of ${account} are still held`)

@@ -59,9 +59,9 @@ export function createRecordBook(storage: () => SimulatedStorage): RecordBook {
         managed.set(manageId, id)
       }
       if (kind === 'receipt') {
-        const { id, incomingPaymentId, railAccount } = value as RecordTypes['receipt']
+        const { id, incomingPaymentId, railAccountId } = value as RecordTypes['receipt']
         receipts.add(incomingPaymentId, id)
-        if (railAccount !== undefined) receiptsByRailAccount.add(railAccount, id)
+        if (railAccountId !== undefined) receiptsByRailAccount.add(railAccountId, id)
       }
     },
     payments: {

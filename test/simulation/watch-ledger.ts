@@ -89,9 +89,9 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
 
   /** Money that a rail has taken is credited as its receipt says. */
   function expectedOfRail(id: string): unknown {
-    const { payeeAccount: account, amount, railAccount } = storage.find('receipt', id)?.value ?? {}
-    if (railAccount === undefined || account === undefined) return undefined
-    const [method, address] = railAccount.split(/:(.*)/)
+    const { payeeAccount: account, amount, railAccountId } = storage.find('receipt', id)?.value ?? {}
+    if (railAccountId === undefined || account === undefined) return undefined
+    const [method, address] = railAccountId.split(/:(.*)/)
     return { id, account, amount, counterparty: { kind: 'rail', method, address } }
   }
 

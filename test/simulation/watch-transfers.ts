@@ -44,16 +44,16 @@ export function watchTransfers({ book: { find }, excess, checkAccount, violate, 
 
   function checkReceipt(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
     const receipt = after.value as Receipt
-    const { id, railAccount, railAmount } = receipt
-    if (railAccount === undefined) return
+    const { id, railAccountId, railAmount } = receipt
+    if (railAccountId === undefined) return
     const told = transfers.get(id)
     if (told === undefined) {
       violate(`rail: nobody has told of ${id}`)
       return
     }
-    checkAccount(railAccount)
+    checkAccount(railAccountId)
     if (before !== undefined) {
-      const members = ['amount', 'excess', 'payeeAccount', 'railAccount', 'railAmount', 'incomingPaymentId'] as const
+      const members = ['amount', 'excess', 'payeeAccount', 'railAccountId', 'railAmount', 'incomingPaymentId'] as const
       const from = before.value as Receipt
       must(
         members.every((name) => isDeepStrictEqual(from[name], receipt[name])),

@@ -164,7 +164,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     outgoingPaymentId: 'text?',
     excess: 'bigint?',
     payeeAccount: 'text?',
-    railAccount: 'text?',
+    railAccountId: 'text?',
     railAmount: 'bigint?',
   },
   'rail-account': { id: 'text', assetCode: 'text', assetScale: 'integer', sent: 'bigint', received: 'bigint' },

@@ -44,9 +44,9 @@ export async function creditPayee(
 }
 
 async function askCredit(context: Context, receipt: Receipt): Promise<LedgerOutcome> {
-  const { id, payeeAccount, railAccount, amount } = receipt
-  if (payeeAccount === undefined || railAccount === undefined) throw new Error('a receipt has nobody to credit')
-  const { method, account: address } = readRailAccountId(railAccount)
+  const { id, payeeAccount, railAccountId, amount } = receipt
+  if (payeeAccount === undefined || railAccountId === undefined) throw new Error('a receipt has nobody to credit')
+  const { method, account: address } = readRailAccountId(railAccountId)
   return askLedger(context, 'credit', id, () =>
     context.ledger.credit({ id, account: payeeAccount, amount, counterparty: { kind: 'rail', method, address } }),
   )

@@ -195,7 +195,7 @@ async function takeTransfer(
     state: 'dropped',
     amount: amountOf(assetOf(incoming.value), 0n),
     createdAt: now,
-    railAccount: railAccountId(method, transfer.account),
+    railAccountId: railAccountId(method, transfer.account),
   }
   const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
   const refuse = (answer: TransferOutcome): Attempt<Taken> => {
@@ -237,7 +237,7 @@ async function takeTransfer(
 function answerAgain(method: string, transfer: RailTransfer, receipt: Receipt): TransferOutcome {
   const isSame =
     receipt.incomingPaymentId === transfer.incomingPayment &&
-    receipt.railAccount === railAccountId(method, transfer.account) &&
+    receipt.railAccountId === railAccountId(method, transfer.account) &&
     receipt.railAmount === transfer.accountAmount.value
   return isSame ? 'received' : 'refused'
 }

@@ -178,7 +178,7 @@ CREATE TABLE IF NOT EXISTS op_receipt (
     outgoing_payment_id TEXT COLLATE "C",
     excess TEXT COLLATE "C",
     payee_account TEXT COLLATE "C",
-    rail_account TEXT COLLATE "C",
+    rail_account_id TEXT COLLATE "C",
     rail_amount TEXT COLLATE "C",
     due_at BIGINT,
     schema_version INTEGER NOT NULL,

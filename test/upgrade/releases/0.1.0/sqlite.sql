@@ -188,7 +188,7 @@ CREATE TABLE op_receipt (
     outgoing_payment_id TEXT,
     excess TEXT,
     payee_account TEXT,
-    rail_account TEXT,
+    rail_account_id TEXT,
     rail_amount TEXT,
     due_at BIGINT,
     schema_version INTEGER NOT NULL,
