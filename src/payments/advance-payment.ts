@@ -43,7 +43,7 @@ export async function advancePayment(
         if (step.progress === 'ended') completesReceiver ||= step.completesReceiver === true
         if (step.progress === 'stalled' || step.progress === 'later')
           await postpone(context, 'record' in step ? step.record : record, step.reason)
-        if (step.progress === 'no_room') await leaveDue(context, record)
+        if (step.progress === 'no_place') await leaveDue(context, record)
         break
       }
     }
@@ -80,7 +80,7 @@ async function takeStep(
     }
     case 'sending':
       return isRailPayment(record.value)
-        ? deliverInRoom(context, record, record.value)
+        ? deliverAtPlace(context, record, record.value)
         : deliverLocally(context, record, receiptId)
     case 'decided':
       return finishPayment(context, record)
@@ -91,21 +91,21 @@ async function takeStep(
   }
 }
 
-/** Lets a payment method work on a payment while there is room for it; what `recover()` took up has its room already. */
-async function deliverInRoom(
+/** Lets a payment method work on a payment if there is a place for it; what `recover()` took up has its place already. */
+async function deliverAtPlace(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   payment: RailPayment,
 ): Promise<Step> {
   const { deliveries } = context
-  if (!deliveries.has(payment.id) && !deliveries.openRoom()(payment)) return { progress: 'no_room' }
+  if (!deliveries.has(payment.id) && !deliveries.openPlaces()(payment)) return { progress: 'no_place' }
   const work = deliverByRail(context, record, payment)
   deliveries.follow(payment, work)
   return work
 }
 
 /**
- * Leaves a payment to whoever has room first: this process, or a `recover()` of any other. If this is not written, it is due
+ * Leaves a payment to whoever has a place first: this process, or a `recover()` of any other. If this is not written, it is due
  * after its lease.
  */
 async function leaveDue(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<void> {

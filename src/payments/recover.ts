@@ -11,7 +11,7 @@ import { MOST_DELIVERIES } from './rail/deliveries.ts'
 import type { TakenUp } from './step.ts'
 import { BATCH, commitUncontested, forgetRecords, isRefusal } from './sweep.ts'
 
-/** How many of the payments that are due a call reads at most, to find some that need no room with a payment method. */
+/** How many of the payments that are due a call reads at most, to find some that need no place with a payment method. */
 const MOST_READ = 1600
 
 /** Payments that were put off come back one after the other, over so long. */
@@ -24,17 +24,17 @@ const EVENTS_MILLISECONDS = 1000
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
  * only one of them wins, and so is a receipt. What would keep money waiting is taken out of its way: refusals of transfers
- * are deleted, and payments that there is no room for are put off if there are so many that nothing else is seen.
+ * are deleted, and payments that there is no place for are put off if there are so many that nothing else is seen.
  *
  * Resolves with how many were taken up or taken out of the way, together with those that other workers took up at the same
  * moment; 100 or more means that there may be more. What could not be committed does not count, and where this call got
  * nothing, nothing does: to call again at once would be of no use.
  *
  * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards.
- * While there is no room for a payment with its rail, it is left to other processes or a later call, and holds up nothing else.
+ * While there is no place for a payment with its rail, it is left to other processes or a later call, and holds up nothing else.
  */
 export function createRecovery(context: Context): () => Promise<number> {
-  context.deliveries.onRoom(({ id }) => context.ongoing.keep(takeUpWaiting(context, id)))
+  context.deliveries.onPlace(({ id }) => context.ongoing.keep(takeUpWaiting(context, id)))
   let endsAt = 0
   // One run at a time: a slow host is not asked for more by each call. If a run hangs, the next one begins a lease later.
   const tellEvents = async (): Promise<readonly TakenUp[]> => {
@@ -89,8 +89,8 @@ function countTaken(outcomes: readonly TakenUp[]): number {
 }
 
 /**
- * Takes up the payments that are longest due; it looks on behind those for a rail that there is no room for, and puts them
- * off if it sees no end of them: `putOff` is how many. As many as there could ever be room for stay due, for another process
+ * Takes up the payments that are longest due; it looks on behind those for a rail that there is no place for, and puts them
+ * off if it sees no end of them: `putOff` is how many. As many as there are places stay due, for another process
  * or for the next call.
  */
 async function recoverDue(
@@ -99,8 +99,8 @@ async function recoverDue(
 ): Promise<{ readonly payments: readonly TakenUp[]; readonly putOff: number }> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
-    const takeRoom = context.deliveries.openRoom()
-    const left = new Set(due.filter((record) => isForRail(record) && !takeRoom(record.value)))
+    const takePlace = context.deliveries.openPlaces()
+    const left = new Set(due.filter((record) => isForRail(record) && !takePlace(record.value)))
     const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
     const isMore = found.length < BATCH && due.length === limit
     if (isMore && limit < MOST_READ) continue
@@ -133,7 +133,7 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
   return isRailPayment(value) && value.state !== 'decided'
 }
 
-/** Takes up a payment that has waited for room in this process, unless another worker has it by now. */
+/** Takes up a payment that has waited for a place in this process, unless another worker has it by now. */
 async function takeUpWaiting(context: Context, id: string): Promise<void> {
   const record = await readRecord(context.storage, 'outgoing-payment', id)
   const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()

@@ -27,8 +27,8 @@ export type Step =
   | { readonly progress: 'stalled'; readonly reason: string }
   /** Asking again at once would be of no use. */
   | { readonly progress: 'later'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
-  /** This process has no room for it with a payment method: any that has may take it up at once. */
-  | { readonly progress: 'no_room' }
+  /** This process has no place for it with a payment method: any that has one may take it up at once. */
+  | { readonly progress: 'no_place' }
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly progress: 'lost' }
 

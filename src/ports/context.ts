@@ -34,14 +34,14 @@ export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account'>
 export interface Deliveries {
   /** Whether a payment is one of them. */
   has(outgoingPayment: string): boolean
-  /** Hands out the room that there is now: answers whether there is some for one more payment, beside those that it was given before. */
-  openRoom(): (payment: Pick<DeliveryKey, 'account'>) => boolean
+  /** Hands out the places that are free now: answers whether there is one for a payment, beside those that it was given before. */
+  openPlaces(): (payment: Pick<DeliveryKey, 'account'>) => boolean
   /** Counts a payment until the work has settled. */
   follow(payment: DeliveryKey, work: Promise<unknown>): void
-  /** Has a payment that found no room, and is due, taken up as soon as there is some. */
+  /** Has a payment that found no place, and is due, taken up as soon as there is one. */
   wait(payment: DeliveryKey): void
   /** Says how a payment that has waited is taken up. */
-  onRoom(takeUp: (payment: DeliveryKey) => Promise<unknown>): void
+  onPlace(takeUp: (payment: DeliveryKey) => Promise<unknown>): void
   /** Takes up none of those that wait until the work has settled. */
   beginNoneDuring(work: () => Promise<void>): Promise<void>
 }

@@ -110,7 +110,7 @@ export type ServiceEvent =
       readonly reason: string
     }
   /**
-   * `recover()` picks up a payment whose lease has expired, or that found no room with its rail. `attempts`: how often its current step has gone without an
+   * `recover()` picks up a payment whose lease has expired, or that found no place with its rail. `attempts`: how often its current step has gone without an
    * answer.
    */
   | {

@@ -101,7 +101,7 @@ describe('recover(), while a rail takes its time', () => {
     expect(await recover()).toBeGreaterThanOrEqual(1)
     const local = (await world.storage.all('outgoing-payment')).filter(({ value }) => value.rail === undefined)
     expect(local).toMatchObject([{ value: { state: 'completed' } }])
-    // Once they have ended there is room again.
+    // Once they have ended there are places again.
     rail.release()
     await turns(20)
     expect(await recover()).toBe(100)
@@ -125,7 +125,7 @@ describe('recover(), while a rail takes its time', () => {
     }
   })
 
-  it('reads a bounded number of those that there is no room for, and puts them off', async () => {
+  it('reads a bounded number of those that there is no place for, and puts them off', async () => {
     const { world, rail } = await crowdedWorld(2000)
     const process = world.process(() => world.method)
     const { recover } = process.openPayments
@@ -138,7 +138,7 @@ describe('recover(), while a rail takes its time', () => {
     expect([await recover(), await recover()]).toEqual([100, 100])
     const before = await world.storage.all('outgoing-payment')
     process.ports.calls.length = 0
-    // 56 are taken up. Of the 1,544 that were read besides, as many as could ever have room stay due.
+    // 56 are taken up. Of the 1,544 that were read besides, as many as could ever have a place stay due.
     expect([await recover(), (await local())?.value.state]).toEqual([56 + 1544 - 256, 'sending'])
     const reads = process.ports.calls.filter(
       ({ name, arguments: [kind] }) => name === 'due' && kind === 'outgoing-payment',
@@ -182,7 +182,7 @@ describe('recover(), while a rail takes its time', () => {
   it('tells of those that it could not put off, and goes on', async () => {
     const { world } = await crowdedWorld(2000)
     const { openPayments, ports } = world.process(() => world.method)
-    // The claims fail, too; what there is no room for is not even tried again.
+    // The claims fail, too; what there is no place for is not even tried again.
     for (let call = 0; call < 2; call++) await openPayments.recover()
     ports.plan = ({ name }) => (name === 'commit' ? 'throws' : undefined)
     expect(await openPayments.recover()).toBe(0)

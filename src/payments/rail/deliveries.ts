@@ -2,14 +2,14 @@ import type { Deliveries, DeliveryKey } from '../../ports/context.ts'
 
 /** So many payments are with a payment method in one process at most. Each may hold several connections open. */
 export const MOST_DELIVERIES = 256
-/** So many of them are of one account: a payer whose receivers do not answer leaves room for all others. */
+/** So many of them are of one account: a payer whose receivers do not answer leaves places for all others. */
 const MOST_OF_ACCOUNT = 32
-/** So many payments of one account are remembered that found no room; others are found by `recover()`. */
+/** So many payments of one account are remembered that found no place; others are found by `recover()`. */
 const MOST_WAITING_OF_ACCOUNT = 100
 
 /**
- * Counts the payments that are with a payment method in this process, and says for which others there is room. Room that
- * becomes free belongs to those that wait for it, accounts in turn, before any that are ordered later.
+ * Counts the payments that are with a payment method in this process, and says for which others there is a place. A place
+ * that becomes free belongs to those that wait for it, accounts in turn, before any that are ordered later.
  */
 export function countDeliveries(): Deliveries {
   const works = new Map<Promise<unknown>, DeliveryKey>()
@@ -17,7 +17,7 @@ export function countDeliveries(): Deliveries {
   let begin: ((payment: DeliveryKey) => Promise<unknown>) | undefined
   let pauses = 0
 
-  const openRoom: Deliveries['openRoom'] = () => {
+  const openPlaces: Deliveries['openPlaces'] = () => {
     const accounts = new Map([...works.values()].map(({ id, account }) => [id, account]))
     const counts = new Map<string, number>()
     let count = 0
@@ -27,22 +27,22 @@ export function countDeliveries(): Deliveries {
     }
     for (const account of accounts.values()) enter(account)
     return ({ account }) => {
-      const hasRoom = count < MOST_DELIVERIES && (counts.get(account) ?? 0) < MOST_OF_ACCOUNT
-      if (hasRoom) enter(account)
-      return hasRoom
+      const hasPlace = count < MOST_DELIVERIES && (counts.get(account) ?? 0) < MOST_OF_ACCOUNT
+      if (hasPlace) enter(account)
+      return hasPlace
     }
   }
   const stopWaiting = ({ id, account }: DeliveryKey): void => {
     const ids = waiting.get(account)
     if (ids?.delete(id) && ids.size === 0) waiting.delete(account)
   }
-  /** The one that has waited longest of the first account that has room. That account comes last then. */
+  /** The one that has waited longest of the first account that has a place. That account comes last then. */
   const nextWaiting = (): DeliveryKey | undefined => {
     if (waiting.size === 0) return undefined
-    const takeRoom = openRoom()
+    const takePlace = openPlaces()
     for (const [account, ids] of waiting) {
       const [id] = ids
-      if (id === undefined || !takeRoom({ account })) continue
+      if (id === undefined || !takePlace({ account })) continue
       waiting.delete(account)
       waiting.set(account, ids)
       return { id, account }
@@ -64,15 +64,15 @@ export function countDeliveries(): Deliveries {
   }
   return {
     has: (outgoingPayment) => [...works.values()].some(({ id }) => id === outgoingPayment),
-    openRoom,
+    openPlaces,
     follow,
     wait(payment) {
       const ids = waiting.get(payment.account) ?? new Set()
       if (ids.size < MOST_WAITING_OF_ACCOUNT) waiting.set(payment.account, ids.add(payment.id))
-      // Some may have become free since it was asked for.
+      // One may have become free since it was asked for.
       beginWaiting()
     },
-    onRoom(takeUp) {
+    onPlace(takeUp) {
       begin = takeUp
     },
     async beginNoneDuring(work) {

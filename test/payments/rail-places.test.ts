@@ -25,8 +25,8 @@ async function untilAsked(asked: readonly string[], count: number): Promise<void
 const due = async ({ storage, wallet }: RailWorld) =>
   (await storage.all('outgoing-payment')).filter(({ dueAt = Infinity }) => dueAt <= wallet.clock.now())
 
-describe('the room with a payment method', () => {
-  it('is 32 payments for the orders of one account; others are answered as ever, and begin once there is room', async () => {
+describe('the places with a payment method', () => {
+  it('are 32 for the orders of one account; others are answered as ever, and begin once there is a place', async () => {
     const world = await railWorld()
     const { recover, drain } = world.wallet.openPayments
     const { deliver } = world.method
@@ -50,7 +50,7 @@ describe('the room with a payment method', () => {
     await checkRailMoney(world)
   })
 
-  it('is given to none that wait while a process ends: a recover() finds them', async () => {
+  it('are given to none that wait while a process ends: a recover() finds them', async () => {
     const world = await railWorld()
     const { recover, drain } = world.wallet.openPayments
     const { deliver } = world.method
@@ -106,7 +106,7 @@ describe('the room with a payment method', () => {
     },
   )
 
-  it('is in other processes, too', async () => {
+  it('are in other processes, too', async () => {
     const world = await railWorld()
     const rail = slowly(later)
     world.method = { ...world.method, deliver: rail.deliver }
@@ -119,7 +119,7 @@ describe('the room with a payment method', () => {
     expect([rail.asked.length, other.asked.length]).toEqual([32, 8])
   })
 
-  it('is 256 payments in all, orders among them', async () => {
+  it('are 256 in all, orders among them', async () => {
     const { world, rail } = await crowdedWorld(300)
     const { recover } = world.wallet.openPayments
     for (let call = 0; call < 3; call++) await recover()
@@ -130,7 +130,7 @@ describe('the room with a payment method', () => {
     expect([rail.asked.length, (await due(world)).length]).toEqual([256, before + 1])
   })
 
-  it('is taken by others before a payer that has its share, however long its payments are due', async () => {
+  it('are taken by others before a payer that has its share, however long its payments are due', async () => {
     const { world, rail } = await crowdedWorld(150, (number) => (number < 140 ? 'greedy' : 'modest'))
     expect(await world.wallet.openPayments.recover()).toBe(42)
     await untilQuiet(rail)
@@ -163,7 +163,7 @@ describe('the room with a payment method', () => {
     },
   )
 
-  it('lets a payment on this server through behind any number of those', async () => {
+  it('let a payment on this server through behind any number of those', async () => {
     const { world } = await crowdedWorld(5000, () => 'greedy')
     const { recover } = world.wallet.openPayments
     const process = world.process()
