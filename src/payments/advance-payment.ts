@@ -32,18 +32,18 @@ export async function advancePayment(
   try {
     for (;;) {
       const step = await takeStep(context, record, receiptId).catch((cause) => stallOn(context, cause))
-      if (step.progress === 'moved') {
+      if (step.outcome === 'moved') {
         record = step.record
         receiptId = step.receiptId
         completesReceiver ||= step.completesReceiver === true
         tries = 0
-      } else if (step.progress === 'stalled' && ++tries < TRIES_AT_ONCE) {
+      } else if (step.outcome === 'stalled' && ++tries < TRIES_AT_ONCE) {
         await pauseBetweenTries(context)
       } else {
-        if (step.progress === 'ended') completesReceiver ||= step.completesReceiver === true
-        if (step.progress === 'stalled' || step.progress === 'later')
+        if (step.outcome === 'ended') completesReceiver ||= step.completesReceiver === true
+        if (step.outcome === 'stalled' || step.outcome === 'later')
           await postpone(context, 'record' in step ? step.record : record, step.reason)
-        if (step.progress === 'no_place') await leaveDue(context, record)
+        if (step.outcome === 'no_place') await leaveDue(context, record)
         break
       }
     }
@@ -62,7 +62,7 @@ export async function advancePayment(
 /** A step that failed is tried again like one that was not answered: it repeats safely. */
 function stallOn(context: Context, cause: unknown): Step {
   tellFault(context, 'a payment could not be moved on', cause)
-  return { progress: 'stalled', reason: 'a step failed with a fault' }
+  return { outcome: 'stalled', reason: 'a step failed with a fault' }
 }
 
 async function takeStep(
@@ -73,10 +73,9 @@ async function takeStep(
   switch (record.value.state) {
     case 'created': {
       const held = await confirmHold(context, record, 'fail')
-      if (held.outcome === 'held')
-        return { progress: 'moved', record: held.record, receiptId: held.firstStep.receiptId }
-      if (held.outcome === 'unknown') return { progress: 'stalled', reason: held.reason }
-      return { progress: held.outcome === 'lost' ? 'lost' : 'ended' }
+      if (held.outcome === 'held') return { outcome: 'moved', record: held.record, receiptId: held.firstStep.receiptId }
+      if (held.outcome === 'unknown') return { outcome: 'stalled', reason: held.reason }
+      return { outcome: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
       return isRailPayment(record.value)
@@ -87,7 +86,7 @@ async function takeStep(
     case 'refused':
     case 'completed':
     case 'failed':
-      return { progress: 'ended' }
+      return { outcome: 'ended' }
   }
 }
 
@@ -98,7 +97,7 @@ async function deliverAtPlace(
   payment: RailPayment,
 ): Promise<Step> {
   const { deliveries } = context
-  if (!deliveries.has(payment.id) && !deliveries.openPlaces()(payment)) return { progress: 'no_place' }
+  if (!deliveries.has(payment.id) && !deliveries.openPlaces()(payment)) return { outcome: 'no_place' }
   const work = deliverByRail(context, record, payment)
   deliveries.follow(payment, work)
   return work

@@ -15,6 +15,6 @@ export function changesOfDecision(
   const dueAt = now + context.limits.leaseSeconds * 1000
   return {
     changes: [{ ...record, action: 'replace', value, dueAt }, ...others],
-    answer: { progress: 'moved', record: { ...record, version: record.version + 1, value, dueAt } },
+    answer: { outcome: 'moved', record: { ...record, version: record.version + 1, value, dueAt } },
   }
 }

@@ -39,7 +39,7 @@ export async function deliverLocally(
       counterparty: { kind: 'local', account: payment.account, incomingPayment: payment.incomingPaymentId },
     }),
   )
-  if (credited.outcome === 'unknown') return { progress: 'stalled', reason: credited.reason }
+  if (credited.outcome === 'unknown') return { outcome: 'stalled', reason: credited.reason }
   if (credited.outcome === 'refused') {
     const release: Decision = { action: 'release', reason: credited.reason }
     return writeOutcome(context, record, payment, creditId, release, changesOfDecision)
@@ -59,7 +59,7 @@ async function reserveRoom(
 ): Promise<'reserved' | Step> {
   return decideAtReceiver<'reserved' | Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceiver(context, payment, creditId)
-    if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { progress: 'lost' } }
+    if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { outcome: 'lost' } }
     const room = takeRoom(incoming, payment, creditId, context.clock.now())
     if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
     const { kind, version } = record
@@ -81,7 +81,7 @@ async function writeOutcome(
     const { incoming, receipt } = await readReceiver(context, payment, creditId)
     if (receipt === undefined) throw new Error('the receipt of a payment has vanished')
     // The receipt is decided in the commit that decides the payment: another worker has done both.
-    if (receipt.value.state !== 'reserved') return { answer: { progress: 'lost' } }
+    if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
     const amount = receipt.value.amount.value
     const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
     const completion = completionEvents(context, incoming.value, value)
@@ -103,6 +103,6 @@ async function decideAtReceiver<T>(
   payment: LocalPayment,
   attempt: () => Promise<Attempt<T | Step>>,
 ): Promise<T | Step> {
-  const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
+  const lost = { payment: payment.id, answer: { outcome: 'lost' } } as const
   return context.serialize(turnAtIncoming(payment.incomingPaymentId), () => decide(context, attempt, [], { lost }))
 }

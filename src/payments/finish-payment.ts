@@ -18,9 +18,9 @@ export async function finishPayment(context: Context, record: StoredRecord<'outg
   const { decision } = record.value
   if (decision === undefined) throw new Error('a decided payment has no decision')
   const told = await askEnd(context, record.value, decision)
-  if (told.outcome === 'unknown') return { progress: 'stalled', reason: told.reason }
+  if (told.outcome === 'unknown') return { outcome: 'stalled', reason: told.reason }
   if (told.outcome === 'refused')
-    return { progress: 'stalled', reason: `the ledger refuses what was decided: ${told.reason}` }
+    return { outcome: 'stalled', reason: `the ledger refuses what was decided: ${told.reason}` }
   return commitEnd(context, record, endOf(context, record.value, decision))
 }
 
@@ -61,7 +61,7 @@ function changesOfEnd(
 ): { readonly changes: readonly Change[]; readonly answer: Ended } {
   const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
   const write: Change = { ...unmarked(record), action: 'replace', value: end, isListed: true }
-  return { changes: [write, ...others, ...recordEvents(context, [event])], answer: { progress: 'ended' } }
+  return { changes: [write, ...others, ...recordEvents(context, [event])], answer: { outcome: 'ended' } }
 }
 
 /**
@@ -89,7 +89,7 @@ async function commitEnd(
   const isFailed = end.state === 'failed'
   const attempt = async (): Promise<Attempt<Step>> =>
     changesOfEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])
-  const lost = { payment: end.id, answer: { progress: 'lost' } } as const
+  const lost = { payment: end.id, answer: { outcome: 'lost' } } as const
   const commit = (): Promise<Step> => decide(context, attempt, [], { lost })
   return isFailed ? context.serialize(turnAtGrant(end.grantId), commit) : commit()
 }

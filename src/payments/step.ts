@@ -2,7 +2,7 @@ import type { StoredRecord } from '../ports/storage.ts'
 
 /** The payment one state further. */
 export interface Moved {
-  readonly progress: 'moved'
+  readonly outcome: 'moved'
   readonly record: StoredRecord<'outgoing-payment'>
   /** The receipt by which the same commit reserved room for it; absent if it reserved none. */
   readonly receiptId?: string | undefined
@@ -12,7 +12,7 @@ export interface Moved {
 
 /** The payment at its end. */
 export interface Ended {
-  readonly progress: 'ended'
+  readonly outcome: 'ended'
   /** Whether the incoming payment is complete by that, and its host is to hear of it. */
   readonly completesReceiver?: boolean
 }
@@ -22,15 +22,15 @@ export type Step =
   | Moved
   | Ended
   /** It waits for the host to decide. */
-  | { readonly progress: 'waiting' }
+  | { readonly outcome: 'waiting' }
   /** `reason` is for the operator. */
-  | { readonly progress: 'stalled'; readonly reason: string }
+  | { readonly outcome: 'stalled'; readonly reason: string }
   /** Asking again at once would be of no use. */
-  | { readonly progress: 'later'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
+  | { readonly outcome: 'later'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
   /** This process has no place for it with a payment method: any that has one may take it up at once. */
-  | { readonly progress: 'no_place' }
+  | { readonly outcome: 'no_place' }
   /** Another worker has moved the payment on: it is no longer this one's. */
-  | { readonly progress: 'lost' }
+  | { readonly outcome: 'lost' }
 
 /**
  * What became of something that was due: it was picked up, another worker was faster, or nothing could be committed, so that

@@ -126,7 +126,7 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
         from: "const held = await confirmHold(context, record, 'fail')",
         to: `const value = { ...record.value, state: 'failed' }
       await context.storage.commit([{ kind: record.kind, version: record.version, action: 'replace', value, isListed: true }])
-      return { progress: 'ended' }
+      return { outcome: 'ended' }
       const held = await confirmHold(context, record, 'fail')`,
       },
     ],

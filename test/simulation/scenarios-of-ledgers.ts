@@ -27,7 +27,7 @@ export const OF_LEDGERS: readonly Scenario[] = [
         edits: [
           {
             file: DELIVER,
-            find: "if (credited.outcome === 'unknown') return { progress: 'stalled', reason: credited.reason }\n",
+            find: "if (credited.outcome === 'unknown') return { outcome: 'stalled', reason: credited.reason }\n",
             put: '',
           },
           { file: DELIVER, find: "if (credited.outcome === 'refused')", put: "if (credited.outcome !== 'done')" },

@@ -183,7 +183,7 @@ export const OF_RAILS: readonly Scenario[] = [
     without: [
       {
         what: 'that it stops where another one has the payment',
-        edits: [{ file: DELIVER, find: "    if (followed.isLost()) return { progress: 'lost' }\n", put: '' }],
+        edits: [{ file: DELIVER, find: "    if (followed.isLost()) return { outcome: 'lost' }\n", put: '' }],
         finds: /another worker has this delivery/,
       },
     ],

@@ -37,7 +37,7 @@ export async function deliverByRail(
   const progress = progressOf(payment)
   const receiver = await recheckReceiver(context, payment, progress)
   if (receiver.state === 'silent' && !isTriedOut(context, payment))
-    return { progress: 'later', record, reason: [receiver.reason, receiver.detail].filter(Boolean).join(': ') }
+    return { outcome: 'later', record, reason: [receiver.reason, receiver.detail].filter(Boolean).join(': ') }
   const stop = whyStopped(context, payment, receiver)
   if (stop !== undefined && !isInFlight(progress))
     return endDelivery(context, record, payment, { outcome: 'ended', progress, reason: stop })
@@ -61,13 +61,13 @@ export async function deliverByRail(
   const followed = followDelivery(context, record, payment, details)
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
   const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
-  if (result === 'lost') return { progress: 'lost' }
+  if (result === 'lost') return { outcome: 'lost' }
   const attempt = { followed, payment, receiver, stop }
   try {
     // Tried for the whole lease: the rail may never find this out again.
     return await outlastStorage(context, followed.current().dueAt, () => conclude(context, attempt, result))
   } catch (cause) {
-    if (followed.isLost()) return { progress: 'lost' }
+    if (followed.isLost()) return { outcome: 'lost' }
     tellFault(context, 'a payment could not be moved on', cause)
     return putOff(context, followed.current(), payment, 'rail_failed')
   }
@@ -95,11 +95,11 @@ async function putOff(
     const isAskedOut = context.clock.now() - payment.createdAt >= ASKED_MILLISECONDS
     return isAskedOut
       ? leaveToHost(context, record, payment, progress, 'unknown')
-      : { progress: 'later', record, reason }
+      : { outcome: 'later', record, reason }
   }
   return isTriedOut(context, payment)
     ? endDelivery(context, record, payment, { outcome: 'ended', progress, reason })
-    : { progress: 'later', record, reason }
+    : { outcome: 'later', record, reason }
 }
 
 /**
@@ -167,7 +167,7 @@ async function conclude(
       if (receiver.state === 'unclear' && stop === undefined) {
         // Now that the fate of what was in flight is known, the receiver is checked again.
         await followed.record(result.progress)
-        return { progress: 'moved', record: followed.current() }
+        return { outcome: 'moved', record: followed.current() }
       }
       // It ended for the reason that stopped the rail.
       return endDelivery(context, record, payment, { ...result, reason: stop ?? result.reason })

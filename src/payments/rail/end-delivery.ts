@@ -78,9 +78,9 @@ export async function leaveToHost(
   const value = { ...record.value, delivery, attempts: 0 }
   const step = await commitWithAccount(context, record, payment, progress, (changes) => ({
     changes: [{ ...record, action: 'replace', value, dueAt }, ...changes],
-    answer: { progress: 'waiting' },
+    answer: { outcome: 'waiting' },
   }))
-  if (step.progress === 'waiting') tellHost(context, payment, progress)
+  if (step.outcome === 'waiting') tellHost(context, payment, progress)
   return step
 }
 
@@ -89,7 +89,7 @@ export async function remindHost(context: Context, record: PaymentRecord, paymen
   const dueAt = context.clock.now() + REMINDED_MILLISECONDS
   const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
   if (outcome === 'committed') tellHost(context, payment, progressOf(payment))
-  return { progress: 'waiting' }
+  return { outcome: 'waiting' }
 }
 
 function tellHost(context: Context, payment: RailPayment, progress: DeliveryProgress): void {
@@ -105,7 +105,7 @@ async function commitWithAccount(
   after: DeliveryProgress,
   write: (changes: readonly Change[]) => Attempt<Step>,
 ): Promise<Step> {
-  const lost = { payment: payment.id, answer: { progress: 'lost' } } as const
+  const lost = { payment: payment.id, answer: { outcome: 'lost' } } as const
   const attempt = async (): Promise<Attempt<Step>> => {
     const moved = await accountChanges(context, record, payment, after)
     if (moved === 'lost') return { answer: lost.answer }

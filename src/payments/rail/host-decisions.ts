@@ -54,7 +54,7 @@ export async function decideByHost(context: Context, id: string, said: 'sent' | 
     const progress = settleFlight(progressOf(payment), said === 'sent')
     const end = { outcome: 'ended', progress, reason: `host_said_${said}`, saidByHost: said } as const
     const step = await endDelivery(context, record, payment, end)
-    if (step.progress === 'moved') {
+    if (step.outcome === 'moved') {
       context.ongoing.keep(advancePayment(context, step.record))
       return { ok: true }
     }
