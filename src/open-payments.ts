@@ -10,8 +10,8 @@ import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
 import { createRouter } from './http/router.ts'
 import type { OpenPaymentsOptions } from './options.ts'
 import {
+  type DecisionResult,
   decideByHost,
-  type HostDecision,
   listUndecided,
   type UndecidedPayment,
 } from './payments/rail/host-decisions.ts'
@@ -88,9 +88,9 @@ export interface OpenPayments {
    */
   readonly outgoingPayments: {
     /** What was in flight has arrived: it counts as sent. `id` is the last segment of the payment's URL. */
-    sent(id: string): Promise<HostDecision>
+    sent(id: string): Promise<DecisionResult>
     /** What was in flight has not arrived and never will: it does not count. */
-    failed(id: string): Promise<HostDecision>
+    failed(id: string): Promise<DecisionResult>
     /** All payments that still await such a decision, the oldest first. */
     undecided(): Promise<readonly UndecidedPayment[]>
   }

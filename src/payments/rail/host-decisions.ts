@@ -13,7 +13,7 @@ import { endDelivery } from './end-delivery.ts'
  * yet; the same call may succeed later. `not_asked`: it is not the host's to decide, and never will be. `conflict`: the host
  * has said otherwise before.
  */
-export type HostDecision =
+export type DecisionResult =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'unknown' | 'too_early' | 'not_asked' | 'conflict' }
 
@@ -40,7 +40,7 @@ export interface UndecidedPayment {
  * Takes the host's word for what became of what is in flight. It decides the payment once; the same word again gets the same
  * answer.
  */
-export async function decideByHost(context: Context, id: string, said: 'sent' | 'failed'): Promise<HostDecision> {
+export async function decideByHost(context: Context, id: string, said: 'sent' | 'failed'): Promise<DecisionResult> {
   for (;;) {
     const record = isIdentifier(id) ? await readRecord(context.storage, 'outgoing-payment', id) : undefined
     if (record === undefined) return { ok: false, reason: 'unknown' }
