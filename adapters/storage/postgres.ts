@@ -13,9 +13,9 @@ import {
   type PostgresOptions,
   type Statement,
 } from './postgres/database.ts'
-import { createReader } from './postgres/joined-reads.ts'
 import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
+import { createReader } from './postgres/shared-reads.ts'
 import { conflictsIn, createCommits, toStatement } from './postgres/statements.ts'
 import { decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'

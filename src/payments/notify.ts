@@ -102,9 +102,9 @@ export async function deliverEvents(
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
-      const isPutOff = onlyDue && waiting.every(({ dueAt = 0 }) => dueAt > context.clock.now())
-      const isLost = waiting.length === 0 || isPutOff
-      if (isPutOff) waiting = []
+      const isPostponed = onlyDue && waiting.every(({ dueAt = 0 }) => dueAt > context.clock.now())
+      const isLost = waiting.length === 0 || isPostponed
+      if (isPostponed) waiting = []
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record

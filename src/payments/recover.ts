@@ -14,8 +14,8 @@ import { BATCH, commitUncontested, forgetRecords, isRefusal } from './sweep.ts'
 /** How many of the payments that are due a call reads at most, to find some that need no place with a payment method. */
 const MOST_READ = 1600
 
-/** Payments that were put off come back one after the other, over so long. */
-const PUT_OFF_MILLISECONDS = 240_000
+/** Payments that were postponed come back one after the other, over so long. */
+const POSTPONED_MILLISECONDS = 240_000
 
 /** How long a call waits for the host to hear of events, which it then has counted: what falls due meanwhile waits as long. */
 const EVENTS_MILLISECONDS = 1000
@@ -24,7 +24,7 @@ const EVENTS_MILLISECONDS = 1000
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
  * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
  * only one of them wins, and so is a receipt. What would keep money waiting is taken out of its way: refusals of transfers
- * are deleted, and payments that there is no place for are put off if there are so many that nothing else is seen.
+ * are deleted, and payments that there is no place for are postponed if there are so many that nothing else is seen.
  *
  * Resolves with how many were taken up or taken out of the way, together with those that other workers took up at the same
  * moment; 100 or more means that there may be more. What could not be committed does not count, and where this call got
@@ -59,11 +59,11 @@ async function recoverPayments(context: Context, tellEvents: () => Promise<reado
   const told = tellEvents()
   context.ongoing.keep(told)
   if (settled.some(({ status }) => status === 'rejected')) await told
-  const { payments, putOff } = resultOf(settled[0])
+  const { payments, postponed } = resultOf(settled[0])
   const { receipts, refusals } = resultOf(settled[1])
   const money = [...payments, ...receipts]
   // If there may be more money to move on, the next call must not wait for the host to receive events.
-  const outOfTheWay = putOff + refusals
+  const outOfTheWay = postponed + refusals
   const events = countOf(money, outOfTheWay) >= BATCH ? [] : await told
   const counts = { payments: countTaken(payments), receipts: countTaken(receipts), events: countTaken(events) }
   const count = countOf([...money, ...events], outOfTheWay)
@@ -89,14 +89,14 @@ function countTaken(outcomes: readonly TakenUp[]): number {
 }
 
 /**
- * Takes up the payments that are longest due; it looks on behind those for a rail that there is no place for, and puts them
- * off if it sees no end of them: `putOff` is how many. As many as there are places stay due, for another process
+ * Takes up the payments that are longest due; it looks on behind those for a rail that there is no place for, and postpones
+ * them if it sees no end of them: `postponed` is how many. As many as there are places stay due, for another process
  * or for the next call.
  */
 async function recoverDue(
   context: Context,
   now: number,
-): Promise<{ readonly payments: readonly TakenUp[]; readonly putOff: number }> {
+): Promise<{ readonly payments: readonly TakenUp[]; readonly postponed: number }> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const takePlace = context.deliveries.openPlaces()
@@ -106,16 +106,16 @@ async function recoverDue(
     if (isMore && limit < MOST_READ) continue
     // Started at once, so that what another call counts meanwhile includes this.
     const taken = found.map((record) => takeUp(context, record))
-    const putOff = isMore ? await putOffAll(context, [...left].slice(MOST_DELIVERIES)) : 0
-    return { payments: await Promise.all(taken), putOff }
+    const postponed = isMore ? await postponeAll(context, [...left].slice(MOST_DELIVERIES)) : 0
+    return { payments: await Promise.all(taken), postponed }
   }
 }
 
 /** Lets others come before payments that are due, but for those that another process was faster with. Answers how many. */
-async function putOffAll(context: Context, records: readonly StoredRecord<'outgoing-payment'>[]): Promise<number> {
+async function postponeAll(context: Context, records: readonly StoredRecord<'outgoing-payment'>[]): Promise<number> {
   const from = context.clock.now() + context.limits.leaseSeconds * 1000
   const changes = records.map((record, index): Change => {
-    const dueAt = from + Math.floor((PUT_OFF_MILLISECONDS * index) / records.length)
+    const dueAt = from + Math.floor((POSTPONED_MILLISECONDS * index) / records.length)
     return { ...record, action: 'replace', dueAt }
   })
   let count = 0

@@ -146,11 +146,11 @@ describe('recover(), while a rail takes its time', () => {
     expect(reads.map(({ arguments: [, , limit] }) => limit)).toEqual([100, 400, 1600])
     const from = world.wallet.clock.now() + LEASE
     const changed = (await world.storage.all('outgoing-payment')).filter((record, at) => record !== before[at])
-    const putOff = changed.filter(({ dueAt }) => dueAt !== from)
-    expect(putOff.length).toBeGreaterThan(1280)
+    const postponed = changed.filter(({ dueAt }) => dueAt !== from)
+    expect(postponed.length).toBeGreaterThan(1280)
     for (const record of changed) expect(record).toMatchObject({ value: { state: 'sending', attempts: 1 } })
     // They do not come back together.
-    const moments = putOff.map(({ dueAt = 0 }) => dueAt)
+    const moments = postponed.map(({ dueAt = 0 }) => dueAt)
     expect(new Set(moments).size).toBe(moments.length)
     expect([Math.min(...moments) > from, Math.max(...moments) < from + 240_000]).toEqual([true, true])
     expect([await recover(), (await local())?.value.state]).toEqual([1, 'completed'])

@@ -43,7 +43,7 @@ export async function deliverByRail(
     return endDelivery(context, record, payment, { outcome: 'ended', progress, reason: stop })
   const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
   // A rail that was removed from the configuration may come back, and then it can find out.
-  if (method === undefined) return putOff(context, record, payment, 'no_payment_method')
+  if (method === undefined) return tryLater(context, record, payment, 'no_payment_method')
   let details: IlpPaymentMethod | undefined
   try {
     details = await detailsFor(context, payment, receiver)
@@ -51,7 +51,7 @@ export async function deliverByRail(
     // A secret that this process lacks may come back, or another process may have it.
     const message = cause instanceof Error ? cause.message : 'a payment could not be moved on'
     tellFault(context, message, cause)
-    return putOff(context, record, payment, message)
+    return tryLater(context, record, payment, message)
   }
   if (details === undefined) {
     return isInFlight(progress)
@@ -69,7 +69,7 @@ export async function deliverByRail(
   } catch (cause) {
     if (followed.isLost()) return { outcome: 'lost' }
     tellFault(context, 'a payment could not be moved on', cause)
-    return putOff(context, followed.current(), payment, 'rail_failed')
+    return tryLater(context, followed.current(), payment, 'rail_failed')
   }
 }
 
@@ -84,7 +84,7 @@ function whyStopped(context: Context, payment: RailPayment, receiver: CheckedRec
 }
 
 /** Leaves a payment for later, as long as that may change something; after that it ends, or the host is asked. */
-async function putOff(
+async function tryLater(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   payment: RailPayment,
@@ -180,7 +180,7 @@ async function conclude(
       return leaveToHost(context, record, payment, pending, 'pending')
     }
     case 'later':
-      return putOff(context, record, payment, result.reason)
+      return tryLater(context, record, payment, result.reason)
     default:
       throw new TypeError('a payment method answered with an outcome that does not exist')
   }

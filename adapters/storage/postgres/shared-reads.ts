@@ -12,7 +12,7 @@ type Records = readonly (StoredRecord | undefined)[]
 type Found = ReadonlyMap<string, Parameter>
 
 /** Resolves, once the turn is over, with what is found for these keys and all others of the turn. */
-type JoinedRead = (keys: readonly Key[]) => Promise<Found>
+type SharedRead = (keys: readonly Key[]) => Promise<Found>
 
 interface Asked {
   readonly keys: readonly Key[]
@@ -41,7 +41,7 @@ function cellsOf(record: Parameter): readonly unknown[] {
 }
 
 /** Reads records of these kinds, all that are asked for in one turn in one statement. */
-function joinReads(query: Query, kinds: readonly RecordKind[], text: string): JoinedRead {
+function shareReads(query: Query, kinds: readonly RecordKind[], text: string): SharedRead {
   const readAll = async (keys: readonly Key[]): Promise<Found> => {
     const idsOf = (wanted: RecordKind): Set<string> =>
       new Set(keys.flatMap(({ kind, id }) => (kind === wanted ? [id] : [])))
@@ -63,7 +63,7 @@ function joinReads(query: Query, kinds: readonly RecordKind[], text: string): Jo
 }
 
 /**
- * Reads records by their keys, at one moment, in one statement, which reads of the same kinds share where they are asked for
+ * Reads records by their keys, at one moment, in one statement, which reads of the same kinds share if they are asked for
  * in one turn of the event loop. None waits for a statement that is under way; and each reader decodes what it
  * asked for by itself, so that a record that cannot be read is a fault for those alone who want it.
  */
@@ -71,20 +71,20 @@ export function createReader(
   query: Query,
   tableOf: (kind: RecordKind) => Table,
 ): (keys: readonly Key[]) => Promise<Records> {
-  const known = new Map<string, JoinedRead>()
+  const known = new Map<string, SharedRead>()
 
-  const joinedRead = (keys: readonly Key[]): JoinedRead => {
+  const sharedRead = (keys: readonly Key[]): SharedRead => {
     const kinds = [...new Set(keys.map(({ kind }) => kind))].sort()
     const name = kinds.join(' ')
-    const joined = known.get(name) ?? joinReads(query, kinds, readText(kinds, tableOf))
-    known.set(name, joined)
-    return joined
+    const shared = known.get(name) ?? shareReads(query, kinds, readText(kinds, tableOf))
+    known.set(name, shared)
+    return shared
   }
 
   return async (keys) => {
     const storable = keys.filter(({ id }) => isStorable(id))
     if (storable.length === 0) return keys.map(() => undefined)
-    const found = await joinedRead(storable)(storable)
+    const found = await sharedRead(storable)(storable)
     return keys.map(({ kind, id }) => {
       const record = found.get(nameOf(kind, id))
       return record === undefined ? undefined : decodeRecord(kind, tableOf(kind).layout, cellsOf(record))
