@@ -65,7 +65,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
     chargeCreation: meterCreations(clock, limits.createdPerHour),
     chargeRefusal: tokenBuckets(clock, REFUSALS),
     emit,
-    // Money events are only kept where somebody asked for them: the default sink would acknowledge and drop them.
+    // Money events are only kept if somebody asked for them: the default sink would acknowledge and drop them.
     ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
     serialize: createSerializer(),
   } satisfies Context)

@@ -213,7 +213,7 @@ interface PresentedToken {
   readonly isUsable: boolean
 }
 
-/** The tokens of some requests by the requests' ids; none where its secret is gone. */
+/** The tokens of some requests by the requests' ids; none if its secret is gone. */
 async function readTokens(
   context: Context,
   requests: readonly SignedRequest[],

@@ -153,7 +153,7 @@ function grantedAccess(
 }
 
 /**
- * Refuses what goes beyond what was asked, and where the directory knows no active account that it is given for, or another
+ * Refuses what goes beyond what was asked, and if the directory knows no active account that it is given for, or another
  * one than when the client asked: what one owner was asked is not the next one's to answer. @spec RS-13 @spec T-52
  */
 async function approveGrant(

@@ -31,7 +31,7 @@ export interface AccessTokens {
 export interface AccessTokensOptions {
   readonly clock: Clock
   readonly requests: SignedRequests
-  /** A wallet address by which this server is known where its key alone is not enough. */
+  /** A wallet address by which this server is known if its key alone is not enough. */
   readonly clientWalletAddress?: string
 }
 
@@ -54,7 +54,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
   const isExpired = ({ askedAt, expiresIn }: HeldToken): boolean =>
     expiresIn !== undefined && clock.now() >= askedAt + expiresIn * 1000
 
-  /** Asks as a client that is known by its key, and where that is refused by its wallet address; first as it worked before. */
+  /** Asks as a client that is known by its key, and if that is refused by its wallet address; first as it worked before. */
   async function requestGrant(authServer: string, standing: OutboundStanding): Promise<TokenResult> {
     const { jwk } = await requests.key()
     const isByAddress = takenByAddress.get(authServer) === true

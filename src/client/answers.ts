@@ -54,7 +54,7 @@ export interface AccessToken {
   readonly value: string
   /** Where it is rotated. */
   readonly manage: string
-  /** The seconds that it lasts; absent where its server does not say. */
+  /** The seconds that it lasts; absent if its server does not say. */
   readonly expiresIn?: number
 }
 
@@ -117,7 +117,7 @@ const IncomingPayment = v.pipe(
   v.check(({ incomingAmount, receivedAmount }) => !incomingAmount || isSameAsset(incomingAmount, receivedAmount)),
 )
 
-/** The incoming payment that lives at `url`; `undefined` where the document is none, or another one. @spec QUO-9 */
+/** The incoming payment that lives at `url`; `undefined` if the document is none, or another one. @spec QUO-9 */
 export function parseIncomingPayment(document: unknown, url: string): RemoteIncomingPayment | undefined {
   const parsed = v.safeParse(IncomingPayment, document)
   if (!parsed.success || parseReceiver(parsed.output.id)?.url !== url) return undefined

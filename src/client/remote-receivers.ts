@@ -28,7 +28,7 @@ export interface RemoteReceiversOptions {
 /** For all requests that it takes to read one receiver. */
 const DEADLINE_SECONDS = 3
 
-/** A read with a token. None where it failed before. */
+/** A read with a token. None if it failed before. */
 interface Attempt {
   readonly found: FoundReceiver
   readonly token?: HeldToken
@@ -61,7 +61,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     return retryAfterSeconds > 0 ? { ok: false, reason: 'rate_limited', retryAfterSeconds } : undefined
   }
 
-  /** As the authorization server that worked before says; where that is refused, as the one that is named now. */
+  /** As the authorization server that worked before says; if that is refused, as the one that is named now. */
   async function read(receiver: Receiver, reading: Reading): Promise<FoundReceiver> {
     const { known, asker } = reading
     if (known === undefined || known.isDoubted) return readAfresh(receiver, reading)

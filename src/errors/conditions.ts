@@ -61,7 +61,7 @@ export function rateLimited(retryAfterSeconds: number, message: string): OpenPay
   })
 }
 
-/** The outcome is not known yet, or the store cannot be reached. Never used where a refusal is certain. */
+/** The outcome is not known yet, or the store cannot be reached. Never used if a refusal is certain. */
 export function unavailable(message: string): OpenPaymentsError {
   return refuse(
     'unavailable',

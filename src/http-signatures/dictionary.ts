@@ -5,7 +5,7 @@ const STRING = /"(?:\\.|[^"\\])*"/g
 const UNFIT_ITEM = /[=( ]-?\d+\.|@|%"/
 
 /**
- * Reads an RFC 8941 dictionary. `undefined` where the text is none, and also where
+ * Reads an RFC 8941 dictionary. `undefined` if the text is none, and also if
  * - a key occurs twice: a structured field parser keeps the last one silently, and the last one need not be the one
  *   that another reader of the message looks at;
  * - it holds a decimal, whose written form is lost in parsing (`1.0` becomes `1`), or an item of RFC 9651, which

@@ -7,7 +7,7 @@ export function isPrintableAscii(text: string): boolean {
 }
 
 /**
- * The value of one field line: folds replaced by a space, outer whitespace removed. `undefined` where it holds
+ * The value of one field line: folds replaced by a space, outer whitespace removed. `undefined` if it holds
  * anything but printable ASCII.
  * @spec SIG-16
  */
@@ -21,7 +21,7 @@ export function fieldLineValue(line: string): string | undefined {
     .trim()
 }
 
-/** The value of a field: its lines joined with `, `. `undefined` where a line holds anything but printable ASCII. @spec SIG-16 */
+/** The value of a field: its lines joined with `, `. `undefined` if a line holds anything but printable ASCII. @spec SIG-16 */
 export function combineFieldLines(lines: readonly string[]): string | undefined {
   const values: string[] = []
   for (const line of lines) {

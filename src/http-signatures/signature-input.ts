@@ -9,7 +9,7 @@ export type LegacySyntax = 'php' | 'rust'
 export interface SignatureInput {
   /** The covered components in order, and the parameters of the signature. */
   readonly covered: InnerList
-  /** What stands behind `"@signature-params": ` in the signature base, where that is not `covered` as it is serialised. @spec D2 */
+  /** What stands behind `"@signature-params": ` in the signature base, if that is not `covered` as it is serialised. @spec D2 */
   readonly signatureParams?: string
   /** 64 bytes. */
   readonly signature: Uint8Array
@@ -26,7 +26,7 @@ const MAXIMUM_LABELS = 4
 const SIGNATURE_LENGTH = 64
 
 /**
- * The signatures whose label stands in both fields, in the order of Signature-Input. `malformed` where a field is no
+ * The signatures whose label stands in both fields, in the order of Signature-Input. `malformed` if a field is no
  * dictionary, so that another reader may be tried.
  * @spec SIG-1 @spec SIG-4
  */

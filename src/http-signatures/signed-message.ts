@@ -10,9 +10,9 @@ export interface SignedMessage {
    * @spec SIG-29 @spec SIG-31
    */
   readonly targetUris: readonly string[]
-  /** Every line of a field in order; `name` is in lower case. Empty where there is none. */
+  /** Every line of a field in order; `name` is in lower case. Empty if there is none. */
   headerLines(name: string): readonly string[]
-  /** The raw bytes; empty where there is no body. */
+  /** The raw bytes; empty if there is no body. */
   readonly body: Uint8Array
   /**
    * The parameters of its query (the same in each URL) by their encoded names, `undefined` for what occurs twice; and its

@@ -49,7 +49,7 @@ export async function readSignatures(
   return { ok: true, candidates }
 }
 
-/** The signatures of a message by the strict reader, and where that one cannot read it, by the accepted legacy ones. @spec D2 */
+/** The signatures of a message by the strict reader, and if that one cannot read it, by the accepted legacy ones. @spec D2 */
 function readSignatureHeaders(
   message: SignedMessage,
   legacySyntax: readonly LegacySyntax[],

@@ -45,7 +45,7 @@ export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
   return proveToken(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
 }
 
-/** The same where the path names a record of a kind by its id: it is read in one round trip with the token. */
+/** The same if the path names a record of a kind by its id: it is read in one round trip with the token. */
 export async function identifyNaming<K extends RecordKind>(exchange: Exchange, kind: K): Promise<NamingCaller<K>> {
   const { context, params } = exchange
   const id = params['id'] ?? ''
@@ -171,7 +171,7 @@ async function claimsOf(
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
   const singleUse = isSingleUse(exchange)
-  // Kept longer against a wrong clock only where a quota counts it; what else is single use does no more the second time. @spec T-37
+  // Kept longer against a wrong clock only if a quota counts it; what else is single use does no more the second time. @spec T-37
   const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   const claim = async (what: Claim['what'], used: string, order = ''): Promise<Claim> => {
     const id = order + toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))

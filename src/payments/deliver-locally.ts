@@ -96,7 +96,7 @@ async function writeOutcome(
 
 /**
  * Commits against the incoming payment, which other payers may change at any time, and reads it again when they do.
- * Where the outgoing payment itself was changed, it belongs to another worker and this one stops.
+ * If the outgoing payment itself was changed, it belongs to another worker and this one stops.
  */
 async function decideAtReceiver<T>(
   context: Context,

@@ -41,7 +41,7 @@ export function outgoingPaymentEvent(
   }
   if (what !== 'failed') return { type: `outgoing_payment.${what}`, ...event }
   const { decision, delivery } = payment
-  // Where nothing was sent the decision says why, else the delivery that ended before all had arrived.
+  // If nothing was sent the decision says why, else the delivery that ended before all had arrived.
   const reason = decision?.action === 'release' ? decision.reason : delivery?.reason
   return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
@@ -54,7 +54,7 @@ export function refusalSubject(receiptId: string): string {
   return `receipt-${receiptId}`
 }
 
-/** The subject of an event, from its id, where it is followed by its place among the events of that subject. */
+/** The subject of an event, from its id, in which it is followed by its place among the events of that subject. */
 export function subjectOf(eventId: string): string {
   return eventId.slice(0, eventId.lastIndexOf(':'))
 }

@@ -27,7 +27,7 @@ const EVENTS_MILLISECONDS = 1000
  * are deleted, and payments that there is no place for are postponed if there are so many that nothing else is seen.
  *
  * Resolves with how many were taken up or taken out of the way, together with those that other workers took up at the same
- * moment; 100 or more means that there may be more. What could not be committed does not count, and where this call got
+ * moment; 100 or more means that there may be more. What could not be committed does not count, and if this call got
  * nothing, nothing does: to call again at once would be of no use.
  *
  * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards.

@@ -6,7 +6,7 @@ const DAY_MILLISECONDS = 86_400_000
 
 /**
  * Reads an RFC 3339 date-time to milliseconds; digits of a second beyond the third are cut, and a leap second is the first
- * second of the next day. `undefined` where the text is no such moment.
+ * second of the next day. `undefined` if the text is no such moment.
  */
 export function parseDateTime(text: string): number | undefined {
   const match = RFC_3339.exec(text)

@@ -37,7 +37,7 @@ const WITH_HOST = /^https?:\/\/[^/]/i
 export const FORBIDDEN_SCHEMES: readonly string[] = ['javascript', 'data', 'file', 'blob', 'vbscript']
 
 /**
- * Reads the URL to which a client wants the browser sent back. `undefined` where it is not absolute and of at most 2048
+ * Reads the URL to which a client wants the browser sent back. `undefined` if it is not absolute and of at most 2048
  * characters; has a fragment or userinfo; or is neither https, nor http on a loopback host with `loopbackHttp`, nor of
  * one of the embedder's app `schemes` (`com.example.app`, in lower case). No option admits `javascript:` and its like,
  * nor http elsewhere.

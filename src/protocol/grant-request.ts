@@ -13,7 +13,7 @@ export interface InteractionRequest {
 /** The body of a grant request. It asks for access, for a subject, or for both. */
 export interface GrantRequest {
   readonly client: ClientIdentification
-  /** Empty where only a subject is asked for. */
+  /** Empty if only a subject is asked for. */
   readonly access: readonly Access[]
   /** The wallet address whose owner is to prove control of it, as the client wrote it. */
   readonly subject?: string

@@ -8,7 +8,7 @@ export function isIdentifier(text: string): boolean {
 
 /**
  * A point in time in milliseconds as 12 hexadecimal digits, with which the id of a record can begin that nobody else is shown.
- * Databases keep ids in their order: those of one moment then share a page of the index, where random ones each need one
+ * Databases keep ids in their order: those of one moment then share a page of the index, while random ones each need one
  * of their own to be read and written.
  */
 export function inOrderOfTime(milliseconds: number): string {
@@ -81,7 +81,7 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of base64url text without padding; `undefined` where it holds a foreign character or is not canonical
+ * The bytes of base64url text without padding; `undefined` if it holds a foreign character or is not canonical
  * (bits left over that are not zero), so that two texts never mean the same bytes.
  */
 export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {

@@ -12,7 +12,7 @@ export interface RepeatingInterval {
   readonly months: number
   /** The rest of the period: weeks, days and times, a day being 86 400 s. @spec IVL-7 */
   readonly milliseconds: number
-  /** The n of `Rn`; absent where the interval never ends. */
+  /** The n of `Rn`; absent if the interval never ends. */
   readonly repetitions?: number
 }
 
@@ -102,7 +102,7 @@ export function parseInterval(text: string): ParsedInterval {
 
 /**
  * The anchor moved by `periods` periods: months first, always from the anchor itself and onto the month's last day
- * where it is shorter, so that nothing drifts; then fixed milliseconds. Infinite beyond the range of `Date`.
+ * if that month is shorter, so that nothing drifts; then fixed milliseconds. Infinite beyond the range of `Date`.
  * @spec IVL-1 @spec IVL-8
  */
 function momentAfter(interval: RepeatingInterval, periods: number): number {
@@ -115,7 +115,7 @@ function momentAfter(interval: RepeatingInterval, periods: number): number {
   return Math.abs(moment) <= LAST_MOMENT ? moment : periods * Number.POSITIVE_INFINITY
 }
 
-/** The window that begins `step` periods after the anchor; before it where `step` is negative. */
+/** The window that begins `step` periods after the anchor; before it if `step` is negative. */
 function windowFrom(interval: RepeatingInterval, step: number): IntervalWindow {
   return {
     index: interval.anchor === 'start' ? step : -step - 1,
@@ -124,14 +124,14 @@ function windowFrom(interval: RepeatingInterval, step: number): IntervalWindow {
   }
 }
 
-/** How many windows there are; `undefined` where they never end. `R0` counted in total has none. @spec IVL-6 */
+/** How many windows there are; `undefined` if they never end. `R0` counted in total has none. @spec IVL-6 */
 export function windowCount(interval: RepeatingInterval, counting: IntervalCounting): number | undefined {
   if (interval.repetitions === undefined) return undefined
   return counting === 'additional' ? interval.repetitions + 1 : interval.repetitions
 }
 
 /**
- * The window that holds a moment; `undefined` where none does. Its cost does not depend on how many windows lie
+ * The window that holds a moment; `undefined` if none does. Its cost does not depend on how many windows lie
  * between: calendar months stray from their mean by less than nine days, so the estimate is off by one at most.
  * @spec IVL-2 @spec IVL-3 @spec IVL-9
  */
@@ -151,7 +151,7 @@ export function windowAt(
   return undefined
 }
 
-/** The start of the first window, in milliseconds; `undefined` where there is none: no window, or endless ones before an end. */
+/** The start of the first window, in milliseconds; `undefined` if there is none: no window, or endless ones before an end. */
 export function firstWindowStart(interval: RepeatingInterval, counting: IntervalCounting): number | undefined {
   const count = windowCount(interval, counting)
   if (count === 0) return undefined
@@ -160,7 +160,7 @@ export function firstWindowStart(interval: RepeatingInterval, counting: Interval
 }
 
 /**
- * The end of the last window, in milliseconds; `undefined` where there is none. An end beyond the range of `Date`
+ * The end of the last window, in milliseconds; `undefined` if there is none. An end beyond the range of `Date`
  * is given as the last moment in it.
  */
 export function lastWindowEnd(interval: RepeatingInterval, counting: IntervalCounting): number | undefined {

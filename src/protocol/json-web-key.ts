@@ -100,7 +100,7 @@ function isListOfTexts(value: unknown): value is readonly string[] {
 
 /**
  * Reads a key set. Entries that are not usable Ed25519 keys, and those that share their kid, are left out; `undefined`
- * where the document is no key set or holds more than 20 keys.
+ * if the document is no key set or holds more than 20 keys.
  * @spec KEY-7
  */
 export function parseKeySet(document: unknown): readonly PublicKey[] | undefined {
@@ -117,7 +117,7 @@ function kidOf(jwk: unknown): unknown {
   return isObject(jwk) ? jwk['kid'] : undefined
 }
 
-/** The key with this `kid`; none where two keys have it, since either could be meant. @spec KEY-7 */
+/** The key with this `kid`; none if two keys have it, since either could be meant. @spec KEY-7 */
 export function findKey(keys: readonly PublicKey[], kid: string): PublicKey | undefined {
   const [found, ...others] = keys.filter((key) => key.kid === kid)
   return others.length === 0 ? found : undefined

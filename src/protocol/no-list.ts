@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 
 /**
- * What is no list. A schema of an object reads a list as one without members, which matters where all of them may be
+ * What is no list. A schema of an object reads a list as one without members, which matters if all of them may be
  * missing: limits that are a list would be no limits.
  */
 export const NoList: v.GenericSchema<unknown> = v.pipe(

@@ -24,7 +24,7 @@ export interface Terms extends Exchange {
 const MAX_RATE_LENGTH = 40
 const DECIMAL = /^\d+(?:\.(\d+))?$/
 
-/** Reads a rate such as `0.92`: plain digits, at most 40 characters, above zero. `undefined` where the text is none. @spec QUO-8 */
+/** Reads a rate such as `0.92`: plain digits, at most 40 characters, above zero. `undefined` if the text is none. @spec QUO-8 */
 export function parseRate(text: string): Rate | undefined {
   const match = text.length <= MAX_RATE_LENGTH ? DECIMAL.exec(text) : null
   if (match === null) return undefined
@@ -54,8 +54,8 @@ function unitRate(terms: Exchange): Rate {
 }
 
 /**
- * What a receiver gets for a debit, and the fee in it: the fee rounds up, the receive amount down. Zero where the debit
- * is too small; `undefined` where the fee exceeds the debit or the result does not fit an amount.
+ * What a receiver gets for a debit, and the fee in it: the fee rounds up, the receive amount down. Zero if the debit
+ * is too small; `undefined` if the fee exceeds the debit or the result does not fit an amount.
  * @spec QUO-8 @spec AMT-4
  */
 export function priceFixedSend(
@@ -70,7 +70,7 @@ export function priceFixedSend(
 }
 
 /**
- * The smallest debit that gives a receiver at least `receive`, and the fee in it: the debit rounds up. `undefined` where
+ * The smallest debit that gives a receiver at least `receive`, and the fee in it: the debit rounds up. `undefined` if
  * it does not fit an amount.
  * @spec QUO-8 @spec AMT-4
  */
@@ -118,8 +118,8 @@ export function isWithinTolerance(rail: RailRate, exchange: Exchange, toleranceB
 const MEASURED_UNITS = 1000n
 
 /**
- * The smallest debit of which anything arrives; over a rail, that for which it still does where the rail measures the same way
- * a unit lower. `undefined` where there is none.
+ * The smallest debit of which anything arrives; over a rail, that for which it still does if the rail measures the same way
+ * a unit lower. `undefined` if there is none.
  * @spec QUO-4
  */
 export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_ONE): bigint | undefined {
@@ -129,9 +129,9 @@ export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_
 }
 
 /**
- * What a payment takes of its debit where only `sent` of the `sendAmount` that it is priced for has left: its part of
+ * What a payment takes of its debit if only `sent` of the `sendAmount` that it is priced for has left: its part of
  * what leaves rounded up, all of the fixed fee, which is included in `fee`, and its part of the rest of the fee rounded
- * down. All of it where all has left, and nothing where nothing has. @spec OUT-9
+ * down. All of it if all has left, and nothing if nothing has. @spec OUT-9
  */
 export function priceOfPart(
   price: { readonly debit: bigint; readonly fee: bigint; readonly fixedFee: bigint; readonly sendAmount: bigint },

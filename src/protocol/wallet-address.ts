@@ -34,7 +34,7 @@ export function isLoopbackHost(hostname: string): boolean {
 }
 
 /**
- * The one name of a wallet address: host in lower case, no trailing slash, `/.well-known/pay` where there is no path.
+ * The one name of a wallet address: host in lower case, no trailing slash, `/.well-known/pay` if there is no path.
  * `undefined` if the text is not one: other than https; with userinfo, port, query or fragment; with a reserved or
  * empty segment; longer than 2048 characters; or written otherwise than a URL parser writes it (dot segments, a host in
  * Unicode, an escape of an ASCII character), so that one account never has two names. In a host the Kelvin sign (U+212A) is

@@ -50,7 +50,7 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
 }
 
 /**
- * A right to quotes names no wallet address. Where it needs consent, it is about the one whose owner has given it, like every
+ * A right to quotes names no wallet address. If it needs consent, it is about the one whose owner has given it, like every
  * right that needs consent.
  */
 function isBeyondConsent({ policies }: Context, { token }: TokenCaller, walletAddress: string | undefined): boolean {

@@ -9,8 +9,8 @@ import type { SingleUse } from '../records/decide-once.ts'
 const FIELD = 'idempotency-key'
 
 /**
- * What a creating request uses up: its signature, and the key in its `Idempotency-Key`, where it names one. A key counts
- * only where the client has signed it: one that somebody else has put there would make a payment look made.
+ * What a creating request uses up: its signature, and the key in its `Idempotency-Key`, if it names one. A key counts
+ * only if the client has signed it: one that somebody else has put there would make a payment look made.
  * @spec OUT-12
  */
 export async function singleUseOf(exchange: Exchange, { token, proof }: TokenCaller): Promise<SingleUse> {

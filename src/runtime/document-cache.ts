@@ -33,7 +33,7 @@ const RETRY_MILLISECONDS = 10_000
 /** How many answers are held of what was good once, and how many of what never was; the one unused for longest makes room. */
 const MAXIMUM_ENTRIES = 1000
 
-/** Where there is no room, a host that has more than these makes room for its own. @spec T-5 */
+/** If there is no room, a host that has more than these makes room for its own. @spec T-5 */
 const SHARE_OF_HOST = 100
 
 /** What one who asks for a document wants of it. */
@@ -47,7 +47,7 @@ export interface Ask<T> {
 }
 
 /**
- * Holds what `load` answers, by key, which is a URL, for 60 seconds, or 10 where it is not good. Concurrent calls for one key share
+ * Holds what `load` answers, by key, which is a URL, for 60 seconds, or 10 if it is not good. Concurrent calls for one key share
  * one load. `isEnough` may find a held good answer wanting; then it is loaded again if the last load is 10 seconds ago.
  * A load that fails meanwhile does not displace a good answer, and one that did not ask is not held. `load` is told whom it is for.
  * @spec KEY-12 @spec T-4 @spec T-5

@@ -47,7 +47,7 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
   const budgetOfKnown = failuresBudget(clock)
 
   // What strangers make this server ask of a host, or of its address under whatever name, shuts out no client there that is
-  // known: it pays only where it fails, and once a minute not at all where it was answered well the last time. A name that
+  // known: it pays only if it fails, and once a minute not at all if it was answered well the last time. A name that
   // was good and is pointed at a victim so reaches it once for each good answer of its owner's own server.
   const keySets = cacheDocuments(clock, async (walletAddress, standing) => {
     const url = `${walletAddress}/jwks.json`
@@ -56,7 +56,7 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
     const budget = budgetOfKnown()
     const loaded = readKeySet(await fetchDocument({ ...requests, budget }, url))
     const isUnasked = budget.isSpent()
-    // Where its address has had its share of failures, its host has not failed once more.
+    // If its address has had its share of failures, its host has not failed once more.
     if (loaded.isGood || isUnasked) budget.giveBack()
     return { ...loaded, isUnasked }
   })

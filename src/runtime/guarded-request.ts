@@ -127,7 +127,7 @@ async function exchange(
 }
 
 /**
- * The addresses of a name; none where one of them is not public, or has had its share of requests, since the connection may
+ * The addresses of a name; none if one of them is not public, or has had its share of requests, since the connection may
  * go to any of them.
  */
 async function publicAddresses(requests: GuardedRequests, hostname: string): Promise<readonly string[]> {

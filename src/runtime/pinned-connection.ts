@@ -56,7 +56,7 @@ declare const process:
     }
   | undefined
 
-/** The network of this host; `undefined` where it has no built-in modules for it. */
+/** The network of this host; `undefined` if it has no built-in modules for it. */
 export function hostNetwork(): OutboundNetwork | undefined {
   if (typeof process === 'undefined' || process.getBuiltinModule === undefined) return undefined
   const { getBuiltinModule } = process

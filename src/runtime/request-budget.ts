@@ -56,7 +56,7 @@ export function strangersBudget(clock: Clock): RequestBudget {
   }
 }
 
-/** The budget of one request, which costs nothing where it was answered well, or did not go out for want of it. */
+/** The budget of one request, which costs nothing if it was answered well, or did not go out for want of it. */
 export interface FailureBudget extends RequestBudget {
   /** Whether the request did not go out for want of it. */
   isSpent(): boolean

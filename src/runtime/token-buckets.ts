@@ -11,16 +11,16 @@ export interface TokenBucketOptions {
 
 /** Takes one token from the bucket of each key. */
 export interface TokenBuckets {
-  /** 0; where one of them has none, none at all is taken, and it is how many milliseconds it is until all have one. */
+  /** 0; if one of them has none, none at all is taken, and it is how many milliseconds it is until all have one. */
   (...keys: readonly string[]): number
-  /** Puts back what was taken from each, where it is still remembered. */
+  /** Puts back what was taken from each, if it is still remembered. */
   giveBack(...keys: readonly string[]): void
 }
 
 /**
  * A token bucket per key.
  *
- * Where the clock steps back nothing flows in, and the time is counted from there on.
+ * If the clock steps back nothing flows in, and the time is counted from there on.
  */
 export function tokenBuckets(clock: Clock, options: TokenBucketOptions): TokenBuckets {
   const { capacity, refillMilliseconds, maximumKeys } = options

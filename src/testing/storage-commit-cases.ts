@@ -11,7 +11,7 @@ import {
   type StorageCase,
 } from './storage-case.ts'
 
-/** What the store promises of `commit`, where nobody else commits. */
+/** What the store promises of `commit`, if nobody else commits. */
 export const COMMIT_CASES: readonly StorageCase[] = [
   {
     name: 'versions start at 1 and grow by 1 with each write, and a check is none',

@@ -13,7 +13,7 @@ function receiptOf(transfer: string, incomingPaymentId: string): RecordTypes['re
   return { id: `rail:${transfer}`, incomingPaymentId, state: 'credited', amount: sampleAmount(100n), createdAt: MOMENT }
 }
 
-/** An incoming payment that has received so much, and is completed where that is all it asks for. */
+/** An incoming payment that has received so much, and is completed if that is all it asks for. */
 function incomingOf(id: string, received: bigint, asked?: bigint): IncomingPayment {
   return sampleIncomingPayment(id, {
     received: sampleAmount(received),
@@ -29,7 +29,7 @@ function completionOf({ id, walletAddress, received }: IncomingPayment): RecordT
   return { id: eventId, event: { type, id: eventId, at: MOMENT, incomingPayment: id, walletAddress, receivedAmount } }
 }
 
-/** The commit that counts a transfer: the receipt, its sum, and the event where that completes it. */
+/** The commit that counts a transfer: the receipt, its sum, and the event if that completes it. */
 function counting(transfer: string, version: number, value: IncomingPayment): readonly Change[] {
   return [
     { action: 'insert', kind: 'receipt', value: receiptOf(transfer, value.id) },

@@ -34,7 +34,7 @@ export function moveRailAccount(
 }
 
 /**
- * Runs what reads an account of a rail and commits it alone in this process. Where an incoming payment is serialized
+ * Runs what reads an account of a rail and commits it alone in this process. If an incoming payment is serialized
  * too, that comes first.
  */
 export async function serializeRailAccount<T>(

@@ -62,7 +62,7 @@ const MOST_AT_RAIL_ACCOUNT = 512
 
 /**
  * Only what may be taken writes the two records, and waits for others who do: a refusal costs its sender nothing, so that
- * any number of them could keep money waiting. Where too many wait already, one more could expire before its turn.
+ * any number of them could keep money waiting. If too many wait already, one more could expire before its turn.
  */
 async function takeInTurn(
   context: Context,
