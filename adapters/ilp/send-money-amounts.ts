@@ -45,6 +45,16 @@ export interface KnownPath extends PathRate {
   readonly dust: bigint
 }
 
+/**
+ * The smallest packet of which rounding on the way takes no more than was set aside since the rate of the quote; all, where
+ * nothing was. Of what is as many units at both ends nothing is lost to rounding.
+ */
+export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, received }: PathRate): bigint {
+  if (sendAmount === receiveAmount) return 1n
+  const aside = received * sendAmount - receiveAmount * sent
+  return aside > 0n ? ceilDivide(sent * sendAmount, aside) : sendAmount
+}
+
 /** Of so many units a quote keeps one back, by default, so that rounding may take one. */
 const MUCH = 100n
 

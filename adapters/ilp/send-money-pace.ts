@@ -52,14 +52,14 @@ const LONGEST_MILLISECONDS = 60_000
 const MOST_TROUBLES = 12
 const MOST_REFUSALS = 3
 const MOST_SHRINKS = 64
-/** Where liquidity is short packets get smaller, but not so small that rounding eats them. */
+/** Where liquidity is short packets get smaller, but not so small that they are many. */
 const SMALLEST_PART = 16n
 
 /** A payment that would take more packets than this is worth nobody's while, unless the peer itself takes so little at once. */
 const MOST_PACKETS = 1000n
 
-/** Begins at full width, and with the greatest packet that is allowed. */
-export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bigint): Pace {
+/** Begins at full width, and with the greatest packet that is allowed; where liquidity is short goes no lower than `smallest`. */
+export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bigint, smallest: bigint): Pace {
   const startedAt = clock.now()
   const floor = greater(smaller(sendAmount / MOST_PACKETS, maxPacketAmount / SMALLEST_PART), 1n)
   let goodAt = startedAt
@@ -116,7 +116,7 @@ export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bi
     },
     noteShortage(amount) {
       isResizing = true
-      comfort = smaller(limit, greater(ceilDivide(amount, 2n), ceilDivide(limit, SMALLEST_PART)))
+      comfort = smaller(limit, greater(greater(ceilDivide(amount, 2n), smallest), ceilDivide(limit, SMALLEST_PART)))
     },
     noteNothing(amount) {
       dust = greater(dust, amount)

@@ -1,7 +1,7 @@
 import type { RecordProgress } from '../../src/index.ts'
 import { formatProgress, type SendState } from './deliver-notes.ts'
 import type { PathRate } from './probe-path.ts'
-import { isHigher, nextPacket, type SendOrder } from './send-money-amounts.ts'
+import { isHigher, nextPacket, type SendOrder, smallestPart } from './send-money-amounts.ts'
 import { openBook, type Undecided } from './send-money-book.ts'
 import { ASK_MILLISECONDS, countTaken, IN_FLIGHT, noteOutcome, type Sending } from './send-money-outcomes.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
@@ -62,7 +62,7 @@ export async function sendMoney(
   record: RecordProgress,
 ): Promise<SendResult> {
   const { clock, requests } = connection
-  const pace = createPace(clock, maxPacketAmount, order.sendAmount)
+  const pace = createPace(clock, maxPacketAmount, order.sendAmount, smallestPart(order, quotedRate))
   const book = openBook(start)
   const flights = new Set<Promise<void>>()
   const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
