@@ -108,7 +108,7 @@ async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Prom
   const outcome = await server.receive(transfer)
   if (outcome === 'received') return undefined
   // Not sealed: its sender would take that for the last word on a packet that may be taken yet.
-  if (outcome === 'rate_limited') return rejectPlainly(arrival.address, 'T05', 'too many were refused')
+  if (outcome === 'rate_limited') return rejectPlainly(arrival.address, 'T05', 'too many wait, or were refused')
   return refusal ?? rejectTransfer(arrival, outcome)
 }
 
