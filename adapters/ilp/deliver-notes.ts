@@ -11,6 +11,8 @@ export interface OpenPacket extends MoneyPacket {
 export interface SendState {
   readonly sent: bigint
   readonly received: bigint
+  /** What arrived by the receiver's word, which may be more than is counted. */
+  readonly said: bigint
   /** Of the next packet. */
   readonly nextSequence: bigint
   /** Those that have left or may have, and whose outcome is not known. */
@@ -20,7 +22,7 @@ export interface SendState {
 }
 
 /** What is recorded of it. A packet is some 80 characters of at most 16384. */
-export function formatProgress({ sent, received, nextSequence, packets, rate }: SendState): DeliveryProgress {
+export function formatProgress({ sent, received, said, nextSequence, packets, rate }: SendState): DeliveryProgress {
   const inFlight = { sent: 0n, received: 0n }
   for (const { amount, least } of packets) {
     inFlight.sent += amount
@@ -31,7 +33,8 @@ export function formatProgress({ sent, received, nextSequence, packets, rate }: 
     ...(isTaken ? ['taken'] : []),
   ])
   const known = rate && { rate: [rate.sent.toString(), rate.received.toString()] }
-  const notes = JSON.stringify({ next: nextSequence.toString(), packets: listed, ...known })
+  const word = said > received && { said: said.toString() }
+  const notes = JSON.stringify({ next: nextSequence.toString(), packets: listed, ...known, ...word })
   return { sent, received, inFlight, notes }
 }
 
@@ -40,14 +43,17 @@ export function formatProgress({ sent, received, nextSequence, packets, rate }: 
  * receiver have other sequences, so that no answer to one passes for the answer to another.
  */
 export function readProgress(id: string, { sent, received, notes }: DeliveryProgress): SendState {
-  if (notes === '') return { sent, received, nextSequence: BigInt(`0x${id.slice(0, 10)}1`) << 16n, packets: [] }
+  const nextSequence = BigInt(`0x${id.slice(0, 10)}1`) << 16n
+  if (notes === '') return { sent, received, said: received, nextSequence, packets: [] }
   const read: unknown = JSON.parse(notes)
   const packets: unknown = memberOf(read, 'packets')
   if (!Array.isArray(packets)) throw new TypeError('the notes of a delivery list no packets')
   const rate = memberOf(read, 'rate')
+  const said = memberOf(read, 'said')
   return {
     sent,
     received,
+    said: said === undefined ? received : BigInt(textOf(said)),
     nextSequence: BigInt(textOf(memberOf(read, 'next'))),
     ...(rate !== undefined && {
       rate: { sent: BigInt(textOf(memberOf(rate, '0'))), received: BigInt(textOf(memberOf(rate, '1'))) },

@@ -60,13 +60,15 @@ async function deliver(
   const connection = await openConnection(details, { ...end, salt: ascii(id) })
   if (connection === undefined) return endNow('invalid_details')
   const quoted = quotedRate(slippageBasisPoints, delivery)
+  const hasLeft = state.sent > 0n || state.packets.length > 0
   const terms = {
     order: { sendAmount: sendAmount.value, receiveAmount: receiveAmount.value, isFixedReceive },
     maxPacketAmount: peer.maxPacketAmount ?? sendAmount.value,
     isIdempotent: peer.isIdempotent,
     isOver,
     quotedRate: quoted,
-    findRate: (known: PathRate) => findRate(connection, peer, delivery, quoted, known),
+    closingRate: isOneToOne(delivery) ? quoted : times(quoted, MUCH_BETTER),
+    findRate: (known: PathRate) => findRate(connection, peer, delivery, quoted, known, hasLeft),
     findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
@@ -82,17 +84,25 @@ function quotedRate(slippageBasisPoints: number, delivery: Delivery): PathRate {
 
 /** Since the quote the exchange may have become better by a twentieth. */
 const BETTER: PathRate = { sent: 20n, received: 21n }
+/**
+ * And by a quarter while packets leave, where a receiver says that it has all and takes no more: nothing else could be done
+ * than to call a payment failed that has arrived. But not by whatever it says, since the payer is debited in full.
+ */
+const MUCH_BETTER: PathRate = { sent: 4n, received: 5n }
+
+function times(rate: PathRate, other: PathRate): PathRate {
+  return { sent: rate.sent * other.sent, received: rate.received * other.received }
+}
 
 /**
  * What is measured with packets that nobody can take is a mere word, of the receiver and of everybody on the way: by one too
  * good to be true a payment would be over too early, or cut into crumbs. So it is taken for no more than the quote's rate can
  * have become, or than that rate with the one unit that rounding may have hidden of the greatest packet.
  */
-function withinReason(found: PathRate, quoted: PathRate, most: bigint): PathRate {
-  const moved = { sent: quoted.sent * BETTER.sent, received: quoted.received * BETTER.received }
+function withinReason(quoted: PathRate, most: bigint): PathRate {
+  const moved = times(quoted, BETTER)
   const unrounded = { sent: most * quoted.sent, received: most * quoted.received + quoted.sent }
-  const best = isHigher(unrounded, moved) ? unrounded : moved
-  return isHigher(found, best) ? best : found
+  return isHigher(unrounded, moved) ? unrounded : moved
 }
 
 function isOneToOne({ sendAmount, receiveAmount }: Delivery): boolean {
@@ -106,6 +116,7 @@ async function findRate(
   delivery: Delivery,
   quoted: PathRate,
   known: PathRate,
+  hasLeft: boolean,
 ): Promise<PathRate | SendStop> {
   const least = { sent: delivery.sendAmount.value, received: delivery.receiveAmount.value }
   if (!delivery.isFixedReceive || isOneToOne(delivery)) return known
@@ -115,7 +126,11 @@ async function findRate(
     // Of a smaller packet rounding may hide more than of the greatest, also where much arrives: a hop before may count in few
     // units. And at no more than the least next to nothing comes through. Then what is known counts, where it is higher.
     const isCoarse = path.sent < most || !isHigher(path, least)
-    return withinReason(isCoarse && isHigher(known, path) ? known : path, quoted, most)
+    const found = isCoarse && isHigher(known, path) ? known : path
+    const best = withinReason(quoted, most)
+    if (!isHigher(found, best)) return found
+    // While nothing has left, a new quote settles what is to arrive for how much.
+    return hasLeft ? best : { outcome: 'ended', reason: 'rate_moved' }
   }
   return path.reason === 'refused'
     ? { outcome: 'ended', reason: path.detail }

@@ -25,8 +25,8 @@ export interface PacketBook {
   plan(packet: Pick<MoneyPacket, 'amount' | 'least' | 'expiresAt'>): Undecided
   /** The money has not left, or has come back. */
   drop(packet: Undecided): void
-  /** The money is with the receiver, who says how much arrived. */
-  settle(packet: Undecided, arrived: bigint): void
+  /** The money is with the receiver, who says how much arrived; and how much of that counts. */
+  settle(packet: Undecided, said: bigint, counted: bigint): void
   /**
    * The most that a packet can have brought by a rate that never falls. Rounded up once for all that was settled since the
    * book was opened: once for each, a receiver could gain nearly a unit with every packet.
@@ -36,7 +36,7 @@ export interface PacketBook {
 
 /** Opens the book where it was left; what was undecided then may have left. */
 export function openBook({ packets, ...start }: SendState): PacketBook {
-  let { sent, received, nextSequence } = start
+  let { sent, received, said, nextSequence } = start
   const undecided = new Map<bigint, Undecided>()
   const enter = (packet: OpenPacket, state: Undecided['state']): Undecided => {
     const entry = { ...packet, state, mayHaveLeft: state !== 'planned', asks: 0, askAt: 0 }
@@ -49,7 +49,7 @@ export function openBook({ packets, ...start }: SendState): PacketBook {
   }
   return {
     drop,
-    state: () => ({ sent, received, nextSequence, packets: [...undecided.values()] }),
+    state: () => ({ sent, received, said, nextSequence, packets: [...undecided.values()] }),
     undecided: (wanted) => [...undecided.values()].filter(({ state }) => wanted === undefined || state === wanted),
     assigned(rate) {
       const sums = { sent, received, expected: received }
@@ -61,10 +61,11 @@ export function openBook({ packets, ...start }: SendState): PacketBook {
       return sums
     },
     plan: (packet) => enter({ sequence: nextSequence++, ...packet, isTaken: false }, 'planned'),
-    settle(packet, arrived) {
+    settle(packet, word, counted) {
       drop(packet)
       sent += packet.amount
-      received = smaller(received + arrived, MAX_UINT64)
+      said = smaller(said + word, MAX_UINT64)
+      received = smaller(received + counted, MAX_UINT64)
     },
     mostArrived({ amount }, rate) {
       const brought = ceilDivide((sent - start.sent + amount) * rate.received, rate.sent)

@@ -42,7 +42,8 @@ export function noteOutcome(sending: Sending, packet: Undecided, outcome: Packet
  */
 export function countTaken({ order, book, pace, bestRate }: Sending, packet: Undecided, arrived: bigint): void {
   const { amount, least } = packet
-  book.settle(packet, order.isFixedReceive ? smaller(arrived, book.mostArrived(packet, bestRate())) : arrived)
+  const most = order.isFixedReceive ? book.mostArrived(packet, bestRate()) : arrived
+  book.settle(packet, arrived, smaller(arrived, most))
   if (arrived === 0n) pace.noteNothing(amount)
   // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
   if (arrived < least && amount * order.receiveAmount > order.sendAmount)

@@ -1,7 +1,7 @@
 import type { RecordProgress } from '../../src/index.ts'
 import { formatProgress, type SendState } from './deliver-notes.ts'
 import type { PathRate } from './probe-path.ts'
-import { isHigher, nextPacket, type SendOrder, smallestPart } from './send-money-amounts.ts'
+import { isHigher, nextPacket, type SendOrder, smaller, smallestPart } from './send-money-amounts.ts'
 import { openBook, type Undecided } from './send-money-book.ts'
 import { ASK_MILLISECONDS, countTaken, IN_FLIGHT, noteOutcome, type Sending } from './send-money-outcomes.ts'
 import { createPace, type SendStop } from './send-money-pace.ts'
@@ -18,6 +18,8 @@ export interface SendTerms {
   readonly isOver: boolean
   /** What arrived of what leaves when the price was made. */
   readonly quotedRate: PathRate
+  /** By no better one a receiver that takes no more, for good, can have what its word says. */
+  readonly closingRate: PathRate
   /** What arrives of what leaves now, by what is `known`; or why nothing may leave. Asked once, before the first new packet. */
   findRate(known: PathRate): Promise<PathRate | SendStop>
   /**
@@ -57,7 +59,7 @@ const MOST_UNDECIDED = 64
  */
 export async function sendMoney(
   connection: StreamConnection,
-  { order, maxPacketAmount, isIdempotent, isOver, quotedRate, findRate, findMost }: SendTerms,
+  { order, maxPacketAmount, isIdempotent, isOver, quotedRate, closingRate, findRate, findMost }: SendTerms,
   start: SendState,
   record: RecordProgress,
 ): Promise<SendResult> {
@@ -222,7 +224,12 @@ export async function sendMoney(
     if (!isLost) await write().catch(() => undefined)
     throw faults[0]
   }
-  const isDone = book.undecided().length === 0 && nextAt(leastRate) === undefined
+  const { sent, said } = book.state()
+  const isAcknowledged =
+    order.isFixedReceive &&
+    pace.stop()?.outcome === 'ended' &&
+    smaller(said, (sent * closingRate.received) / closingRate.sent) >= order.receiveAmount
+  const isDone = book.undecided().length === 0 && (isAcknowledged || nextAt(leastRate) === undefined)
   const stop = isDone ? undefined : (pace.stop() ?? IN_FLIGHT)
   return { state: stateNow(), isRecorded: changes === recordedChanges, ...(stop && { stop }) }
 }

@@ -68,14 +68,50 @@ describe('a receiver that says that more has arrived, of tests and of money alik
     ['a thousand, lacks a twentieth', 1000n, 95_000n],
     ['ten, of which one more could be hidden by rounding, lacks no more than one of eleven', 10n, 90_000n],
   ])('T-47 where the greatest packet brings %s', async (_, maxPacketAmount, least) => {
-    const twice = (amount: bigint): bigint => 2n * amount
-    const { world, order, receiver } = await senderScene({
-      receiver: { says: twice, saysOfTest: twice },
-      peer: maxPacketAmount === undefined ? {} : { maxPacketAmount },
-    })
-    expect(await world.deliver(order(101_011n, 100_000n, FIXED_RECEIVE))).toMatchObject({ outcome: 'delivered' })
+    const { world, delivery, receiver, lie } = await twice(maxPacketAmount)
+    expect(await world.deliver(delivery)).toEqual({ outcome: 'later', reason: 'sending_limit' })
+    lie()
+    expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
     expect(receiver.total()).toBeGreaterThanOrEqual(least)
   })
+
+  it('T-47 before anything has left lets nothing leave', async () => {
+    const { world, delivery, receiver, lie } = await twice(1000n)
+    lie()
+    expect(await world.deliver(delivery)).toMatchObject({ outcome: 'ended', reason: 'rate_moved', progress: NOTHING })
+    expect(receiver.total()).toBe(0n)
+  })
+
+  it('T-47 and takes no more when by its word it has all, is paid no more, and the rest is given back', async () => {
+    const { world, delivery, receiver, lie } = await twice(1000n, (total) => total >= 55_000n)
+    await world.deliver(delivery)
+    lie()
+    const result = await world.finish(delivery)
+    expect(result).toMatchObject({ outcome: 'ended', progress: { sent: receiver.total(), inFlight: NOTHING } })
+  })
+
+  /** One that says so from `lie` on, once there is room for more than a little. */
+  async function twice(maxPacketAmount?: bigint, isClosed: (total: bigint) => boolean = () => false) {
+    let [times, settled] = [1n, 0n]
+    const says = (amount: bigint): bigint => times * amount
+    const played = await senderScene({
+      isIdempotent: true,
+      receiver: {
+        ...{ says, saysOfTest: says },
+        refuse: () => (isClosed(played.receiver.total()) ? { code: 'F99' } : undefined),
+      },
+      peer: {
+        limits: { sending: 7_000n },
+        settled: () => settled,
+        ...(maxPacketAmount !== undefined && { maxPacketAmount }),
+      },
+    })
+    const lie = (): void => {
+      times = 2n
+      settled = -200_000n
+    }
+    return { ...played, lie, delivery: played.order(101_011n, 100_000n, FIXED_RECEIVE) }
+  }
 })
 
 describe('a receiver that says that nothing has arrived', () => {

@@ -54,13 +54,14 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
   })
 
   it.each([2n, 1000n, 100_000n])(
-    'is neither cut into crumbs nor ended early where tests fare %d times as well as money, by a word that nobody pays for',
+    'does not begin where tests fare %d times as well as money, and begun is neither cut into crumbs nor ended early',
     async (times) => {
       const { receiver, ...played } = await scene()
+      let [fare, settled] = [times, 0n]
       const path = testPath(
         {
           answer: (prepare, amount, now) =>
-            receiver.answer(prepare, prepare.expiresAt - now <= TEST_MILLISECONDS ? amount * times : amount, now),
+            receiver.answer(prepare, prepare.expiresAt - now <= TEST_MILLISECONDS ? amount * fare : amount, now),
         },
         played.clock,
         HOPS,
@@ -69,11 +70,58 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
         details: receiver.details,
         send: path.send,
         clock: played.clock,
-        peer: { isIdempotent: true, maxPacketAmount: 200_000n },
+        peer: {
+          ...{ isIdempotent: true, maxPacketAmount: 200_000n },
+          ...{ limits: { sending: 200_000n }, settled: () => settled },
+        },
       })
+      const unbegun = { outcome: 'ended', reason: 'rate_moved', progress: NOTHING }
+      expect(await world.deliver(played.delivery)).toMatchObject(unbegun)
+      expect(receiver.total()).toBe(0n)
+      fare = 1n
+      expect(await world.deliver(played.delivery)).toMatchObject({ outcome: 'later' })
+      ;[fare, settled] = [times, -1_000_000n]
       expect(await world.deliver(played.delivery)).toMatchObject({ outcome: 'delivered' })
       expect(receiver.total()).toBe(WANTED)
       expect(path.sent.length).toBeLessThan(30)
+    },
+  )
+
+  it.each([101n, 103n, 106n, 110n, 120n])(
+    'has arrived where the receiver has all sooner than it could tell, at %d %% of the rate, and takes no more',
+    async (better) => {
+      let [percent, settled] = [100n, 0n]
+      const changing = {
+        get numerator() {
+          return 9n * percent
+        },
+        denominator: 1000n,
+      }
+      for (const isAskedAgain of [true, false]) {
+        ;[percent, settled] = [100n, 0n]
+        const played = await senderScene({
+          ...{ isIdempotent: true, hops: [changing] },
+          peer: { maxPacketAmount: 5_000n, limits: { sending: 50_000n }, settled: () => settled },
+          receiver: {
+            refuse() {
+              if (!isAskedAgain) percent = better
+              return played.receiver.total() >= 100_000n ? { code: 'F99' } : undefined
+            },
+          },
+        })
+        if (!isAskedAgain) settled = -1_000_000n
+        const delivery = played.order(
+          leavingFor(100_000n, { sent: 100_000n, received: 900n * 99n }),
+          100_000n,
+          FIXED_RECEIVE,
+        )
+        if (isAskedAgain) {
+          expect(await played.world.deliver(delivery)).toEqual({ outcome: 'later', reason: 'sending_limit' })
+          ;[percent, settled] = [better, -1_000_000n]
+        }
+        expect(await played.world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
+        expect(played.receiver.total()).toBeGreaterThanOrEqual(100_000n)
+      }
     },
   )
 
