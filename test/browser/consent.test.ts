@@ -93,7 +93,7 @@ describe('a person who is asked for money', () => {
       ['From', `${bank.origin}/alice`],
       ['To', receiver],
       ['How often', 'Every month, 12 times in all'],
-      ['Begins', '1 March 2026 at 00:00 UTC'],
+      ['Began', '1 March 2026 at 00:00 UTC'],
       ['Ends', '1 March 2027 at 00:00 UTC'],
       ['Asked by', `${bank.origin}/shop Checked: the request is signed with its key`],
       ['Answer until', '1 March 2026 at 12:10 UTC'],
