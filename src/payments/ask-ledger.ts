@@ -77,9 +77,8 @@ function unknownOutcome(
 
 /**
  * Whether the ledger has the account of a wallet address, and lets it send or receive if that is asked, read under the same
- * deadline. `wrong_asset`: it
- * keeps the account in another asset than the directory says, so no amount of it would be what it seems; that is an event,
- * and so is an account that it does not have. Throws "unavailable" if the ledger does not answer, and "unexpected" if what it
+ * deadline. `wrong_asset`: it keeps the account in another asset than the directory says, so no amount of it would be what
+ * it seems; that is an event, and so is an account that it does not have. Throws "unavailable" if the ledger does not answer, and "unexpected" if what it
  * answers is no account, which is an event that names the mistake.
  */
 export async function checkLedgerAccount(

@@ -111,8 +111,8 @@ export function requireVisible<R extends Resource>(caller: TokenCaller, type: Ac
 }
 
 /**
- * Refuses if the ledger does not have an account or, if that is asked, does not let it send or receive. If the directory gives it another asset than the ledger,
- * that is the wallet's own mistake, not a refusal that a client could act on.
+ * Refuses if the ledger does not have an account or, if that is asked, does not let it send or receive. If the directory
+ * gives it another asset than the ledger, that is the wallet's own mistake, not a refusal that a client could act on.
  * @spec D15
  */
 export async function requireLedgerAccount(
