@@ -2,7 +2,7 @@ import { ceilDivide } from '../../src/protocol/price.ts'
 import type { OpenPacket, SendState } from './deliver-notes.ts'
 import { MAX_UINT64 } from './oer.ts'
 import type { PathRate } from './probe-path.ts'
-import { type Assigned, smaller } from './send-money-amounts.ts'
+import { type Assigned, isHigher, smaller } from './send-money-amounts.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
 /** A packet that is planned, or has left, and whose outcome is not known. */
@@ -19,6 +19,9 @@ export interface Undecided extends OpenPacket {
 /** What has left, and what has arrived of it, packet by packet. */
 export interface PacketBook {
   state(): SendState
+  /** What arrives of what leaves, by what is known. */
+  rate(): PathRate
+  noteRate(rate: PathRate): void
   undecided(state?: Undecided['state']): readonly Undecided[]
   /** The sums over all packets; what is undecided is expected to arrive at `rate`. */
   assigned(rate: PathRate): Assigned
@@ -28,15 +31,16 @@ export interface PacketBook {
   /** The money is with the receiver, who says how much arrived; and how much of that counts. */
   settle(packet: Undecided, said: bigint, counted: bigint): void
   /**
-   * The most that a packet can have brought by a rate that never falls. Rounded up once for all that was settled since the
-   * book was opened: once for each, a receiver could gain nearly a unit with every packet.
+   * The most that a packet can have brought: what left before the rate fell arrived at the one before. Rounded up once for
+   * all that was settled since the book was opened: once for each, a receiver could gain nearly a unit with every packet.
    */
-  mostArrived(packet: Undecided, rate: PathRate): bigint
+  mostArrived(packet: Undecided): bigint
 }
 
-/** Opens the book where it was left; what was undecided then may have left. */
-export function openBook({ packets, ...start }: SendState): PacketBook {
-  let { sent, received, said, nextSequence } = start
+/** Opens the book where it was left; what was undecided then may have left. Where no rate is known, it is the quote's. */
+export function openBook({ packets, ...start }: SendState, quotedRate: PathRate): PacketBook {
+  let { sent, received, said, nextSequence, rate = quotedRate } = start
+  const rateBefore = rate
   const undecided = new Map<bigint, Undecided>()
   const enter = (packet: OpenPacket, state: Undecided['state']): Undecided => {
     const entry = { ...packet, state, mayHaveLeft: state !== 'planned', asks: 0, askAt: 0 }
@@ -49,14 +53,18 @@ export function openBook({ packets, ...start }: SendState): PacketBook {
   }
   return {
     drop,
-    state: () => ({ sent, received, said, nextSequence, packets: [...undecided.values()] }),
+    state: () => ({ sent, received, said, nextSequence, packets: [...undecided.values()], rate }),
+    rate: () => rate,
+    noteRate(found) {
+      rate = found
+    },
     undecided: (wanted) => [...undecided.values()].filter(({ state }) => wanted === undefined || state === wanted),
-    assigned(rate) {
+    assigned(expectedRate) {
       const sums = { sent, received, expected: received }
       for (const { amount, least } of undecided.values()) {
         sums.sent += amount
         sums.received += least
-        sums.expected += (amount * rate.received) / rate.sent
+        sums.expected += (amount * expectedRate.received) / expectedRate.sent
       }
       return sums
     },
@@ -67,8 +75,9 @@ export function openBook({ packets, ...start }: SendState): PacketBook {
       said = smaller(said + word, MAX_UINT64)
       received = smaller(received + counted, MAX_UINT64)
     },
-    mostArrived({ amount }, rate) {
-      const brought = ceilDivide((sent - start.sent + amount) * rate.received, rate.sent)
+    mostArrived({ amount }) {
+      const best = isHigher(rate, rateBefore) ? rate : rateBefore
+      const brought = ceilDivide((sent - start.sent + amount) * best.received, best.sent)
       return brought - (received - start.received)
     },
   }

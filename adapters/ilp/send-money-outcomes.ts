@@ -1,5 +1,4 @@
 import type { Clock } from '../../src/index.ts'
-import type { PathRate } from './probe-path.ts'
 import { type SendOrder, smaller } from './send-money-amounts.ts'
 import type { PacketBook, Undecided } from './send-money-book.ts'
 import type { Pace, SendStop } from './send-money-pace.ts'
@@ -13,8 +12,6 @@ export interface Sending {
   readonly book: PacketBook
   readonly pace: Pace
   readonly clock: Clock
-  /** The most that arrives of what leaves, by what is known; never less than before. */
-  bestRate(): PathRate
 }
 
 type NotTaken = Exclude<PacketOutcome, { readonly outcome: 'fulfilled' }>
@@ -40,9 +37,9 @@ export function noteOutcome(sending: Sending, packet: Undecided, outcome: Packet
  * Counts a packet that its receiver has taken. Where a payment is over once enough has arrived, no word is taken for more than
  * the way brings, so that none ends it before.
  */
-export function countTaken({ order, book, pace, bestRate }: Sending, packet: Undecided, arrived: bigint): void {
+export function countTaken({ order, book, pace }: Sending, packet: Undecided, arrived: bigint): void {
   const { amount, least } = packet
-  const most = order.isFixedReceive ? book.mostArrived(packet, bestRate()) : arrived
+  const most = order.isFixedReceive ? book.mostArrived(packet) : arrived
   book.settle(packet, arrived, smaller(arrived, most))
   if (arrived === 0n) pace.noteNothing(amount)
   // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.

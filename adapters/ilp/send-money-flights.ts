@@ -1,0 +1,67 @@
+import type { Undecided } from './send-money-book.ts'
+import { ASK_MILLISECONDS, type Sending } from './send-money-outcomes.ts'
+import { type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
+
+/** The packets of one delivery that are in the air. */
+export interface Flights {
+  count(): number
+  /** Lets as many of them leave as the pace and the other deliveries leave room for. */
+  launch(packets: readonly Undecided[]): void
+  /** Waits until one has landed, or the moment has come. */
+  waitUntil(moment: number): Promise<void>
+  /** Resolves once none is in the air. */
+  landed(): Promise<unknown>
+}
+
+/** Who is told of packets that have landed. */
+export interface Landing {
+  /** What became of a packet; `epoch` is that of the pace when it left. */
+  note(packet: Undecided, outcome: PacketOutcome, epoch: number): void
+  noteFault(cause: unknown): void
+}
+
+/** After a packet's expiry and this nobody fulfills it any more, wherever it is, if clocks are not far apart. */
+export const EXPIRY_MARGIN_MILLISECONDS = 10_000
+
+/** Clocks may be set back. */
+const LONGEST_PAUSE_MILLISECONDS = 5_000
+
+/** Lets packets leave, each in a request of its own. */
+export function openFlights(
+  connection: StreamConnection,
+  { isIdempotent, pace, clock }: Pick<Sending, 'isIdempotent' | 'pace' | 'clock'>,
+  landing: Landing,
+): Flights {
+  const flights = new Set<Promise<void>>()
+
+  const fly = async (packet: Undecided): Promise<void> => {
+    const epoch = pace.epoch()
+    packet.state = 'flying'
+    const wait = isIdempotent ? ASK_MILLISECONDS : packet.expiresAt + EXPIRY_MARGIN_MILLISECONDS - clock.now()
+    landing.note(packet, await sendMoneyPacket(connection, packet, wait), epoch)
+  }
+
+  return {
+    count: () => flights.size,
+    launch(packets) {
+      const { requests } = connection
+      for (const packet of packets) {
+        if (flights.size >= pace.width() || !requests.hasRoomBeside(flights.size)) return
+        const flight: Promise<void> = requests
+          .follow(fly(packet))
+          .catch(landing.noteFault)
+          .then(() => {
+            flights.delete(flight)
+          })
+        flights.add(flight)
+      }
+    },
+    async waitUntil(moment) {
+      const pause = Math.min(Math.max(moment - clock.now(), 0), LONGEST_PAUSE_MILLISECONDS)
+      const decided = new AbortController()
+      await (flights.size === 0 ? clock.sleep(pause) : Promise.race([...flights, clock.sleep(pause, decided.signal)]))
+      decided.abort()
+    },
+    landed: () => Promise.all(flights),
+  }
+}

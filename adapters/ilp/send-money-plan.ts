@@ -1,0 +1,98 @@
+import type { Clock } from '../../src/index.ts'
+import type { PathRate } from './probe-path.ts'
+import { nextPacket, type SendOrder } from './send-money-amounts.ts'
+import type { PacketBook, Undecided } from './send-money-book.ts'
+import type { Journal } from './send-money-journal.ts'
+import type { Pace, SendStop } from './send-money-pace.ts'
+
+/** What is asked before packets are planned. */
+export interface PlanTerms {
+  readonly order: SendOrder
+  /** What arrives of what leaves now, by what is `known`; or why nothing may leave. Asked once, before the first new packet. */
+  findRate(known: PathRate): Promise<PathRate | SendStop>
+  /**
+   * What the account of the rail may have sent more than it has received, or why that is not known. Asked before each record
+   * of new packets.
+   */
+  findMost(): Promise<bigint | undefined | SendStop>
+}
+
+/** Cuts what is left of an order into packets. */
+export interface Planner {
+  /** Whether nothing is left, even if no more arrives of what is in the air than has to. */
+  isDone(): boolean
+  /** Plans the next packets beside those in the air, and records them before they may leave; whether it was tried. */
+  planAhead(inFlight: () => number): Promise<boolean>
+}
+
+const LIFETIME_MILLISECONDS = 30_000
+/** Packets that are recorded together before they leave. */
+const MOST_AHEAD = 16
+const MOST_UNDECIDED = 64
+
+/** Plans by what the book says, and stops the pace if nothing more may leave. */
+export function createPlanner(
+  { order, findRate, findMost }: PlanTerms,
+  { book, pace, clock }: { readonly book: PacketBook; readonly pace: Pace; readonly clock: Clock },
+  journal: Journal,
+): Planner {
+  const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
+  let isRateFound = false
+  const nextAt = (rate: PathRate) =>
+    nextPacket(order, book.assigned(rate), { ...rate, cap: pace.cap(), dust: pace.dust() })
+  const isDone = (): boolean => nextAt(leastRate) === undefined
+
+  const askRate = async (): Promise<SendStop | undefined> => {
+    const found = await findRate(book.rate())
+    if ('outcome' in found) return found
+    book.noteRate(found)
+    isRateFound = true
+    return undefined
+  }
+
+  const plan = (inFlight: () => number): readonly Undecided[] => {
+    const expiresAt = clock.now() + LIFETIME_MILLISECONDS
+    const planned: Undecided[] = []
+    while (inFlight() + planned.length < MOST_AHEAD && book.undecided().length < MOST_UNDECIDED) {
+      const next = nextAt(book.rate())
+      if (next === undefined) break
+      planned.push(book.plan({ ...next, expiresAt }))
+    }
+    return planned
+  }
+
+  /** Records as many of the packets as may leave by the limit of the account; why none may, nor smaller ones. */
+  const recordPlanned = async (first: Undecided, planned: readonly Undecided[]): Promise<SendStop | undefined> => {
+    const most = await findMost()
+    if (typeof most === 'object') return most
+    for (let count = planned.length; count > 0; ) {
+      if ((await journal.write(most)) === 'recorded') return undefined
+      const fewer = Math.floor(count / 2)
+      for (const packet of planned.slice(fewer, count)) book.drop(packet)
+      count = fewer
+    }
+    pace.noteShortage(first.amount)
+    return pace.cap() < first.amount ? undefined : { outcome: 'later', reason: 'sending_limit' }
+  }
+
+  return {
+    isDone,
+    async planAhead(inFlight) {
+      if (isDone()) return false
+      const unknown = isRateFound ? undefined : await askRate()
+      if (unknown !== undefined) {
+        pace.noteStop(unknown)
+        return false
+      }
+      pace.notePlanning()
+      const planned = plan(inFlight)
+      const [first] = planned
+      if (first === undefined) return false
+      const unrecorded = await recordPlanned(first, planned)
+      if (unrecorded === undefined) return true
+      for (const packet of planned) book.drop(packet)
+      pace.noteStop(unrecorded)
+      return true
+    },
+  }
+}
