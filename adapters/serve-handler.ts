@@ -10,7 +10,7 @@ export interface ServeOptions<Peer extends readonly unknown[]> {
   /**
    * The address that a request came from, for the limits per source; it is called with what the host passes to a handler. If
    * clients connect directly to this server, on Bun
-   * `(request, server: Bun.Server) => server.requestIP(request)?.address`, and on Deno
+   * `(request, server: Bun.Server<undefined>) => server.requestIP(request)?.address`, and on Deno
    * `(_, peer: Deno.ServeHandlerInfo<Deno.NetAddr>) => peer.remoteAddr.hostname`.
    * Behind a proxy: what the proxy says. Default: none, and so no such limits, because all requests through one proxy would
    * count as one source.

@@ -145,6 +145,9 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   if (new URL(walletAddressServer).origin !== walletAddressServer) {
     throw new ConfigurationError('walletAddressServer must be an origin, without a path')
   }
+  // The directory would never be asked: nothing at such an origin is a wallet address. @spec WAS-2
+  if (canonicalWalletAddress(walletAddressServer, policies) === undefined)
+    throw new ConfigurationError('walletAddressServer must have neither a port nor a final dot')
   refuseHiddenEndpoints('authServer', options.authServer, options.resourceServer)
   refuseHiddenEndpoints('resourceServer', options.resourceServer, options.authServer)
   checkClientWalletAddress(policies, walletAddressServer)

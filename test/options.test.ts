@@ -95,6 +95,16 @@ describe('the options', () => {
     expect(refusalOf({ resourceServer: undefined })).not.toBe('accepted')
   })
 
+  it.each([
+    [{ walletAddressServer: 'https://pay.wallet.example:8443' }],
+    [{ walletAddressServer: 'https://pay.wallet.example.' }],
+    [{ resourceServer: 'https://wallet.example:8443/op' }],
+  ])('WAS-2 wallet addresses have no port and no final dot: %o', (options) => {
+    expect(refusalOf(options)).toBe('walletAddressServer must have neither a port nor a final dot')
+    const policies = { loopbackHttp: true }
+    expect(refusalOf({ walletAddressServer: 'https://localhost:8443', settings: { policies } })).toBe('accepted')
+  })
+
   it('walletAddressServer is an origin; absent, that of resourceServer', () => {
     expect(refusalOf({ walletAddressServer: 'https://pay.wallet.example' })).toBe('accepted')
     expect(refusalOf({ walletAddressServer: 'https://wallet.example/pay' })).toContain(

@@ -12,6 +12,9 @@ const MOST_AT_ONCE = 100
  * Use it in every process of a wallet: without it, payments interrupted by a crash keep their money on hold. If one
  * rejects, because the storage is unavailable, it is called again after the same pause.
  *
+ * Its pauses do not keep a process alive. One that serves nothing, a worker, needs something that does:
+ * `setInterval(() => {}, 2 ** 30)`.
+ *
  * The function that it returns stops both, and resolves once neither runs any more: call it before `drain()`, and before
  * closing the storage.
  *
