@@ -4,7 +4,7 @@ import type { LedgerAccount, LedgerRefusal, LedgerResult } from '../ports/ledger
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { isSameAsset, mistakeInAsset } from '../protocol/amount.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
-import { answerInTime, raceDeadline } from './in-time.ts'
+import { answerBeforeDeadline, answerInTime } from './in-time.ts'
 
 /**
  * What a ledger call came to. `unknown`: it threw, did not answer in time, gave no answer that the port names, or said
@@ -30,7 +30,7 @@ export async function askLedger(
   const told: LedgerCall = { call: name, callId: id }
   const key = `${name} ${id}`
   try {
-    const answer = await raceDeadline(context, async () => {
+    const answer = await answerBeforeDeadline(context, async () => {
       const begun = Promise.resolve(call()) // in JavaScript a ledger may answer with a plain value
       const earlier = context.lateAnswers.expect(key, begun)
       return Promise.race([...earlier.map(untilAnswered), begun])

@@ -11,7 +11,7 @@ import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
-import { withPatienceForHold } from './in-time.ts'
+import { withHoldDeadline } from './in-time.ts'
 import { outgoingPaymentEvent, recordEvents } from './notify.ts'
 import { type Intent, type PaymentOrder, type PaymentTerms, planPayment } from './plan-payment.ts'
 import { turnAtGrant } from './turns.ts'
@@ -122,7 +122,7 @@ async function holdMoney(
   record: StoredRecord<'outgoing-payment'>,
   quote: StoredRecord<'quote'> | undefined,
 ): Promise<HeldPayment> {
-  const asked = await askHold(withPatienceForHold(context), record.value)
+  const asked = await askHold(withHoldDeadline(context), record.value)
   try {
     const held = await writeHold(context, record, asked, 'undo', quote)
     return held.outcome === 'unknown' ? await showPayment(context, held) : held

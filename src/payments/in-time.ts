@@ -7,27 +7,27 @@ import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
  * The context for a request that asks another server: `holdSeconds` are the time of all that has to be known before there
  * is an answer, together.
  */
-export function withPatience(context: Context): Context {
-  return { ...context, waitsUntil: context.clock.now() + context.limits.holdSeconds * 1000 }
+export function withAnswerDeadline(context: Context): Context {
+  return { ...context, answerDueAt: context.clock.now() + context.limits.holdSeconds * 1000 }
 }
 
 /**
  * The context for the hold of such a request: it has half as long beyond that, so at least half of its time, whatever went
  * before. By default all of it ends after 4.5 seconds, and clients in use give up after 5.
  */
-export function withPatienceForHold(context: Context): Context {
-  const { clock, limits, waitsUntil } = context
-  if (waitsUntil === undefined) return context
-  return { ...context, waitsUntil: Math.max(waitsUntil, clock.now()) + limits.holdSeconds * 500 }
+export function withHoldDeadline(context: Context): Context {
+  const { clock, limits, answerDueAt } = context
+  if (answerDueAt === undefined) return context
+  return { ...context, answerDueAt: Math.max(answerDueAt, clock.now()) + limits.holdSeconds * 500 }
 }
 
 /**
  * Calls the wallet's own code, or another server, under a deadline: if it does not answer in time the result is `late`.
  * Rejects if the call does.
  */
-export async function raceDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
-  const { clock, limits, waitsUntil = Number.POSITIVE_INFINITY } = context
-  const left = Math.max(waitsUntil - clock.now(), 0)
+export async function answerBeforeDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
+  const { clock, limits, answerDueAt = Number.POSITIVE_INFINITY } = context
+  const left = Math.max(answerDueAt - clock.now(), 0)
   return answerBefore(clock, Math.min(limits.holdSeconds * 1000, left), call)
 }
 
@@ -42,7 +42,7 @@ export async function answerInTime<T>(
   told?: LedgerCall,
 ): Promise<T> {
   try {
-    const answer = await raceDeadline(context, call)
+    const answer = await answerBeforeDeadline(context, call)
     if (answer !== 'late') return answer
   } catch (cause) {
     tellFault(context, `${what} failed`, cause, told)

@@ -88,7 +88,7 @@ export interface Serializer {
 /**
  * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
  * if the host names its source, with a `keyResolver` and `remoteReceivers` that ask in the name of that source; if it asks
- * another server, with `waitsUntil`.
+ * another server, with `answerDueAt`.
  */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
@@ -113,7 +113,7 @@ export interface Context {
   readonly lifetimes: Lifetimes
   readonly limits: RequestLimits
   /** For one request that asks another server: until when it waits for answers. */
-  readonly waitsUntil?: number
+  readonly answerDueAt?: number
   readonly policies: Policies
   /**
    * Charges one new record to the quota of its client, and to that of the source if the host names it. Returns 0, or in how

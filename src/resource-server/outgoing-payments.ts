@@ -6,7 +6,7 @@ import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment } from '../payments/create-payment.ts'
-import { withPatience } from '../payments/in-time.ts'
+import { withAnswerDeadline } from '../payments/in-time.ts'
 import type { PaymentOrder, PaymentTerms } from '../payments/plan-payment.ts'
 import { isRemoteReceiver, lookUpReceiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
@@ -38,21 +38,22 @@ export async function createOutgoingPayment({
   caller,
   body,
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
+  const { context } = exchange
   const use = await singleUseOf(exchange, caller)
-  const right = requireRightTo(exchange.context, caller, 'outgoing-payment', 'create', body.walletAddress)
-  const payer = activeWalletAddress(exchange.context, caller, right)
-  await unlessRepeated(exchange.context, use.key, payer)
-  const isRemote = await isPaidRemotely(exchange.context, body)
-  const context = isRemote ? withPatience(exchange.context) : exchange.context
-  const receivers = lookUpReceiver(context, { client: caller.token.client })
+  const right = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
+  const payer = activeWalletAddress(context, caller, right)
+  await unlessRepeated(context, use.key, payer)
+  const isRemote = await isPaidRemotely(context, body)
+  const timed = isRemote ? withAnswerDeadline(context) : context
+  const receivers = lookUpReceiver(timed, { client: caller.token.client })
   const readTerms = async (): Promise<PaymentTerms> => {
     const terms =
       'quoteId' in body
-        ? await termsOfQuote(context, await payer, body.quoteId, caller.token.client, receivers)
-        : await termsOfIncomingPayment(context, await payer, body, receivers)
+        ? await termsOfQuote(timed, await payer, body.quoteId, caller.token.client, receivers)
+        : await termsOfIncomingPayment(timed, await payer, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
-  const { record, answer, isOurs, firstStep } = await createPayment(context, {
+  const { record, answer, isOurs, firstStep } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
     signedRequest: signedRequestOf(exchange, caller),
@@ -61,7 +62,8 @@ export async function createOutgoingPayment({
     ...(isRemote && { prepare: async () => void (await readTerms()) }),
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  if (isOurs) exchange.waitUntil(advancePayment(exchange.context, record, firstStep))
+  // Not `timed`: what follows the answer has time.
+  if (isOurs) exchange.waitUntil(advancePayment(context, record, firstStep))
   return { status: 201, body: answer }
 }
 

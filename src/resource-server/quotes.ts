@@ -4,7 +4,7 @@ import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import { claimSignature, type Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
-import { withPatience } from '../payments/in-time.ts'
+import { withAnswerDeadline } from '../payments/in-time.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
 import { isRemoteReceiver, lookUpReceiver, type Receiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
@@ -26,18 +26,18 @@ export interface PricedRequest {
 
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
 export async function createQuote({ exchange, caller, body }: Input<TokenCaller, CreateQuote>): Promise<Result> {
-  const isRemote = isRemoteReceiver(exchange.context, body.receiver)
-  const context = isRemote ? withPatience(exchange.context) : exchange.context
+  const { context } = exchange
+  const timed = isRemoteReceiver(context, body.receiver) ? withAnswerDeadline(context) : context
   const use = await singleUseOf(exchange, caller)
   const payer = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
   if (isBeyondConsent(context, caller, payer)) throw insufficientGrant()
-  const receivers = lookUpReceiver(context, { client: caller.token.client })
-  const { response } = await decideOnce(context, use, async () => {
-    const walletAddress = await activeWalletAddress(context, caller, payer)
+  const receivers = lookUpReceiver(timed, { client: caller.token.client })
+  const { response } = await decideOnce(timed, use, async () => {
+    const walletAddress = await activeWalletAddress(timed, caller, payer)
     // Anyone may ask for quotes: only whom its owner has given a right learns here that an account may not send.
     const isOwners = caller.token.walletAddress === walletAddress.url
-    await requireLedgerAccount(context, walletAddress, isOwners ? 'canSend' : undefined)
-    const quote = await intendQuote(context, caller.token.client, walletAddress, body, receivers)
+    await requireLedgerAccount(timed, walletAddress, isOwners ? 'canSend' : undefined)
+    const quote = await intendQuote(timed, caller.token.client, walletAddress, body, receivers)
     const dueAt = quote.expiresAt + EXPIRED_KEPT_MILLISECONDS
     return {
       changes: [{ action: 'insert', kind: 'quote', value: quote, dueAt }],

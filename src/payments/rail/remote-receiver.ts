@@ -7,7 +7,7 @@ import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
 import { tellFault } from '../../records/tell-fault.ts'
-import { raceDeadline } from '../in-time.ts'
+import { answerBeforeDeadline } from '../in-time.ts'
 import { askRail, hideSecret } from './ask-rail.ts'
 
 /** An incoming payment on another server that takes money now, according to that server. */
@@ -49,7 +49,7 @@ export async function findRemoteReceiver(
   url: string,
   asker: ReceiverAsker,
 ): Promise<FoundRemoteReceiver> {
-  const found = await raceDeadline(context, () => askServer(context, url, asker))
+  const found = await answerBeforeDeadline(context, () => askServer(context, url, asker))
   return found === 'late' ? { ok: false, reason: 'unreachable', detail: LATE_SERVER } : found
 }
 
@@ -62,7 +62,7 @@ export async function reachRemoteReceiver(
   asker: ReceiverAsker,
 ): Promise<(FoundRemoteReceiver & { readonly ok: false }) | { ok: true; receiver: RemoteReceiver; way: RailWay }> {
   let lateDetail = LATE_SERVER
-  const reached = await raceDeadline(context, async () => {
+  const reached = await answerBeforeDeadline(context, async () => {
     const found = await askServer(context, url, asker)
     if (!found.ok) return found
     lateDetail = 'the payment method did not answer in time'
