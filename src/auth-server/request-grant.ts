@@ -67,9 +67,9 @@ async function checkAccess(context: Context, access: Access, isInteractive: bool
     return { access }
   }
   const found = await findLocalWalletAddress(context, access.identifier)
-  if (found === undefined || found.account.isActive === false)
+  if (found === undefined || found.isActive === false)
     throw invalidRequest('identifier is not a wallet address of this server')
-  const refusal = refuseLimits(access, found.account, context.policies.intervalCounting)
+  const refusal = refuseLimits(access, found, context.policies.intervalCounting)
   if (refusal !== undefined) throw invalidRequest(refusal)
   return { access: { ...access, identifier: found.url }, named: found }
 }
@@ -83,7 +83,7 @@ async function walletAddressOf(
   const owned = access.flatMap(({ named }) => (named === undefined ? [] : [named]))
   if (subject !== undefined) {
     const found = await findLocalWalletAddress(context, subject)
-    if (found === undefined || found.account.isActive === false)
+    if (found === undefined || found.isActive === false)
       throw invalidRequest('subject is not a wallet address of this server')
     owned.push(found)
   }
@@ -129,7 +129,7 @@ async function newGrant(
     ...(holder.clientKey && { clientKey: holder.clientKey }),
     keys: [{ kid: proof.keyId, thumbprint: proof.thumbprint }],
     access,
-    ...(owned && { walletAddress: owned.url, account: owned.account.account }),
+    ...(owned && { walletAddress: owned.url, account: owned.account }),
     subject: body.subject !== undefined,
     secretId,
     continuationHash: await secrets.digest(token),

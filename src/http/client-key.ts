@@ -77,7 +77,7 @@ export async function clientKeySet(
   if (isLocalWalletAddress(context, walletAddress)) {
     const found = await context.walletAddresses.find(walletAddress)
     if (found === undefined || found.isActive === false) return { ok: false, reason: 'invalid' }
-    const keys = await clientKeysOf(context, { url: walletAddress, account: found })
+    const keys = await clientKeysOf(context, { ...found, url: walletAddress })
     return { ok: true, keys: parseKeySet({ keys }) ?? [] }
   }
   const held = await context.keyResolver.keySet(walletAddress, undefined, { isHolder })

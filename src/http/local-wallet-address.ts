@@ -4,10 +4,9 @@ import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
-/** A wallet address of this server, with its canonical URL. */
-export interface LocalWalletAddress {
+/** A wallet address of this server as the directory has it, with its canonical URL. */
+export interface LocalWalletAddress extends WalletAddress {
   readonly url: string
-  readonly account: WalletAddress
 }
 
 /** Finds a wallet address of this server by any spelling of its URL; `undefined` if there is none. @spec T-40 */
@@ -21,8 +20,8 @@ export async function findCanonicalWalletAddress(
   url: string | undefined,
 ): Promise<LocalWalletAddress | undefined> {
   if (url === undefined || !isLocalWalletAddress(context, url)) return undefined
-  const account = await context.walletAddresses.find(url)
-  return account && { url, account }
+  const found = await context.walletAddresses.find(url)
+  return found && { ...found, url }
 }
 
 /** Whether a wallet address lives on this server, so that no request has to leave it. */
@@ -36,9 +35,8 @@ export function isLocalWalletAddress(context: Context, walletAddress: string): b
  */
 export async function clientKeysOf(
   context: Context,
-  { url, account }: LocalWalletAddress,
+  { url, keys = [] }: LocalWalletAddress,
 ): Promise<readonly JsonWebKey[]> {
-  const { keys = [] } = account
   if (url !== context.policies.clientWalletAddress) return keys
   return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }

@@ -1,7 +1,6 @@
 import { grantLimitExceeded, invalidQuote, invalidSignature, invalidToken } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
@@ -18,7 +17,8 @@ import type { Receiver } from './resolve-receiver.ts'
 /** A payment with its amounts frozen, before any budget is charged for it. */
 export interface PaymentTerms {
   readonly walletAddress: string
-  readonly payer: WalletAddress
+  /** The payer's account in the wallet's ledger. */
+  readonly account: string
   readonly receiver: Receiver
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
@@ -114,7 +114,7 @@ function intendPayment(
     fee: terms.fee,
     sentAmount: amountOf(terms.debitAmount, 0n),
     ...(terms.metadata && { metadata: terms.metadata }),
-    account: terms.payer.account,
+    account: terms.account,
     ...payeeOf(terms),
     grantId: token.grantId,
     spendingIds,

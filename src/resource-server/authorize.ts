@@ -52,8 +52,8 @@ export function requireRightTo(
  * @spec RS-13
  */
 function requireSameAccount(context: Context, { token }: TokenCaller, { url, account }: LocalWalletAddress): void {
-  if (token.walletAddress !== url || token.account === account.account) return
-  tellOtherAccount(context, token, account.account)
+  if (token.walletAddress !== url || token.account === account) return
+  tellOtherAccount(context, token, account)
   throw insufficientGrant()
 }
 
@@ -66,7 +66,7 @@ export async function activeWalletAddress(
   const found = await findCanonicalWalletAddress(context, url)
   if (found === undefined) throw unknownWalletAddress()
   requireSameAccount(context, caller, found)
-  if (found.account.isActive === false) throw inactiveWalletAddress()
+  if (found.isActive === false) throw inactiveWalletAddress()
   return found
 }
 
@@ -117,10 +117,10 @@ export function requireVisible<R extends Resource>(caller: TokenCaller, type: Ac
  */
 export async function requireLedgerAccount(
   context: Context,
-  { url, account }: LocalWalletAddress,
+  walletAddress: LocalWalletAddress,
   right?: 'canSend' | 'canReceive',
 ): Promise<void> {
-  const checked = await checkLedgerAccount(context, url, account, right)
+  const checked = await checkLedgerAccount(context, walletAddress.url, walletAddress, right)
   if (checked === 'wrong_asset') throw unexpected()
   if (checked === 'not_allowed') throw ledgerRefused('not_allowed')
 }

@@ -44,11 +44,11 @@ export async function createIncomingPayment({
 }: Input<TokenCaller, CreateIncomingPayment>): Promise<Result> {
   const { context } = exchange
   const use = await singleUseOf(exchange, caller)
-  const payee = requireRightTo(context, caller, 'incoming-payment', 'create', body.walletAddress)
+  const url = requireRightTo(context, caller, 'incoming-payment', 'create', body.walletAddress)
   const id = context.secrets.randomId()
   const once = await decideOnce(context, use, async () => {
-    const walletAddress = await activeWalletAddress(context, caller, payee)
-    const payment = await intendIncomingPayment(context, id, caller.token.client, walletAddress, body)
+    const payee = await activeWalletAddress(context, caller, url)
+    const payment = await intendIncomingPayment(context, id, caller.token.client, payee, body)
     const events = recordEvents(context, [incomingPaymentEvent(context, payment, 'created')])
     return {
       changes: [
@@ -77,11 +77,11 @@ async function intendIncomingPayment(
   context: Context,
   id: string,
   client: ClientId,
-  { url, account }: LocalWalletAddress,
+  payee: LocalWalletAddress,
   body: CreateIncomingPayment,
 ): Promise<IncomingPayment & { readonly expiresAt: number }> {
   if (body.incomingAmount) {
-    if (!isSameAsset(body.incomingAmount, account))
+    if (!isSameAsset(body.incomingAmount, payee))
       throw invalidAmount('incomingAmount is not in the asset of the wallet address')
     if (body.incomingAmount.value === 0n) throw invalidAmount('incomingAmount is zero')
   }
@@ -91,18 +91,18 @@ async function intendIncomingPayment(
   const expiresAt = body.expiresAt ?? latest
   if (expiresAt <= createdAt) throw invalidExpiresAt('expiresAt is in the past')
   if (expiresAt > latest) throw invalidExpiresAt(`expiresAt is more than ${incomingPaymentSeconds} seconds ahead`)
-  await requireLedgerAccount(context, { url, account }, 'canReceive')
+  await requireLedgerAccount(context, payee, 'canReceive')
   return {
     id,
-    walletAddress: url,
-    account: account.account,
+    walletAddress: payee.url,
+    account: payee.account,
     client,
     state: 'pending',
     createdAt,
     expiresAt,
     ...(body.incomingAmount && { incomingAmount: body.incomingAmount }),
-    received: amountOf(account, 0n),
-    reserved: amountOf(account, 0n),
+    received: amountOf(payee, 0n),
+    reserved: amountOf(payee, 0n),
     ...(body.metadata && { metadata: body.metadata }),
     secretId: await context.secrets.currentId(),
   }

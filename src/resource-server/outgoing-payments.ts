@@ -40,17 +40,17 @@ export async function createOutgoingPayment({
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
   const use = await singleUseOf(exchange, caller)
-  const right = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
-  const payer = activeWalletAddress(context, caller, right)
-  await unlessRepeated(context, use.key, payer)
+  const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
+  const payerFound = activeWalletAddress(context, caller, url)
+  await unlessRepeated(context, use.key, payerFound)
   const isRemote = await isPaidRemotely(context, body)
   const timed = isRemote ? withAnswerDeadline(context) : context
   const receivers = lookUpReceiver(timed, { client: caller.token.client })
   const readTerms = async (): Promise<PaymentTerms> => {
     const terms =
       'quoteId' in body
-        ? await termsOfQuote(timed, await payer, body.quoteId, caller.token.client, receivers)
-        : await termsOfIncomingPayment(timed, await payer, body, receivers)
+        ? await termsOfQuote(timed, await payerFound, body.quoteId, caller.token.client, receivers)
+        : await termsOfIncomingPayment(timed, await payerFound, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
   const { record, answer, isOurs, firstStep } = await createPayment(timed, {
@@ -113,7 +113,7 @@ async function termsOfQuote(
   if (
     quote === undefined ||
     quote.value.walletAddress !== payer.url ||
-    quote.value.account !== payer.account.account ||
+    quote.value.account !== payer.account ||
     (isBound && quote.value.client !== client)
   )
     throw invalidQuote('unknown quote')
@@ -121,7 +121,7 @@ async function termsOfQuote(
   if (value.state !== 'open') throw invalidQuote('the quote is used')
   if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
   // If the wallet has since changed the account's unit, that many of the new unit would be taken.
-  if (!isSameAsset(value.debitAmount, payer.account)) throw invalidQuote('the wallet address now has a different asset')
+  if (!isSameAsset(value.debitAmount, payer)) throw invalidQuote('the wallet address now has a different asset')
   const resolved = await receivers.resolve(value.receiver)
   if (!resolved.ok) throw invalidReceiver(resolved.reason, resolved.detail)
   const { receiver } = resolved
@@ -131,7 +131,7 @@ async function termsOfQuote(
     throw invalidReceiver('the incoming payment now takes less than the quoted amount')
   }
   const { debitAmount, receiveAmount, fee, rail } = value
-  const terms = { walletAddress: payer.url, payer: payer.account, receiver, debitAmount, receiveAmount, fee, quote }
+  const terms = { walletAddress: payer.url, account: payer.account, receiver, debitAmount, receiveAmount, fee, quote }
   return { ...terms, ...(rail && { rail }) }
 }
 
@@ -143,9 +143,9 @@ async function termsOfIncomingPayment(
 ): Promise<PaymentTerms> {
   await requireLedgerAccount(context, payer, 'canSend')
   const request = { receiver: incomingPayment, debitAmount }
-  const { receiver, priced } = await priceRequest(context, payer.url, payer.account, request, receivers)
+  const { receiver, priced } = await priceRequest(context, payer, request, receivers)
   const { ok: _, ...amounts } = priced
-  return { walletAddress: payer.url, payer: payer.account, receiver, ...amounts }
+  return { walletAddress: payer.url, account: payer.account, receiver, ...amounts }
 }
 
 function toWire(context: Context, payment: OutgoingPayment): WireOutgoingPayment {

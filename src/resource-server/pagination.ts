@@ -37,10 +37,10 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const page = parsePage(query)
   const named = single(query, 'wallet-address')
   if (named === undefined) throw invalidRequest('wallet-address is required')
-  const right = requireRightTo(context, caller, kind, 'list', named)
-  const { url } = await activeWalletAddress(context, caller, right)
+  const url = requireRightTo(context, caller, kind, 'list', named)
+  const found = await activeWalletAddress(context, caller, url)
   await claimSignature(exchange, caller.proof)
-  const scope = { walletAddress: url, client: visibleClient(caller, kind, 'list', url) }
+  const scope = { walletAddress: found.url, client: visibleClient(caller, kind, 'list', found.url) }
   const { items, pagination } = await listPage(context, kind, scope, page)
   // The cursors are those of the whole page: even if all of it belongs to an earlier account, the list goes on after it. @spec RS-13
   const shown = items.filter((item) => !isOfOtherAccount(caller.token, item))

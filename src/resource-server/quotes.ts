@@ -8,7 +8,6 @@ import { withAnswerDeadline } from '../payments/in-time.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from '../payments/price-payment.ts'
 import { isRemoteReceiver, lookUpReceiver, type Receiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
-import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { amountOf, amountToWire } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
@@ -29,15 +28,15 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const { context } = exchange
   const timed = isRemoteReceiver(context, body.receiver) ? withAnswerDeadline(context) : context
   const use = await singleUseOf(exchange, caller)
-  const payer = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
-  if (isBeyondConsent(context, caller, payer)) throw insufficientGrant()
+  const url = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
+  if (isBeyondConsent(context, caller, url)) throw insufficientGrant()
   const receivers = lookUpReceiver(timed, { client: caller.token.client })
   const { response } = await decideOnce(timed, use, async () => {
-    const walletAddress = await activeWalletAddress(timed, caller, payer)
+    const payer = await activeWalletAddress(timed, caller, url)
     // Anyone may ask for quotes: only whom its owner has given a right learns here that an account may not send.
-    const isOwners = caller.token.walletAddress === walletAddress.url
-    await requireLedgerAccount(timed, walletAddress, isOwners ? 'canSend' : undefined)
-    const quote = await intendQuote(timed, caller.token.client, walletAddress, body, receivers)
+    const isOwners = caller.token.walletAddress === payer.url
+    await requireLedgerAccount(timed, payer, isOwners ? 'canSend' : undefined)
+    const quote = await intendQuote(timed, caller.token.client, payer, body, receivers)
     const dueAt = quote.expiresAt + EXPIRED_KEPT_MILLISECONDS
     return {
       changes: [{ action: 'insert', kind: 'quote', value: quote, dueAt }],
@@ -60,17 +59,17 @@ function isBeyondConsent({ policies }: Context, { token }: TokenCaller, walletAd
 async function intendQuote(
   context: Context,
   client: ClientId,
-  { url, account }: LocalWalletAddress,
+  payer: LocalWalletAddress,
   body: CreateQuote,
   receivers: ReceiverLookup,
 ): Promise<Quote> {
-  const { receiver, priced } = await priceRequest(context, url, account, body, receivers)
+  const { receiver, priced } = await priceRequest(context, payer, body, receivers)
   const createdAt = context.clock.now()
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
   return {
     id: context.secrets.randomId(),
-    walletAddress: url,
-    account: account.account,
+    walletAddress: payer.url,
+    account: payer.account,
     client,
     state: 'open',
     createdAt,
@@ -86,8 +85,7 @@ async function intendQuote(
 /** Resolves and prices what a quote or a payment asks for; throws the condition that names what is wrong. */
 export async function priceRequest(
   context: Context,
-  walletAddress: string,
-  payer: WalletAddress,
+  payer: LocalWalletAddress,
   request: Pick<CreateQuote, 'receiver' | 'debitAmount' | 'receiveAmount'>,
   receivers: ReceiverLookup,
 ): Promise<PricedRequest> {
@@ -98,7 +96,7 @@ export async function priceRequest(
   const fixed = fixedAmountOf(request, receiver)
   if (fixed === undefined) throw invalidAmount('give an amount: the receiver names none')
   const { asset: to, remainder } = receiver
-  const priced = await pricePayment(context, { walletAddress, from, to, remainder, fixed, way })
+  const priced = await pricePayment(context, { walletAddress: payer.url, from, to, remainder, fixed, way })
   if (!priced.ok) throw conditionOf(priced)
   return { receiver, priced }
 }

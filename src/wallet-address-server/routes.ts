@@ -69,13 +69,13 @@ async function namedByQuery({ context, request }: Exchange): Promise<LocalWallet
 /** @spec WAS-7 */
 async function activeAddress(context: Context, url: string): Promise<LocalWalletAddress> {
   const found = await findLocalWalletAddress(context, url)
-  if (found === undefined || found.account.isActive === false) throw unknownWalletAddress()
+  if (found === undefined || found.isActive === false) throw unknownWalletAddress()
   return found
 }
 
-function addressDocument(context: Context, { url, account }: LocalWalletAddress): WireWalletAddress {
+function addressDocument(context: Context, found: LocalWalletAddress): WireWalletAddress {
   const { authServer, resourceServer } = context
-  const { publicName, assetCode, assetScale } = account
+  const { url, publicName, assetCode, assetScale } = found
   return walletAddressToWire({ walletAddress: url, publicName, assetCode, assetScale, authServer, resourceServer })
 }
 
