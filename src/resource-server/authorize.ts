@@ -19,12 +19,17 @@ import { tellOtherAccount } from '../records/tell-other-account.ts'
 /** Step 5: refuses a token without any entry of this type and action. */
 export function requireRight(type: AccessType, action: Action): (caller: TokenCaller) => void {
   return ({ token }) => {
-    if (entries(token.access, type, action).length === 0) throw insufficientGrant()
+    if (entriesOf(token, type, action).length === 0) throw insufficientGrant()
   }
 }
 
-function entries(access: readonly Access[], type: AccessType, action: Action): readonly Access[] {
+function entriesOf({ access }: AccessToken, type: AccessType, action: Action): readonly Access[] {
   return access.filter((entry) => entry.type === type && allowsAction(entry, action))
+}
+
+/** Those that cover a wallet address. */
+function entriesFor(token: AccessToken, type: AccessType, action: Action, walletAddress: string): readonly Access[] {
+  return entriesOf(token, type, action).filter((entry) => coversWalletAddress(entry, walletAddress))
 }
 
 /**
@@ -41,8 +46,7 @@ export function requireRightTo(
   text: string,
 ): string | undefined {
   const url = canonicalWalletAddress(text, policies)
-  const covering = entries(token.access, type, action).some((entry) => coversWalletAddress(entry, url ?? text))
-  if (!covering) throw insufficientGrant()
+  if (entriesFor(token, type, action, url ?? text).length === 0) throw insufficientGrant()
   return url
 }
 
@@ -87,8 +91,11 @@ export function visibleClient(
   action: 'read' | 'list',
   walletAddress: string,
 ): ClientId | undefined {
-  const covering = entries(token.access, type, action).filter((entry) => coversWalletAddress(entry, walletAddress))
-  return covering.some((entry) => entry.actions.includes(`${action}-all`)) ? undefined : token.client
+  return seesAll(entriesFor(token, type, action, walletAddress), action) ? undefined : token.client
+}
+
+function seesAll(entries: readonly Access[], action: 'read' | 'list'): boolean {
+  return entries.some((entry) => entry.actions.includes(`${action}-all`))
 }
 
 /**
@@ -100,14 +107,26 @@ export function isOfOtherAccount(token: AccessToken, { walletAddress, account }:
 }
 
 /** Refuses a resource that the token may not see, exactly as one that does not exist. @spec RS-8 @spec T-38 */
-export function requireVisible<R extends Resource>(caller: TokenCaller, type: AccessType, resource: R | undefined): R {
+export function requireVisible<R extends Resource>(
+  { token }: TokenCaller,
+  type: AccessType,
+  resource: R | undefined,
+): R {
   if (resource === undefined) throw unknownResource()
-  const { walletAddress, client } = resource
-  const covering = entries(caller.token.access, type, 'read').some((entry) => coversWalletAddress(entry, walletAddress))
-  const visible = visibleClient(caller, type, 'read', walletAddress)
-  if (!covering || isOfOtherAccount(caller.token, resource) || (visible !== undefined && visible !== client))
-    throw unknownResource()
+  const covering = entriesFor(token, type, 'read', resource.walletAddress)
+  const isVisible = resource.client === token.client ? covering.length > 0 : seesAll(covering, 'read')
+  if (!isVisible || isOfOtherAccount(token, resource)) throw unknownResource()
   return resource
+}
+
+/**
+ * Refuses a resource that the token's client did not create, or that no entry of this type and action covers, in the same
+ * way: there is no `-all` form of what changes something.
+ */
+export function requireOwn({ token }: TokenCaller, type: AccessType, action: Action, resource: Resource): void {
+  const covering = entriesFor(token, type, action, resource.walletAddress)
+  const isOwn = resource.client === token.client && covering.length > 0
+  if (!isOwn || isOfOtherAccount(token, resource)) throw unknownResource()
 }
 
 /**

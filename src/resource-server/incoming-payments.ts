@@ -10,7 +10,6 @@ import { askRail } from '../payments/rail/ask-rail.ts'
 import { sealAddress } from '../payments/rail/seal-address.ts'
 import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
-import { allowsAction, coversWalletAddress } from '../protocol/access.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
@@ -25,13 +24,7 @@ import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
-import {
-  activeWalletAddress,
-  isOfOtherAccount,
-  requireLedgerAccount,
-  requireRightTo,
-  requireVisible,
-} from './authorize.ts'
+import { activeWalletAddress, requireLedgerAccount, requireOwn, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -188,7 +181,8 @@ export async function completeIncomingPayment({
     context,
     async () => {
       const record = await readIncoming()
-      if (record === undefined || !mayComplete(caller, record.value)) throw unknownResource()
+      if (record === undefined) throw unknownResource()
+      requireOwn(caller, 'incoming-payment', 'complete', record.value)
       if (record.value.state === 'completed') return { answer: record.value }
       if (!isActive(record.value, context.clock.now())) throw wrongState()
       const value: IncomingPayment = { ...record.value, state: 'completed' }
@@ -201,15 +195,4 @@ export async function completeIncomingPayment({
   )
   exchange.waitUntil(deliverEvents(context, id))
   return { status: 200, body: incomingPaymentToWire(completed, incomingPaymentUrl(context, id)) }
-}
-
-/** Only the client that created a payment completes it: there is no `complete-all`. */
-function mayComplete({ token }: TokenCaller, payment: IncomingPayment): boolean {
-  if (payment.client !== token.client || isOfOtherAccount(token, payment)) return false
-  return token.access.some(
-    (entry) =>
-      entry.type === 'incoming-payment' &&
-      allowsAction(entry, 'complete') &&
-      coversWalletAddress(entry, payment.walletAddress),
-  )
 }
