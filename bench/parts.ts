@@ -45,7 +45,6 @@ const rules = {
   legacySyntax: [],
   ageSeconds: 60,
   skewSeconds: 10,
-  requiresAuthorization: true,
   now: Date.now(),
 } as const
 const read = await readSignatures(message, rules, cryptography)

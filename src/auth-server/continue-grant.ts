@@ -53,7 +53,7 @@ async function identifyByGrant(exchange: Exchange, unknown: () => OpenPaymentsEr
   const { context, params } = exchange
   const token = presentedToken(exchange)
   if (token === undefined) throw missingManagementToken()
-  const candidates = await signaturesOf(exchange, true)
+  const candidates = await signaturesOf(exchange)
   const id = params['id'] ?? ''
   const record = isIdentifier(id) ? await readRecord(context.storage, 'grant', id) : undefined
   if (record === undefined) throw unknown()

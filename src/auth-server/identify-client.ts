@@ -20,7 +20,7 @@ export interface ClientCaller {
  * @spec SIG-34 @spec KEY-5 @spec KEY-14
  */
 export async function identifyClient(exchange: Exchange): Promise<ClientCaller> {
-  const candidates = await signaturesOf(exchange, false)
+  const candidates = await signaturesOf(exchange)
   const { client } = parseBody(IdentifiedRequest, exchange.json())
   const holder =
     'jwk' in client

@@ -50,7 +50,7 @@ async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsEr
   const { context, params } = exchange
   const value = presentedToken(exchange)
   if (value === undefined) throw missingManagementToken()
-  const candidates = await signaturesOf(exchange, true)
+  const candidates = await signaturesOf(exchange)
   const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
   if (record === undefined || record.value.manageId !== params['id']) throw unknown()
   const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId)

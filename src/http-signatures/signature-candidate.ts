@@ -15,8 +15,6 @@ export interface SignatureRules {
   readonly ageSeconds: number
   /** How far ahead `created` may be. @spec SIG-18 */
   readonly skewSeconds: number
-  /** Whether the request needs a token: then `authorization` must be covered. @spec SIG-7 */
-  readonly requiresAuthorization: boolean
   /** Milliseconds since 1970. */
   readonly now: number
 }
@@ -49,7 +47,7 @@ export function readCandidate(
   if (!read.ok) return read
   const parametersRead = readParameters(parameters, rules)
   if (!parametersRead.ok) return parametersRead
-  const missing = missingComponent(read.components, message, rules)
+  const missing = missingComponent(read.components, message)
   if (missing !== undefined) return refuse(`"${missing}" is not covered`)
 
   const params = input.signatureParams ?? signatureParams(read.components, parameters)
@@ -75,14 +73,14 @@ export function readCandidate(
   }
 }
 
-/** The first component that must be covered and is not. @spec SIG-6 @spec SIG-7 @spec SIG-8 */
-function missingComponent(
-  components: readonly Component[],
-  message: SignedMessage,
-  rules: SignatureRules,
-): string | undefined {
+/**
+ * The first component that must be covered and is not. A request that needs a token carries it in `authorization`: without
+ * one its signature is not read.
+ * @spec SIG-6 @spec SIG-7 @spec SIG-8
+ */
+function missingComponent(components: readonly Component[], message: SignedMessage): string | undefined {
   const required = ['@method', '@target-uri']
-  if (rules.requiresAuthorization || message.headerLines('authorization').length > 0) required.push('authorization')
+  if (message.headerLines('authorization').length > 0) required.push('authorization')
   if (message.body.length > 0) required.push('content-digest')
   return required.find((name) => !isCovered(components, name))
 }

@@ -66,16 +66,13 @@ async function proveToken(exchange: Exchange, found: readonly (StoredRecord | un
   const [presented] = recordsOfKind(found, 'access-token')
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
   const token = presented.value
-  const candidates = await signaturesOf(exchange, true)
+  const candidates = await signaturesOf(exchange)
   const proof = await proveHolder(exchange, candidates, token, token.grantId)
   return { token, presented, proof }
 }
 
 /** Reads what can be checked of a signature without a key: no network access for a request that fails here. @spec SIG-34 */
-export async function signaturesOf(
-  exchange: Exchange,
-  requiresAuthorization: boolean,
-): Promise<readonly SignatureCandidate[]> {
+export async function signaturesOf(exchange: Exchange): Promise<readonly SignatureCandidate[]> {
   const { context, request } = exchange
   const { policies, lifetimes } = context
   const read = await readSignatures(
@@ -90,7 +87,6 @@ export async function signaturesOf(
       legacySyntax: policies.legacySignatureSyntax,
       ageSeconds: lifetimes.signatureAgeSeconds,
       skewSeconds: lifetimes.signatureSkewSeconds,
-      requiresAuthorization,
       now: context.clock.now(),
     },
     context.cryptography,

@@ -122,7 +122,7 @@ describe('any text in the signature headers', () => {
         return Reflect.get(headers, name) ?? []
       },
     }
-    const read = await readSignatures(message, { ...RULES, requiresAuthorization: false }, cryptography)
+    const read = await readSignatures(message, RULES, cryptography)
     expect(read).toMatchObject({ ok: true, candidates: [{}, {}, {}, {}] })
     // As it is by each signature for each URL, once for its members, and for the digest.
     expect(asked).toBe(8 + 1 + 1)
@@ -142,7 +142,7 @@ describe('any text in the signature headers', () => {
     vi.stubGlobal('URLSearchParams', CountedParams)
     try {
       const message = messageOf({ method: 'GET', targetUris: [url, url], headers, body: '' })
-      const read = await readSignatures(message, { ...RULES, requiresAuthorization: false }, cryptography)
+      const read = await readSignatures(message, RULES, cryptography)
       expect(read).toMatchObject({ ok: true, candidates: [{}, {}, {}, {}] })
       expect(parsed).toBe(1)
     } finally {

@@ -101,7 +101,6 @@ export const RULES: SignatureRules = {
   legacySyntax: ['php', 'rust'],
   ageSeconds: 300,
   skewSeconds: 60,
-  requiresAuthorization: true,
   now: CREATED * 1000,
 }
 

@@ -147,7 +147,7 @@ describe('the example of the Open Payments documentation', () => {
 
 describe('what the deployed clients send', () => {
   const key = { kid: rfc9421.key.jwk.kid, x: rfc9421.key.jwk.x }
-  const rules = { now: shapes.created * 1000, requiresAuthorization: false }
+  const rules = { now: shapes.created * 1000 }
   const messageIn = (headers: Readonly<Record<string, string>>): SignedMessage =>
     messageFrom({
       ...shapes.request,

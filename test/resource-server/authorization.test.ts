@@ -48,6 +48,7 @@ function create(wallet: ObservedWallet, sending: Sending): Promise<Answer> {
 const UNSIGNED = refusedBecause('the request is not signed')
 const UNKNOWN_KEY = refusedBecause('keyid names no key of the client')
 const UNVERIFIED = refusedBecause('signature does not verify')
+const UNCOVERED_TOKEN = refusedBecause('"authorization" is not covered')
 const USED_SIGNATURE = refusedBecause('this signature was used before, sign the request again')
 
 describe('who calls', () => {
@@ -134,6 +135,15 @@ describe('who calls', () => {
     ] as const
     for (const [method, url, json] of endpoints) {
       await expectRefusal(wallet, MISSING_AUTHORIZATION, () => wallet.send(method, url, json && { json }))
+    }
+  })
+
+  it('SIG-7 refuses a signature that does not cover the token, on every endpoint', async () => {
+    const { wallet, receiving, incoming } = await shop()
+    const components = ['@method', '@target-uri']
+    for (const { method, path } of resourceServerRoutes()) {
+      const url = `${BASE}${path.replace(':id', idOf(incoming))}`
+      await expectRefusal(wallet, UNCOVERED_TOKEN, () => wallet.send(method, url, { token: receiving, components }))
     }
   })
 
