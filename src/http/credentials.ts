@@ -188,6 +188,15 @@ function isSingleUse(exchange: Exchange): boolean {
 }
 
 /**
+ * Stores the replay claims of a request that has no effect to commit them with. A claim that is there already is a
+ * replay.
+ * @spec SIG-23 @spec SIG-26
+ */
+export async function claimSignature(exchange: Exchange, proof: Proof): Promise<void> {
+  await decide(exchange.context, async () => ({ answer: undefined }), proof.claims)
+}
+
+/**
  * The URLs that count as `@target-uri`: the origin from configuration and the raw target, whatever the Host header
  * says. The root may also be signed without its slash.
  * @spec SIG-29 @spec SIG-31

@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { invalidRequest, rateLimited } from '../errors/conditions.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
-import { decide } from '../records/decide.ts'
-import type { Exchange, Proof, ServerRole } from './exchange.ts'
+import type { Exchange, ServerRole } from './exchange.ts'
 import type { Result } from './respond.ts'
 import type { Row } from './router.ts'
 
@@ -98,13 +97,4 @@ function pathOf(issue: v.BaseIssue<unknown>): string | undefined {
 /** Anyone may call: nothing in the request says who does. */
 export async function anyone(): Promise<undefined> {
   return undefined
-}
-
-/**
- * Stores the replay claims of a request that has no effect to commit them with. A claim that is there already is a
- * replay.
- * @spec SIG-23 @spec SIG-26
- */
-export async function claimSignature(exchange: Exchange, proof: Proof): Promise<void> {
-  await decide(exchange.context, async () => ({ answer: undefined }), proof.claims)
 }

@@ -1,4 +1,3 @@
-import { invalidRequest } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { Change } from '../ports/storage.ts'
@@ -55,51 +54,4 @@ export interface Proof {
 export function queryOf({ target }: HttpRequest): URLSearchParams {
   const queryStart = target.indexOf('?')
   return new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1))
-}
-
-const MAX_DEPTH = 32
-
-/** Parses a body: JSON in UTF-8, not nested deeper than 32 levels. Throws `invalid_request`. @spec EMB-3 */
-export function parseJson(bytes: Uint8Array): unknown {
-  const text = decodeUtf8(bytes)
-  if (text === undefined || exceedsDepth(text)) throw invalidRequest('the body is not JSON, or is nested too deeply')
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw invalidRequest('the body is not JSON')
-  }
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true })
-
-function decodeUtf8(bytes: Uint8Array): string | undefined {
-  try {
-    return UTF8.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-const BACKSLASH = 0x5c
-const QUOTE = 0x22
-const BRACKET = 0x5b
-const END_BRACKET = 0x5d
-const BRACE = 0x7b
-const END_BRACE = 0x7d
-
-// Counted on the text, before a parser recurses into it. Codes take a third of the time that characters do.
-function exceedsDepth(text: string): boolean {
-  let depth = 0
-  let isInString = false
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (isInString) {
-      if (code === BACKSLASH) index++
-      else if (code === QUOTE) isInString = false
-    } else if (code === QUOTE) isInString = true
-    else if (code === BRACE || code === BRACKET) {
-      if (++depth > MAX_DEPTH) return true
-    } else if (code === END_BRACE || code === END_BRACKET) depth--
-  }
-  return false
 }

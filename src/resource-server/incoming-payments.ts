@@ -1,6 +1,6 @@
 import { invalidAmount, invalidExpiresAt, unknownResource, wrongState } from '../errors/conditions.ts'
-import { identifyNaming, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
-import { claimSignature, type Input } from '../http/endpoint.ts'
+import { claimSignature, identifyNaming, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
+import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'

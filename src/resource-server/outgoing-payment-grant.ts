@@ -1,5 +1,5 @@
-import type { TokenCaller } from '../http/credentials.ts'
-import { claimSignature, type Input } from '../http/endpoint.ts'
+import { claimSignature, type TokenCaller } from '../http/credentials.ts'
+import type { Input } from '../http/endpoint.ts'
 import type { Result } from '../http/respond.ts'
 import { entryWindows, spendingIdsOf } from '../payments/charge-grant.ts'
 import { amountOf } from '../protocol/amount.ts'

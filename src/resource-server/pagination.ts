@@ -1,6 +1,6 @@
 import { invalidRequest } from '../errors/conditions.ts'
-import type { TokenCaller } from '../http/credentials.ts'
-import { claimSignature, type Input } from '../http/endpoint.ts'
+import { claimSignature, type TokenCaller } from '../http/credentials.ts'
+import type { Input } from '../http/endpoint.ts'
 import { queryOf } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
