@@ -50,5 +50,5 @@ async function holderOfAddress(
   if (!keySet.ok) throw unknownClient(`the key set at ${client}/jwks.json is ${keySet.reason}`)
   const isKnown = candidates.some(({ keyId }) => findKey(keySet.keys, keyId) !== undefined)
   if (!isKnown) throw unknownClient('the client has no key with this keyid')
-  return { client, keys: [], presentKeys: keySet.keys }
+  return { client, keys: [], currentKeys: keySet.keys }
 }

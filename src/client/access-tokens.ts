@@ -1,11 +1,11 @@
 import type { Clock } from '../ports/clock.ts'
 import type { OutboundStanding } from '../ports/outbound-requests.ts'
-import { type AccessToken, type Failure, parseGrant, parseGranted, readAnswer } from './answers.ts'
+import { type Failure, type ForeignToken, parseGrant, parseGranted, readAnswer } from './answers.ts'
 import { recentlyUsed } from './recently-used.ts'
 import type { SignedRequests } from './signed-requests.ts'
 
 /** A token that is held. */
-export interface HeldToken extends AccessToken {
+export interface HeldToken extends ForeignToken {
   /** When it was asked for: it lasts no longer than its seconds from there. */
   readonly askedAt: number
 }

@@ -50,7 +50,7 @@ export function parsePublicView(document: unknown): string | undefined {
 }
 
 /** An access token of another server. Its value is a secret. */
-export interface AccessToken {
+export interface ForeignToken {
   readonly value: string
   /** Where it is rotated. */
   readonly manage: string
@@ -58,7 +58,7 @@ export interface AccessToken {
   readonly expiresIn?: number
 }
 
-const WireAccessToken = v.pipe(
+const WireForeignToken = v.pipe(
   v.object({
     // Fit for a header line.
     value: v.pipe(v.string(), v.maxLength(4096), v.regex(/^[\w.~+/-]+=*$/)),
@@ -66,7 +66,7 @@ const WireAccessToken = v.pipe(
     expires_in: v.nullish(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
   }),
   v.transform(
-    ({ value, manage, expires_in: expiresIn }): AccessToken => ({
+    ({ value, manage, expires_in: expiresIn }): ForeignToken => ({
       value,
       manage,
       ...(expiresIn != null && { expiresIn }),
@@ -75,16 +75,16 @@ const WireAccessToken = v.pipe(
 )
 
 /** The answer to a grant request or a rotation. */
-const Granted = v.object({ access_token: WireAccessToken })
+const Granted = v.object({ access_token: WireForeignToken })
 
 /** The token that was granted or came of a rotation. */
-export function parseGranted(document: unknown): AccessToken | undefined {
+export function parseGranted(document: unknown): ForeignToken | undefined {
   const parsed = v.safeParse(Granted, document)
   return parsed.success ? parsed.output.access_token : undefined
 }
 
 /** The same of a grant request, which may be put to a person instead: nobody is there to be asked. */
-export function parseGrant(document: unknown): AccessToken | 'interaction' | undefined {
+export function parseGrant(document: unknown): ForeignToken | 'interaction' | undefined {
   const isPutToPerson = typeof document === 'object' && document !== null && 'interact' in document
   return parseGranted(document) ?? (isPutToPerson ? 'interaction' : undefined)
 }

@@ -4,7 +4,7 @@ import type { ServiceEvent } from '../ports/events.ts'
 import type { ChargeLookup, OutboundOptions, OutboundStanding, SendOutbound } from '../ports/outbound-requests.ts'
 import type { FoundReceiver, ReceiverAsker, RemoteReceivers } from '../ports/remote-receivers.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import { parseReceiver, type Receiver } from '../protocol/receiver.ts'
+import { parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
 import { accessTokens, type HeldToken } from './access-tokens.ts'
 import { parseIncomingPayment, parsePublicView, readAnswer } from './answers.ts'
 import { type KnownCollection, knownCollections } from './known-collections.ts'
@@ -29,7 +29,7 @@ export interface RemoteReceiversOptions {
 const DEADLINE_SECONDS = 3
 
 /** A read with a token. None if it failed before. */
-interface Attempt {
+interface TokenRead {
   readonly found: FoundReceiver
   readonly token?: HeldToken
   readonly isNew?: boolean
@@ -62,7 +62,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
   }
 
   /** As the authorization server that worked before says; if that is refused, as the one that is named now. */
-  async function read(receiver: Receiver, reading: Reading): Promise<FoundReceiver> {
+  async function read(receiver: ReceiverUrl, reading: Reading): Promise<FoundReceiver> {
     const { known, asker } = reading
     if (known === undefined || known.isDoubted) return readAfresh(receiver, reading)
     const { found, token } = await readBy(known.authServer, receiver, reading)
@@ -72,26 +72,26 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     return limit(asker, false) ?? readAfresh(receiver, reading, token)
   }
 
-  async function readAfresh(receiver: Receiver, reading: Reading, refused?: HeldToken): Promise<FoundReceiver> {
+  async function readAfresh(receiver: ReceiverUrl, reading: Reading, refused?: HeldToken): Promise<FoundReceiver> {
     const { url } = receiver
     const view = await send({ method: 'GET', url, headers: { accept: 'application/json' } }, reading)
     const named = readAnswer('public view', view, parsePublicView)
     if (!named.ok) return named
     const authServer = named.value
-    const attempt = await readBy(authServer, receiver, reading, refused)
+    const first = await readBy(authServer, receiver, reading, refused)
     // A token that was held may have been revoked: asked for once more.
-    const isStale = isRefused(attempt.found) && attempt.token !== undefined && !attempt.isNew
+    const isStale = isRefused(first.found) && first.token !== undefined && !first.isNew
     const again = async (): Promise<FoundReceiver> =>
-      limit(reading.asker, false) ?? (await readBy(authServer, receiver, reading, attempt.token)).found
-    return isStale ? again() : attempt.found
+      limit(reading.asker, false) ?? (await readBy(authServer, receiver, reading, first.token)).found
+    return isStale ? again() : first.found
   }
 
   async function readBy(
     authServer: string,
-    { url, collection }: Receiver,
+    { url, collection }: ReceiverUrl,
     reading: Reading,
     refused?: HeldToken,
-  ): Promise<Attempt> {
+  ): Promise<TokenRead> {
     // Another one than before is known by the word of the receiver's server alone.
     const isOther = reading.known?.authServer !== authServer && reading.standing !== 'ordered'
     const standing = isOther ? 'stranger' : reading.standing
@@ -104,7 +104,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }
   }
 
-  async function readInTime(receiver: Receiver, reading: Omit<Reading, 'signal'>): Promise<FoundReceiver> {
+  async function readInTime(receiver: ReceiverUrl, reading: Omit<Reading, 'signal'>): Promise<FoundReceiver> {
     const stop = new AbortController()
     const late = clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => LATE)
     try {

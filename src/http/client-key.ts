@@ -13,7 +13,7 @@ export interface KeyHolder {
   readonly clientKey?: PublicKey
   readonly keys: readonly PinnedKey[]
   /** The client's current key set, if this very request has asked for it. */
-  readonly presentKeys?: readonly PublicKey[]
+  readonly currentKeys?: readonly PublicKey[]
 }
 
 /** A key of the client, with its RFC 7638 thumbprint. */
@@ -43,7 +43,7 @@ export async function findClientKey(
   const [original] = holder.keys
   if (context.policies.keyBinding === 'key' && original !== undefined && original.kid !== keyId) return undefined
   const pinned = holder.keys.find((pin) => pin.kid === keyId)
-  const key = await presentKey(context, holder, keyId)
+  const key = await currentKey(context, holder, keyId)
   if (key === undefined) return undefined
   const thumbprint = await thumbprintOf(context, key)
   if (pinned !== undefined && pinned.thumbprint !== thumbprint) {
@@ -53,10 +53,10 @@ export async function findClientKey(
   return { key, thumbprint, isNew: pinned === undefined }
 }
 
-async function presentKey(context: Context, holder: KeyHolder, keyId: string): Promise<PublicKey | undefined> {
+async function currentKey(context: Context, holder: KeyHolder, keyId: string): Promise<PublicKey | undefined> {
   const walletAddress = clientWalletAddress(holder.client)
   if (walletAddress === undefined) return holder.clientKey?.kid === keyId ? holder.clientKey : undefined
-  const asked = holder.presentKeys && findKey(holder.presentKeys, keyId)
+  const asked = holder.currentKeys && findKey(holder.currentKeys, keyId)
   if (asked !== undefined) return asked
   const keySet = await clientKeySet(context, walletAddress, keyId, holder.keys.length > 0)
   if (!keySet.ok && keySet.reason === 'unreachable') throw unavailable('the key set of a client could not be fetched')

@@ -3,8 +3,8 @@ import type { Price } from '../ports/pricing.ts'
 import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import {
+  type AssetExchange,
   arrivingFor,
-  type Exchange,
   isWithinTolerance,
   leavingFor,
   minimumSend,
@@ -105,7 +105,7 @@ export interface PriceRequest {
 export async function askPrice(
   context: Context,
   { walletAddress, from, to }: PriceRequest,
-): Promise<(Exchange & Pick<Price, 'fee'>) | undefined> {
+): Promise<(AssetExchange & Pick<Price, 'fee'>) | undefined> {
   const price = await answerInTime(context, 'the pricing', () =>
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
   )
@@ -119,7 +119,7 @@ export async function askPrice(
  * What the wallet itself would give for the exchange on the way, without its fee, which is for its own part of it. An asset is
  * worth itself, even in another scale unless the wallet says otherwise. `undefined` if the wallet has no price.
  */
-async function ownExchange(context: Context, request: PriceRequest): Promise<Exchange | undefined> {
+async function ownExchange(context: Context, request: PriceRequest): Promise<AssetExchange | undefined> {
   const { from, to } = request
   const even = { from, to, rate: { numerator: 1n, denominator: 1n } }
   if (isSameAsset(from, to)) return even

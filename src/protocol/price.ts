@@ -7,14 +7,14 @@ export interface Rate {
 }
 
 /** Both sides of an exchange, and its rate. */
-export interface Exchange {
+export interface AssetExchange {
   readonly from: Asset
   readonly to: Asset
   readonly rate: Rate
 }
 
 /** What a payment costs, exactly. */
-export interface Terms extends Exchange {
+export interface Terms extends AssetExchange {
   /** The part of the debit that the wallet keeps, in hundredths of a percent: an integer from 0 to 9999. */
   readonly basisPoints: number
   /** What the wallet keeps beside that, in the smallest unit of `from`; not negative. */
@@ -46,7 +46,7 @@ function feeOf(debit: bigint, terms: Terms): bigint {
  * The rate between the smallest units of the two assets, so that exchange and change of scale are one exact step, which
  * rounds once. @spec AMT-4
  */
-function unitRate(terms: Exchange): Rate {
+function unitRate(terms: AssetExchange): Rate {
   return {
     numerator: terms.rate.numerator * 10n ** BigInt(terms.to.assetScale),
     denominator: terms.rate.denominator * 10n ** BigInt(terms.from.assetScale),
@@ -108,7 +108,7 @@ export function leavingFor(received: bigint, rate: RailRate): bigint {
  * Whether a rail gives at least what an exchange gives, less a tolerance in hundredths of a percent: an integer from 0 to
  * 9999. Compared exactly. @spec QUO-8
  */
-export function isWithinTolerance(rail: RailRate, exchange: Exchange, toleranceBasisPoints: number): boolean {
+export function isWithinTolerance(rail: RailRate, exchange: AssetExchange, toleranceBasisPoints: number): boolean {
   const { numerator, denominator } = unitRate(exchange)
   const kept = 10_000n - BigInt(toleranceBasisPoints)
   return rail.received * denominator * 10_000n >= rail.sent * numerator * kept

@@ -1,7 +1,7 @@
 import { parseUrl } from './url.ts'
 
-/** A receiver: the URL of an incoming payment, on this server or another. */
-export interface Receiver {
+/** The URL of an incoming payment, on this server or another, and its parts. */
+export interface ReceiverUrl {
   /** As a URL parser writes it: two receivers are one when these are equal. @spec LIM-5 */
   readonly url: string
   /** Its last segment. */
@@ -26,7 +26,7 @@ function parseHttpUrl(text: string): URL | undefined {
  * `incoming-payments` and one more segment. `undefined` if the text is not one. Its running time is bounded by 2048 characters.
  * @spec T-24
  */
-export function parseReceiver(text: string): Receiver | undefined {
+export function parseReceiver(text: string): ReceiverUrl | undefined {
   const url = parseHttpUrl(text)
   if (url === undefined) return undefined
   const [id = '', name] = url.pathname.split('/').reverse()
@@ -48,6 +48,6 @@ export function localQuoteId(url: string, resourceServer: string): string | unde
 }
 
 /** Whether a receiver is an incoming payment of this server, by the same published base URL. @spec RS-10 @spec T-41 */
-export function isLocalReceiver({ collection }: Receiver, resourceServer: string): boolean {
+export function isLocalReceiver({ collection }: ReceiverUrl, resourceServer: string): boolean {
   return collection === `${resourceServer}/incoming-payments`
 }
