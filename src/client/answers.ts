@@ -28,7 +28,7 @@ export function readAnswer<T>(
     : { ok: true, value }
 }
 
-/** Of a status that says that the request is at fault; a redirect, haste and faults of the other side pass. @spec T-3 */
+/** 404 and 410 are `unknown`, any other 4xx is `refused`; but 408, 429, redirects and 5xx may pass. @spec T-3 */
 function reasonOf(status: number): Failure['reason'] {
   if (status === 404 || status === 410) return 'unknown'
   const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 429

@@ -167,7 +167,8 @@ async function claimsOf(
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
   const singleUse = isSingleUse(exchange)
-  // Kept longer against a wrong clock only if a quota counts it; what else is single use does no more the second time. @spec T-37
+  // Kept a day longer, against a wrong clock, only if a quota bounds how many there are: a repeat of any other request does
+  // nothing new. @spec T-37
   const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   const claim = async (what: Claim['what'], used: string, order = ''): Promise<Claim> => {
     const id = order + toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))

@@ -46,9 +46,10 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
 
   const budgetOfKnown = failuresBudget(clock)
 
-  // What strangers make this server ask of a host, or of its address under whatever name, shuts out no client there that is
-  // known: it pays only if it fails, and once a minute not at all if it was answered well the last time. A name that
-  // was good and is pointed at a victim so reaches it once for each good answer of its owner's own server.
+  // Strangers and known clients have budgets of their own, so whatever strangers make this server ask of a host, or of its
+  // address under other names, shuts out no client that is known there. A known client pays only for a fetch that fails,
+  // and for none if the one before it was good. So a name that was good and is then pointed at a victim reaches it once
+  // without paying, and again only after another good answer of its owner's own server.
   const keySets = cacheDocuments(clock, async (walletAddress, standing) => {
     const url = `${walletAddress}/jwks.json`
     if (standing === 'stranger') return readKeySet(await fetchDocument(requests, url))
