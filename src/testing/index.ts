@@ -5,6 +5,7 @@
  */
 
 export type { SignOptions } from '../http-signatures/sign-request.ts'
+export { inTurns } from './in-turns.ts'
 export { type LedgerCase, type LedgerUnderTest, ledgerContract } from './ledger-contract.ts'
 export {
   alterRequest,

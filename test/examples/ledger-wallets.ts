@@ -1,10 +1,9 @@
 import type { Asset, Ledger, LedgerAccount } from 'open-payments-server'
-import type { LedgerUnderTest } from 'open-payments-server/testing'
+import { inTurns, type LedgerUnderTest } from 'open-payments-server/testing'
 import type { Pool } from 'pg'
 import { type Account, AccountFlags, type Client, CreateAccountStatus, CreateTransferStatus } from 'tigerbeetle-node'
 import { type Book, tigerBeetleLedger } from '../../examples/tigerbeetle-ledger.ts'
 import { type NextFailure, nextFailure } from '../support/next-failure.ts'
-import { inTurns } from '../support/turns.ts'
 
 /** Lets the commits of a pool's connections fail; to be called before it has any. */
 export function failCommits(pool: Pool, failure: NextFailure): void {

@@ -5,9 +5,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { memoryLedger } from '../../adapters/ledger/memory.ts'
 import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { inTurns } from '../../src/testing/in-turns.ts'
 import { type LedgerUnderTest, ledgerContract } from '../../src/testing/ledger-contract.ts'
 import { failingCalls, failingHandle, nextFailure } from '../support/next-failure.ts'
-import { inTurns } from '../support/turns.ts'
 import { walletOf } from './contract-wallet.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'ledger-'))

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { CommitResult, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { inTurns } from '../../src/testing/in-turns.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { type BundledProgram, bundleProgram } from '../flows/races/bundled-program.ts'
 import { callerOf, type RemoteProcess } from '../flows/races/remote-process.ts'
-import { inTurns } from '../support/turns.ts'
 import type { StorageCall } from './contract-process.ts'
 
 let program: BundledProgram

@@ -6,8 +6,8 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
 import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
+import { inTurns } from '../../src/testing/in-turns.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
-import { inTurns } from '../support/turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'storage-'))
 const opened: OpenedSqlite[] = []

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import type { Storage } from '../../src/ports/storage.ts'
+import { inTurns } from '../../src/testing/in-turns.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
-import { inTurns } from '../support/turns.ts'
 import { useDatabases } from './postgres-databases.ts'
 
 const { newSchema, openPool, openSql } = useDatabases()

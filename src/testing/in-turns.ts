@@ -1,0 +1,23 @@
+/**
+ * Spreads calls over some ledgers, or storages, as if each were in a process of its own: every call goes to the next of
+ * them, and after the last it is the first one's turn again. Make each with a connection or a pool of its own to one
+ * database. The answer has the members that the first one has, all of them functions. Throws a `TypeError` if there is none.
+ */
+export function inTurns<T extends object>(twins: readonly T[]): T {
+  let calls = 0
+  const next = (): T => {
+    const twin = twins[calls++ % twins.length]
+    if (twin === undefined) throw new TypeError('there is nobody to take turns')
+    return twin
+  }
+  return new Proxy(next(), {
+    get: (first, name) => {
+      // It is no promise, whoever waits for it.
+      if (!(name in first)) return undefined
+      return (...parameters: readonly unknown[]): unknown => {
+        const twin: object = next()
+        return Reflect.apply(Reflect.get(twin, name), twin, parameters)
+      }
+    },
+  })
+}
