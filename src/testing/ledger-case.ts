@@ -127,11 +127,8 @@ export async function mustNotSucceed(answer: Promise<LedgerResult>, what: string
   if (isOk) throw new AssertionError(`${what}: expected a refusal, got {"ok":true}`)
 }
 
-/** Rejects unless alice and bob may spend just that. */
-export async function assertAvailable(wallet: LedgerUnderTest, alice: bigint, bob = 500n): Promise<void> {
-  assertSame(
-    [await wallet.available('alice'), await wallet.available('bob')],
-    [alice, bob],
-    'available to alice and bob',
-  )
+/** Rejects unless alice and bob may spend just that at a point of the case, such as "after the release". */
+export async function assertAvailable(wallet: LedgerUnderTest, when: string, alice: bigint, bob = 500n): Promise<void> {
+  const available = [await wallet.available('alice'), await wallet.available('bob')]
+  assertSame(available, [alice, bob], `available to alice and bob ${when}`)
 }

@@ -25,7 +25,7 @@ const CREDITS: readonly LedgerCase[] = [
       const wallet = await makeWallet(makeLedger)
       await mustAgree(FIFTY, () => wallet.ledger.credit(creditOf(1, 70n)), { ok: true }, 'a repeated credit')
       await mustSucceed(wallet.ledger.credit(creditOf(1, 70n)), 'the credit again')
-      await assertAvailable(wallet, 1000n, 570n)
+      await assertAvailable(wallet, 'after the credits', 1000n, 570n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },
@@ -45,7 +45,7 @@ const CREDITS: readonly LedgerCase[] = [
         const what = `credit ${index}, with another ${Object.keys(other).join()}`
         await mustRefuse(wallet.ledger.credit(creditOf(1, 70n, other)), 'conflict', what)
       }
-      await assertAvailable(wallet, 1000n, 570n)
+      await assertAvailable(wallet, 'after the credit and the conflicts', 1000n, 570n)
       assertSame(await wallet.available('carol'), 100n, 'available to carol')
     },
   },
@@ -58,10 +58,10 @@ const CREDITS: readonly LedgerCase[] = [
       await wallet.setClosed('bob', false)
       await mustRefuse(wallet.ledger.credit(creditOf(1, 70n)), 'account_closed', 'the same credit once it is open')
       await mustNotSucceed(wallet.ledger.credit(creditOf(2, 70n, { account: 'nobody' })), 'a credit of no account')
-      await assertAvailable(wallet, 1000n)
+      await assertAvailable(wallet, 'after the refused credits', 1000n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
       await mustSucceed(wallet.ledger.credit(creditOf(3, 70n)), 'another credit')
-      await assertAvailable(wallet, 1000n, 570n)
+      await assertAvailable(wallet, 'after another credit', 1000n, 570n)
     },
   },
 ]
@@ -75,7 +75,7 @@ const CONSERVATION: readonly LedgerCase[] = [
       await wallet.openAccount('alice', USD, MAX_AMOUNT_VALUE)
       await wallet.openAccount('bob', USD, 0n)
       await mustSucceed(ledger.hold(holdOf(1, MAX_AMOUNT_VALUE - 1n)), 'the hold')
-      await assertAvailable(wallet, 1n, 0n)
+      await assertAvailable(wallet, 'after the hold', 1n, 0n)
       await mustRefuse(ledger.hold(holdOf(2, 2n)), 'insufficient_funds', 'a hold of one unit more')
       await mustRefuse(ledger.hold(holdOf(1, MAX_AMOUNT_VALUE - 2n)), 'conflict', 'a hold of one unit less')
       await mustSucceed(ledger.credit(creditOf(3, MAX_AMOUNT_VALUE - 2n)), 'the credit')
@@ -84,7 +84,7 @@ const CONSERVATION: readonly LedgerCase[] = [
       await mustSucceed(ledger.settle(settlementOf(1, MAX_AMOUNT_VALUE - 1n, 1n)), 'the settlement')
       const less = settlementOf(1, MAX_AMOUNT_VALUE - 2n, 1n)
       await mustRefuse(ledger.settle(less), 'conflict', 'a settlement of one unit less')
-      await assertAvailable(wallet, 1n, MAX_AMOUNT_VALUE - 2n)
+      await assertAvailable(wallet, 'after the settlement', 1n, MAX_AMOUNT_VALUE - 2n)
       assertSame(await wallet.fees(USD), 1n, 'the fees')
       assertSame(await wallet.total(USD), MAX_AMOUNT_VALUE, 'the total')
     },
@@ -97,7 +97,7 @@ const CONSERVATION: readonly LedgerCase[] = [
       await Promise.all(Array.from({ length: 40 }, (_, number) => pay(wallet.ledger, number)))
       assertSame([await wallet.total(USD), await wallet.total(EUR)], [1600n, 1000n], 'the totals')
       // Settled are 4, 12, 20, 28 and 36 (30 - 2 fee each), in part 1, 5, …, 37 (10 each).
-      await assertAvailable(wallet, 1000n - 5n * 30n - 10n * 10n, 500n + 5n * 28n + 10n * 10n)
+      await assertAvailable(wallet, 'after all payments', 1000n - 5n * 30n - 10n * 10n, 500n + 5n * 28n + 10n * 10n)
       assertSame(await wallet.available('erin'), 1000n + 5n * 27n, 'available to erin')
       assertSame([await wallet.fees(USD), await wallet.fees(EUR)], [5n * 2n, 0n], 'the fees')
     },

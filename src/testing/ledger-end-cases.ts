@@ -29,7 +29,7 @@ export const END_CASES: readonly LedgerCase[] = [
       const settle = () => ledger.settle(settlementOf(1, 300n))
       await mustAgree(FIFTY, settle, { ok: true }, 'a repeated settlement')
       await mustSucceed(settle(), 'the settlement again')
-      await assertAvailable(wallet, 700n)
+      await assertAvailable(wallet, 'after the settlement', 700n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
       await mustSucceed(ledger.hold(holdOf(2, 700n)), 'a hold of all that is left')
     },
@@ -42,7 +42,7 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustSucceed(wallet.ledger.settle(settlementOf(1, 400n, 25n)), 'the settlement')
       await mustSucceed(wallet.ledger.settle(settlementOf(1, 400n, 25n)), 'the settlement again')
       assertSame(await wallet.fees(USD), 25n, 'the fees')
-      await assertAvailable(wallet, 600n)
+      await assertAvailable(wallet, 'after the settlement', 600n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },
@@ -54,7 +54,7 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustSucceed(wallet.ledger.settle(settlementOf(1, 300n, 10n)), 'the settlement')
       await mustRefuse(wallet.ledger.settle(settlementOf(1, 301n, 10n)), 'conflict', 'another amount')
       await mustRefuse(wallet.ledger.settle(settlementOf(1, 300n, 11n)), 'conflict', 'another fee')
-      await assertAvailable(wallet, 700n)
+      await assertAvailable(wallet, 'after the settlement and the conflicts', 700n)
       assertSame(await wallet.fees(USD), 10n, 'the fees')
     },
   },
@@ -68,9 +68,9 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustNotSucceed(ledger.settle(settlementOf(1, 300n, 301n)), 'a fee of more than the amount')
       const foreign = { id: idOf(1), amount: amountOf(EUR, 400n), fee: amountOf(EUR, 0n) }
       await mustNotSucceed(ledger.settle(foreign), 'another asset')
-      await assertAvailable(wallet, 600n)
+      await assertAvailable(wallet, 'after the settlements that do nothing', 600n)
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
-      await assertAvailable(wallet, 1000n)
+      await assertAvailable(wallet, 'after the release', 1000n)
     },
   },
   {
@@ -86,13 +86,13 @@ export const END_CASES: readonly LedgerCase[] = [
         await mustRefuse(ledger.settle({ ...settlement, fee: amountOf(asset, 25n) }), 'conflict', what)
       }
       assertSame([await wallet.fees(USD), await wallet.fees(EUR)], [0n, 0n], 'the fees before the settlement')
-      await assertAvailable(wallet, 600n)
+      await assertAvailable(wallet, 'before the settlement', 600n)
       await mustSucceed(ledger.settle(settlement), 'the settlement with its fee in the asset of the amount')
       for (const asset of [EUR, FINER_USD]) {
         const again = ledger.settle({ ...settlement, fee: amountOf(asset, 25n) })
         await mustRefuse(again, 'conflict', 'a fee in another asset after the settlement')
       }
-      await assertAvailable(wallet, 700n)
+      await assertAvailable(wallet, 'after the settlement', 700n)
       assertSame([await wallet.fees(USD), await wallet.fees(EUR)], [25n, 0n], 'the fees')
       assertSame([await wallet.total(USD), await wallet.total(EUR)], [1600n, 70n], 'the totals')
     },
@@ -107,7 +107,7 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustAgree(FIFTY, () => ledger.release({ id: idOf(1) }), { ok: true }, 'a repeated release')
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release again')
       await mustRefuse(ledger.settle(settlementOf(1, 400n)), 'conflict', 'a settlement after the release')
-      await assertAvailable(wallet, 900n)
+      await assertAvailable(wallet, 'after the release, while 100 are held', 900n)
     },
   },
   {
@@ -117,7 +117,7 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustSucceed(wallet.ledger.hold(holdOf(1, 400n)), 'the hold')
       await mustSucceed(wallet.ledger.settle(settlementOf(1, 300n)), 'the settlement')
       await mustRefuse(wallet.ledger.release({ id: idOf(1) }), 'conflict', 'the release')
-      await assertAvailable(wallet, 700n)
+      await assertAvailable(wallet, 'after the settlement and the refused release', 700n)
     },
   },
   {
@@ -135,7 +135,7 @@ export const END_CASES: readonly LedgerCase[] = [
       await mustNotSucceed(wallet.ledger.settle(settlementOf(3, 10n)), 'a settlement of the credit')
       await mustNotSucceed(wallet.ledger.release({ id: idOf(3) }), 'a release of the credit')
       assertSame(await wallet.available('carol'), 110n, 'available to carol')
-      await assertAvailable(wallet, 1000n)
+      await assertAvailable(wallet, 'after settlements and releases of nothing', 1000n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },
@@ -148,7 +148,7 @@ export const END_CASES: readonly LedgerCase[] = [
       await wallet.setClosed('alice', true)
       await mustSucceed(wallet.ledger.settle(settlementOf(1, 400n)), 'the settlement')
       await mustSucceed(wallet.ledger.release({ id: idOf(2) }), 'the release')
-      await assertAvailable(wallet, 600n)
+      await assertAvailable(wallet, 'after the settlement and the release', 600n)
     },
   },
 ]

@@ -38,7 +38,7 @@ export const EXACT_CASES: readonly LedgerCase[] = [
         await mustNotSucceed(ledger.settle(settlementOf(held, balance, balance + 1n)), 'a fee of one unit more')
         await mustSucceed(ledger.settle(settlementOf(held, balance, 1n)), 'the settlement')
       }
-      await assertAvailable(wallet, 0n, 0n)
+      await assertAvailable(wallet, 'after the settlements of all there was', 0n, 0n)
       assertSame(await wallet.fees(USD), 2n, 'the fees')
     },
   },
@@ -72,7 +72,7 @@ export const EXACT_CASES: readonly LedgerCase[] = [
       await mustRefuse(ledger.credit(creditOf(1, 70n, { account: 'alice' })), 'conflict', 'the same of alice')
       await mustRefuse(ledger.hold(holdOf(2, 81n, { account: 'Alice' })), 'insufficient_funds', 'a hold of Alice')
       await mustSucceed(ledger.hold(holdOf(3, 81n)), 'a hold of alice')
-      await assertAvailable(wallet, 919n)
+      await assertAvailable(wallet, 'after a hold of alice and a credit of Alice', 919n)
       assertSame(await wallet.available('Alice'), 80n, 'available to Alice')
       assertSame((await ledger.account('ALICE')) ?? undefined, undefined, 'the account ALICE, which nobody has opened')
     },

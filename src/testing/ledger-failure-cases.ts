@@ -19,7 +19,7 @@ async function failEachCall(
     await mustAnswer({ ...call, what: again })
     await mustAnswer({ ...call, what: again })
   }
-  await assertAvailable(wallet, 600n, 890n)
+  await assertAvailable(wallet, `after calls whose database failed ${moment}`, 600n, 890n)
   assertSame([await wallet.fees(USD), await wallet.total(USD)], [10n, 1600n], 'the fees and the total')
 }
 

@@ -40,11 +40,11 @@ export const HOLD_CASES: readonly LedgerCase[] = [
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       await mustRefuse(wallet.ledger.hold(holdOf(1, 1001n)), 'insufficient_funds', 'a hold of one unit more')
-      await assertAvailable(wallet, 1000n)
+      await assertAvailable(wallet, 'after the refused hold', 1000n)
       await mustSucceed(wallet.ledger.hold(holdOf(2, 600n)), 'a hold of a part')
       await mustRefuse(wallet.ledger.hold(holdOf(3, 401n)), 'insufficient_funds', 'a hold of more than the rest')
       await mustSucceed(wallet.ledger.hold(holdOf(4, 400n)), 'a hold of the rest')
-      await assertAvailable(wallet, 0n)
+      await assertAvailable(wallet, 'after a hold of the rest', 0n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },
@@ -54,13 +54,13 @@ export const HOLD_CASES: readonly LedgerCase[] = [
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
       await mustAgree(FIFTY, () => ledger.hold(holdOf(1, 400n)), { ok: true }, 'a repeated hold')
-      await assertAvailable(wallet, 600n)
+      await assertAvailable(wallet, 'after the hold, made fifty times', 600n)
       await mustSucceed(ledger.settle(settlementOf(1, 400n)), 'the settlement')
       await mustSucceed(ledger.hold(holdOf(1, 400n)), 'a hold repeated after its settlement')
       await mustSucceed(ledger.hold(holdOf(2, 100n)), 'another hold')
       await mustSucceed(ledger.release({ id: idOf(2) }), 'the release')
       await mustSucceed(ledger.hold(holdOf(2, 100n)), 'a hold repeated after its release')
-      await assertAvailable(wallet, 600n)
+      await assertAvailable(wallet, 'after holds repeated after their end', 600n)
     },
   },
   {
@@ -89,7 +89,7 @@ export const HOLD_CASES: readonly LedgerCase[] = [
       await mustSucceed(ledger.hold(holdOf(2, 10n, { counterparty: RAIL })), 'a hold for a rail')
       const elsewhere = holdOf(2, 10n, { counterparty: { ...RAIL, address: 'g.other.carol' } })
       await mustRefuse(ledger.hold(elsewhere), 'conflict', 'another address of the rail')
-      await assertAvailable(wallet, 940n)
+      await assertAvailable(wallet, 'after the holds and the conflicts', 940n)
       assertSame([await wallet.available('carol'), await wallet.available('erin')], [100n, 1000n], 'carol and erin')
     },
   },
@@ -104,7 +104,7 @@ export const HOLD_CASES: readonly LedgerCase[] = [
       await mustRefuse(ledger.hold(holdOf(1, 1n)), 'conflict', 'another amount under the id of a refusal')
       await mustSucceed(ledger.hold(holdOf(3, 1500n)), 'a hold of the same amount under another id')
       await mustNotSucceed(ledger.settle(settlementOf(1, 1500n)), 'a settlement of the refused hold')
-      await assertAvailable(wallet, 500n)
+      await assertAvailable(wallet, 'after another hold', 500n)
     },
   },
   {
@@ -117,7 +117,7 @@ export const HOLD_CASES: readonly LedgerCase[] = [
       await mustRefuse(wallet.ledger.hold(holdOf(1, 10n)), 'account_closed', 'the same hold once the account is open')
       await mustSucceed(wallet.ledger.hold(holdOf(2, 10n)), 'another hold')
       await mustNotSucceed(wallet.ledger.hold(holdOf(3, 10n, { account: 'nobody' })), 'a hold on no account')
-      await assertAvailable(wallet, 990n)
+      await assertAvailable(wallet, 'after another hold', 990n)
     },
   },
   {
@@ -129,7 +129,7 @@ export const HOLD_CASES: readonly LedgerCase[] = [
         await mustRefuse(wallet.ledger.hold(holdOf(index, 1n, { amount })), 'not_allowed', 'the hold')
         await mustRefuse(wallet.ledger.credit(creditOf(index + 9, 1n, { amount })), 'not_allowed', 'the credit')
       }
-      await assertAvailable(wallet, 1000n)
+      await assertAvailable(wallet, 'after what was not allowed', 1000n)
     },
   },
   {
@@ -142,7 +142,7 @@ export const HOLD_CASES: readonly LedgerCase[] = [
       for (const answer of answers) {
         if (!answer.ok) assertSame(answer.reason, 'insufficient_funds', 'why the others did not')
       }
-      await assertAvailable(wallet, 0n)
+      await assertAvailable(wallet, 'after fifty holds', 0n)
     },
   },
 ]

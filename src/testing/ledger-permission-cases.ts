@@ -37,7 +37,7 @@ export const PERMISSION_CASES: readonly LedgerCase[] = [
         await mustRefuse(hold(), 'not_allowed', 'the first hold again')
         await mustRefuse(credit(), 'not_allowed', 'the first credit again')
       }
-      await assertAvailable(wallet, 1000n)
+      await assertAvailable(wallet, 'after what was not allowed', 1000n)
     },
   },
   {
@@ -54,7 +54,7 @@ export const PERMISSION_CASES: readonly LedgerCase[] = [
       await wallet.setPermissions('bob', BOTH)
       await mustRefuse(credit(), 'not_allowed', 'the same credit, once it may receive')
       await mustSucceed(ledger.credit(creditOf(3, 10n)), 'another credit')
-      await assertAvailable(wallet, 1000n, 480n)
+      await assertAvailable(wallet, 'after a hold of 30 and a credit of 10', 1000n, 480n)
     },
   },
   {
@@ -73,7 +73,7 @@ export const PERMISSION_CASES: readonly LedgerCase[] = [
       await wallet.setPermissions('alice', BOTH)
       await mustRefuse(hold(), 'not_allowed', 'the same hold, once it may send')
       await mustSucceed(ledger.hold(holdOf(4, 20n)), 'another hold')
-      await assertAvailable(wallet, 960n)
+      await assertAvailable(wallet, 'after a settlement of 30, a credit of 10 and a hold of 20', 960n)
     },
   },
 ]

@@ -21,11 +21,14 @@ async function raceForOne(call: (value: bigint) => Promise<LedgerResult>, what: 
   const winners = AMOUNTS.filter((_value, index) => answers[index]?.ok)
   assertSame(winners.length, 1, `how many of fifty ${what} of one id succeeded`)
   const [winner = 0n] = winners
+  const expectedOf = (value: bigint) => (value === winner ? { ok: true } : { ok: false, reason: 'conflict' })
   for (const [index, value] of AMOUNTS.entries()) {
-    const expected = value === winner ? { ok: true } : { ok: false, reason: 'conflict' }
-    assertSame(answers[index], expected, `the one of ${value}`)
-    assertSame(await call(value), expected, `the one of ${value}, again`)
+    assertSame(answers[index], expectedOf(value), `the one of ${value}`)
   }
+  // Two of those that lost stand for all: on a slow database every call counts.
+  const [one = 0n, other = 0n] = AMOUNTS.filter((value) => value !== winner)
+  for (const value of [winner, one, other])
+    assertSame(await call(value), expectedOf(value), `the one of ${value}, again`)
   return winner
 }
 
@@ -66,7 +69,7 @@ export const RACE_CASES: readonly LedgerCase[] = [
         for (const [index, call] of calls.entries()) assertSame(await call(), outcome[index], 'the answer afterwards')
         if (isFirst === (round % 2 === 0)) expected -= 10n
       }
-      await assertAvailable(wallet, expected)
+      await assertAvailable(wallet, 'after the settlements and the releases', expected)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },
@@ -76,13 +79,13 @@ export const RACE_CASES: readonly LedgerCase[] = [
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
       const held = await raceForOne((value) => ledger.hold(holdOf(1, value)), 'holds')
-      await assertAvailable(wallet, 1000n - held)
+      await assertAvailable(wallet, 'after the holds', 1000n - held)
       const credited = await raceForOne((value) => ledger.credit(creditOf(2, value)), 'credits')
-      await assertAvailable(wallet, 1000n - held, 500n + credited)
+      await assertAvailable(wallet, 'after the credits', 1000n - held, 500n + credited)
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
       await mustSucceed(ledger.hold(holdOf(3, BigInt(FIFTY))), 'another hold')
       const settled = await raceForOne((value) => ledger.settle(settlementOf(3, value)), 'settlements')
-      await assertAvailable(wallet, 1000n - settled, 500n + credited)
+      await assertAvailable(wallet, 'after the settlements', 1000n - settled, 500n + credited)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },
@@ -101,7 +104,7 @@ export const RACE_CASES: readonly LedgerCase[] = [
         const [first] = answers
         const expected = first?.ok ? { ok: true } : { ok: false, reason: 'insufficient_funds' }
         for (const answer of [...answers, await hold()]) assertSame(answer, expected, 'an answer to the hold')
-        await assertAvailable(wallet, first?.ok ? 0n : available + 10n)
+        await assertAvailable(wallet, `after the hold of round ${round}`, first?.ok ? 0n : available + 10n)
         if (first?.ok) await mustSucceed(ledger.release({ id: idOf(round) }), 'the release')
       }
     },
@@ -119,7 +122,7 @@ export const RACE_CASES: readonly LedgerCase[] = [
         }),
       )
       // Each of them costs its payer 10 and gives its payee 9.
-      await assertAvailable(wallet, 1000n - 15n * (10n - 9n + 1n), 500n - 15n)
+      await assertAvailable(wallet, 'after the payments', 1000n - 15n * (10n - 9n + 1n), 500n - 15n)
       assertSame([await wallet.fees(USD), await wallet.total(USD)], [45n, 1600n], 'the fees and the total')
     },
   },
@@ -133,14 +136,14 @@ export const RACE_CASES: readonly LedgerCase[] = [
       await mustSucceed(ledger.hold(holdOf(1, 70n)), 'the hold')
       const credit = () => ledger.credit(creditOf(1, 70n))
       const isCredited = await succeeds(credit())
-      await assertAvailable(wallet, 930n, isCredited ? 570n : 500n)
+      await assertAvailable(wallet, 'after the hold and the credit of one id', 930n, isCredited ? 570n : 500n)
       assertSame(await succeeds(credit()), isCredited, 'whether the credit succeeds again')
       await mustSucceed(ledger.settle(settlementOf(1, 70n)), 'the settlement')
       const bob = isCredited ? 570n : 500n
-      await assertAvailable(wallet, 930n, bob)
+      await assertAvailable(wallet, 'after the settlement', 930n, bob)
       await mustSucceed(ledger.credit(creditOf(2, 30n)), 'a credit')
       const isHeld = await succeeds(ledger.hold(holdOf(2, 30n)))
-      await assertAvailable(wallet, isHeld ? 900n : 930n, bob + 30n)
+      await assertAvailable(wallet, 'after the credit and the hold of another id', isHeld ? 900n : 930n, bob + 30n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },

@@ -73,7 +73,7 @@ export const REPEAT_CASES: readonly LedgerCase[] = [
       await mustSucceed(ledger.credit(creditOf(2, 70n)), 'the credit again, of an account that was closed')
       await mustSucceed(ledger.release({ id: idOf(1) }), 'the release')
       await mustSucceed(ledger.hold(holdOf(1, 1000n)), 'the hold again, after its release')
-      await assertAvailable(wallet, 1000n, 570n)
+      await assertAvailable(wallet, 'after the hold that came again after its release', 1000n, 570n)
     },
   },
   {
@@ -90,7 +90,7 @@ export const REPEAT_CASES: readonly LedgerCase[] = [
         await mustAnswer(call)
       }
       for (const { call, answer } of late) assertSame(await answer, call.answer, `the late answer to ${call.what}`)
-      await assertAvailable(wallet, 600n, 890n)
+      await assertAvailable(wallet, 'after all calls', 600n, 890n)
       assertSame([await wallet.fees(USD), await wallet.total(USD)], [10n, 1600n], 'the fees and the total')
     },
   },
@@ -103,7 +103,7 @@ export const REPEAT_CASES: readonly LedgerCase[] = [
         for (const order of ordersOf(calls)) for (const call of order) await mustAnswer(call)
         await Promise.all([...calls, ...calls.toReversed()].map(mustAnswer))
       }
-      await assertAvailable(wallet, 600n, 890n)
+      await assertAvailable(wallet, 'after all calls in every order', 600n, 890n)
       assertSame([await wallet.fees(USD), await wallet.total(USD)], [10n, 1600n], 'the fees and the total')
     },
   },
@@ -124,7 +124,7 @@ export const REPEAT_CASES: readonly LedgerCase[] = [
       await mustSucceed(ledger.settle(settlementOf(1, 50n, 5n)), 'the settlement')
       const settlement = { fee: { ...amount, value: 5n }, amount, id: idOf(1) }
       await mustSucceed(ledger.settle(settlement), 'the settlement, its members in another order')
-      await assertAvailable(wallet, 950n, 550n)
+      await assertAvailable(wallet, 'after all calls', 950n, 550n)
     },
   },
 ]
