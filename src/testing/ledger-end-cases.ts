@@ -111,6 +111,24 @@ export const END_CASES: readonly LedgerCase[] = [
     },
   },
   {
+    name: 'the end of one hold leaves the others of its account held',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      await mustSucceed(ledger.hold(holdOf(1, 400n)), 'the hold of 400')
+      await mustSucceed(ledger.hold(holdOf(2, 300n)), 'the hold of 300')
+      await mustSucceed(ledger.hold(holdOf(3, 200n)), 'the hold of 200')
+      await mustSucceed(ledger.settle(settlementOf(1, 100n, 10n)), 'the settlement of 100 of 400')
+      await assertAvailable(wallet, 'while 300 and 200 are held', 400n)
+      await mustRefuse(ledger.hold(holdOf(4, 401n)), 'insufficient_funds', 'a hold of one unit that is held')
+      await mustSucceed(ledger.release({ id: idOf(2) }), 'the release of 300')
+      await assertAvailable(wallet, 'while 200 are held', 700n)
+      await mustRefuse(ledger.hold(holdOf(5, 701n)), 'insufficient_funds', 'a hold of one unit that is held')
+      await mustSucceed(ledger.settle(settlementOf(3, 200n)), 'the settlement of 200')
+      await assertAvailable(wallet, 'when nothing is held', 700n)
+    },
+  },
+  {
     name: 'a release after a settlement is a conflict',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)

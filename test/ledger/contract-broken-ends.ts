@@ -127,6 +127,24 @@ export const BROKEN_ENDS: readonly BrokenLedger[] = [
     },
   },
   {
+    does: 'holds nothing any more once one hold is settled',
+    breaks: ['the end of one hold leaves the others of its account held'],
+    breakLedger(ledger) {
+      const held: string[] = []
+      return {
+        hold(hold) {
+          held.push(hold.id)
+          return ledger.hold(hold)
+        },
+        async settle(settlement) {
+          const answer = await ledger.settle(settlement)
+          for (const id of held) await ledger.release({ id })
+          return answer
+        },
+      }
+    },
+  },
+  {
     does: 'settles nothing for an account that is closed',
     breaks: ['a settlement is not refused because the account was closed or emptied meanwhile'],
     breakLedger: (ledger) => ({
