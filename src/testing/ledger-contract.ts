@@ -6,6 +6,7 @@ import { FAILURE_CASES } from './ledger-failure-cases.ts'
 import { HOLD_CASES } from './ledger-hold-cases.ts'
 import { PERMISSION_CASES } from './ledger-permission-cases.ts'
 import { RACE_CASES } from './ledger-race-cases.ts'
+import { RAIL_CASES } from './ledger-rail-cases.ts'
 import { REPEAT_CASES } from './ledger-repeat-cases.ts'
 
 export type { LedgerCase, LedgerUnderTest } from './ledger-case.ts'
@@ -25,6 +26,7 @@ export function ledgerContract(): readonly LedgerCase[] {
     ...HOLD_CASES,
     ...END_CASES,
     ...CREDIT_CASES,
+    ...RAIL_CASES,
     ...EXACT_CASES,
     ...PERMISSION_CASES,
     ...REPEAT_CASES,

@@ -12,12 +12,14 @@ import { BROKEN_FAILURES } from './contract-broken-failures.ts'
 import { BROKEN_HOLDS } from './contract-broken-holds.ts'
 import { BROKEN_PERMISSIONS } from './contract-broken-permissions.ts'
 import { BROKEN_RACES, BROKEN_REPEATS } from './contract-broken-races.ts'
+import { BROKEN_RAILS } from './contract-broken-rails.ts'
 import { walletOf } from './contract-wallet.ts'
 
 const BROKEN: readonly BrokenLedger[] = [
   ...BROKEN_HOLDS,
   ...BROKEN_ENDS,
   ...BROKEN_CREDITS,
+  ...BROKEN_RAILS,
   ...BROKEN_COMPARISONS,
   ...BROKEN_PERMISSIONS,
   ...BROKEN_REPEATS,
