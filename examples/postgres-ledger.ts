@@ -59,7 +59,7 @@ async function endOnce(query: Query, state: 'settled' | 'released', id: string, 
   const end = [id, state, amount?.value ?? 0n, fee?.value ?? 0n, assetOf(amount), assetOf(fee)]
   const sameAsset = 'asset = COALESCE($5, asset) AND asset = COALESCE($6, asset)'
   const update = `UPDATE transfer SET state = $2, settled = $3, fee = $4 WHERE id = $1 AND state = 'held'
-    AND $3 <= amount AND $4 BETWEEN 0 AND $3 AND ${sameAsset} RETURNING id`
+    AND $3 <= amount AND $4 BETWEEN 0::numeric AND $3 AND ${sameAsset} RETURNING id`
   if ((await query(update, end)).length === 1) await book(query, id)
   const same = `id = $1 AND state = $2 AND settled = $3 AND fee = $4 AND ${sameAsset}`
   return (await query(`SELECT id FROM transfer WHERE ${same}`, end)).length === 1 ? OK : CONFLICT

@@ -21,6 +21,18 @@ const BALANCES: readonly (readonly [string, bigint])[] = [
   ['bob', MAX_AMOUNT_VALUE - 1n],
 ]
 
+const LARGEST_ID = 'f'.repeat(32)
+
+/** The largest id with another digit at some places: first and last, and next to where 64, 53 and 32 bits end. */
+function idsWith(digit: string): readonly string[] {
+  return [0, 15, 16, 18, 19, 23, 24, 31].map((at) => `${LARGEST_ID.slice(0, at)}${digit}${LARGEST_ID.slice(at + 1)}`)
+}
+
+const LONG_NAME = 'a'.repeat(64)
+
+/** Names that databases take for one another or for "alice": padded, with accents, in two forms of Unicode, or cut. */
+const NAMES: readonly string[] = ['alice ', 'alic\u00e9', 'alice\u0301', `${LONG_NAME}1`, `${LONG_NAME}2`]
+
 /** What the ledger promises of things that are nearly the same: amounts, assets, names. */
 export const EXACT_CASES: readonly LedgerCase[] = [
   {
@@ -75,6 +87,79 @@ export const EXACT_CASES: readonly LedgerCase[] = [
       await assertAvailable(wallet, 'after a hold of alice and a credit of Alice', 919n)
       assertSame(await wallet.available('Alice'), 80n, 'available to Alice')
       assertSame((await ledger.account('ALICE')) ?? undefined, undefined, 'the account ALICE, which nobody has opened')
+    },
+  },
+  {
+    name: 'names that differ in an accent, in a space at the end or after 64 characters are of different accounts',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (const [index, account] of NAMES.entries()) {
+        const what = `the account ${JSON.stringify(account)} before it is opened`
+        assertSame((await ledger.account(account)) ?? undefined, undefined, what)
+        await wallet.openAccount(account, USD, BigInt(index))
+        await mustSucceed(ledger.credit(creditOf(index, 70n, { account })), `a credit of ${JSON.stringify(account)}`)
+      }
+      for (const [index, account] of NAMES.entries()) {
+        const what = `available to ${JSON.stringify(account)}`
+        assertSame(await wallet.available(account), BigInt(index) + 70n, what)
+      }
+      await assertAvailable(wallet, 'after credits of others', 1000n)
+      for (const account of ['constructor', '__proto__']) {
+        const what = `the account ${account}, which nobody has opened`
+        assertSame((await ledger.account(account)) ?? undefined, undefined, what)
+      }
+    },
+  },
+  {
+    name: 'ids of 128 bits that differ in one digit are not taken for one another',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      const held = [LARGEST_ID, ...idsWith('e')]
+      // An amount of its own for each, so that ids which are taken for one another come to a conflict.
+      for (const [index, id] of held.entries()) {
+        await mustSucceed(ledger.hold(holdOf(1, BigInt(index + 1), { id })), `the hold ${id}`)
+      }
+      await assertAvailable(wallet, 'after holds of 1 to 9', 955n)
+      for (const id of held) await mustSucceed(ledger.release({ id }), `the release of ${id}`)
+      await assertAvailable(wallet, 'after their release', 1000n)
+      for (const [index, id] of idsWith('d').entries()) {
+        await mustSucceed(ledger.credit(creditOf(1, BigInt(index + 1), { id })), `the credit ${id}`)
+      }
+      await assertAvailable(wallet, 'after credits of 1 to 8', 1000n, 536n)
+    },
+  },
+  {
+    name: 'balances, fees and clearing go beyond 64 bits, and are exact there',
+    async run(makeLedger) {
+      const wallet = await makeLedger()
+      const { ledger } = wallet
+      const account = 'bob'
+      await wallet.openAccount('alice', USD, MAX_AMOUNT_VALUE)
+      await wallet.openAccount('bob', USD, 0n)
+      for (let number = 1; number <= 6; number++) {
+        await mustSucceed(ledger.credit(creditOf(number, MAX_AMOUNT_VALUE)), `credit ${number} of the largest amount`)
+      }
+      const odd = 2n ** 53n + 1n
+      await mustSucceed(ledger.credit(creditOf(7, odd)), `a credit of ${odd}`)
+      const sum = 6n * MAX_AMOUNT_VALUE + odd
+      await assertAvailable(wallet, 'after the credits', MAX_AMOUNT_VALUE, sum)
+      assertSame(await wallet.total(USD), MAX_AMOUNT_VALUE, 'the total after the credits')
+      // A fee beyond 32 bits, one that is all of its amount, and one that is too large for any signed number of 64 bits.
+      const settlements = [
+        [2n ** 32n, 2n ** 31n],
+        [odd, odd],
+        [MAX_AMOUNT_VALUE, 2n ** 63n + 1n],
+      ] as const
+      for (const [index, [value, fee]] of settlements.entries()) {
+        await mustSucceed(ledger.hold(holdOf(index + 8, value, { account })), `a hold of ${value}`)
+        const what = `a settlement of ${value} with a fee of ${fee}`
+        await mustSucceed(ledger.settle(settlementOf(index + 8, value, fee)), what)
+      }
+      await assertAvailable(wallet, 'after the settlements', MAX_AMOUNT_VALUE, sum - 2n ** 32n - odd - MAX_AMOUNT_VALUE)
+      assertSame(await wallet.fees(USD), 2n ** 31n + odd + 2n ** 63n + 1n, 'the fees')
+      assertSame(await wallet.total(USD), MAX_AMOUNT_VALUE, 'the total')
     },
   },
 ]

@@ -1,7 +1,24 @@
+import type { Ledger } from '../../src/ports/ledger.ts'
+import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const NEIGHBOURS = 'amounts that floating point takes for the same are told apart'
 const NAMES = 'names of accounts compare exactly: alice and Alice are two'
+
+const LOOKALIKES =
+  'names that differ in an accent, in a space at the end or after 64 characters are of different accounts'
+const IDS = 'ids of 128 bits that differ in one digit are not taken for one another'
+const SUMS = 'balances, fees and clearing go beyond 64 bits, and are exact there'
+
+/** A ledger that keeps its ids in another form. */
+function withIds(ledger: Ledger, keep: (id: string) => string): Partial<Ledger> {
+  return {
+    hold: (hold) => ledger.hold({ ...hold, id: keep(hold.id) }),
+    settle: (settlement) => ledger.settle({ ...settlement, id: keep(settlement.id) }),
+    release: ({ id }) => ledger.release({ id: keep(id) }),
+    credit: (credit) => ledger.credit({ ...credit, id: keep(credit.id) }),
+  }
+}
 
 /** Ledgers that take things for the same that are nearly so. */
 export const BROKEN_COMPARISONS: readonly BrokenLedger[] = [
@@ -96,5 +113,86 @@ export const BROKEN_COMPARISONS: readonly BrokenLedger[] = [
         },
       }
     },
+  },
+  {
+    does: 'ignores spaces at the end of a name',
+    breaks: [LOOKALIKES],
+    breakLedger: (ledger) => ({ account: (account) => ledger.account(account.trimEnd()) }),
+  },
+  {
+    does: 'takes two forms of a letter with an accent for one where it credits',
+    breaks: [LOOKALIKES],
+    breakLedger: (ledger) => ({
+      credit: (credit) => ledger.credit({ ...credit, account: credit.account.normalize('NFC') }),
+    }),
+  },
+  {
+    does: 'cuts names',
+    breaks: [LOOKALIKES],
+    breakLedger: (ledger) => ({
+      account: async (account) => (await ledger.account(account)) ?? ledger.account(`${account.slice(0, 64)}1`),
+    }),
+  },
+  {
+    does: 'knows an account for every member of an object',
+    breaks: [LOOKALIKES],
+    breakLedger: (ledger) => ({
+      account: async (account) =>
+        account in {} ? { assetCode: '', assetScale: 0, canSend: false, canReceive: false } : ledger.account(account),
+    }),
+  },
+  {
+    does: 'keeps the last 64 bits of an id',
+    breaks: [IDS],
+    breakLedger: (ledger) => withIds(ledger, (id) => id.slice(-16)),
+  },
+  {
+    does: 'reads an id as a floating-point number',
+    breaks: [IDS],
+    breakLedger: (ledger) => withIds(ledger, (id) => String(Number(`0x${id}`))),
+  },
+  {
+    does: 'has no room for ids of more than 63 bits',
+    breaks: [IDS],
+    rejects: 'out of range for type bigint',
+    breakLedger: (ledger) =>
+      withIds(ledger, (id) => {
+        if (BigInt(`0x${id}`) >= 2n ** 63n) throw new Error('out of range for type bigint')
+        return id
+      }),
+  },
+  {
+    does: 'keeps the first 64 bits of the id of a credit',
+    breaks: [IDS],
+    breakLedger: (ledger) => ({ credit: (credit) => ledger.credit({ ...credit, id: credit.id.slice(0, 16) }) }),
+  },
+  {
+    does: 'lets no balance go beyond 64 bits',
+    breaks: [SUMS],
+    breakLedger: (ledger) => ({
+      async credit(credit) {
+        const { total = 0n } = (await ledger.balance(credit.account)) ?? {}
+        const isFull = total + credit.amount.value > MAX_AMOUNT_VALUE
+        return isFull ? { ok: false, reason: 'not_allowed' } : ledger.credit(credit)
+      },
+    }),
+  },
+  {
+    does: 'has no room for fees of more than 31 bits',
+    breaks: [SUMS],
+    rejects: 'out of range for type integer',
+    breakLedger: (ledger) => ({
+      async settle(settlement) {
+        if (settlement.fee.value >= 2n ** 31n) throw new Error('out of range for type integer')
+        return ledger.settle(settlement)
+      },
+    }),
+  },
+  {
+    does: 'keeps its fees in floating point',
+    breaks: [SUMS],
+    breakLedger: (ledger) => ({
+      settle: ({ id, amount, fee }) => ledger.settle({ id, amount, fee: { ...fee, value: BigInt(Number(fee.value)) } }),
+    }),
   },
 ]
