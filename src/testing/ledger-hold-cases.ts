@@ -116,7 +116,11 @@ export const HOLD_CASES: readonly LedgerCase[] = [
       await wallet.setClosed('alice', false)
       await mustRefuse(wallet.ledger.hold(holdOf(1, 10n)), 'account_closed', 'the same hold once the account is open')
       await mustSucceed(wallet.ledger.hold(holdOf(2, 10n)), 'another hold')
-      await mustNotSucceed(wallet.ledger.hold(holdOf(3, 10n, { account: 'nobody' })), 'a hold on no account')
+      const unknown = () => wallet.ledger.hold(holdOf(3, 10n, { account: 'nobody' }))
+      await mustRefuse(unknown(), 'account_closed', 'a hold on an account that does not exist')
+      await wallet.openAccount('nobody', USD, 100n)
+      await mustRefuse(unknown(), 'account_closed', 'the same hold once the account exists')
+      assertSame(await wallet.available('nobody'), 100n, 'available to who was unknown')
       await assertAvailable(wallet, 'after another hold', 990n)
     },
   },

@@ -1,11 +1,19 @@
+import type { Ledger } from '../../src/ports/ledger.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const REPEATED_HOLD =
   'a hold that is repeated has one effect and the same answer, also at the same time and after its end'
 const OTHER_HOLD = 'a hold with other arguments under a known id is a conflict without effect'
+const CLOSED_HOLD = 'a closed or unknown account refuses holds, and keeps that answer once it is open'
+const CLOSED_CREDIT = 'a closed or unknown account refuses credits, and keeps that answer once it is open'
 const SAME_ARGUMENTS = 'the same arguments are the same values, in whatever order their members stand'
 const CONFLICT = { ok: false, reason: 'conflict' } as const
 const OK = { ok: true } as const
+const UNKNOWN = { ok: false, reason: 'account_closed' } as const
+
+const failAtUnknown = async (ledger: Ledger, account: string): Promise<void> => {
+  if (!(await ledger.account(account))) throw new Error('violates foreign key constraint')
+}
 
 /** Ledgers whose holds are wrong. */
 export const BROKEN_HOLDS: readonly BrokenLedger[] = [
@@ -36,10 +44,7 @@ export const BROKEN_HOLDS: readonly BrokenLedger[] = [
   },
   {
     does: 'forgets its refusals',
-    breaks: [
-      'a refusal is kept under its id, even when money has come since',
-      'a closed or unknown account refuses holds, and keeps that answer once it is open',
-    ],
+    breaks: ['a refusal is kept under its id, even when money has come since', CLOSED_HOLD],
     breakLedger(ledger) {
       const ids = new Map<string, string>()
       return {
@@ -50,6 +55,23 @@ export const BROKEN_HOLDS: readonly BrokenLedger[] = [
         },
       }
     },
+  },
+  {
+    does: 'fails at an account that it does not know',
+    breaks: [CLOSED_HOLD, CLOSED_CREDIT],
+    rejects: 'violates foreign key constraint',
+    breakLedger: (ledger) => ({
+      hold: (hold) => failAtUnknown(ledger, hold.account).then(() => ledger.hold(hold)),
+      credit: (credit) => failAtUnknown(ledger, credit.account).then(() => ledger.credit(credit)),
+    }),
+  },
+  {
+    does: 'keeps no refusal for an account that it does not know',
+    breaks: [CLOSED_HOLD, CLOSED_CREDIT],
+    breakLedger: (ledger) => ({
+      hold: async (hold) => ((await ledger.account(hold.account)) ? ledger.hold(hold) : UNKNOWN),
+      credit: async (credit) => ((await ledger.account(credit.account)) ? ledger.credit(credit) : UNKNOWN),
+    }),
   },
   {
     does: 'takes an amount in any asset for one in its own',
