@@ -18,26 +18,29 @@ export interface LedgerUnderTest {
    * be below zero. If your books have an account that opening balances come from, leave it out: the sum is theirs.
    */
   total(asset: Asset): Promise<bigint>
-  /**
-   * Lets an account send, receive, both or neither. Optional: without it the cases whose names begin with "if
-   * setPermissions is given" pass and have looked at nothing.
-   */
+  /** Lets an account send, receive, both or neither. Optional: the cases that need it are to be skipped without it. */
   setPermissions?(
     account: string,
     permissions: { readonly canSend: boolean; readonly canReceive: boolean },
   ): Promise<void>
   /**
    * Makes the database of the ledger fail once, at its next commit: with an error instead of the commit, of which nothing
-   * stays, or with one after it, as when the connection is lost before the answer. It is called right before a call
-   * that must reject, and not refuse; a flag in the function that runs the ledger's transactions is enough. Optional:
-   * without it the cases whose names begin with "if failNext is given" pass and have looked at nothing.
+   * stays, or with one after it, as when the connection is lost before the answer. So many commits as `skip` says (0 if it
+   * is not given) come through before that one, in whatever calls they are; what was asked for before and has not happened
+   * yet is forgotten. The call that meets the error must reject, and not refuse; a flag and a number in the function that
+   * runs the ledger's transactions are enough. Optional: the cases that need it are to be skipped without it.
    */
-  failNext?(moment: 'before commit' | 'after commit'): void | Promise<void>
+  failNext?(moment: 'before commit' | 'after commit', skip?: number): void | Promise<void>
 }
 
 /** One promise of the `Ledger` port. */
 export interface LedgerCase {
   readonly name: string
+  /**
+   * The optional member of `LedgerUnderTest` that this case is about, if there is one. Without it `run` looks at nothing
+   * and resolves, so let your runner skip the case.
+   */
+  readonly needs?: 'failNext' | 'setPermissions'
   /**
    * Rejects with an `Error` that says what was expected and what came if the ledger breaks the promise, and with the
    * ledger's own error if a call rejects that must be answered. `makeLedger` is called once.

@@ -17,9 +17,10 @@ export type { LedgerCase, LedgerUnderTest } from './ledger-case.ts'
  * `for (const { name, run } of ledgerContract()) test(name, () => run(makeLedger))`
  *
  * Every case makes a ledger of its own, which must be empty: the names of accounts and the ids of calls are the same in all
- * of them. A case that needs an optional member of `LedgerUnderTest` says so in its name, and passes unseen without it. No
- * case sees whether an answer is durable, whether a hold expires later, whether ids are ever pruned, or what a process
- * that dies inside a call leaves behind.
+ * of them. A case that needs an optional member of `LedgerUnderTest` names it in `needs`, and passes unseen without it: let
+ * your runner skip it then. No case sees whether an answer is durable, whether a hold expires later, whether ids are ever
+ * pruned, or what a process that dies inside a call leaves behind. What is kept in one process and should be in the
+ * database is seen if the calls go to several ledgers `inTurns`.
  */
 export function ledgerContract(): readonly LedgerCase[] {
   return [

@@ -42,6 +42,7 @@ export const PERMISSION_CASES: readonly LedgerCase[] = [
   },
   {
     name: 'if setPermissions is given: an account that may only send is not credited, and keeps that answer afterwards',
+    needs: 'setPermissions',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       if (wallet.setPermissions === undefined) return
@@ -59,6 +60,7 @@ export const PERMISSION_CASES: readonly LedgerCase[] = [
   },
   {
     name: 'if setPermissions is given: an account that may only receive holds nothing, and keeps that answer afterwards',
+    needs: 'setPermissions',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       if (wallet.setPermissions === undefined) return

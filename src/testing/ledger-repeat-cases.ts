@@ -20,26 +20,29 @@ export interface Call {
   readonly answer: LedgerResult
 }
 
-/** The calls of three payments, in their order: one is refused, one is released, and one moves 400, of which 10 are a fee. */
-export function paymentsOf(ledger: Ledger): readonly (readonly Call[])[] {
+/**
+ * The calls of three payments, in their order: one is refused, one is released, and one moves 400, of which 10 are a fee.
+ * Their ids are numbered from `first` on.
+ */
+export function paymentsOf(ledger: Ledger, first = 1): readonly (readonly Call[])[] {
   const done: LedgerResult = { ok: true }
-  const foreign = creditOf(3, 390n, { amount: { ...EUR, value: 390n } })
+  const foreign = creditOf(first + 2, 390n, { amount: { ...EUR, value: 390n } })
   const refused = [
     {
       what: 'a hold of too much',
-      make: () => ledger.hold(holdOf(1, 1001n)),
+      make: () => ledger.hold(holdOf(first, 1001n)),
       answer: { ok: false, reason: 'insufficient_funds' },
     },
   ] as const
   const released = [
-    { what: 'the hold', make: () => ledger.hold(holdOf(2, 400n)), answer: done },
+    { what: 'the hold', make: () => ledger.hold(holdOf(first + 1, 400n)), answer: done },
     { what: 'the refused credit', make: () => ledger.credit(foreign), answer: { ok: false, reason: 'not_allowed' } },
-    { what: 'the release', make: () => ledger.release({ id: idOf(2) }), answer: done },
+    { what: 'the release', make: () => ledger.release({ id: idOf(first + 1) }), answer: done },
   ] as const
   const settled = [
-    { what: 'the hold', make: () => ledger.hold(holdOf(4, 400n)), answer: done },
-    { what: 'the credit', make: () => ledger.credit(creditOf(5, 390n)), answer: done },
-    { what: 'the settlement', make: () => ledger.settle(settlementOf(4, 400n, 10n)), answer: done },
+    { what: 'the hold', make: () => ledger.hold(holdOf(first + 3, 400n)), answer: done },
+    { what: 'the credit', make: () => ledger.credit(creditOf(first + 4, 390n)), answer: done },
+    { what: 'the settlement', make: () => ledger.settle(settlementOf(first + 3, 400n, 10n)), answer: done },
   ]
   return [refused, released, settled]
 }

@@ -5,6 +5,10 @@ const BEFORE =
   'if failNext is given: a call that fails before its commit rejects, and has its one effect when it comes again'
 const AFTER =
   'if failNext is given: a call that fails after its commit rejects, and has no other effect when it comes again'
+const BEFORE_LATER =
+  'if failNext is given: a call that fails before its second or third commit has one effect when it comes again'
+const AFTER_LATER =
+  'if failNext is given: a call that fails after its second or third commit has one effect when it comes again'
 const CONFLICT = { ok: false, reason: 'conflict' } as const
 const OK = { ok: true } as const
 
@@ -73,6 +77,41 @@ export const BROKEN_FAILURES: readonly BrokenLedger[] = [
     breakLedger(ledger) {
       const claim = claims<SettlementResult>(async () => OK)
       return { settle: (settlement) => claim(settlement.id, () => ledger.settle(settlement)) }
+    },
+  },
+  {
+    does: 'claims an id, moves the money and marks it done in three transactions, and goes on where it is only claimed',
+    breaks: [BEFORE_LATER, AFTER_LATER],
+    breakLedger(ledger) {
+      const done = new Map<string, LedgerResult>()
+      const commitRow = () => ledger.release({ id: randomId() })
+      return {
+        async credit(credit) {
+          const answer = done.get(credit.id)
+          if (answer !== undefined) return answer
+          await commitRow()
+          const moved = await ledger.credit({ ...credit, id: randomId() })
+          await commitRow()
+          done.set(credit.id, moved)
+          return moved
+        },
+      }
+    },
+  },
+  {
+    does: 'fails for ever at a call that has failed late',
+    breaks: [BEFORE_LATER, AFTER_LATER],
+    breakLedger(ledger) {
+      const failed = new Set<string>()
+      return {
+        async hold(hold) {
+          if (failed.has(hold.id)) throw new Error('under way')
+          await ledger.release({ id: randomId() })
+          const answer = ledger.hold(hold)
+          answer.catch(() => failed.add(hold.id))
+          return answer
+        },
+      }
     },
   },
   {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type DoubleEntryLedger, memoryLedger } from '../../adapters/ledger/memory.ts'
 import type { Ledger } from '../../src/ports/ledger.ts'
 import { AssertionError } from '../../src/testing/assertions.ts'
+import { inTurns } from '../../src/testing/in-turns.ts'
 import { ledgerContract } from '../../src/testing/ledger-contract.ts'
 import { failingCalls, nextFailure } from '../support/next-failure.ts'
 import { turns } from '../support/turns.ts'
@@ -54,7 +55,35 @@ describe('the ledger contract finds a ledger that', () => {
   )
 })
 
+/** A process of a wallet that keeps in its memory what it has refused for lack of money. */
+function processOf(books: DoubleEntryLedger): DoubleEntryLedger {
+  const refused = new Map<string, bigint>()
+  return {
+    ...books,
+    async hold(hold) {
+      const { available = 0n } = (await books.balance(hold.account)) ?? {}
+      const earlier = refused.get(hold.id)
+      if (earlier === undefined && available >= hold.amount.value) return books.hold(hold)
+      if (earlier === undefined) refused.set(hold.id, hold.amount.value)
+      const isSame = earlier === undefined || earlier === hold.amount.value
+      return { ok: false, reason: isSame ? 'insufficient_funds' : 'conflict' }
+    },
+  }
+}
+
 describe('the ledger contract', () => {
+  it('finds answers that are kept in a process if its calls go to two of them in turn', async () => {
+    const name = 'a refusal is kept under its id, even when money has come since'
+    const [one, two] = [memoryLedger(), memoryLedger()]
+    const run = (books: DoubleEntryLedger, called: Ledger) =>
+      ledgerContract()
+        .find((found) => found.name === name)
+        ?.run(async () => walletOf(books, called))
+    await run(one, processOf(one))
+    await expect(run(two, inTurns([processOf(two), processOf(two)]))).rejects.toThrow(AssertionError)
+    expect(() => inTurns([])).toThrow(TypeError)
+  })
+
   it('has no case that no broken ledger breaks', () => {
     const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
     expect(ledgerContract().filter(({ name }) => !proved.has(name))).toEqual([])
@@ -68,6 +97,21 @@ describe('the ledger contract', () => {
       }),
     )
     expect(verdict).toBeUndefined()
+  })
+
+  it('passes over a case whose `needs` is not given, so that a runner may skip it', async () => {
+    const { setPermissions: _given, ...bare } = walletOf(memoryLedger())
+    const named = ledgerContract().map(({ name }) => /^if (\w+) is given: /.exec(name)?.[1])
+    expect(ledgerContract().map(({ needs }) => needs)).toEqual(named)
+    for (const { needs, run } of ledgerContract()) if (needs !== undefined) await run(async () => bare)
+  })
+
+  it('takes a `failNext` that fails the next commit whatever it is to skip', async () => {
+    for (const { run } of ledgerContract().filter(({ needs }) => needs === 'failNext')) {
+      const [books, failure] = [memoryLedger(), nextFailure()]
+      const wallet = walletOf(books, failingCalls(books, failure))
+      await run(async () => ({ ...wallet, failNext: (moment) => failure.failNext(moment) }))
+    }
   })
 
   it('has no two cases of one name', () => {

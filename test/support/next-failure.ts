@@ -14,18 +14,24 @@ export interface NextFailure {
 /** A failure that is yet to be asked for. */
 export function nextFailure(): NextFailure {
   let asked: 'before commit' | 'after commit' | undefined
+  let left = 0
   const failIf = (moment: typeof asked, isNow: boolean): void => {
     if (isNow) throw new Error(`injected: the database failed ${moment}`)
   }
   const take = (): typeof asked => {
+    if (left > 0) {
+      left -= 1
+      return undefined
+    }
     const moment = asked
     asked = undefined
     failIf(moment, moment === 'before commit')
     return moment
   }
   return {
-    failNext: (moment) => {
+    failNext: (moment, skip = 0) => {
       asked = moment
+      left = skip
     },
     commit: (work) => {
       const moment = take()
