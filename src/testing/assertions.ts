@@ -3,17 +3,20 @@ function ownMember(value: object, name: string): unknown {
 }
 
 /**
- * Whether two values are the same data: same primitives, arrays element by element, objects by their own members. A
- * member that is absent and one that is `undefined` differ.
+ * The names that lead to the first difference between two values, or `undefined` if they are the same data: same
+ * primitives, arrays element by element, objects by their own members. A member that is absent and one that is `undefined`
+ * differ.
  */
-function isSameData(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)
-  if (Array.isArray(a) !== Array.isArray(b)) return false
-  const names = Object.keys(a)
-  return (
-    names.length === Object.keys(b).length &&
-    names.every((name) => Object.hasOwn(b, name) && isSameData(ownMember(a, name), ownMember(b, name)))
-  )
+function differenceOf(a: unknown, b: unknown): readonly string[] | undefined {
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null)
+    return Object.is(a, b) ? undefined : []
+  if (Array.isArray(a) !== Array.isArray(b)) return []
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    if (!Object.hasOwn(a, name) || !Object.hasOwn(b, name)) return [name]
+    const names = differenceOf(ownMember(a, name), ownMember(b, name))
+    if (names !== undefined) return [name, ...names]
+  }
+  return undefined
 }
 
 /** What a case throws when a promise is broken; whatever else it throws comes from the store or the ledger. */
@@ -33,7 +36,8 @@ function describe(value: unknown): string {
 
 /** Throws an `AssertionError` that says `what` was expected and what came instead, unless the two are the same data. */
 export function assertSame(actual: unknown, expected: unknown, what: string): void {
-  if (!isSameData(actual, expected)) {
-    throw new AssertionError(`${what}: expected ${describe(expected)}, got ${describe(actual)}`)
-  }
+  const names = differenceOf(actual, expected)
+  if (names === undefined) return
+  const place = names.length > 0 ? `; they differ at ${names.join('.')}` : ''
+  throw new AssertionError(`${what}: expected ${describe(expected)}, got ${describe(actual)}${place}`)
 }
