@@ -231,6 +231,7 @@ export const SIGNED_REQUEST: RecordTypes['signed-request'] = {
 const FULL_RECEIPT: Required<RecordTypes['receipt']> = {
   ...RECEIPT,
   id: 'full',
+  state: 'reserved',
   outgoingPaymentId: 'payment',
   excess: 1n,
   ...RAIL_RECEIPT,

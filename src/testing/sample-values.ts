@@ -19,11 +19,13 @@ function isObject(value: unknown): value is Metadata {
   return typeof value === 'object' && value !== null
 }
 
-/** Metadata that a store which merges, converts or cuts would not give back. @spec INC-11 */
+/** Metadata that a store which merges, converts, revives or cuts would not give back. @spec INC-11 */
 export function sampleMetadata(): Metadata {
   const value: unknown = JSON.parse(
     `{ "__proto__": { "isAdmin": true }, "constructor": { "prototype": null }, "$bigint": "1", "": [],
-       "list": [1, "two", null, true, { "deep": {} }], "text": "\\u0000 \\ud83d\\ude00 ' \\" \\\\ %", "number": -1.5e-7 }`,
+       "list": [1, "two", null, true, { "deep": {} }, [], [[-1, {}]]], "text": "\\u0000 \\ud83d\\ude00 ' \\" \\\\ %",
+       "number": -1.5e-7, "numbers": [1e300, -1e20, 5e-324, 0.1, 9007199254740991], "nothing": null, "1n": "-1n",
+       "at": ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.000Z"], "a.b": { "$c": "0x1f", "d": "1.10" }, "a": "{}" }`,
   )
   if (!isObject(value)) throw new TypeError('the sample is an object')
   return value

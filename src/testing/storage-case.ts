@@ -1,12 +1,54 @@
-import type { Change, CommitResult, Key, RecordMarks, Storage, StoredRecord } from '../ports/storage.ts'
+import type {
+  Change,
+  CommitResult,
+  Key,
+  ListableKind,
+  RecordKind,
+  RecordMarks,
+  Storage,
+  StoredRecord,
+} from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
-import { MOMENT } from './sample-records.ts'
+import { type Insert, MOMENT, sampleInserts } from './sample-records.ts'
 
 /** One promise of the `Storage` port. */
 export interface StorageCase {
   readonly name: string
   /** Rejects with an `Error` that says what was expected and what came instead, if the store breaks the promise. */
   run(makeStorage: () => Promise<Storage>): Promise<void>
+}
+
+/** Every kind of record: each has samples. */
+export const KINDS: readonly RecordKind[] = [...new Set(sampleInserts().map(({ kind }) => kind))]
+
+type ListedInsert = Extract<Insert, { readonly kind: ListableKind }>
+
+/** A sample of each kind that can be listed. */
+export const LISTED_SAMPLES: readonly ListedInsert[] = sampleInserts().filter(
+  (insert): insert is ListedInsert => insert.isListed === true,
+)
+
+/** An insert with some members of its value changed. */
+export function withMembers<T extends Insert>(insert: T, members: Partial<T['value']>): T {
+  return { ...insert, value: { ...insert.value, ...members } }
+}
+
+/** The samples of a kind, under one id and without marks. */
+export function samplesOf(kind: RecordKind, id: string): readonly Insert[] {
+  return sampleInserts().flatMap(({ isListed: _, dueAt: __, ...insert }) =>
+    insert.kind === kind ? [withMembers(insert, { id })] : [],
+  )
+}
+
+/** A record of every kind, all under one id. */
+export function insertEveryKind(id: string): readonly Insert[] {
+  return KINDS.flatMap((kind) => samplesOf(kind, id).slice(0, 1))
+}
+
+/** The kinds of which there is a record with that id. */
+export async function kindsWith(storage: Storage, id: string): Promise<readonly RecordKind[]> {
+  const found = await storage.get(KINDS.map((kind) => ({ kind, id })))
+  return found.flatMap((record) => record?.kind ?? [])
 }
 
 /** Inserts a record of the smallest kind. */

@@ -1,7 +1,9 @@
-import type { Change, StoredRecord } from '../../src/ports/storage.ts'
-import { type BrokenStore, idOf, keyOf, reading, withMember, writing } from './contract-broken.ts'
+import type { Change, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import { type BrokenStore, idOf, reading, replacing, withMember, writing } from './contract-broken.ts'
 
 const EVERY_KIND = 'every kind of record comes back as it was written: exact amounts, absent members absent, its marks'
+const REPLACEMENT =
+  'a replacement of any kind takes the place of all that was there, and get, list and due give the whole of it'
 const STRANGERS_TEXT = 'text that a stranger chose comes back as it was, also the longest request'
 const STRANGERS_NAMES = 'names and metadata that a stranger chose come back as they were, even what is no character'
 
@@ -10,6 +12,15 @@ function textMember(alter: (text: string) => string): (value: Change) => Change 
     if (!('value' in change) || change.kind !== 'signed-request') return change
     return { ...change, value: { ...change.value, body: alter(change.value.body) } }
   }
+}
+
+/** A store that makes something else of some texts in metadata. */
+function reviving(storage: Storage, pattern: RegExp, revive: (text: string) => unknown): Storage {
+  const revived = (member: unknown): unknown =>
+    JSON.parse(JSON.stringify(member), (_name, value: unknown) =>
+      typeof value === 'string' && pattern.test(value) ? revive(value) : value,
+    )
+  return reading(storage, (record) => ({ ...record, value: withMember(record.value, 'metadata', revived) }))
 }
 
 /** Stores that lose or change what they are given. */
@@ -38,6 +49,27 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
       }),
   },
   {
+    does: 'takes text that looks like a bigint for one',
+    breaks: [EVERY_KIND],
+    breakStore: (storage) => reviving(storage, /^-?\d+n$/, (text) => BigInt(text.slice(0, -1))),
+  },
+  {
+    does: 'takes text that looks like a date for one, and writes it in its own form',
+    breaks: [EVERY_KIND],
+    breakStore: (storage) => reviving(storage, /^\d+-\d\d-\d\dT[\d:]+Z$/, (text) => new Date(text).toISOString()),
+  },
+  {
+    does: 'takes no list in a list',
+    breaks: [EVERY_KIND],
+    rejects: 'nested arrays are not supported',
+    breakStore: (storage) =>
+      writing(storage, (change) => {
+        const text = 'metadata' in change.value ? JSON.stringify(change.value.metadata) : ''
+        if (text.includes('[[')) throw new Error('nested arrays are not supported')
+        return change
+      }),
+  },
+  {
     does: 'has no column for the schema version of one kind',
     breaks: [EVERY_KIND],
     breakStore: (storage) =>
@@ -45,7 +77,7 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
   },
   {
     does: 'keeps a mark that was taken away',
-    breaks: ['a replacement takes members and marks away that it does not name'],
+    breaks: [REPLACEMENT],
     breakStore: (storage) => {
       const due = new Map<string, number>()
       return writing(storage, (change) => {
@@ -58,17 +90,55 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
   },
   {
     does: 'merges a replacement into what was there',
-    breaks: ['a replacement takes members and marks away that it does not name'],
+    breaks: [REPLACEMENT],
+    breakStore: (storage) =>
+      replacing(storage, (change, { value }) => ({ ...change, value: { ...value, ...change.value } }) as Change),
+  },
+  {
+    does: 'has forgotten a column where it replaces payments',
+    breaks: [REPLACEMENT],
+    breakStore: (storage) =>
+      replacing(storage, (change, { value }) => {
+        if (change.kind !== 'outgoing-payment' || !('attempts' in value)) return change
+        return { ...change, value: { ...change.value, attempts: value.attempts } }
+      }),
+  },
+  {
+    does: 'keeps the due work of all kinds under one id',
+    breaks: [REPLACEMENT],
+    breakStore(storage) {
+      const last = new Map<string, string>()
+      return {
+        ...writing(storage, (change) => {
+          if (change.dueAt !== undefined) last.set(change.value.id, change.kind)
+          return change
+        }),
+        due: async (kind, now, limit) =>
+          (await storage.due(kind, now, limit)).filter(({ value }) => last.get(value.id) === kind),
+      }
+    },
+  },
+  {
+    does: 'has no index of the work on payments',
+    breaks: [REPLACEMENT],
     breakStore: (storage) => ({
       ...storage,
-      async commit(changes) {
-        const found = await storage.get(changes.map(keyOf))
-        const merged = changes.map((change, index) =>
-          change.action === 'replace' ? { ...change, value: { ...found[index]?.value, ...change.value } } : change,
-        )
-        return storage.commit(merged as readonly Change[])
-      },
+      due: async (kind, now, limit) => (kind === 'outgoing-payment' ? [] : storage.due(kind, now, limit)),
     }),
+  },
+  {
+    does: 'moves work in its index, and never adds any to it when it replaces a record',
+    breaks: [REPLACEMENT],
+    breakStore: (storage) =>
+      replacing(storage, ({ dueAt, ...change }, before) => ({
+        ...change,
+        ...(dueAt !== undefined && before.dueAt !== undefined && { dueAt }),
+      })),
+  },
+  {
+    does: 'lists what was listed when it was inserted',
+    breaks: [REPLACEMENT],
+    breakStore: (storage) => replacing(storage, (change, { isListed = false }) => ({ ...change, isListed })),
   },
   {
     does: 'keeps the schema version of the insert',
@@ -99,7 +169,7 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
   },
   {
     does: 'lists what its index knows, and not the whole record',
-    breaks: ['list and due give whole records back, as get does'],
+    breaks: [REPLACEMENT],
     breakStore: (storage) => ({
       ...storage,
       list: async (query) =>
@@ -111,7 +181,7 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
   },
   {
     does: 'finds work without saying when it was due',
-    breaks: ['list and due give whole records back, as get does'],
+    breaks: [REPLACEMENT],
     breakStore: (storage) => ({
       ...storage,
       due: async (kind, now, limit) => (await storage.due(kind, now, limit)).map(({ dueAt: _, ...record }) => record),

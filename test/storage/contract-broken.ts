@@ -36,6 +36,25 @@ export function writing(
   }
 }
 
+/** A store that makes something else of a replacement, knowing what is there. */
+export function replacing(
+  storage: Storage,
+  alter: (change: Extract<Change, { readonly action: 'replace' }>, before: StoredRecord) => Change,
+): Storage {
+  return {
+    ...storage,
+    async commit(changes) {
+      const found = await storage.get(changes.map(keyOf))
+      return storage.commit(
+        changes.map((change, index) => {
+          const before = found[index]
+          return change.action === 'replace' && before !== undefined ? alter(change, before) : change
+        }),
+      )
+    },
+  }
+}
+
 /** A store that answers every read with other records than it holds. */
 export function reading(storage: Storage, alter: (record: StoredRecord) => StoredRecord): Storage {
   return {
