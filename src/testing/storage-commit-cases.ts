@@ -1,10 +1,13 @@
 import type { Change } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
-import { MOMENT, sampleGrant, sampleInserts } from './sample-records.ts'
+import { MOMENT } from './sample-records.ts'
 import {
   assertConflicts,
   claim,
   insertClaim,
+  insertEveryKind,
+  KINDS,
+  kindsWith,
   mustCommit,
   readVersions,
   replaceClaim,
@@ -37,12 +40,14 @@ export const COMMIT_CASES: readonly StorageCase[] = [
     },
   },
   {
-    name: 'one id in two kinds names two records',
+    name: 'one id in every kind names as many records',
     async run(makeStorage) {
       const storage = await makeStorage()
-      await mustCommit(storage, insertClaim('a'), { action: 'insert', kind: 'grant', value: sampleGrant('a') })
-      await mustCommit(storage, { action: 'delete', kind: 'replay-claim', id: 'a', version: 1 })
-      assertSame(await readVersions(storage, claim('a'), { kind: 'grant', id: 'a' }), [undefined, 1], 'the versions')
+      await mustCommit(storage, ...insertEveryKind('a'))
+      for (const [index, kind] of KINDS.entries()) {
+        await mustCommit(storage, { action: 'delete', kind, id: 'a', version: 1 })
+        assertSame(await kindsWith(storage, 'a'), KINDS.slice(index + 1), `the kinds that are left without ${kind}`)
+      }
     },
   },
   {
@@ -94,28 +99,35 @@ export const COMMIT_CASES: readonly StorageCase[] = [
     },
   },
   {
-    name: 'all changes of a commit happen or none, whatever kind of record the conflict is in',
+    name: 'all changes of a commit happen or none, whatever the change that conflicts and the kind of its record',
     async run(makeStorage) {
       const storage = await makeStorage()
-      const inserts = sampleInserts()
+      const inserts = insertEveryKind('a')
+      const replacements = inserts.map((insert): Change => ({ ...insert, action: 'replace', version: 1 }))
       await mustCommit(storage, ...inserts)
-      const keys = inserts.map(({ kind, value }) => ({ kind, id: value.id }))
-      // Each kind of change on each kind of record; `conflict` is made at a version that its record does not have.
-      const changesWith = (conflict?: number): readonly Change[] =>
-        inserts.map((insert, index): Change => {
-          const version = index === conflict ? 2 : 1
-          const { kind, value } = insert
-          if (index % 3 === 0) return { ...insert, action: 'replace', version }
-          const at = { kind, id: value.id, version }
-          return index % 3 === 1 ? { action: 'delete', ...at } : { action: 'check', ...at }
-        })
-      for (const [index, { kind }] of inserts.entries()) {
-        assertConflicts(await storage.commit(changesWith(index)), [index], `a conflict in ${kind} at ${index}`)
+      await mustCommit(storage, ...replacements)
+      const fitting = inserts.map((insert, index): Change => {
+        if (index % 3 === 0) return { ...insert, action: 'replace', version: 2 }
+        const at = { kind: insert.kind, id: 'a', version: 2 }
+        return index % 3 === 1 ? { action: 'delete', ...at } : { action: 'check', ...at }
+      })
+      for (const [index, insert] of inserts.entries()) {
+        const at = { kind: insert.kind, id: 'a', version: 1 }
+        for (const change of [
+          insert,
+          { ...insert, action: 'replace', version: 1 },
+          { action: 'delete', ...at },
+          { action: 'check', ...at },
+        ] as const) {
+          const result = await storage.commit(fitting.with(index, change))
+          assertConflicts(result, [index], `${change.action} of a record of the kind ${insert.kind}, at version 1 of 2`)
+        }
       }
-      const before = inserts.map(() => 1)
+      const keys = KINDS.map((kind) => ({ kind, id: 'a' }))
+      const before = KINDS.map(() => 2)
       assertSame(await readVersions(storage, ...keys), before, 'the versions')
-      await mustCommit(storage, ...changesWith())
-      const after = inserts.map((_insert, index) => [2, undefined, 1][index % 3])
+      await mustCommit(storage, ...fitting)
+      const after = KINDS.map((_kind, index) => [3, undefined, 2][index % 3])
       assertSame(await readVersions(storage, ...keys), after, 'the versions after a commit that fits')
     },
   },

@@ -1,5 +1,14 @@
 import { assertSame } from './assertions.ts'
-import { claim, insertClaim, mustCommit, readVersions, replaceClaim, type StorageCase } from './storage-case.ts'
+import {
+  claim,
+  insertClaim,
+  insertEveryKind,
+  kindsWith,
+  mustCommit,
+  readVersions,
+  replaceClaim,
+  type StorageCase,
+} from './storage-case.ts'
 
 /** A text of so many characters that ends in something. */
 function longText(length: number, end: string): string {
@@ -17,13 +26,13 @@ const ALIKE: readonly string[] = [
 /** What the store promises of ids: one that it does not have is never taken for another one. */
 export const ID_CASES: readonly StorageCase[] = [
   {
-    name: 'ids that differ in one letter, in its case, in a space or late in a long text are not taken for one another',
+    name: 'ids of any kind that differ in a letter, in its case, in a space or late in a long text are not taken for another',
     async run(makeStorage) {
       const storage = await makeStorage()
       for (const [index, id] of ALIKE.entries()) {
         const what = `id ${index}, ${JSON.stringify(id)}`
-        assertSame(await readVersions(storage, claim(id)), [undefined], `the version of ${what}, before it is there`)
-        assertSame(await storage.commit([insertClaim(id)]), 'committed', `the insert of ${what}`)
+        assertSame(await kindsWith(storage, id), [], `the kinds that have a record with ${what}, before it is there`)
+        assertSame(await storage.commit(insertEveryKind(id)), 'committed', `the insert of ${what}, in every kind`)
       }
       await mustCommit(storage, ...ALIKE.map((id, index) => replaceClaim(id, 1, index)))
       const values = (await storage.get(ALIKE.map(claim))).map((record) => record?.value)

@@ -1,7 +1,17 @@
 import type { Storage } from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
 import { sampleSpending } from './sample-records.ts'
-import { claim, insertClaim, mustCommit, race, readVersions, replaceClaim, type StorageCase } from './storage-case.ts'
+import {
+  claim,
+  insertClaim,
+  insertEveryKind,
+  mustCommit,
+  race,
+  readVersions,
+  replaceClaim,
+  type StorageCase,
+  withMembers,
+} from './storage-case.ts'
 
 const ROUNDS = 10
 
@@ -38,18 +48,24 @@ export const RACE_CASES: readonly StorageCase[] = [
     },
   },
   {
-    name: 'of two commits that each check what the other replaces at most one succeeds',
+    name: 'of two commits that each check what the other replaces at most one succeeds, whatever kind it is',
     async run(makeStorage) {
       const storage = await makeStorage()
-      for (let round = 0; round < ROUNDS; round++) {
-        const [a, b] = [`a${round}`, `b${round}`]
-        await mustCommit(storage, insertClaim(a), insertClaim(b))
+      await mustCommit(storage, ...insertEveryKind('a'), ...insertEveryKind('b'))
+      for (const insert of insertEveryKind('a')) {
+        const { kind } = insert
         const won = await race(
           storage,
-          [{ action: 'check', kind: 'replay-claim', id: a, version: 1 }, replaceClaim(b, 1, 5)],
-          [{ action: 'check', kind: 'replay-claim', id: b, version: 1 }, replaceClaim(a, 1, 5)],
+          [
+            { action: 'check', kind, id: 'a', version: 1 },
+            { ...withMembers(insert, { id: 'b' }), action: 'replace', version: 1 },
+          ],
+          [
+            { action: 'check', kind, id: 'b', version: 1 },
+            { ...insert, action: 'replace', version: 1 },
+          ],
         )
-        assertSame([...won].sort(), [false, true], 'who succeeded')
+        assertSame([...won].sort(), [false, true], `who succeeded with records of the kind ${kind}`)
       }
     },
   },

@@ -7,6 +7,7 @@ import {
   idsOf,
   insertClaim,
   mustCommit,
+  readVersions,
   replaceClaim,
   type StorageCase,
 } from './storage-case.ts'
@@ -112,6 +113,28 @@ export const READER_CASES: readonly StorageCase[] = [
         assertSame([versionOf(odd), versionOf(even)], expected, 'which of two records was there in one get')
       }
       await readDuring(storage, writesTogether(storage), read)
+    },
+  },
+  {
+    name: 'one get of a hundred records sees a commit to all of them whole or not at all',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const ids = Array.from({ length: 100 }, (_, index) => `a${index}`)
+      await mustCommit(storage, ...ids.map((id) => insertClaim(id)))
+      const read = async (): Promise<void> => {
+        const versions = await readVersions(storage, ...ids.map(claim))
+        const [first] = versions
+        assertSame(
+          versions,
+          versions.map(() => first),
+          'the versions in one get',
+        )
+      }
+      const writes = Array.from({ length: 5 }, (_, index) => {
+        const replacements = ids.map((id) => replaceClaim(id, index + 1, index))
+        return () => mustCommit(storage, ...replacements)
+      })
+      await readDuring(storage, writes, read)
     },
   },
   {

@@ -1,17 +1,22 @@
-import type { Storage } from '../../src/ports/storage.ts'
+import type { RecordKind, Storage } from '../../src/ports/storage.ts'
 import { type BrokenStore, withMember } from './contract-broken.ts'
 
 const ONE_ANOTHER =
-  'ids that differ in one letter, in its case, in a space or late in a long text are not taken for one another'
+  'ids of any kind that differ in a letter, in its case, in a space or late in a long text are not taken for another'
 
 /** A store that takes what it makes of an id for the id. */
-function naming(storage: Storage, nameOf: (id: string) => string): Storage {
-  const renamed = <T extends object>(named: T): T => withMember(named, 'id', (id) => nameOf(String(id)))
+function naming(storage: Storage, nameOf: (id: string, kind: RecordKind) => string): Storage {
+  const renamed = <T extends object>(named: T, kind: RecordKind): T =>
+    withMember(named, 'id', (id) => nameOf(String(id), kind))
   return {
     ...storage,
-    get: (keys) => storage.get(keys.map(renamed)),
+    get: (keys) => storage.get(keys.map((key) => renamed(key, key.kind))),
     commit: (changes) =>
-      storage.commit(changes.map((change) => withMember(renamed(change), 'value', (value) => renamed(Object(value))))),
+      storage.commit(
+        changes.map((change) =>
+          withMember(renamed(change, change.kind), 'value', (value) => renamed(Object(value), change.kind)),
+        ),
+      ),
   }
 }
 
@@ -36,6 +41,11 @@ export const BROKEN_IDS: readonly BrokenStore[] = [
     does: 'cuts ids at 255 characters',
     breaks: [ONE_ANOTHER],
     breakStore: (storage) => naming(storage, (id) => id.slice(0, 255)),
+  },
+  {
+    does: 'cuts the ids of receipts at 64 characters',
+    breaks: [ONE_ANOTHER],
+    breakStore: (storage) => naming(storage, (id, kind) => (kind === 'receipt' ? id.slice(0, 64) : id)),
   },
   {
     does: 'normalises ids',
