@@ -1,7 +1,16 @@
-import type { ListQuery, Storage } from '../ports/storage.ts'
+import type { Change, ListableKind, ListQuery, Storage } from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
 import { CLIENT, MOMENT, sampleGrant, sampleIncomingPayment, sampleSpending, WALLET_ADDRESS } from './sample-records.ts'
-import { claim, idsOf, insertClaim, mustCommit, replaceClaim, type StorageCase } from './storage-case.ts'
+import {
+  claim,
+  idsOf,
+  insertClaim,
+  LISTED_SAMPLES,
+  mustCommit,
+  replaceClaim,
+  type StorageCase,
+  withMembers,
+} from './storage-case.ts'
 
 const READING: readonly StorageCase[] = [
   {
@@ -19,40 +28,52 @@ const READING: readonly StorageCase[] = [
   },
 ]
 
-/** Newest first: id, age in milliseconds, client. Several are of one moment, and were not inserted in this order. */
+/**
+ * Newest first: id, age in milliseconds, client. Several are of one moment, whose ids a dictionary would order in another
+ * way, and were not inserted in this order.
+ */
 const LISTED: readonly (readonly [id: string, age: number, client: string])[] = [
   ['a', 0, CLIENT],
   ['z', 1, CLIENT],
   ['m', 1, 'jwk:other'],
   ['f', 1, CLIENT],
   ['b', 1, 'jwk:other'],
+  ['Q', 1, CLIENT],
+  ['9', 1, 'jwk:other'],
+  ['10', 1, CLIENT],
   ['y', 2, CLIENT],
   ['c', 1_000_000_000_000, CLIENT],
 ]
 
-async function makeList(makeStorage: () => Promise<Storage>): Promise<Storage> {
+/** A listed record of each kind that can be listed. */
+function insertListed(id: string, members: Partial<(typeof LISTED_SAMPLES)[number]['value']>): readonly Change[] {
+  return LISTED_SAMPLES.map((insert) => withMembers(insert, { ...members, id }))
+}
+
+async function makeLists(makeStorage: () => Promise<Storage>): Promise<Storage> {
   const storage = await makeStorage()
   const shuffled = [...LISTED].sort(([a], [b]) => (a < b ? -1 : 1))
-  const kind = 'incoming-payment'
   for (const [id, age, client] of shuffled) {
-    const value = sampleIncomingPayment(id, { createdAt: MOMENT - age, client })
-    await mustCommit(storage, { action: 'insert', kind, value, isListed: true })
+    await mustCommit(storage, ...insertListed(id, { createdAt: MOMENT - age, client }))
   }
-  const elsewhere = sampleIncomingPayment('elsewhere', { walletAddress: `${WALLET_ADDRESS}/2` })
   await mustCommit(
     storage,
-    { action: 'insert', kind, value: sampleIncomingPayment('hidden') },
-    { action: 'insert', kind, value: elsewhere, isListed: true },
-    { action: 'insert', kind: 'grant', value: sampleGrant('g', { walletAddress: WALLET_ADDRESS }), isListed: true },
-    { action: 'insert', kind: 'grant', value: sampleGrant('h'), isListed: true },
+    ...insertListed('hidden', {}).map((insert) => ({ ...insert, isListed: false })),
+    ...insertListed('elsewhere', { walletAddress: `${WALLET_ADDRESS}/2` }),
+    { action: 'insert', kind: 'grant', value: sampleGrant('nowhere'), isListed: true },
   )
   return storage
+}
+
+/** Reads the lists of every kind at once, so that a slow store takes no longer for them than for one. */
+async function ofEachKind(read: (kind: ListableKind) => Promise<void>): Promise<void> {
+  await Promise.all(LISTED_SAMPLES.map(({ kind }) => read(kind)))
 }
 
 async function readPages(storage: Storage, query: Omit<ListQuery, 'after'>): Promise<readonly string[]> {
   const ids: string[] = []
   let after: ListQuery['after']
-  for (let page = 0; page < 10; page++) {
+  for (let page = 0; page < 20; page++) {
     const records = await storage.list({ ...query, ...(after && { after }) })
     if (records.length > query.limit)
       throw new AssertionError(`a page of ${query.limit} holds ${records.length} records`)
@@ -67,43 +88,47 @@ async function readPages(storage: Storage, query: Omit<ListQuery, 'after'>): Pro
 
 const LISTS: readonly StorageCase[] = [
   {
-    name: 'a list is newest first, by id where the moment is the same, and shows nothing hidden or foreign',
+    name: 'a list of any kind is newest first, by id where the moment is the same, and shows nothing hidden or foreign',
     async run(makeStorage) {
-      const storage = await makeList(makeStorage)
-      const query = { kind: 'incoming-payment', walletAddress: WALLET_ADDRESS, limit: 100 } as const
+      const storage = await makeLists(makeStorage)
       const ids = LISTED.map(([id]) => id)
-      assertSame(idsOf(await storage.list({ ...query, direction: 'older' })), ids, 'older')
-      assertSame(idsOf(await storage.list({ ...query, direction: 'newer' })), ids.toReversed(), 'newer')
-      assertSame(idsOf(await storage.list({ ...query, kind: 'grant', direction: 'older' })), ['g'], 'the grants')
+      await ofEachKind(async (kind) => {
+        const query = { kind, walletAddress: WALLET_ADDRESS, limit: 100 }
+        assertSame(idsOf(await storage.list({ ...query, direction: 'older' })), ids, `${kind}, older`)
+        assertSame(idsOf(await storage.list({ ...query, direction: 'newer' })), ids.toReversed(), `${kind}, newer`)
+      })
     },
   },
   {
-    name: 'pages of any size, in both directions, show every record once',
+    name: 'pages of any kind and size, in both directions, show every record once',
     async run(makeStorage) {
-      const storage = await makeList(makeStorage)
-      const query = { kind: 'incoming-payment', walletAddress: WALLET_ADDRESS } as const
+      const storage = await makeLists(makeStorage)
       const ids = LISTED.map(([id]) => id)
-      for (const limit of [1, 2, 3, 7]) {
-        assertSame(await readPages(storage, { ...query, direction: 'older', limit }), ids, `older by ${limit}`)
-        assertSame(
-          await readPages(storage, { ...query, direction: 'newer', limit }),
-          ids.toReversed(),
-          `newer by ${limit}`,
-        )
-      }
+      await ofEachKind(async (kind) => {
+        for (const limit of [1, 2, 3, 10]) {
+          const query = { kind, walletAddress: WALLET_ADDRESS, limit }
+          const older = await readPages(storage, { ...query, direction: 'older' })
+          assertSame(older, ids, `${kind}, older by ${limit}`)
+          const newer = await readPages(storage, { ...query, direction: 'newer' })
+          assertSame(newer, ids.toReversed(), `${kind}, newer by ${limit}`)
+        }
+      })
     },
   },
   {
-    name: 'a list of one client shows only its records',
+    name: 'a list of one client, of any kind, shows only its records',
     async run(makeStorage) {
-      const storage = await makeList(makeStorage)
-      const query = { kind: 'incoming-payment', walletAddress: WALLET_ADDRESS, limit: 1 } as const
-      for (const client of [CLIENT, 'jwk:other', 'jwk:nobody']) {
-        const ids = LISTED.filter((listed) => listed[2] === client).map(([id]) => id)
-        assertSame(await readPages(storage, { ...query, client, direction: 'older' }), ids, `older of ${client}`)
-        const reversed = await readPages(storage, { ...query, client, direction: 'newer' })
-        assertSame(reversed, ids.toReversed(), `newer of ${client}`)
-      }
+      const storage = await makeLists(makeStorage)
+      await ofEachKind(async (kind) => {
+        for (const client of [CLIENT, 'jwk:other', 'jwk:nobody']) {
+          const query = { kind, walletAddress: WALLET_ADDRESS, client, limit: 1 }
+          const ids = LISTED.filter((listed) => listed[2] === client).map(([id]) => id)
+          const older = await readPages(storage, { ...query, direction: 'older' })
+          assertSame(older, ids, `${kind}, older of ${client}`)
+          const newer = await readPages(storage, { ...query, direction: 'newer' })
+          assertSame(newer, ids.toReversed(), `${kind}, newer of ${client}`)
+        }
+      })
     },
   },
   {
@@ -115,33 +140,35 @@ const LISTS: readonly StorageCase[] = [
         ...['alice', 'Alice', 'alice ', 'alic_', 'alic%', 'alice2', 'alice/2', 'al%C3%AFce', '%'],
         ...[`${long}/a`, `${long}/b`],
       ].map((name) => `https://wallet.example/${name}`)
-      const kind = 'incoming-payment'
       for (const [index, name] of names.entries()) {
-        const owned = sampleIncomingPayment(`a${index}`, { walletAddress: name })
-        const made = sampleIncomingPayment(`b${index}`, { client: name })
-        await mustCommit(storage, { action: 'insert', kind, value: owned, isListed: true })
-        await mustCommit(storage, { action: 'insert', kind, value: made, isListed: true })
+        const owned = insertListed(`a${index}`, { walletAddress: name })
+        await mustCommit(storage, ...owned, ...insertListed(`b${index}`, { client: name }))
       }
-      for (const [index, name] of names.entries()) {
-        const query = { kind, direction: 'older', limit: 100 } as const
-        const own = await storage.list({ ...query, walletAddress: name })
-        // The wallet address of the samples is the first of the names: what the clients made is in its list.
-        const ids = idsOf(own).filter((id) => id.startsWith('a'))
-        assertSame(ids, [`a${index}`], `the list of ${name}`)
-        const made = await storage.list({ ...query, walletAddress: WALLET_ADDRESS, client: name })
-        assertSame(idsOf(made), [`b${index}`], `the list of the client ${name}`)
-      }
+      await ofEachKind(async (kind) => {
+        for (const [index, name] of names.entries()) {
+          const query = { kind, direction: 'older', limit: 100 } as const
+          const own = await storage.list({ ...query, walletAddress: name })
+          // The wallet address of the samples is the first of the names: what the clients made is in its list.
+          const ids = idsOf(own).filter((id) => id.startsWith('a'))
+          assertSame(ids, [`a${index}`], `${kind}: the list of ${name}`)
+          const made = await storage.list({ ...query, walletAddress: WALLET_ADDRESS, client: name })
+          assertSame(idsOf(made), [`b${index}`], `${kind}: the list of the client ${name}`)
+        }
+      })
     },
   },
   {
     name: 'a page may begin after a record that is gone',
     async run(makeStorage) {
-      const storage = await makeList(makeStorage)
-      await mustCommit(storage, { action: 'delete', kind: 'incoming-payment', id: 'f', version: 1 })
+      const storage = await makeLists(makeStorage)
+      const deletions = LISTED_SAMPLES.map(({ kind }) => ({ action: 'delete', kind, id: 'f', version: 1 }) as const)
+      await mustCommit(storage, ...deletions)
       const after = { createdAt: MOMENT - 1, id: 'f' }
-      const query = { kind: 'incoming-payment', walletAddress: WALLET_ADDRESS, after, limit: 2 } as const
-      assertSame(idsOf(await storage.list({ ...query, direction: 'older' })), ['b', 'y'], 'older')
-      assertSame(idsOf(await storage.list({ ...query, direction: 'newer' })), ['m', 'z'], 'newer')
+      await ofEachKind(async (kind) => {
+        const query = { kind, walletAddress: WALLET_ADDRESS, after, limit: 3 }
+        assertSame(idsOf(await storage.list({ ...query, direction: 'older' })), ['b', 'Q', '9'], `${kind}, older`)
+        assertSame(idsOf(await storage.list({ ...query, direction: 'newer' })), ['m', 'z', 'a'], `${kind}, newer`)
+      })
     },
   },
 ]
@@ -155,13 +182,17 @@ const WORK: readonly StorageCase[] = [
         storage,
         insertClaim('now', { dueAt: MOMENT }),
         insertClaim('later', { dueAt: MOMENT + 1 }),
-        insertClaim('long ago', { dueAt: 1 }),
+        insertClaim('long ago', { dueAt: 9 }),
+        insertClaim('at the beginning', { dueAt: 0 }),
         insertClaim('never'),
         insertClaim('before', { dueAt: MOMENT - 1 }),
         { action: 'insert', kind: 'spending', value: sampleSpending('other', 0n), dueAt: 2 },
       )
-      assertSame(idsOf(await storage.due('replay-claim', MOMENT, 10)), ['long ago', 'before', 'now'], 'what is due')
-      assertSame(idsOf(await storage.due('replay-claim', MOMENT, 2)), ['long ago', 'before'], 'what is due, up to two')
+      const due = ['at the beginning', 'long ago', 'before', 'now']
+      assertSame(idsOf(await storage.due('replay-claim', MOMENT, 10)), due, 'what is due')
+      assertSame(idsOf(await storage.due('replay-claim', MOMENT, 2)), due.slice(0, 2), 'what is due, up to two')
+      const all = await storage.due('replay-claim', Number.MAX_SAFE_INTEGER, 10)
+      assertSame(idsOf(all), [...due, 'later'], 'what is ever due')
     },
   },
   {
@@ -187,5 +218,30 @@ const WORK: readonly StorageCase[] = [
   },
 ]
 
+const SIZES: readonly StorageCase[] = [
+  {
+    name: 'get, list and due give as many records as are asked for, also more than a hundred',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const ids = Array.from({ length: 120 }, (_, index) => `a${1000 + index}`)
+      const kind = 'incoming-payment'
+      const inserts = ids.map((id, index): Change => {
+        return { action: 'insert', kind, value: sampleIncomingPayment(id), isListed: true, dueAt: index }
+      })
+      await mustCommit(storage, ...inserts.slice(0, 60))
+      await mustCommit(storage, ...inserts.slice(60))
+      const found = await storage.get(ids.map((id) => ({ kind, id })))
+      assertSame(
+        found.map((record) => record?.value.id),
+        ids,
+        'a get of 120 records',
+      )
+      const query = { kind, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 101 } as const
+      assertSame(idsOf(await storage.list(query)), ids.slice(0, 101), 'a list of 101 of 120')
+      assertSame(idsOf(await storage.due(kind, MOMENT, 101)), ids.slice(0, 101), '101 of 120 that are due')
+    },
+  },
+]
+
 /** What the store promises of `get`, `list` and `due`. */
-export const READ_CASES: readonly StorageCase[] = [...READING, ...LISTS, ...WORK]
+export const READ_CASES: readonly StorageCase[] = [...READING, ...LISTS, ...WORK, ...SIZES]

@@ -1,7 +1,12 @@
 import type { Storage, StoredRecord } from '../../src/ports/storage.ts'
 import { type BrokenStore, keyOf, writing } from './contract-broken.ts'
 
-const NEWEST_FIRST = 'a list is newest first, by id where the moment is the same, and shows nothing hidden or foreign'
+const NEWEST_FIRST =
+  'a list of any kind is newest first, by id where the moment is the same, and shows nothing hidden or foreign'
+const PAGES = 'pages of any kind and size, in both directions, show every record once'
+const ONE_CLIENT = 'a list of one client, of any kind, shows only its records'
+const DUE = 'due finds what is due at a moment or before it, the longest due first, up to the limit'
+const MANY = 'get, list and due give as many records as are asked for, also more than a hundred'
 const ONE_ANOTHER =
   'wallet addresses and clients that differ in one letter, its case, a space or late are not taken for one another'
 
@@ -55,8 +60,31 @@ export const BROKEN_READS: readonly BrokenStore[] = [
     breakStore: (storage) => ({ ...storage, list: (query) => storage.list({ ...query, direction: 'newer' }) }),
   },
   {
+    does: 'orders ids as a dictionary does',
+    breaks: [NEWEST_FIRST],
+    breakStore: (storage) => ({
+      ...storage,
+      async list(query) {
+        const sign = query.direction === 'newer' ? 1 : -1
+        return (await storage.list(query)).toSorted(({ value: a }, { value: b }) => {
+          if (!('createdAt' in a && 'createdAt' in b)) return 0
+          return sign * (a.createdAt - b.createdAt || a.id.localeCompare(b.id, 'en'))
+        })
+      },
+    }),
+  },
+  {
+    does: 'begins every page of grants at the start',
+    breaks: [PAGES],
+    breakStore: (storage) => ({
+      ...storage,
+      list: ({ after, ...query }) =>
+        storage.list(query.kind === 'grant' || after === undefined ? query : { ...query, after }),
+    }),
+  },
+  {
     does: 'skips the records of one moment when it turns a page',
-    breaks: ['pages of any size, in both directions, show every record once'],
+    breaks: [PAGES],
     breakStore: (storage) => ({
       ...storage,
       list: async (query) => {
@@ -70,8 +98,17 @@ export const BROKEN_READS: readonly BrokenStore[] = [
   },
   {
     does: 'lists the records of all clients',
-    breaks: ['a list of one client shows only its records'],
+    breaks: [ONE_CLIENT],
     breakStore: (storage) => ({ ...storage, list: ({ client: _, ...query }) => storage.list(query) }),
+  },
+  {
+    does: 'lists the outgoing payments of all clients',
+    breaks: [ONE_CLIENT],
+    breakStore: (storage) => ({
+      ...storage,
+      list: ({ client, ...query }) =>
+        storage.list(query.kind === 'outgoing-payment' || client === undefined ? query : { ...query, client }),
+    }),
   },
   {
     does: 'compares text without regard to case',
@@ -110,7 +147,7 @@ export const BROKEN_READS: readonly BrokenStore[] = [
   },
   {
     does: 'keeps the oldest work for last',
-    breaks: ['due finds what is due at a moment or before it, the longest due first, up to the limit'],
+    breaks: [DUE],
     breakStore: (storage) => ({
       ...storage,
       due: async (kind, now, limit) => (await storage.due(kind, now, 100)).toReversed().slice(0, limit),
@@ -118,8 +155,46 @@ export const BROKEN_READS: readonly BrokenStore[] = [
   },
   {
     does: 'finds what is due a moment late',
-    breaks: ['due finds what is due at a moment or before it, the longest due first, up to the limit'],
+    breaks: [DUE],
     breakStore: (storage) => ({ ...storage, due: (kind, now, limit) => storage.due(kind, now - 1, limit) }),
+  },
+  {
+    does: 'orders moments as text',
+    breaks: [DUE],
+    breakStore: (storage) => ({
+      ...storage,
+      due: async (kind, now) =>
+        (await storage.due(kind, now, 100)).toSorted((a, b) => (String(a.dueAt) < String(b.dueAt) ? -1 : 1)),
+    }),
+  },
+  {
+    does: 'takes the moment 0 for none',
+    breaks: [DUE],
+    breakStore: (storage) => ({
+      ...storage,
+      due: async (...parameters) => (await storage.due(...parameters)).filter(({ dueAt }) => dueAt),
+    }),
+  },
+  {
+    does: 'lists fifty records at most',
+    breaks: [MANY],
+    breakStore: (storage) => ({
+      ...storage,
+      list: (query) => storage.list({ ...query, limit: Math.min(query.limit, 50) }),
+    }),
+  },
+  {
+    does: 'finds a hundred records at most that are due',
+    breaks: [MANY],
+    breakStore: (storage) => ({
+      ...storage,
+      due: (kind, now, limit) => storage.due(kind, now, Math.min(limit, 100)),
+    }),
+  },
+  {
+    does: 'reads the first hundred records',
+    breaks: [MANY],
+    breakStore: (storage) => ({ ...storage, get: (keys) => storage.get(keys.slice(0, 100)) }),
   },
   {
     does: 'finds work that is done',
