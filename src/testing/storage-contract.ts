@@ -11,9 +11,11 @@ import { TOKEN_CASES } from './storage-token-cases.ts'
 import { VALUE_CASES } from './storage-value-cases.ts'
 
 /**
- * Everything that the `Storage` port promises, as cases for any test runner. Each case makes a fresh, empty store:
+ * What the `Storage` port promises, as cases for any test runner. Each case makes a fresh, empty store:
  *
  * `for (const { name, run } of storageContract()) test(name, () => run(makeStorage))`
+ *
+ * No case sees whether a commit is durable, whether one that fails on the way rejects, or whether every call settles.
  */
 export function storageContract(): readonly StorageCase[] {
   return [
