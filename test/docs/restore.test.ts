@@ -76,6 +76,9 @@ function recoverLater(world: World, process: Process): Promise<number> {
   return process.openPayments.recover()
 }
 
+/** Not the present: what was held in this very millisecond would count as in flight even after a restore. */
+const STARTED_AT = Date.now()
+
 /** What the ledger of a world has booked; it holds what the storage that was lost had not ended. */
 async function booksOf({ ledger, storage }: World): Promise<Books> {
   const accounts = ['alice', 'bob', 'clearing:USD:2', 'fees:USD:2']
@@ -83,7 +86,7 @@ async function booksOf({ ledger, storage }: World): Promise<Books> {
   const unfinished = await storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 100)
   return {
     lines: lines.flatMap(({ transfer: id, ...line }) => (id.startsWith('opening:') ? [] : [{ ...line, id }])),
-    openHolds: unfinished.map(({ value: { id } }) => ({ id, at: Date.now() })),
+    openHolds: unfinished.map(({ value: { id } }) => ({ id, at: STARTED_AT })),
   }
 }
 
