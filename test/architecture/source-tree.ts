@@ -16,8 +16,8 @@ export function listFiles(folder = ''): readonly string[] {
   try {
     return readdirSync(root + folder, { withFileTypes: true }).flatMap((entry) => {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (entry.isDirectory()) return NOT_OURS.has(entry.name) ? [] : listFiles(path)
-      return [path]
+      if (NOT_OURS.has(entry.name)) return []
+      return entry.isDirectory() ? listFiles(path) : [path]
     })
   } catch {
     return []
