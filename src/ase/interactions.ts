@@ -16,7 +16,7 @@ import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
-import { writeOverGrant } from '../records/end-grant.ts'
+import { endGrantChange } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { consentData } from './consent-data.ts'
@@ -125,7 +125,7 @@ async function decideInteraction(
         // An approved grant still expires when nobody continues it; a denied one is over.
         state === 'approved'
           ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
-          : writeOverGrant(context, grant, forgetNonce(decided.grant)),
+          : endGrantChange(context, grant, forgetNonce(decided.grant)),
       ],
       answer: { ok: true, ...(decided.redirect !== undefined && { redirect: decided.redirect }) },
     }

@@ -18,7 +18,7 @@ import { ContinuationRequest } from '../protocol/continuation.ts'
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
 import { type Attempt, decide } from '../records/decide.ts'
-import { revokeGrantChanges, writeOverGrant } from '../records/end-grant.ts'
+import { endGrantChange, revokeGrantChanges } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import { REPEAT_MILLISECONDS } from '../records/retention.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
@@ -152,7 +152,7 @@ function countWrongReference(context: Context, record: StoredRecord<'grant'>): A
     return { changes, answer: { kind: 'wrong reference', grant: counted } }
   }
   const value = finaliseGrant(counted, 'revoked')
-  return { changes: [writeOverGrant(context, record, value)], answer: { kind: 'wrong reference', grant: value } }
+  return { changes: [endGrantChange(context, record, value)], answer: { kind: 'wrong reference', grant: value } }
 }
 
 /** The token is stored in the commit that takes the grant from approved to issued, so there is never a second one. @spec CON-4 */

@@ -124,7 +124,7 @@ function chargeEntry(
   const chargedAfter = inLife.value.lastCharge
   return {
     ok: true,
-    changes: records.map((record) => writeSpending(record, spentWith(record))),
+    changes: records.map((record) => spendingChange(record, spentWith(record))),
     spendingIds: records.map(({ value }) => value.id),
     ...(chargedAfter && { chargedAfter }),
     spent: spentWith(inWindow),
@@ -136,7 +136,7 @@ function unspent(id: string, grantId: string, entry: number, asset: Amount): Sto
   return { kind: 'spending', version: 0, value: { id, grantId, entry, debit: amountOf(asset, 0n), receive: [] } }
 }
 
-function writeSpending(record: StoredRecord<'spending'>, value: Spending): Change {
+function spendingChange(record: StoredRecord<'spending'>, value: Spending): Change {
   return record.version === 0 ? { action: 'insert', kind: 'spending', value } : { ...record, action: 'replace', value }
 }
 
@@ -207,7 +207,7 @@ function refuseBySums({ debitAmount, receiveAmount }: Charge, spending: Spending
 }
 
 /** The changes that give what a payment did not use of its reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
-export async function releaseSpending(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+export async function releaseSpendingChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
   const { debitAmount, receiveAmount, decision } = payment

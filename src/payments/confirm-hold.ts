@@ -10,13 +10,13 @@ import {
 } from '../protocol/outgoing-payment.ts'
 import { signedRequestIdOf } from '../protocol/signed-request.ts'
 import { type Attempt, decide } from '../records/decide.ts'
-import { freeKey } from '../records/decide-once.ts'
+import { freeKeyChanges } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
-import { releaseSpending } from './charge-grant.ts'
-import { outgoingPaymentEvent, type RecordedEvent, recordEvents } from './notify.ts'
+import { releaseSpendingChanges } from './charge-grant.ts'
+import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
 import { creditIdOf, type TakenRoom, takeRoom } from './reserve-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
@@ -147,8 +147,8 @@ async function writeSending(
     const payment: OutgoingPayment = { ...enterState(record.value, 'sending', now), attempts: 0 }
     const dueAt = now + context.limits.leaseSeconds * 1000
     const events =
-      record.isListed === true ? [] : recordEvents(context, [outgoingPaymentEvent(context, payment, 'created')])
-    const used = useQuote(payment, await readItsQuote())
+      record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
+    const used = useQuoteChanges(payment, await readItsQuote())
     const room = await reserve(now)
     return {
       changes: [
@@ -170,7 +170,7 @@ async function readQuote(context: Context, { quoteId }: OutgoingPayment): Promis
   return quoteId === undefined ? undefined : readRecord(context.storage, 'quote', quoteId)
 }
 
-function useQuote(payment: OutgoingPayment, quote: StoredRecord<'quote'> | undefined): readonly Change[] {
+function useQuoteChanges(payment: OutgoingPayment, quote: StoredRecord<'quote'> | undefined): readonly Change[] {
   if (quote?.value.outgoingPaymentId !== payment.id) return []
   return [{ ...quote, action: 'replace', value: { ...quote.value, state: 'used' } }]
 }
@@ -194,11 +194,13 @@ async function refusePayment(
     const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
     const end: Change = { ...unmarked(record), action: 'replace', value: payment, ...(isShown && { isListed: true }) }
     const undone = [
-      ...(await releaseSpending(context, payment)),
-      ...(isShown ? useQuote(payment, await readQuote(context, payment)) : await undoOrder(context, payment)),
+      ...(await releaseSpendingChanges(context, payment)),
+      ...(isShown
+        ? useQuoteChanges(payment, await readQuote(context, payment))
+        : await undoOrderChanges(context, payment)),
     ]
     const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
-    const events = isShown ? recordEvents(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
+    const events = isShown ? eventChanges(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
     const failed = { ...unmarked(record), version: record.version + 1, value: payment, isListed: true }
     return {
       changes: [end, ...undone, ...events],
@@ -210,16 +212,16 @@ async function refusePayment(
 }
 
 /** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */
-async function undoOrder(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+async function undoOrderChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const id = signedRequestIdOf(payment)
   const signed = await readRecord(context.storage, 'signed-request', id)
   const forgotten: readonly Change[] = signed
     ? [{ action: 'delete', kind: signed.kind, id, version: signed.version }]
     : []
-  return [...forgotten, ...(await reopenQuote(context, payment)), ...(await freeKey(context, payment))]
+  return [...forgotten, ...(await reopenQuoteChanges(context, payment)), ...(await freeKeyChanges(context, payment))]
 }
 
-async function reopenQuote(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+async function reopenQuoteChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const quote = await readQuote(context, payment)
   if (quote?.value.outgoingPaymentId !== payment.id) return []
   const { outgoingPaymentId: _, ...rest } = quote.value

@@ -12,7 +12,7 @@ import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
 import { withHoldDeadline } from './in-time.ts'
-import { outgoingPaymentEvent, recordEvents } from './notify.ts'
+import { eventChanges, outgoingPaymentEvent } from './notify.ts'
 import { type Intent, type PaymentOrder, type PaymentTerms, planPayment } from './plan-payment.ts'
 import { turnAtGrant } from './turns.ts'
 
@@ -150,7 +150,7 @@ async function showPayment(
     // A repeat of this request has heard the refusal and undone the payment.
     if (state === 'refused') return { answer: { outcome: 'refused', reason: refusalOf(decision) } }
     if (record.isListed === true) return { answer: { outcome: 'lost', record } }
-    const events = recordEvents(context, [outgoingPaymentEvent(context, record.value, 'created')])
+    const events = eventChanges(context, [outgoingPaymentEvent(context, record.value, 'created')])
     const shown: StoredRecord<'outgoing-payment'> = { ...record, version: record.version + 1, isListed: true }
     return {
       changes: [{ ...record, action: 'replace', isListed: true }, ...events],

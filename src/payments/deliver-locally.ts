@@ -6,7 +6,7 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
 import { changesOfDecision } from './decide-payment.ts'
 import { askEnd, changesOfDecisionAndEnd } from './finish-payment.ts'
-import { completionEvents, replaceIncoming } from './replace-incoming.ts'
+import { completionChanges, replaceIncoming } from './replace-incoming.ts'
 import { creditIdOf, readReceiver, takeRoom } from './reserve-room.ts'
 import type { Step } from './step.ts'
 import { turnAtIncoming } from './turns.ts'
@@ -84,7 +84,7 @@ async function writeOutcome(
     if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
     const amount = receipt.value.amount.value
     const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
-    const completion = completionEvents(context, incoming.value, value)
+    const completion = completionChanges(context, incoming.value, value)
     const { changes, answer } = write(context, record, decision, [
       replaceIncoming(incoming, value),
       { ...receipt, action: 'replace', value: { ...receipt.value, state: isCredited ? 'credited' : 'dropped' } },

@@ -5,8 +5,8 @@ import { type Decision, enterState, type OutgoingPayment, takenBy } from '../pro
 import { type Attempt, decide } from '../records/decide.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
-import { releaseSpending } from './charge-grant.ts'
-import { outgoingPaymentEvent, recordEvents } from './notify.ts'
+import { releaseSpendingChanges } from './charge-grant.ts'
+import { eventChanges, outgoingPaymentEvent } from './notify.ts'
 import type { Ended, Step } from './step.ts'
 import { turnAtGrant } from './turns.ts'
 
@@ -61,7 +61,7 @@ function changesOfEnd(
 ): { readonly changes: readonly Change[]; readonly answer: Ended } {
   const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
   const write: Change = { ...unmarked(record), action: 'replace', value: end, isListed: true }
-  return { changes: [write, ...others, ...recordEvents(context, [event])], answer: { outcome: 'ended' } }
+  return { changes: [write, ...others, ...eventChanges(context, [event])], answer: { outcome: 'ended' } }
 }
 
 /**
@@ -88,7 +88,7 @@ async function commitEnd(
 ): Promise<Step> {
   const isFailed = end.state === 'failed'
   const attempt = async (): Promise<Attempt<Step>> =>
-    changesOfEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])
+    changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])
   const lost = { payment: end.id, answer: { outcome: 'lost' } } as const
   const commit = (): Promise<Step> => decide(context, attempt, [], { lost })
   return isFailed ? context.serialize(turnAtGrant(end.grantId), commit) : commit()

@@ -79,7 +79,7 @@ export type RecordedEvent = Extract<Change, { readonly action: 'insert'; readonl
  * The changes that record events in the commit of what they report, so that no crash loses one. None if nobody listens.
  * `recover()` delivers again what was not acknowledged within a lease.
  */
-export function recordEvents(context: Context, events: readonly MoneyEvent[]): readonly RecordedEvent[] {
+export function eventChanges(context: Context, events: readonly MoneyEvent[]): readonly RecordedEvent[] {
   if (context.deliverEvent === undefined) return []
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
   return events.map((event) => ({ action: 'insert', kind: 'event', value: { id: event.id, event }, dueAt }))

@@ -75,7 +75,7 @@ export async function planPayment(
     { action: 'insert', kind: 'signed-request', value: { id: signedRequestIdOf(payment), ...signedRequest } },
     { action: 'check', kind: 'access-token', id: token.id, version: current.version },
     ...charged.changes,
-    ...reserveQuote(terms.quote, id),
+    ...reserveQuoteChanges(terms.quote, id),
   ]
   const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
   const { spent } = charged
@@ -134,7 +134,7 @@ function payeeOf({
 }
 
 /** @spec QUO-7 */
-function reserveQuote(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
+function reserveQuoteChanges(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
   if (quote === undefined) return []
   return [{ ...unmarked(quote), action: 'replace', value: reservedQuote(quote, outgoingPaymentId).value }]
 }

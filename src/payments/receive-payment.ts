@@ -14,7 +14,7 @@ import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { deliverEvents } from './notify.ts'
-import { completionEvents, replaceIncoming } from './replace-incoming.ts'
+import { completionChanges, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
@@ -82,7 +82,7 @@ export async function receivePayment(
         state: stateAfterReceipt(record.value, received),
       }
       return {
-        changes: [replaceIncoming(record, value), insert, ...completionEvents(context, record.value, value)],
+        changes: [replaceIncoming(record, value), insert, ...completionChanges(context, record.value, value)],
         answer: { ok: true, accepted, excess: amount.value - accepted },
       }
     }),

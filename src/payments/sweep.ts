@@ -3,10 +3,10 @@ import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { conflictsOf } from '../records/decide.ts'
-import { writeOverGrant } from '../records/end-grant.ts'
+import { endGrantChange } from '../records/end-grant.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { deliverEvents, incomingPaymentEvent, recordEvents } from './notify.ts'
+import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 
 /** How many records of each kind one call handles, so that it always ends soon. */
@@ -81,7 +81,7 @@ async function endRecord(context: Context, record: StoredRecord): Promise<boolea
   if (incoming !== undefined) return expireIncomingPayment(context, incoming)
   const [grant] = recordsOfKind([record], 'grant')
   if (grant === undefined) return false
-  return sweepAway(context, [writeOverGrant(context, grant, finaliseGrant(grant.value, 'expired'))])
+  return sweepAway(context, [endGrantChange(context, grant, finaliseGrant(grant.value, 'expired'))])
 }
 
 /** Deletes records in one commit; without those that another process was faster with. Answers how many. */
@@ -131,7 +131,7 @@ async function expireIncomingPayment(context: Context, record: StoredRecord<'inc
     return false
   }
   const value: IncomingPayment = { ...record.value, state: 'expired' }
-  const events = recordEvents(context, [incomingPaymentEvent(context, value, 'expired')])
+  const events = eventChanges(context, [incomingPaymentEvent(context, value, 'expired')])
   if (!(await sweepAway(context, [replaceIncoming(record, value), ...events]))) return false
   context.ongoing.tellLater(() => deliverEvents(context, value.id))
   return true

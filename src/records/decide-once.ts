@@ -86,7 +86,7 @@ function underKey<T>(
   { changes, resourceId, response, made }: Effect<T>,
   stale: StoredRecord<'idempotency-key'> | undefined,
 ): Plan<Once<T>> {
-  const kept = key === undefined ? [] : [keepAnswer(context, key, resourceId, response, stale)]
+  const kept = key === undefined ? [] : [keepAnswerChange(context, key, resourceId, response, stale)]
   return { changes: [...changes, ...kept], answer: { isRepeat: false, response, made } }
 }
 
@@ -118,7 +118,7 @@ function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
 }
 
 /** A key that has expired may still be there, and is used anew. */
-function keepAnswer(
+function keepAnswerChange(
   context: Context,
   key: KeyedRequest,
   resourceId: string,
@@ -151,7 +151,7 @@ async function useSignature(
 }
 
 /** The change that frees the key under which an undone payment was ordered; none if there was no key. */
-export async function freeKey(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
+export async function freeKeyChanges(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
   const record = keyId === undefined ? undefined : await readRecord(context.storage, 'idempotency-key', keyId)
   if (record?.value.resourceId !== id) return []
   return [{ action: 'delete', kind: record.kind, id: record.value.id, version: record.version }]

@@ -9,7 +9,7 @@ import { unmarked } from './unmarked.ts'
  * The change that writes a grant which is over. One that its owner gave is kept for good, as what payments were made
  * under; any other is forgotten after 30 days.
  */
-export function writeOverGrant(context: Context, record: StoredRecord<'grant'>, value: Grant): Change {
+export function endGrantChange(context: Context, record: StoredRecord<'grant'>, value: Grant): Change {
   const wasGiven = value.issuedAt !== undefined && value.walletAddress !== undefined
   const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
   return { ...unmarked(record), action: 'replace', value, ...(!wasGiven && { dueAt }) }
@@ -19,7 +19,7 @@ export function writeOverGrant(context: Context, record: StoredRecord<'grant'>, 
 export async function revokeGrantChanges(context: Context, record: StoredRecord<'grant'>): Promise<readonly Change[]> {
   const { tokenId } = record.value
   const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
-  const end = writeOverGrant(context, record, finaliseGrant(record.value, 'revoked'))
+  const end = endGrantChange(context, record, finaliseGrant(record.value, 'revoked'))
   return token === undefined ? [end] : [end, revokeTokenChange(context, token)]
 }
 

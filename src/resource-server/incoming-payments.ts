@@ -5,10 +5,10 @@ import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import { answerInTime } from '../payments/in-time.ts'
-import { deliverEvents, incomingPaymentEvent, recordEvents } from '../payments/notify.ts'
+import { deliverEvents, eventChanges, incomingPaymentEvent } from '../payments/notify.ts'
 import { askRail } from '../payments/rail/ask-rail.ts'
 import { sealAddress } from '../payments/rail/seal-address.ts'
-import { completionEvents, replaceIncoming } from '../payments/replace-incoming.ts'
+import { completionChanges, replaceIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -42,7 +42,7 @@ export async function createIncomingPayment({
   const once = await decideOnce(context, use, async () => {
     const payee = await activeWalletAddress(context, caller, url)
     const payment = await intendIncomingPayment(context, id, caller.token.client, payee, body)
-    const events = recordEvents(context, [incomingPaymentEvent(context, payment, 'created')])
+    const events = eventChanges(context, [incomingPaymentEvent(context, payment, 'created')])
     return {
       changes: [
         { action: 'insert', kind: 'incoming-payment', value: payment, isListed: true, dueAt: payment.expiresAt + 1 },
@@ -187,7 +187,7 @@ export async function completeIncomingPayment({
       if (!isActive(record.value, context.clock.now())) throw wrongState()
       const value: IncomingPayment = { ...record.value, state: 'completed' }
       return {
-        changes: [replaceIncoming(record, value), ...completionEvents(context, record.value, value)],
+        changes: [replaceIncoming(record, value), ...completionChanges(context, record.value, value)],
         answer: value,
       }
     },

@@ -136,9 +136,9 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: FINISH,
-        from: 'changesOfEnd(context, record, end, isFailed ? await releaseSpending(context, end) : [])',
+        from: 'changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])',
         to: `{
-    if (isFailed) await context.storage.commit(await releaseSpending(context, end))
+    if (isFailed) await context.storage.commit(await releaseSpendingChanges(context, end))
     return changesOfEnd(context, record, end, [])
   }`,
       },

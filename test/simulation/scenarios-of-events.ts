@@ -18,7 +18,7 @@ export const OF_EVENTS: readonly Scenario[] = [
     without: [
       {
         what: 'the event in the commit',
-        edits: [{ file: 'src/payments/finish-payment.ts', find: '...recordEvents(context, [event])', put: '' }],
+        edits: [{ file: 'src/payments/finish-payment.ts', find: '...eventChanges(context, [event])', put: '' }],
         finds: /events: /,
       },
     ],

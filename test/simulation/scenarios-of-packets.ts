@@ -184,7 +184,7 @@ export const OF_PACKETS: readonly Scenario[] = [
     without: [
       {
         what: 'that the event is committed with the refusal',
-        edits: [{ file: CREDIT, find: '...recordEvents(context, refusals),', put: '' }],
+        edits: [{ file: CREDIT, find: '...eventChanges(context, refusals),', put: '' }],
         finds: /nothing was kept|events: of/,
       },
     ],

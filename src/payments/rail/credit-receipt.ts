@@ -8,8 +8,8 @@ import { recordsOfKind } from '../../records/read-record.ts'
 import { tellFault } from '../../records/tell-fault.ts'
 import { unmarked } from '../../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
-import { creditRefusedEvent, deliverEvents, recordEvents, refusalSubject } from '../notify.ts'
-import { completionEvents, replaceIncoming } from '../replace-incoming.ts'
+import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../notify.ts'
+import { completionChanges, replaceIncoming } from '../replace-incoming.ts'
 import type { TakenUp } from '../step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
 import { turnAtIncoming } from '../turns.ts'
@@ -75,8 +75,8 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
         changes: [
           { ...unmarked(record), action: 'replace', value: ended },
           replaceIncoming(incoming, value),
-          ...completionEvents(context, incoming.value, value),
-          ...recordEvents(context, refusals),
+          ...completionChanges(context, incoming.value, value),
+          ...eventChanges(context, refusals),
         ],
         answer: true,
       }

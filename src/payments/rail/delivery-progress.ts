@@ -36,8 +36,8 @@ export function toldDelivery(
   }
 }
 
-/** The same as it is stored, with what else is known of the delivery. */
-export function storeProgress(before: StoredDelivery | undefined, progress: DeliveryProgress): StoredDelivery {
+/** How far a delivery has come, as it is stored, with what else is known of it. */
+export function toStoredDelivery(before: StoredDelivery | undefined, progress: DeliveryProgress): StoredDelivery {
   return {
     ...before,
     sent: progress.sent.toString(),

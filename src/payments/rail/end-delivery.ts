@@ -7,7 +7,7 @@ import { priceOfPart } from '../../protocol/price.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
 import { changesOfDecision } from '../decide-payment.ts'
 import { reasonText, type Step } from '../step.ts'
-import { isComplete, progressOf, storeProgress, toldDelivery } from './delivery-progress.ts'
+import { isComplete, progressOf, toldDelivery, toStoredDelivery } from './delivery-progress.ts'
 import { accountChanges } from './follow-delivery.ts'
 import { serializeRailAccount } from './rail-account.ts'
 
@@ -39,7 +39,7 @@ export async function endDelivery(
   end: DeliveryEnd,
 ): Promise<Step> {
   const delivery: StoredDelivery = {
-    ...storeProgress(record.value.delivery, end.progress),
+    ...toStoredDelivery(record.value.delivery, end.progress),
     ...(end.outcome === 'ended' && end.saidByHost && { saidByHost: end.saidByHost }),
     ...(end.outcome === 'ended' && !isComplete(payment, end.progress) && { reason: reasonText(end.reason) }),
   }
@@ -73,7 +73,7 @@ export async function leaveToHost(
   progress: DeliveryProgress,
   isLeftToHost: 'pending' | 'unknown',
 ): Promise<Step> {
-  const delivery: StoredDelivery = { ...storeProgress(record.value.delivery, progress), isLeftToHost }
+  const delivery: StoredDelivery = { ...toStoredDelivery(record.value.delivery, progress), isLeftToHost }
   const dueAt = context.clock.now() + REMINDED_MILLISECONDS
   const value = { ...record.value, delivery, attempts: 0 }
   const step = await commitWithAccount(context, record, payment, progress, (changes) => ({

@@ -8,8 +8,8 @@ import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import { type Attempt, backOffMilliseconds, decide, LONGEST_BACK_OFF } from '../../records/decide.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
-import { checkProgress, isInFlight, progressOf, storeProgress } from './delivery-progress.ts'
-import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
+import { checkProgress, isInFlight, progressOf, toStoredDelivery } from './delivery-progress.ts'
+import { railAccountChange, serializeRailAccount } from './rail-account.ts'
 import { sealDetails } from './seal-details.ts'
 
 /** What a worker on a delivery holds. */
@@ -57,7 +57,7 @@ export function followDelivery(
         isLost = true
         // What was about to leave does not. If nothing else is in flight, nobody has to find out what became of it.
         if (!isInFlight(before) && progress.sent === before.sent)
-          await commitProgress(context, written, payment, storeProgress(next, before))
+          await commitProgress(context, written, payment, toStoredDelivery(next, before))
         throw new Error('this delivery is no longer waited for')
       }
       return 'recorded'
@@ -97,7 +97,7 @@ async function nextDelivery(
   progress: DeliveryProgress,
   details: IlpPaymentMethod,
 ): Promise<StoredDelivery> {
-  const stored = storeProgress(value.delivery, progress)
+  const stored = toStoredDelivery(value.delivery, progress)
   return stored.details === undefined ? { ...stored, details: await sealDetails(context, details) } : stored
 }
 
@@ -172,7 +172,9 @@ async function findWritten(
   const stored = await readRecord(context.storage, 'outgoing-payment', id)
   const written = tried.find(({ version, dueAt }) => version === stored?.version && dueAt === stored.dueAt)
   if (stored === undefined || written === undefined) return 'lost'
-  const [one, other] = [stored, written].map(({ value }) => JSON.stringify(storeProgress(undefined, progressOf(value))))
+  const [one, other] = [stored, written].map(({ value }) =>
+    JSON.stringify(toStoredDelivery(undefined, progressOf(value))),
+  )
   return one === other ? written : 'lost'
 }
 
@@ -201,6 +203,6 @@ export async function accountChanges(
   const [stored] = recordsOfKind(records, 'outgoing-payment')
   if (stored?.version !== record.version) return 'lost'
   const [railAccount] = recordsOfKind(records, 'rail-account')
-  const change = moveRailAccount(railAccount, { method, account, assetCode, assetScale }, { sent }, most)
+  const change = railAccountChange(railAccount, { method, account, assetCode, assetScale }, { sent }, most)
   return change === 'over_limit' ? change : [change]
 }

@@ -17,7 +17,7 @@ export interface RailAccountName extends Asset {
  * with what moves. `over_limit` if the side that grows would exceed the other one by more than `most`. The account exists
  * from its first movement on. Run it within `serializeRailAccount`, and read both again after a conflict.
  */
-export function moveRailAccount(
+export function railAccountChange(
   record: StoredRecord<'rail-account'> | undefined,
   name: RailAccountName,
   moved: RailMovement,

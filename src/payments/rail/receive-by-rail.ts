@@ -21,7 +21,7 @@ import { tellOtherAccount } from '../../records/tell-other-account.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
 import { turnAtIncoming, turnAtRailAccount } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
-import { moveRailAccount, serializeRailAccount } from './rail-account.ts'
+import { railAccountChange, serializeRailAccount } from './rail-account.ts'
 
 /**
  * Takes money that a rail is about to claim, once per transfer: one commit has the receipt, the room in the incoming
@@ -140,7 +140,7 @@ async function findPayeeAccount(context: Context, method: string, transfer: Rail
   const checked = await checkLedgerAccount(context, incoming.value.walletAddress, payee, 'canReceive')
   if (checked !== 'allowed') return 'not_payable'
   if (acceptedOf(context, incoming.value, transfer) === undefined) return 'over_remainder'
-  return moveAccount(method, transfer, railAccount) === 'over_limit' ? 'over_limit' : { account }
+  return accountChange(method, transfer, railAccount) === 'over_limit' ? 'over_limit' : { account }
 }
 
 /** What the payment takes of it; `undefined` if that is nothing, or less than its sender insists on. */
@@ -150,13 +150,13 @@ function acceptedOf(context: Context, payment: IncomingPayment, { amount, least 
   return accepted === 0n || accepted < least ? undefined : accepted
 }
 
-function moveAccount(
+function accountChange(
   method: string,
   { account, accountAmount, most }: RailTransfer,
   railAccount: StoredRecord<'rail-account'> | undefined,
 ): Change | 'over_limit' {
   const { assetCode, assetScale, value: received } = accountAmount
-  return moveRailAccount(railAccount, { method, account, assetCode, assetScale }, { received }, most)
+  return railAccountChange(railAccount, { method, account, assetCode, assetScale }, { received }, most)
 }
 
 /** Whether it is not taken as new, and never will be. */
@@ -212,7 +212,7 @@ async function takeTransfer(
   if (typeof payee === 'string') return refuse(payee)
   const accepted = acceptedOf(context, incoming.value, transfer)
   if (accepted === undefined) return refuse('over_remainder')
-  const moved = moveAccount(method, transfer, railAccount)
+  const moved = accountChange(method, transfer, railAccount)
   if (moved === 'over_limit') return refuse('over_limit')
   const excess = transfer.amount.value - accepted
   const taken: Receipt = {
