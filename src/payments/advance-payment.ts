@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { isRailPayment, type RailPayment } from '../protocol/outgoing-payment.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { confirmHold, type FirstStep } from './confirm-hold.ts'
+import { confirmHold, type WrittenWithHold } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
@@ -13,28 +13,28 @@ import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 /**
  * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
- * so that of two workers one stops. A call that the ledger does not answer is left to `recover()`. `firstStep` is what
+ * so that of two workers one stops. A call that the ledger does not answer is left to `recover()`. `written` is what
  * this worker has just committed if it confirmed the hold itself. Resolves once the host has received all events; if it is
  * told `later`, by `tellLater`, once the money has got as far as it can. Never rejects.
  */
 export async function advancePayment(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
-  firstStep?: FirstStep,
+  written?: WrittenWithHold,
   tells: 'at once' | 'later' = 'at once',
 ): Promise<void> {
   let record = start
-  let receiptId = firstStep?.receiptId
+  let creditId = written?.creditId
   let tries = 0
   let completesReceiver = false
   // The host receives its event meanwhile: a slow event handler holds up neither answer nor money.
-  const told = tells === 'later' ? undefined : deliverEvents(context, start.value.id, { first: firstStep?.event })
+  const told = tells === 'later' ? undefined : deliverEvents(context, start.value.id, { first: written?.createdEvent })
   try {
     for (;;) {
-      const step = await takeStep(context, record, receiptId).catch((cause) => stallOn(context, cause))
+      const step = await takeStep(context, record, creditId).catch((cause) => stallOn(context, cause))
       if (step.outcome === 'moved') {
         record = step.record
-        receiptId = step.receiptId
+        creditId = step.creditId
         completesReceiver ||= step.completesReceiver === true
         tries = 0
       } else if (step.outcome === 'stalled' && ++tries < TRIES_AT_ONCE) {
@@ -68,19 +68,19 @@ function stallOn(context: Context, cause: unknown): Step {
 async function takeStep(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
-  receiptId: string | undefined,
+  creditId: string | undefined,
 ): Promise<Step> {
   switch (record.value.state) {
     case 'created': {
-      const held = await confirmHold(context, record, 'fail')
-      if (held.outcome === 'held') return { outcome: 'moved', record: held.record, receiptId: held.firstStep.receiptId }
+      const held = await confirmHold(context, record)
+      if (held.outcome === 'held') return { outcome: 'moved', record: held.record, creditId: held.written.creditId }
       if (held.outcome === 'unknown') return { outcome: 'stalled', reason: held.reason }
       return { outcome: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
       return isRailPayment(record.value)
         ? deliverAtPlace(context, record, record.value)
-        : deliverLocally(context, record, receiptId)
+        : deliverLocally(context, record, creditId)
     case 'decided':
       return finishPayment(context, record)
     case 'refused':

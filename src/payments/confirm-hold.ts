@@ -21,19 +21,19 @@ import { creditIdOf, type TakenRoom, takeRoom } from './reserve-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
 /** What was committed together with the fact that the money of a payment is held. */
-export interface FirstStep {
+export interface WrittenWithHold {
   /** The event of its creation, if that was not recorded before. */
-  readonly event?: RecordedEvent | undefined
-  /** The receipt by which room for it was reserved; absent if none was. */
-  readonly receiptId?: string | undefined
+  readonly createdEvent?: RecordedEvent | undefined
+  /** The id of the credit that room was reserved for, and of its receipt; absent if none was. */
+  readonly creditId?: string | undefined
 }
 
-/** A payment after its hold was requested. */
-export type HeldPayment =
+/** What came of asking for the hold of a payment. */
+export type HoldResult =
   | {
       readonly outcome: 'held'
       readonly record: StoredRecord<'outgoing-payment'>
-      readonly firstStep: FirstStep
+      readonly written: WrittenWithHold
     }
   /** `reason` is for the operator. */
   | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
@@ -48,15 +48,12 @@ export type HeldPayment =
   | { readonly outcome: 'refused'; readonly reason: LedgerRefusal }
 
 /**
- * Asks the ledger to hold the money of a `created` payment, and records its answer.
+ * Asks the ledger to hold the money of a `created` payment, whose order may have been answered by now, and records its
+ * answer.
  * @spec OUT-6
  */
-export async function confirmHold(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  whenRefused: 'undo' | 'fail',
-): Promise<HeldPayment> {
-  return writeHold(context, record, await askHold(context, record.value), whenRefused)
+export async function confirmHold(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
+  return writeHold(context, record, await askHold(context, record.value), 'fail')
 }
 
 /** Asks for the hold of a payment, under the payment's own id: asking again is the same call. Never rejects. */
@@ -79,7 +76,7 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
 }
 
 /**
- * Records the outcome of a hold.
+ * Records what the ledger has answered to a hold.
  *
  * `whenRefused`: the request that creates a payment can still be refused, so there a refusal undoes the payment, and frees
  * the key that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without
@@ -89,13 +86,13 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
 export async function writeHold(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
-  held: LedgerOutcome,
+  asked: LedgerOutcome,
   whenRefused: 'undo' | 'fail',
   quote?: StoredRecord<'quote'>,
-): Promise<HeldPayment> {
-  if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }
-  if (held.outcome === 'done') return startSending(context, record, quote)
-  return refusePayment(context, record.value, held.reason, whenRefused)
+): Promise<HoldResult> {
+  if (asked.outcome === 'unknown') return { outcome: 'unknown', record, reason: asked.reason }
+  if (asked.outcome === 'done') return startSending(context, record, quote)
+  return refusePayment(context, record.value, asked.reason, whenRefused)
 }
 
 /**
@@ -108,7 +105,7 @@ async function startSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
   quote: StoredRecord<'quote'> | undefined,
-): Promise<HeldPayment> {
+): Promise<HoldResult> {
   const payment = known.value
   if (!isLocalPayment(payment) || context.serialize.countOf(turnAtIncoming(payment.incomingPaymentId)) > 0)
     return writeSending(context, known, quote, async () => undefined)
@@ -136,10 +133,10 @@ async function writeSending(
   known: StoredRecord<'outgoing-payment'>,
   quote: StoredRecord<'quote'> | undefined,
   reserve: (now: number) => Promise<TakenRoom | undefined>,
-): Promise<HeldPayment> {
+): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
   const readItsQuote = quote ? knownAtFirst(context.storage, quote) : () => readQuote(context, known.value)
-  return decide<HeldPayment>(context, async () => {
+  return decide<HoldResult>(context, async () => {
     const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
@@ -160,7 +157,7 @@ async function writeSending(
       answer: {
         outcome: 'held',
         record: { ...record, version: record.version + 1, value: payment, dueAt, isListed: true },
-        firstStep: { event: events[0], receiptId: room?.receiptId },
+        written: { createdEvent: events[0], creditId: room?.creditId },
       },
     }
   })
@@ -180,8 +177,8 @@ async function refusePayment(
   { id, grantId }: OutgoingPayment,
   reason: LedgerRefusal,
   whenRefused: 'undo' | 'fail',
-): Promise<HeldPayment> {
-  const attempt = async (): Promise<Attempt<HeldPayment>> => {
+): Promise<HoldResult> {
+  const attempt = async (): Promise<Attempt<HoldResult>> => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }

@@ -10,7 +10,7 @@ import { decideOnce, type Effect, isUsedKey, planOnce, unlessRepeated } from '..
 import { decideTogether } from '../records/decide-together.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { askHold, type FirstStep, type HeldPayment, writeHold } from './confirm-hold.ts'
+import { askHold, type HoldResult, type WrittenWithHold, writeHold } from './confirm-hold.ts'
 import { withHoldDeadline } from './in-time.ts'
 import { eventChanges, outgoingPaymentEvent } from './notify.ts'
 import { type Intent, type PaymentOrder, type PaymentTerms, planPayment } from './plan-payment.ts'
@@ -22,8 +22,8 @@ export interface CreatedPayment {
   readonly answer: KeptAnswer
   /** Whether it is for the caller to move it on; else another worker does, or recovery will. */
   readonly isOurs: boolean
-  /** What this has just committed with its first step. */
-  readonly firstStep?: FirstStep
+  /** What this has just committed with the fact that its money is held. */
+  readonly written?: WrittenWithHold
 }
 
 /** How long orders that share a commit wait for each other's terms: one that takes longer has a commit of its own. */
@@ -113,7 +113,7 @@ async function beginPayment(
 ): Promise<Omit<CreatedPayment, 'answer'>> {
   const held = await holdMoney(context, record, quote)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
-  if (held.outcome === 'held') return { record: held.record, isOurs: true, firstStep: held.firstStep }
+  if (held.outcome === 'held') return { record: held.record, isOurs: true, written: held.written }
   return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 
@@ -121,7 +121,7 @@ async function holdMoney(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   quote: StoredRecord<'quote'> | undefined,
-): Promise<HeldPayment> {
+): Promise<HoldResult> {
   const asked = await askHold(withHoldDeadline(context), record.value)
   try {
     const held = await writeHold(context, record, asked, 'undo', quote)
@@ -141,9 +141,9 @@ async function holdMoney(
  */
 async function showPayment(
   context: Context,
-  held: Extract<HeldPayment, { readonly outcome: 'unknown' }>,
-): Promise<HeldPayment> {
-  return decide<HeldPayment>(context, async () => {
+  held: Extract<HoldResult, { readonly outcome: 'unknown' }>,
+): Promise<HoldResult> {
+  return decide<HoldResult>(context, async () => {
     const record = await readRecord(context.storage, 'outgoing-payment', held.record.value.id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     const { state, decision } = record.value

@@ -15,7 +15,7 @@ import { turnAtIncoming } from './turns.ts'
  * Pays a receiver on this server inside the ledger: reserve room in the incoming payment, if that is not done yet,
  * credit the payee, then settle. In that order, because a credit can be refused and a settlement cannot.
  *
- * `receiptId` is the receipt of room that is already reserved.
+ * `reservedCreditId` is the id of the credit if room for it is already reserved.
  *
  * Once the payee is credited only one outcome is left, and the order says what is settled then: so the ledger is told at
  * once, and one commit records the outcome for payer and payee. If the ledger has refused the credit, or leaves open whether
@@ -24,12 +24,12 @@ import { turnAtIncoming } from './turns.ts'
 export async function deliverLocally(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
-  receiptId: string | undefined,
+  reservedCreditId: string | undefined,
 ): Promise<Step> {
   const payment = record.value
   if (!isLocalPayment(payment)) throw new Error('the receiver of a payment is not on this server')
-  const creditId = receiptId ?? (await creditIdOf(context, payment.id))
-  const room = receiptId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
+  const creditId = reservedCreditId ?? (await creditIdOf(context, payment.id))
+  const room = reservedCreditId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
   if (room !== 'reserved') return room
   const credited = await askLedger(context, 'credit', creditId, () =>
     context.ledger.credit({

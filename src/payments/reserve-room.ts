@@ -35,10 +35,10 @@ export async function readReceiver(
   return { incoming, receipt }
 }
 
-/** Room for a payment: the receipt, with the changes that reserve it. */
+/** Room for a payment: the credit that it is for, with the changes that reserve it. */
 export interface TakenRoom {
   readonly ok: true
-  readonly receiptId: string
+  readonly creditId: string
   readonly changes: readonly Change[]
 }
 
@@ -68,5 +68,5 @@ export function takeRoom(
   }
   const insert: Change = { action: 'insert', kind: 'receipt', value: receipt }
   if (!reserved.ok) return { ok: false, reason: reserved.reason, changes: [insert] }
-  return { ok: true, receiptId: creditId, changes: [replaceIncoming(incoming, reserved.payment), insert] }
+  return { ok: true, creditId, changes: [replaceIncoming(incoming, reserved.payment), insert] }
 }

@@ -4,8 +4,8 @@ import type { StoredRecord } from '../ports/storage.ts'
 export interface Moved {
   readonly outcome: 'moved'
   readonly record: StoredRecord<'outgoing-payment'>
-  /** The receipt by which the same commit reserved room for it; absent if it reserved none. */
-  readonly receiptId?: string | undefined
+  /** The id of the credit that the same commit reserved room for; absent if it reserved none. */
+  readonly creditId?: string | undefined
   /** Whether the incoming payment is complete by that, and its host is to hear of it. */
   readonly completesReceiver?: boolean
 }

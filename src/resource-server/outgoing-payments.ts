@@ -53,7 +53,7 @@ export async function createOutgoingPayment({
         : await termsOfIncomingPayment(timed, await payerFound, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
-  const { record, answer, isOurs, firstStep } = await createPayment(timed, {
+  const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
     signedRequest: signedRequestOf(exchange, caller),
@@ -63,7 +63,7 @@ export async function createOutgoingPayment({
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
   // Not `timed`: what follows the answer has time.
-  if (isOurs) exchange.waitUntil(advancePayment(context, record, firstStep))
+  if (isOurs) exchange.waitUntil(advancePayment(context, record, written))
   return { status: 201, body: answer }
 }
 

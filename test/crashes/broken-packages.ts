@@ -123,11 +123,11 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: 'src/payments/advance-payment.ts',
-        from: "const held = await confirmHold(context, record, 'fail')",
+        from: 'const held = await confirmHold(context, record)',
         to: `const value = { ...record.value, state: 'failed' }
       await context.storage.commit([{ kind: record.kind, version: record.version, action: 'replace', value, isListed: true }])
       return { outcome: 'ended' }
-      const held = await confirmHold(context, record, 'fail')`,
+      const held = await confirmHold(context, record)`,
       },
     ],
   },

@@ -98,8 +98,8 @@ export const OF_LEDGERS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: "if (held.outcome === 'unknown') return { outcome: 'unknown', record, reason: held.reason }",
-            put: "if (held.outcome === 'unknown') return refusePayment(context, record.value, 'not_allowed', whenRefused)",
+            find: "if (asked.outcome === 'unknown') return { outcome: 'unknown', record, reason: asked.reason }",
+            put: "if (asked.outcome === 'unknown') return refusePayment(context, record.value, 'not_allowed', whenRefused)",
           },
         ],
         finds: /took effect while its payment was refused|answered with/,
