@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
-import { isRailPayment, type RailPayment } from '../protocol/outgoing-payment.ts'
+import { isLocalPayment, isRailPayment, type RailPayment } from '../protocol/outgoing-payment.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { confirmHold, type WrittenWithHold } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
@@ -11,11 +11,9 @@ import { reasonText, type Step } from './step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**
- * Moves an outgoing payment forward, from the state that its record names to its end. Every step repeats safely: the
- * arguments of each ledger call were committed before it, and each commit expects the record that this worker read,
- * so that of two workers one stops. A call that the ledger does not answer is left to `recover()`. `written` is what
- * this worker has just committed if it confirmed the hold itself. Resolves once the host has received all events; if it is
- * told `later`, by `tellLater`, once the money has got as far as it can. Never rejects.
+ * Moves an outgoing payment forward, from the state that its record names to its end, and has the host told. `written` is
+ * what this worker has just committed if it confirmed the hold itself. Resolves once the host has received all events; if it
+ * is told `later`, by `tellLater`, once the money has got as far as it can. Never rejects.
  */
 export async function advancePayment(
   context: Context,
@@ -23,40 +21,69 @@ export async function advancePayment(
   written?: WrittenWithHold,
   tells: 'at once' | 'later' = 'at once',
 ): Promise<void> {
+  const { id, incomingPaymentId } = start.value
+  // The host receives its event meanwhile: a slow event handler holds up neither answer nor money.
+  const told = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
+  const completesReceiver = await moveToEnd(context, start, written?.creditId)
+  const tellRest = async (): Promise<void> => {
+    await told
+    await deliverEvents(context, id)
+    if (completesReceiver && incomingPaymentId !== undefined) await deliverEvents(context, incomingPaymentId)
+  }
+  if (tells === 'later') context.ongoing.tellLater(tellRest)
+  else await tellRest()
+}
+
+/**
+ * Takes step after step until the payment has ended, or is left to somebody else. Every step repeats safely: the arguments
+ * of each ledger call were committed before it, and each commit expects the record that this worker read, so that of two
+ * workers one stops. A call that the ledger does not answer is left to `recover()`. Answers whether the incoming payment is
+ * complete by this, and its host is to hear of it. Never rejects.
+ */
+async function moveToEnd(
+  context: Context,
+  start: StoredRecord<'outgoing-payment'>,
+  reservedCreditId: string | undefined,
+): Promise<boolean> {
   let record = start
-  let creditId = written?.creditId
+  let creditId = reservedCreditId
   let tries = 0
   let completesReceiver = false
-  // The host receives its event meanwhile: a slow event handler holds up neither answer nor money.
-  const told = tells === 'later' ? undefined : deliverEvents(context, start.value.id, { first: written?.createdEvent })
   try {
     for (;;) {
       const step = await takeStep(context, record, creditId).catch((cause) => stallOn(context, cause))
-      if (step.outcome === 'moved') {
-        record = step.record
-        creditId = step.creditId
-        completesReceiver ||= step.completesReceiver === true
-        tries = 0
-      } else if (step.outcome === 'stalled' && ++tries < TRIES_AT_ONCE) {
-        await pauseBetweenTries(context)
-      } else {
-        if (step.outcome === 'ended') completesReceiver ||= step.completesReceiver === true
-        if (step.outcome === 'stalled' || step.outcome === 'later')
-          await postpone(context, 'record' in step ? step.record : record, step.reason)
-        if (step.outcome === 'no_place') await leaveDue(context, record)
-        break
+      switch (step.outcome) {
+        case 'moved':
+          record = step.record
+          creditId = step.creditId
+          completesReceiver ||= step.completesReceiver === true
+          tries = 0
+          break
+        case 'stalled':
+          tries++
+          if (tries < TRIES_AT_ONCE) {
+            await pauseBetweenTries(context)
+            break
+          }
+          await postpone(context, record, step.reason)
+          return completesReceiver
+        case 'later':
+          await postpone(context, step.record, step.reason)
+          return completesReceiver
+        case 'no_place':
+          await leaveDue(context, record)
+          return completesReceiver
+        case 'ended':
+          return completesReceiver || step.completesReceiver === true
+        case 'waiting':
+        case 'lost':
+          return completesReceiver
       }
     }
   } catch (cause) {
     stallOn(context, cause)
+    return completesReceiver
   }
-  const tellRest = async (): Promise<void> => {
-    await told
-    await deliverEvents(context, start.value.id)
-    if (completesReceiver) await deliverEvents(context, start.value.incomingPaymentId ?? '')
-  }
-  if (tells === 'later') context.ongoing.tellLater(tellRest)
-  else await tellRest()
 }
 
 /** A step that failed is tried again like one that was not answered: it repeats safely. */
@@ -70,7 +97,8 @@ async function takeStep(
   record: StoredRecord<'outgoing-payment'>,
   creditId: string | undefined,
 ): Promise<Step> {
-  switch (record.value.state) {
+  const payment = record.value
+  switch (payment.state) {
     case 'created': {
       const held = await confirmHold(context, record)
       if (held.outcome === 'held') return { outcome: 'moved', record: held.record, creditId: held.written.creditId }
@@ -78,9 +106,9 @@ async function takeStep(
       return { outcome: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
-      return isRailPayment(record.value)
-        ? deliverAtPlace(context, record, record.value)
-        : deliverLocally(context, record, creditId)
+      if (isRailPayment(payment)) return deliverAtPlace(context, record, payment)
+      if (isLocalPayment(payment)) return deliverLocally(context, record, payment, creditId)
+      throw new Error('the receiver of a payment is not on this server')
     case 'decided':
       return finishPayment(context, record)
     case 'refused':

@@ -1,7 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { creditReceipt, dropReceipt } from '../protocol/incoming-payment.ts'
-import { type Decision, isLocalPayment, type LocalPayment } from '../protocol/outgoing-payment.ts'
+import type { Decision, LocalPayment } from '../protocol/outgoing-payment.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
 import { changesOfDecision } from './decide-payment.ts'
@@ -24,10 +24,9 @@ import { turnAtIncoming } from './turns.ts'
 export async function deliverLocally(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
+  payment: LocalPayment,
   reservedCreditId: string | undefined,
 ): Promise<Step> {
-  const payment = record.value
-  if (!isLocalPayment(payment)) throw new Error('the receiver of a payment is not on this server')
   const creditId = reservedCreditId ?? (await creditIdOf(context, payment.id))
   const room = reservedCreditId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
   if (room !== 'reserved') return room
