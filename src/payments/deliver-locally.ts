@@ -1,12 +1,11 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
-import { creditReceipt, dropReceipt } from '../protocol/incoming-payment.ts'
 import type { Decision, LocalPayment } from '../protocol/outgoing-payment.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
 import { changesOfDecision } from './decide-payment.ts'
 import { askEnd, changesOfDecisionAndEnd } from './finish-payment.ts'
-import { completionChanges, replaceIncoming } from './replace-incoming.ts'
+import { changesOfCredit } from './replace-incoming.ts'
 import { creditIdOf, readReceiver, takeRoom } from './reserve-room.ts'
 import type { Step } from './step.ts'
 import { turnAtIncoming } from './turns.ts'
@@ -75,21 +74,14 @@ async function writeOutcome(
   decision: Decision,
   write: typeof changesOfDecision | typeof changesOfDecisionAndEnd,
 ): Promise<Step> {
-  const isCredited = decision.action === 'settle'
   return decideAtReceiver<Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceiver(context, payment, creditId)
     if (receipt === undefined) throw new Error('the receipt of a payment has vanished')
     // The receipt is decided in the commit that decides the payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
-    const amount = receipt.value.amount.value
-    const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
-    const completion = completionChanges(context, incoming.value, value)
-    const { changes, answer } = write(context, record, decision, [
-      replaceIncoming(incoming, value),
-      { ...receipt, action: 'replace', value: { ...receipt.value, state: isCredited ? 'credited' : 'dropped' } },
-      ...completion,
-    ])
-    return { changes, answer: { ...answer, completesReceiver: completion.length > 0 } }
+    const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')
+    const { changes, answer } = write(context, record, decision, credit.changes)
+    return { changes, answer: { ...answer, completesReceiver: credit.completesReceiver } }
   })
 }
 

@@ -2,13 +2,7 @@ import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
-import {
-  acceptReceipt,
-  assetOf,
-  type IncomingPayment,
-  isActive,
-  stateAfterReceipt,
-} from '../protocol/incoming-payment.ts'
+import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
@@ -75,12 +69,7 @@ export async function receivePayment(
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
       // Recorded, since room may come back when a payment that reserved it fails, and time on the clock of another process.
       if (isRefused) return { changes: [insert], answer: { ok: false, reason: outcome } }
-      const received = record.value.received.value + accepted
-      const value: IncomingPayment = {
-        ...record.value,
-        received: amountOf(record.value.received, received),
-        state: stateAfterReceipt(record.value, received),
-      }
+      const value = countReceipt(record.value, accepted)
       return {
         changes: [replaceIncoming(record, value), insert, ...completionChanges(context, record.value, value)],
         answer: { ok: true, accepted, excess: amount.value - accepted },

@@ -1,13 +1,15 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import type { IncomingPayment } from '../protocol/incoming-payment.ts'
+import { creditReceipt, dropReceipt, type IncomingPayment } from '../protocol/incoming-payment.ts'
+import type { Receipt } from '../protocol/receipt.ts'
+import { unmarked } from '../records/unmarked.ts'
 import { eventChanges, incomingPaymentEvent } from './notify.ts'
 
 /** The change that writes an incoming payment; one that is over has no deadline any more. */
 export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value: IncomingPayment): Change {
-  const { dueAt, ...unmarked } = record
+  const { dueAt, ...rest } = record
   const isOver = value.state === 'completed' || value.state === 'expired'
-  return { ...unmarked, action: 'replace', value, ...(dueAt !== undefined && !isOver && { dueAt }) }
+  return { ...rest, action: 'replace', value, ...(dueAt !== undefined && !isOver && { dueAt }) }
 }
 
 /** What records the event of a completion that this brings about; nothing for one that was completed before. */
@@ -18,4 +20,21 @@ export function completionChanges(
 ): readonly Change[] {
   if (before.state === 'completed' || after.state !== 'completed') return []
   return eventChanges(context, [incomingPaymentEvent(context, after, 'completed')])
+}
+
+/**
+ * What is committed once the ledger has answered a credit: its receipt ends, and the incoming payment counts it or not.
+ */
+export function changesOfCredit(
+  context: Context,
+  incoming: StoredRecord<'incoming-payment'>,
+  receipt: StoredRecord<'receipt'>,
+  isCredited: boolean,
+): { readonly changes: readonly Change[]; readonly completesReceiver: boolean } {
+  const amount = receipt.value.amount.value
+  const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
+  const ended: Receipt = { ...receipt.value, state: isCredited ? 'credited' : 'dropped' }
+  const end: Change = { ...unmarked(receipt), action: 'replace', value: ended }
+  const completion = completionChanges(context, incoming.value, value)
+  return { changes: [replaceIncoming(incoming, value), end, ...completion], completesReceiver: completion.length > 0 }
 }

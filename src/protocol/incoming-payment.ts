@@ -132,8 +132,13 @@ export function reserveReceipt(
   if (payment.state === 'completed') return { ok: false, reason: 'completed' }
   if (!isActive(payment, now)) return { ok: false, reason: 'expired' }
   if (amount > roomOf(payment)) return { ok: false, reason: 'over_remainder' }
+  return { ok: true, payment: reserve(payment, amount) }
+}
+
+/** Reserves room that an active payment is known to have. */
+export function reserve(payment: IncomingPayment, amount: bigint): IncomingPayment {
   const reserved = addAmounts(payment.reserved, amountOf(payment.reserved, amount))
-  return { ok: true, payment: { ...payment, reserved, state: 'processing' } }
+  return { ...payment, reserved, state: 'processing' }
 }
 
 /**
@@ -142,10 +147,8 @@ export function reserveReceipt(
  * @spec INC-5 @spec INC-6
  */
 export function creditReceipt(payment: IncomingPayment, amount: bigint): IncomingPayment {
-  const credited = amountOf(payment.received, amount)
-  const received = addAmounts(payment.received, credited)
-  const reserved = subtractAmounts(payment.reserved, credited)
-  return { ...payment, received, reserved, state: stateAfterReceipt(payment, received.value) }
+  const reserved = subtractAmounts(payment.reserved, amountOf(payment.reserved, amount))
+  return { ...countReceipt(payment, amount), reserved }
 }
 
 /** Gives a reserved receipt back: the money did not come. */
@@ -155,8 +158,16 @@ export function dropReceipt(payment: IncomingPayment, amount: bigint): IncomingP
   return { ...payment, reserved, state: isUntouched ? 'pending' : payment.state }
 }
 
+/**
+ * Counts a receipt for which nothing was reserved, and completes the payment in the same step. @spec INC-5 @spec INC-6
+ */
+export function countReceipt(payment: IncomingPayment, amount: bigint): IncomingPayment {
+  const received = addAmounts(payment.received, amountOf(payment.received, amount))
+  return { ...payment, received, state: stateAfterReceipt(payment, received.value) }
+}
+
 /** The state of a payment once its received sum has grown to `received`. */
-export function stateAfterReceipt(payment: IncomingPayment, received: bigint): IncomingPaymentState {
+function stateAfterReceipt(payment: IncomingPayment, received: bigint): IncomingPaymentState {
   if (payment.incomingAmount !== undefined && received >= payment.incomingAmount.value) return 'completed'
   return payment.state === 'pending' ? 'processing' : payment.state
 }

@@ -69,12 +69,9 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: DELIVER,
-        from: 'const { changes, answer } = write(context, record, decision, [\n      replaceIncoming(incoming, value),',
-        to: `const credited = { ...receipt.value, state: isCredited ? 'credited' : 'dropped' }
-    const others = [replaceIncoming(incoming, value), { ...receipt, action: 'replace', value: credited }]
-    await context.storage.commit([...others, ...completion])
-    const { changes, answer } = write(context, record, decision, [])
-    write(context, record, decision, [`,
+        from: 'const { changes, answer } = write(context, record, decision, credit.changes)',
+        to: `await context.storage.commit(credit.changes)
+    const { changes, answer } = write(context, record, decision, [])`,
       },
     ],
   },

@@ -64,7 +64,7 @@ export const OF_PACKETS: readonly Scenario[] = [
       },
       {
         what: 'the room in the commit of the receipt',
-        edits: [{ file: RECEIVE, find: ', reserveRoom(incoming, accepted), moved]', put: ', moved]' }],
+        edits: [{ file: RECEIVE, find: ', room, moved]', put: ', moved]' }],
         finds: /4: .* reserves 0, not 30/,
       },
       {
@@ -72,8 +72,8 @@ export const OF_PACKETS: readonly Scenario[] = [
         edits: [
           {
             file: RECEIVE,
-            find: ', reserveRoom(incoming, accepted), moved]',
-            put: ', reserveRoom(incoming, accepted)]',
+            find: ', room, moved]',
+            put: ', room]',
           },
         ],
         finds: /rail: .* has received 0/,
@@ -184,7 +184,7 @@ export const OF_PACKETS: readonly Scenario[] = [
     without: [
       {
         what: 'that the event is committed with the refusal',
-        edits: [{ file: CREDIT, find: '...eventChanges(context, refusals),', put: '' }],
+        edits: [{ file: CREDIT, find: ', ...eventChanges(context, refusals)]', put: ']' }],
         finds: /nothing was kept|events: of/,
       },
     ],

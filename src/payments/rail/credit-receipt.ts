@@ -1,15 +1,13 @@
 import type { Context } from '../../ports/context.ts'
 import type { StoredRecord } from '../../ports/storage.ts'
-import { creditReceipt, dropReceipt } from '../../protocol/incoming-payment.ts'
 import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { tellFault } from '../../records/tell-fault.ts'
-import { unmarked } from '../../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../notify.ts'
-import { completionChanges, replaceIncoming } from '../replace-incoming.ts'
+import { changesOfCredit } from '../replace-incoming.ts'
 import type { TakenUp } from '../step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
 import { turnAtIncoming } from '../turns.ts'
@@ -69,17 +67,8 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
       if (record === undefined || incoming === undefined) throw new Error('a receipt has vanished')
       if (record.value.state !== 'reserved') return { answer: false }
       const isCredited = credited.outcome === 'done'
-      const value = (isCredited ? creditReceipt : dropReceipt)(incoming.value, receipt.amount.value)
-      const ended: Receipt = { ...record.value, state: isCredited ? 'credited' : 'dropped' }
-      return {
-        changes: [
-          { ...unmarked(record), action: 'replace', value: ended },
-          replaceIncoming(incoming, value),
-          ...completionChanges(context, incoming.value, value),
-          ...eventChanges(context, refusals),
-        ],
-        answer: true,
-      }
+      const { changes } = changesOfCredit(context, incoming, record, isCredited)
+      return { changes: [...changes, ...eventChanges(context, refusals)], answer: true }
     }),
   )
   // If events are not recorded the default sink gets it, which cannot fail: somebody has to book this money by hand.

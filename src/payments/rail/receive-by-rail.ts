@@ -2,16 +2,9 @@ import type { Context } from '../../ports/context.ts'
 import type { RailTransfer, TransferOutcome } from '../../ports/payment-method.ts'
 import type { Change, StoredRecord } from '../../ports/storage.ts'
 import type { WalletAddress } from '../../ports/wallet-addresses.ts'
-import {
-  addAmounts,
-  amountOf,
-  isAssetCode,
-  isAssetScale,
-  isSameAsset,
-  MAX_AMOUNT_VALUE,
-} from '../../protocol/amount.ts'
+import { amountOf, isAssetCode, isAssetScale, isSameAsset, MAX_AMOUNT_VALUE } from '../../protocol/amount.ts'
 import { isIdentifier } from '../../protocol/identifiers.ts'
-import { acceptReceipt, assetOf, type IncomingPayment, isActive } from '../../protocol/incoming-payment.ts'
+import { acceptReceipt, assetOf, type IncomingPayment, isActive, reserve } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
@@ -19,6 +12,7 @@ import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { tellOtherAccount } from '../../records/tell-other-account.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
+import { replaceIncoming } from '../replace-incoming.ts'
 import { turnAtIncoming, turnAtRailAccount } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
 import { railAccountChange, serializeRailAccount } from './rail-account.ts'
@@ -224,10 +218,8 @@ async function takeTransfer(
     railAmount: transfer.accountAmount.value,
   }
   const dueAt = now + context.limits.leaseSeconds * 1000
-  return {
-    changes: [{ action: 'insert', kind: 'receipt', value: taken, dueAt }, reserveRoom(incoming, accepted), moved],
-    answer: taken,
-  }
+  const room = replaceIncoming(incoming, reserve(incoming.value, accepted))
+  return { changes: [{ action: 'insert', kind: 'receipt', value: taken, dueAt }, room, moved], answer: taken }
 }
 
 /**
@@ -240,10 +232,4 @@ function answerAgain(method: string, transfer: RailTransfer, receipt: Receipt): 
     receipt.railAccountId === railAccountId(method, transfer.account) &&
     receipt.railAmount === transfer.accountAmount.value
   return isSame ? 'received' : 'refused'
-}
-
-function reserveRoom(incoming: StoredRecord<'incoming-payment'>, accepted: bigint): Change {
-  const { value } = incoming
-  const reserved = addAmounts(value.reserved, amountOf(value.reserved, accepted))
-  return { ...incoming, action: 'replace', value: { ...value, reserved, state: 'processing' } }
 }
