@@ -11,9 +11,9 @@ import { reasonText, type Step } from './step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**
- * Moves an outgoing payment forward, from the state that its record names to its end, and has the host told. `written` is
- * what this worker has just committed if it confirmed the hold itself. Resolves once the host has received all events; if it
- * is told `later`, by `tellLater`, once the money has got as far as it can. Never rejects.
+ * Moves an outgoing payment forward, from the state that its record names to its end, and has the host told. `written`
+ * is what this worker has just committed if it confirmed the hold itself. Resolves once the host has received all
+ * events; if it is told `later`, by `tellLater`, once the money has got as far as it can. Never rejects.
  */
 export async function advancePayment(
   context: Context,
@@ -35,10 +35,10 @@ export async function advancePayment(
 }
 
 /**
- * Takes step after step until the payment has ended, or is left to somebody else. Every step repeats safely: the arguments
- * of each ledger call were committed before it, and each commit expects the record that this worker read, so that of two
- * workers one stops. A call that the ledger does not answer is left to `recover()`. Answers whether the incoming payment is
- * complete by this, and its host is to hear of it. Never rejects.
+ * Takes step after step until the payment has ended, or is left to somebody else. Every step repeats safely: the
+ * arguments of each ledger call were committed before it, and each commit expects the record that this worker read, so
+ * that of two workers one stops. A call that the ledger does not answer is left to `recover()`. Answers whether the
+ * incoming payment is complete by this, and its host is to hear of it. Never rejects.
  */
 async function moveToEnd(
   context: Context,
