@@ -13,7 +13,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { askHold, type HoldResult, type WrittenWithHold, writeHold } from './confirm-hold.ts'
 import { withHoldDeadline } from './in-time.ts'
 import { eventChanges, outgoingPaymentEvent } from './notify.ts'
-import { type Intent, type PaymentOrder, type PaymentTerms, planPayment } from './plan-payment.ts'
+import { effectOfOrder, type Intent, type PaymentOrder, type PaymentTerms } from './plan-payment.ts'
 import { turnAtGrant } from './turns.ts'
 
 /** A payment that was created. */
@@ -33,38 +33,41 @@ export const COMPANY_MILLISECONDS = 200
  * Creates an outgoing payment.
  *
  * One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
- * ordered it, so that none of them ever exists without the others. Orders of one grant that wait for each other share that
- * commit: each is charged to what those before it leave of the budget. Then the wallet is asked to hold the money. A
- * refusal gives key, quote and budget back and throws; anything else that goes wrong leaves the payment to recovery,
+ * ordered it, so that none of them ever exists without the others. Orders of one grant that wait for each other share
+ * that commit: each is charged to what those before it leave of the budget. Then the wallet is asked to hold the money.
+ * A refusal gives key, quote and budget back and throws; anything else that goes wrong leaves the payment to recovery,
  * and counts as created. A repeat of the order under its key takes the payment up where it stands.
+ *
+ * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` know the key, and `effectOfOrder`
+ * says what is written.
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
   const { presented, key, readTerms, answerOf } = order
   const readToken = knownAtFirst(context.storage, presented)
   const id = context.secrets.randomId()
-  const plan = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> =>
-    planPayment(context, id, order, await readToken(), terms, uncommitted)
+  const effectOf = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> =>
+    effectOfOrder(context, id, order, await readToken(), terms, uncommitted)
   await prepareOrder(context, order)
   // What is late for the joint commit is not asked for once more: everybody behind it in the line would wait for that too.
   let late: Promise<PaymentTerms> | undefined
-  const planTogether = async (before: Promise<ReadonlyMap<string, Change>>): Promise<Effect<Intent>> => {
+  const effectInCompany = async (before: Promise<ReadonlyMap<string, Change>>): Promise<Effect<Intent>> => {
     const reading = readTerms()
     const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
-    if (terms !== 'late') return plan(terms, [...(await before).values()])
+    if (terms !== 'late') return effectOf(terms, [...(await before).values()])
     late = reading
     throw unavailable('an order was not priced in time to share a commit')
   }
-  const planAlone = async (): Promise<Effect<Intent>> => {
+  const effectAlone = async (): Promise<Effect<Intent>> => {
     const reading = late ?? readTerms()
     late = undefined
-    return plan(await reading, [])
+    return effectOf(await reading, [])
   }
   const once = await decideTogether(
     context,
     turnAtGrant(presented.value.grantId),
-    (before) => planOnce(context, order, () => planTogether(before)),
-    () => decideOnce(context, order, planAlone),
+    (before) => planOnce(context, order, () => effectInCompany(before)),
+    () => decideOnce(context, order, effectAlone),
   )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent, quote } = once.made

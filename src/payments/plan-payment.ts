@@ -51,7 +51,7 @@ export interface Intent {
 }
 
 /** What is committed for an order: the payment, its budget and its quote, under a token that is still usable. */
-export async function planPayment(
+export async function effectOfOrder(
   context: Context,
   id: string,
   { presented, key, claims, signedRequest, answerOf }: PaymentOrder,
