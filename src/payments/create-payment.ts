@@ -80,8 +80,8 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
  * An order whose key is already used asks no other server. The request that it repeats may use the key meanwhile.
  * @spec OUT-12
  */
-async function prepareOrder(context: Context, { key, prepare }: PaymentOrder): Promise<void> {
-  if (prepare !== undefined && !(await isUsedKey(context, key))) await unlessRepeated(context, key, prepare())
+async function prepareOrder(context: Context, { key, isRemote, readTerms }: PaymentOrder): Promise<void> {
+  if (isRemote && !(await isUsedKey(context, key))) await unlessRepeated(context, key, readTerms())
 }
 
 /**

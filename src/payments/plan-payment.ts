@@ -37,8 +37,11 @@ export interface PaymentOrder extends SingleUse {
   readonly signedRequest: Omit<SignedRequest, 'id'>
   /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
   readonly readTerms: () => Promise<PaymentTerms>
-  /** Does beforehand what may take its time, so that `readTerms` does not. */
-  readonly prepare?: () => Promise<void>
+  /**
+   * Whether another server is asked for the terms: then they are read once beforehand, so that the other payments of the
+   * grant do not wait for it.
+   */
+  readonly isRemote: boolean
   /** The answer to the order; `spent` is what its grant has spent with the payment. */
   readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
 }

@@ -58,8 +58,7 @@ export async function createOutgoingPayment({
     presented: caller.presented,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,
-    // Anything slow at another server is known by then: it must not hold up the other payments of the grant.
-    ...(isRemote && { prepare: async () => void (await readTerms()) }),
+    isRemote,
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
   // Not `timed`: what follows the answer has time.
