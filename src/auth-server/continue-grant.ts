@@ -77,11 +77,9 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
   const reference =
     exchange.bytes.length === 0 ? undefined : parseBody(ContinuationRequest, exchange.json()).interactRef
   const referenceHash = reference === undefined ? undefined : await context.secrets.digest(reference)
-  const outcome = await decide(
-    context,
-    () => decideContinuation(context, caller.grantId, referenceHash),
-    caller.proof.claims,
-  )
+  const outcome = await decide(context, () => decideContinuation(context, caller.grantId, referenceHash), {
+    claims: caller.proof.claims,
+  })
   // Counted first, refused afterwards: if the refusal were thrown inside the decision, the count would not be committed.
   if (outcome.kind === 'wrong reference') {
     throw outcome.grant.state === 'pending'
@@ -222,7 +220,7 @@ export async function cancelGrant({ exchange, caller }: Input<ContinuationCaller
       if (record === undefined || record.value.state === 'finalised') return { answer: undefined }
       return { changes: await revokeGrantChanges(context, record), answer: undefined }
     },
-    caller.proof.claims,
+    { claims: caller.proof.claims },
   )
   return { status: 204 }
 }

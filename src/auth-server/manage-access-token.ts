@@ -66,7 +66,9 @@ export async function rotateToken({ exchange, caller }: Input<ManagementCaller, 
   const { context } = exchange
   refuseKeyRotation(exchange)
   const readToken = knownAtFirst(context.storage, caller.presented)
-  const issued = await decide(context, async () => decideRotation(context, await readToken()), caller.proof.claims)
+  const issued = await decide(context, async () => decideRotation(context, await readToken()), {
+    claims: caller.proof.claims,
+  })
   return { status: 200, body: { access_token: tokenToWire(context, issued) } }
 }
 
@@ -140,7 +142,7 @@ export async function revokeToken({ exchange, caller }: Input<ManagementCaller, 
       if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
       return { changes: await revokeGrantChanges(context, grant), answer: undefined }
     },
-    caller.proof.claims,
+    { claims: caller.proof.claims },
   )
   return { status: 204 }
 }

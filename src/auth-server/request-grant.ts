@@ -154,7 +154,7 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: N
       ],
       answer: undefined,
     }),
-    proof.claims,
+    { claims: proof.claims },
   )
   return {
     status: 200,
@@ -203,7 +203,7 @@ async function startInteraction(
       ],
       answer: undefined,
     }),
-    proof.claims,
+    { claims: proof.claims },
   )
   return {
     status: 200,

@@ -194,7 +194,7 @@ function isSingleUse(exchange: Exchange): boolean {
  * @spec SIG-23 @spec SIG-26
  */
 export async function claimSignature(exchange: Exchange, proof: Proof): Promise<void> {
-  await decide(exchange.context, async () => ({ answer: undefined }), proof.claims)
+  await decide(exchange.context, async () => ({ answer: undefined }), { claims: proof.claims })
 }
 
 /**

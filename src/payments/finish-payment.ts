@@ -90,6 +90,6 @@ async function commitEnd(
   const attempt = async (): Promise<Attempt<Step>> =>
     changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])
   const lost = { payment: end.id, answer: { outcome: 'lost' } } as const
-  const commit = (): Promise<Step> => decide(context, attempt, [], { lost })
+  const commit = (): Promise<Step> => decide(context, attempt, { lost })
   return isFailed ? context.serialize(turnAtGrant(end.grantId), commit) : commit()
 }

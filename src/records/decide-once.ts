@@ -57,7 +57,8 @@ export async function decideOnce<T>(
     }
     return { isRepeat: true, response: found.value.answer, resourceId: found.value.resourceId }
   }
-  const once = await decide<Once<T>>(context, async () => underKey(context, key, await attempt(), stale), claims, {
+  const once = await decide<Once<T>>(context, async () => underKey(context, key, await attempt(), stale), {
+    claims,
     earlier,
   })
   if (once.isRepeat) await useSignature(context, claims, nonceClaims)

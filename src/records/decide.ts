@@ -29,11 +29,12 @@ const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment
 export async function decide<T>(
   context: Context,
   attempt: () => Promise<Attempt<T>>,
-  claims: readonly Change[] = [],
   {
+    claims = [],
     earlier,
     lost,
   }: {
+    readonly claims?: readonly Change[]
     readonly earlier?: () => Promise<T | undefined>
     readonly lost?: { readonly payment: string; readonly answer: T }
   } = {},

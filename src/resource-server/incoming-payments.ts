@@ -191,7 +191,7 @@ export async function completeIncomingPayment({
         answer: value,
       }
     },
-    caller.proof.claims,
+    { claims: caller.proof.claims },
   )
   exchange.waitUntil(deliverEvents(context, id))
   return { status: 200, body: incomingPaymentToWire(completed, incomingPaymentUrl(context, id)) }

@@ -137,17 +137,17 @@ describe('decide', () => {
 
   it('SIG-26 commits the claims with the effect, and with nothing where there is none', async () => {
     const { context, storage } = bench()
-    await decide(context, insertQuote('1'), [claim])
+    await decide(context, insertQuote('1'), { claims: [claim] })
     expect(await readRecord(storage, 'replay-claim', 'claim')).toBeDefined()
     const other: Change = { ...claim, kind: 'replay-claim', value: { id: 'other', expiresAt: 9 } } as Change
-    await decide(context, async () => ({ answer: undefined }), [other])
+    await decide(context, async () => ({ answer: undefined }), { claims: [other] })
     expect(await readRecord(storage, 'replay-claim', 'other')).toBeDefined()
   })
 
   it('SIG-24 refuses a claim that is there already, and leaves no effect', async () => {
     const { context, storage } = bench()
-    await decide(context, insertQuote('1'), [claim])
-    expect(await refusalOf(decide(context, insertQuote('2'), [claim]))).toMatchObject({ status: 401 })
+    await decide(context, insertQuote('1'), { claims: [claim] })
+    expect(await refusalOf(decide(context, insertQuote('2'), { claims: [claim] }))).toMatchObject({ status: 401 })
     expect(await readRecord(storage, 'quote', '2')).toBeUndefined()
   })
 })
@@ -155,7 +155,7 @@ describe('decide', () => {
 describe('decide after a commit that was not answered', () => {
   it('finds an insert under its fresh id', async () => {
     const { context, faults } = bench(loseReplies)
-    expect(await decide(context, insertQuote('1'), [claim])).toBe('1')
+    expect(await decide(context, insertQuote('1'), { claims: [claim] })).toBe('1')
     expect(faults).toMatchObject([{ type: 'fault', message: 'a commit was not answered' }])
   })
 

@@ -112,5 +112,5 @@ async function commitWithAccount(
     if (moved === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')
     return write(moved)
   }
-  return serializeRailAccount(context, payment.rail, () => decide(context, attempt, [], { lost }))
+  return serializeRailAccount(context, payment.rail, () => decide(context, attempt, { lost }))
 }

@@ -151,7 +151,7 @@ async function commitProgress(
     return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer }
   }
   const lost = { payment: payment.id, answer: 'lost' } as const
-  const commit = (): Promise<Written> => decide(context, attempt, [], { lost })
+  const commit = (): Promise<Written> => decide(context, attempt, { lost })
   // What only renews the lease does not write the account, and 256 deliveries renew theirs every few seconds.
   const isMoving = movementOf(before, after) !== 0n
   const written = await outlastStorage(context, record.dueAt, async (round) => {
