@@ -2,8 +2,8 @@ import { createRemoteReceivers } from './client/remote-receivers.ts'
 import { ConfigurationError } from './errors/configuration-error.ts'
 import { type OpenPaymentsOptions, resolveSettings } from './options.ts'
 import { createLateAnswers } from './payments/late-answers.ts'
-import { keepOngoing } from './payments/ongoing-work.ts'
-import { countDeliveries } from './payments/rail/deliveries.ts'
+import { createOngoingWork } from './payments/ongoing-work.ts'
+import { createDeliveries } from './payments/rail/deliveries.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Context } from './ports/context.ts'
 import type { MoneyEvent, OnEvent } from './ports/events.ts'
@@ -49,8 +49,8 @@ export function createContext(options: OpenPaymentsOptions): Context {
     storage: guardStorage(storage, own),
     ledger,
     lateAnswers: createLateAnswers(),
-    deliveries: countDeliveries(),
-    ongoing: keepOngoing(),
+    deliveries: createDeliveries(),
+    ongoing: createOngoingWork(),
     walletAddresses: guardDirectory(walletAddresses, own, limits.holdSeconds),
     keyResolver,
     cryptography,

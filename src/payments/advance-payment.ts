@@ -125,7 +125,7 @@ async function deliverAtPlace(
   payment: RailPayment,
 ): Promise<Step> {
   const { deliveries } = context
-  if (!deliveries.has(payment.id) && !deliveries.openPlaces()(payment)) return { outcome: 'no_place' }
+  if (!deliveries.has(payment.id) && !deliveries.hasPlaceFor(payment)) return { outcome: 'no_place' }
   const work = deliverByRail(context, record, payment)
   deliveries.follow(payment, work)
   return work

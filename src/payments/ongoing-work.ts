@@ -4,7 +4,7 @@ import type { OngoingWork } from '../ports/context.ts'
 const MOST_TOLD_AT_ONCE = 100
 
 /** Keeps what goes on after a call in this process. */
-export function keepOngoing(): OngoingWork {
+export function createOngoingWork(): OngoingWork {
   const running = new Set<Promise<unknown>>()
   let telling = 0
   const keep: OngoingWork['keep'] = (work) => {

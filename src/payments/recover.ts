@@ -99,7 +99,7 @@ async function recoverDue(
 ): Promise<{ readonly payments: readonly TakenUp[]; readonly postponed: number }> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
-    const takePlace = context.deliveries.openPlaces()
+    const takePlace = context.deliveries.handOutPlaces()
     const left = new Set(due.filter((record) => isForRail(record) && !takePlace(record.value)))
     const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
     const isMore = found.length < BATCH && due.length === limit

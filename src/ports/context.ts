@@ -34,8 +34,13 @@ export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account'>
 export interface Deliveries {
   /** Whether a payment is one of them. */
   has(outgoingPayment: string): boolean
-  /** Hands out the places that are free now: answers whether there is one for a payment, beside those that it was given before. */
-  openPlaces(): (payment: Pick<DeliveryKey, 'account'>) => boolean
+  /** Whether there is a place for one more payment now. */
+  hasPlaceFor(payment: Pick<DeliveryKey, 'account'>): boolean
+  /**
+   * Hands out the places that are free now, one payment after the other: answers whether there is one for it, beside
+   * those that were given one before.
+   */
+  handOutPlaces(): (payment: Pick<DeliveryKey, 'account'>) => boolean
   /** Counts a payment until the work has settled. */
   follow(payment: DeliveryKey, work: Promise<unknown>): void
   /** Has a payment that found no place, and is due, taken up as soon as there is one. */

@@ -11,13 +11,13 @@ const MOST_WAITING_OF_ACCOUNT = 100
  * Counts the payments that are with a payment method in this process, and says for which others there is a place. A place
  * that becomes free belongs to those that wait for it, accounts in turn, before any that are ordered later.
  */
-export function countDeliveries(): Deliveries {
+export function createDeliveries(): Deliveries {
   const works = new Map<Promise<unknown>, DeliveryKey>()
   const waiting = new Map<string, Set<string>>()
   let begin: ((payment: DeliveryKey) => Promise<unknown>) | undefined
   let pauses = 0
 
-  const openPlaces: Deliveries['openPlaces'] = () => {
+  const handOutPlaces: Deliveries['handOutPlaces'] = () => {
     const accounts = new Map([...works.values()].map(({ id, account }) => [id, account]))
     const counts = new Map<string, number>()
     let count = 0
@@ -39,7 +39,7 @@ export function countDeliveries(): Deliveries {
   /** The one that has waited longest of the first account that has a place. That account comes last then. */
   const nextWaiting = (): DeliveryKey | undefined => {
     if (waiting.size === 0) return undefined
-    const takePlace = openPlaces()
+    const takePlace = handOutPlaces()
     for (const [account, ids] of waiting) {
       const [id] = ids
       if (id === undefined || !takePlace({ account })) continue
@@ -64,7 +64,8 @@ export function countDeliveries(): Deliveries {
   }
   return {
     has: (outgoingPayment) => [...works.values()].some(({ id }) => id === outgoingPayment),
-    openPlaces,
+    hasPlaceFor: (payment) => handOutPlaces()(payment),
+    handOutPlaces,
     follow,
     wait(payment) {
       const ids = waiting.get(payment.account) ?? new Set()
