@@ -7,7 +7,7 @@ import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpendingChanges } from './charge-grant.ts'
 import { eventChanges, outgoingPaymentEvent } from './notify.ts'
-import type { Ended, Step } from './step.ts'
+import type { Ended, Moved, Step } from './step.ts'
 import { turnAtGrant } from './turns.ts'
 
 /**
@@ -62,6 +62,22 @@ function changesOfEnd(
   const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
   const write: Change = { ...unmarked(record), action: 'replace', value: end, isListed: true }
   return { changes: [write, ...others, ...eventChanges(context, [event])], answer: { outcome: 'ended' } }
+}
+
+/** What is committed to decide a payment, with what else changes by that. */
+export function changesOfDecision(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  decision: Decision,
+  others: readonly Change[],
+): { readonly changes: readonly Change[]; readonly answer: Moved } {
+  const now = context.clock.now()
+  const value: OutgoingPayment = { ...enterState(record.value, 'decided', now), decision, attempts: 0 }
+  const dueAt = now + context.limits.leaseSeconds * 1000
+  return {
+    changes: [{ ...record, action: 'replace', value, dueAt }, ...others],
+    answer: { outcome: 'moved', record: { ...record, version: record.version + 1, value, dueAt } },
+  }
 }
 
 /**

@@ -7,7 +7,7 @@ import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import type { TakenUp } from './step.ts'
+import type { TakenUp } from './taken-up.ts'
 
 /** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
 export function incomingPaymentEvent(

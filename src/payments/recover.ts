@@ -8,8 +8,8 @@ import { advancePayment } from './advance-payment.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
 import { MOST_DELIVERIES } from './rail/deliveries.ts'
-import type { TakenUp } from './step.ts'
 import { BATCH, commitUncontested, forgetRecords, isRefusal } from './sweep.ts'
+import type { TakenUp } from './taken-up.ts'
 
 /** How many of the payments that are due a call reads at most, to find some that need no place with a payment method. */
 const MOST_READ = 1600

@@ -32,12 +32,6 @@ export type Step =
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly outcome: 'lost' }
 
-/**
- * What became of something that was due: it was picked up, another worker was faster, or nothing could be committed, so that
- * it is still due.
- */
-export type TakenUp = 'taken' | 'lost' | 'failed'
-
 /** A reason as it is stored and told: short, and one line of text. */
 export function reasonText(reason: string): string {
   return reason.slice(0, 256).replaceAll(/[\p{Cc}\p{Surrogate}]/gu, ' ')

@@ -234,7 +234,7 @@ export const OF_WORKERS: readonly Scenario[] = [
         what: 'the lease that makes it due again',
         edits: [
           {
-            file: 'src/payments/decide-payment.ts',
+            file: FINISH,
             find: "changes: [{ ...record, action: 'replace', value, dueAt }, ...others],",
             put: "changes: [{ action: 'replace', kind: record.kind, version: record.version, isListed: true, value }, ...others],",
           },

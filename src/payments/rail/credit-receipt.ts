@@ -8,7 +8,7 @@ import { tellFault } from '../../records/tell-fault.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../notify.ts'
 import { changesOfCredit } from '../replace-incoming.ts'
-import type { TakenUp } from '../step.ts'
+import type { TakenUp } from '../taken-up.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
 import { turnAtIncoming } from '../turns.ts'
 
