@@ -1,5 +1,5 @@
 import { progressOf } from '../payments/rail/delivery-progress.ts'
-import { creditIdOf } from '../payments/reserve-room.ts'
+import { creditIdOf } from '../payments/take-room.ts'
 import type { Context } from '../ports/context.ts'
 import type { ListPosition, StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'

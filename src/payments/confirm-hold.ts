@@ -17,7 +17,7 @@ import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { releaseSpendingChanges } from './charge-grant.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
-import { creditIdOf, type TakenRoom, takeRoom } from './reserve-room.ts'
+import { creditIdOf, type TakenRoom, takeRoom } from './take-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
 /** What was committed together with the fact that the money of a payment is held. */

@@ -5,8 +5,8 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
 import { askEnd, changesOfDecision, changesOfDecisionAndEnd } from './finish-payment.ts'
 import { changesOfCredit } from './replace-incoming.ts'
-import { creditIdOf, readReceiver, takeRoom } from './reserve-room.ts'
 import type { Step } from './step.ts'
+import { creditIdOf, readReceiver, takeRoom } from './take-room.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**

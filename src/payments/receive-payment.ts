@@ -45,7 +45,7 @@ export async function receivePayment(
 ): Promise<ReceivedPayment> {
   assertReceived(amount, transferId)
   // Before anything waits its turn: the wallet's directory may take its time.
-  await requireSameAccount(context, id, `rail:${transferId}`)
+  await requirePayeeAccount(context, id, `rail:${transferId}`)
   const result = await context.serialize(turnAtIncoming(id), () =>
     decide<ReceivedPayment>(context, async () => {
       // Read before the receipt: if this very transfer has just completed the payment, its receipt is found, not a refusal.
@@ -100,7 +100,7 @@ function assertReceived(amount: Amount, transferId: string): void {
  * a different account: an answer would be final, and the directory may be wrong for a while.
  * @spec INC-13
  */
-async function requireSameAccount(context: Context, id: string, receiptId: string): Promise<void> {
+async function requirePayeeAccount(context: Context, id: string, receiptId: string): Promise<void> {
   if (!isIdentifier(id)) return
   const found = await context.storage.get([
     { kind: 'incoming-payment', id },

@@ -141,21 +141,21 @@ async function takeUpWaiting(context: Context, id: string): Promise<void> {
 }
 
 /**
- * Claims a payment and moves it on, unless another worker was faster. A payment to a rail goes on after this, and counts at
- * once. One that is `begun` was not interrupted, and its host is not told that it is resumed.
+ * Takes the lease of a payment and moves it on, unless another worker was faster. A payment to a rail goes on after
+ * this, and counts at once. One that is `begun` was not interrupted, and its host is not told that it is resumed.
  */
 async function takeUp(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed' = 'resumed',
 ): Promise<TakenUp> {
-  const claimed = claim(context, record, how)
-  const work = claimed.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, 'later'))
+  const leased = takeLease(context, record, how)
+  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, 'later'))
   if (isForRail(record)) {
     context.deliveries.follow(record.value, work)
     context.ongoing.keep(work)
   } else await work
-  const own = await claimed
+  const own = await leased
   return typeof own === 'object' ? 'taken' : own
 }
 
@@ -183,7 +183,7 @@ async function recoverEvents(context: Context): Promise<readonly TakenUp[]> {
   return subjects.flatMap((id) => outcomes.get(id) ?? [])
 }
 
-async function claim(
+async function takeLease(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed',

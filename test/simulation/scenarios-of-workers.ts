@@ -7,7 +7,7 @@ import { CLOSED, commitsKind, commitsState, LEASE, named, once, readsKind } from
 const DELIVER = 'src/payments/deliver-locally.ts'
 const FINISH = 'src/payments/finish-payment.ts'
 const HOLD = 'src/payments/confirm-hold.ts'
-const ROOM = 'src/payments/reserve-room.ts'
+const ROOM = 'src/payments/take-room.ts'
 /** How the receiver is read, and how it would be read at two moments. */
 const BOTH = `context.storage.get([
     { kind: 'incoming-payment', id: incomingPaymentId },

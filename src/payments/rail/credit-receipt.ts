@@ -84,15 +84,15 @@ export async function recoverReceipts(
 ): Promise<readonly TakenUp[]> {
   return Promise.all(
     due.map(async (record) => {
-      const claimed = await claim(context, record)
-      if (claimed === 'taken') await creditPayee(context, record.value, 'later')
-      return claimed
+      const leased = await takeLease(context, record)
+      if (leased === 'taken') await creditPayee(context, record.value, 'later')
+      return leased
     }),
   )
 }
 
 /** Keeps other processes away, and this one: for a lease at first, then as long again as the receipt has waited, up to an hour. */
-async function claim(context: Context, record: StoredRecord<'receipt'>): Promise<TakenUp> {
+async function takeLease(context: Context, record: StoredRecord<'receipt'>): Promise<TakenUp> {
   const now = context.clock.now()
   const waited = Math.max(now - record.value.createdAt, context.limits.leaseSeconds * 1000)
   const dueAt = now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)

@@ -62,10 +62,10 @@ export async function deliverByRail(
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
   const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
   if (result === 'lost') return { outcome: 'lost' }
-  const attempt = { followed, payment, receiver, stop }
+  const worked = { followed, payment, receiver, stop }
   try {
     // Tried for the whole lease: the rail may never find this out again.
-    return await outlastStorage(context, followed.current().dueAt, () => conclude(context, attempt, result))
+    return await outlastStorage(context, followed.current().dueAt, () => conclude(context, worked, result))
   } catch (cause) {
     if (followed.isLost()) return { outcome: 'lost' }
     tellFault(context, 'a payment could not be moved on', cause)
@@ -140,7 +140,7 @@ async function carry(
 }
 
 /** A delivery that the rail has worked on. */
-interface Attempt {
+interface WorkedDelivery {
   readonly followed: FollowedDelivery
   readonly payment: RailPayment
   readonly receiver: CheckedReceiver
@@ -150,7 +150,7 @@ interface Attempt {
 
 async function conclude(
   context: Context,
-  { followed, payment, receiver, stop }: Attempt,
+  { followed, payment, receiver, stop }: WorkedDelivery,
   result: DeliveryResult,
 ): Promise<Step> {
   const record = followed.current()

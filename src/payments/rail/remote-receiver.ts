@@ -88,10 +88,10 @@ export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
 async function askServer(context: Context, url: string, asker: ReceiverAsker): Promise<FoundRemoteReceiver> {
   if (context.remoteReceivers === undefined) return { ok: false, reason: 'unreachable' }
   const found = await context.remoteReceivers.find(url, asker)
-  return found.ok ? readReceiver(context, url, found.payment) : found
+  return found.ok ? receiverOf(context, url, found.payment) : found
 }
 
-function readReceiver(context: Context, url: string, payment: RemoteIncomingPayment): FoundRemoteReceiver {
+function receiverOf(context: Context, url: string, payment: RemoteIncomingPayment): FoundRemoteReceiver {
   const { incomingAmount, receivedAmount, expiresAt, isCompleted, methods } = payment
   if (payment.url !== url) return { ok: false, reason: 'invalid' }
   if (isCompleted) return { ok: false, reason: 'completed' }
