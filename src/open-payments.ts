@@ -71,7 +71,7 @@ export interface OpenPayments {
   readonly interactions: Interactions
   /** What an account's owner has granted. */
   readonly grants: Grants
-  /** For money that reaches the wallet over a rail of its own. */
+  /** For money that reaches the wallet from elsewhere, by a transfer that the wallet itself reports. */
   readonly incomingPayments: {
     /**
      * Counts a transfer, once per `transferId`: the same call gets the same answer forever, even a refusal. `id` is the last

@@ -46,8 +46,8 @@ export interface KnownPath extends PathRate {
 }
 
 /**
- * The smallest packet of which rounding on the way takes no more than was set aside since the rate of the quote; all, where
- * nothing was. Of what is as many units at both ends nothing is lost to rounding.
+ * The smallest packet of which rounding on the way takes no more than was set aside since the rate of the quote; all,
+ * where nothing was. If both amounts are the same number of units, rounding loses nothing.
  */
 export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, received }: PathRate): bigint {
   if (sendAmount === receiveAmount) return 1n

@@ -20,7 +20,7 @@ export interface SendTerms extends PlanTerms {
   readonly isOver: boolean
   /** What arrived of what leaves when the price was made. */
   readonly quotedRate: PathRate
-  /** By no better one a receiver that takes no more, for good, can have what its word says. */
+  /** The best rate that the receiver's word is believed by, once it says that it takes no more. */
   readonly closingRate: PathRate
 }
 

@@ -12,9 +12,9 @@ import { completionChanges, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
- * What became of money that a rail of the wallet's own reported. `accepted` is counted, `excess` is not; both are in the
- * smallest unit of the payment's asset. If another transfer was faster, `accepted` may be zero. Of the refusals, `conflict`
- * alone says nothing about the transfer itself: it is known with different arguments.
+ * What became of a transfer that the wallet itself reported. `accepted` is counted, `excess` is not; both are in the
+ * smallest unit of the payment's asset. If another transfer was faster, `accepted` may be zero. Of the refusals,
+ * `conflict` alone says nothing about the transfer itself: it is known with different arguments.
  */
 export type ReceivedPayment =
   | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
@@ -30,11 +30,11 @@ export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'completed' | 'expired'
 const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
 
 /**
- * Counts money that reached the wallet on a rail of its own. The wallet already holds it: the ledger is not called.
- * `transferId` is unique on this server and is counted once: the same call gets the same answer again, even a refusal, so
- * that money which was sent back is never counted later. With different arguments it gets `conflict`; only what was
- * `unknown`, `wrong_asset` or `completed` may be reported with others. What exceeds the remainder is treated by the policy
- * `excessReceipt`. Rejects if the directory fails or names another account than the payment was made for.
+ * Counts a transfer that the wallet itself reports. The wallet already holds the money: the ledger is not called.
+ * `transferId` is unique on this server and is counted once: the same call gets the same answer again, even a refusal,
+ * so that money which was sent back is never counted later. With different arguments it gets `conflict`; only what was
+ * `unknown`, `wrong_asset` or `completed` may be reported with others. What exceeds the remainder is treated by the
+ * policy `excessReceipt`. Rejects if the directory fails or names another account than the payment was made for.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receivePayment(
@@ -45,12 +45,12 @@ export async function receivePayment(
 ): Promise<ReceivedPayment> {
   assertReceived(amount, transferId)
   // Before anything waits its turn: the wallet's directory may take its time.
-  await requirePayeeAccount(context, id, `rail:${transferId}`)
+  await requirePayeeAccount(context, id, receiptIdOf(transferId))
   const result = await context.serialize(turnAtIncoming(id), () =>
     decide<ReceivedPayment>(context, async () => {
       // Read before the receipt: if this very transfer has just completed the payment, its receipt is found, not a refusal.
       const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
-      const known = await readRecord(context.storage, 'receipt', `rail:${transferId}`)
+      const known = await readRecord(context.storage, 'receipt', receiptIdOf(transferId))
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
@@ -59,7 +59,7 @@ export async function receivePayment(
       const isRefused = typeof outcome !== 'bigint'
       const accepted = isRefused ? 0n : outcome
       const receipt: Receipt = {
-        id: `rail:${transferId}`,
+        id: receiptIdOf(transferId),
         incomingPaymentId: id,
         state: isRefused ? 'dropped' : 'credited',
         amount: amountOf(amount, accepted),
@@ -79,6 +79,14 @@ export async function receivePayment(
   // Not awaited: the host may call this from its own event handler.
   if (result.ok) context.ongoing.keep(deliverEvents(context, id))
   return result
+}
+
+/**
+ * The id of its receipt, which no credit of this server has. Stored receipts begin with `rail:`: with another prefix a
+ * transfer that was counted would be counted again.
+ */
+function receiptIdOf(transferId: string): string {
+  return `rail:${transferId}`
 }
 
 /** Refuses what a wallet in JavaScript may say by mistake: an answer to it would be final. */

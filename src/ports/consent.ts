@@ -13,8 +13,8 @@ export interface ConsentInterval {
    */
   readonly phase: 'ahead' | 'current' | 'over'
   /**
-   * Start of the first window, in milliseconds; if `windows` is absent that of the current one, and if none is current that
-   * of the only one which is first or last. Counted back from an end it may lie before the year 1.
+   * Start of the first window, in milliseconds. If `windows` is absent: of the current one, or if none is current, of
+   * the only one that is first or last. Counted back from an end it may lie before the year 1.
    */
   readonly startsAt: number
   /** End of the last window, in milliseconds; absent if they never end. */

@@ -43,11 +43,11 @@ export interface Deliveries {
   handOutPlaces(): (payment: Pick<DeliveryKey, 'account'>) => boolean
   /** Counts a payment until the work has settled. */
   follow(payment: DeliveryKey, work: Promise<unknown>): void
-  /** Has a payment that found no place, and is due, taken up as soon as there is one. */
+  /** Remembers a payment that found no place and is due; it begins as soon as a place is free. */
   wait(payment: DeliveryKey): void
   /** Says how a payment that has waited is taken up. */
   onPlace(takeUp: (payment: DeliveryKey) => Promise<unknown>): void
-  /** Takes up none of those that wait until the work has settled. */
+  /** While the work runs, no waiting payment begins. */
   beginNoneDuring(work: () => Promise<void>): Promise<void>
 }
 
@@ -55,7 +55,10 @@ export interface Deliveries {
 export interface OngoingWork {
   /** Takes such work, which may reject. Resolves when it has ended; never rejects. */
   keep(work: Promise<unknown>): Promise<unknown>
-  /** Has the host told of something that nobody waits for, or leaves that to a later `recover()`: what is not told stays due. */
+  /**
+   * Tells the host of something that nobody waits for. If too much is being told already it does nothing: what was
+   * to be told stays due for `recover()`.
+   */
   tellLater(tell: () => Promise<unknown>): void
   /** Resolves once nothing goes on any more, not even what was begun meanwhile. */
   drain(): Promise<void>

@@ -69,7 +69,10 @@ export interface Policies {
   readonly keyBinding: 'client' | 'key'
   /** Who may use a quote: any client with a right to its wallet address, or its creator. Default `walletAddress`. @spec D12 */
   readonly quoteBinding: 'walletAddress' | 'client'
-  /** What happens to money that a rail reports above the remainder of an incoming payment. Default `cap`. @spec INC-8 */
+  /**
+   * What happens to money above the remainder of an incoming payment: of a transfer that the wallet itself reports, or
+   * that a payment method receives. Default `cap`. @spec INC-8
+   */
   readonly excessReceipt: 'accept' | 'cap' | 'refuse'
   /**
    * By how much the exchange on the way to a receiver on another server may be worse than the wallet's own `pricing`, in

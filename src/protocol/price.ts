@@ -118,8 +118,8 @@ export function isWithinTolerance(rail: RailRate, exchange: AssetExchange, toler
 const MEASURED_UNITS = 1000n
 
 /**
- * The smallest debit of which anything arrives; over a rail, that for which it still does if the rail measures the same way
- * a unit lower. `undefined` if there is none.
+ * The smallest debit of which anything arrives; over a rail, the smallest of which something still arrives if the rail
+ * measures its rate one unit lower than now. `undefined` if there is none.
  * @spec QUO-4
  */
 export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_ONE): bigint | undefined {

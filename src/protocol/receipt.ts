@@ -10,9 +10,9 @@ export interface Receipt {
   readonly state: ReceiptState
   readonly amount: Amount
   readonly createdAt: number
-  /** The payment on this server that it came from; absent for a rail of the wallet's own. */
+  /** The payment on this server that it came from; absent for money from elsewhere. */
   readonly outgoingPaymentId?: string
-  /** For a rail: what came above the remainder and was not accepted. */
+  /** Of money from elsewhere: what came above the remainder and was not accepted. */
   readonly excess?: bigint
   /**
    * For a payment method: the payee's account in the wallet's ledger, which is credited. Absent if the transfer was refused.
