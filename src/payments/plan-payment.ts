@@ -38,8 +38,8 @@ export interface PaymentOrder extends SingleUse {
   /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
   readonly readTerms: () => Promise<PaymentTerms>
   /**
-   * Whether another server is asked for the terms: then they are read once beforehand, so that the other payments of the
-   * grant do not wait for it.
+   * Whether another server is asked for the terms: then they are read once beforehand, so that the other payments of
+   * the grant do not wait for it.
    */
   readonly isRemote: boolean
   /** The answer to the order; `spent` is what its grant has spent with the payment. */
