@@ -1,11 +1,10 @@
 import { serverPublicKeys } from '../http-signatures/server-key.ts'
-import type { Context } from '../ports/context.ts'
-import type { WalletAddress } from '../ports/wallet-addresses.ts'
+import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { JsonWebKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /** A wallet address of this server as the directory has it, with its canonical URL. */
-export interface LocalWalletAddress extends WalletAddress {
+export interface LocalWalletAddress extends CheckedWalletAddress {
   readonly url: string
 }
 

@@ -64,6 +64,11 @@ export interface OngoingWork {
   drain(): Promise<void>
 }
 
+/** An answer of the wallet's directory that was checked: what is `null` there is absent here. */
+export type CheckedWalletAddress = {
+  readonly [Member in keyof WalletAddress]: Exclude<WalletAddress[Member], null>
+}
+
 /** The changes of a joint commit, by the record that each concerns. */
 export type JointChanges = Map<string, Change>
 
@@ -109,7 +114,7 @@ export interface Context {
   readonly deliveries: Deliveries
   readonly ongoing: OngoingWork
   /** The wallet's directory, its answers checked and waited for no longer than `holdSeconds`. */
-  readonly walletAddresses: { find(walletAddress: string): Promise<WalletAddress | undefined> }
+  readonly walletAddresses: { find(walletAddress: string): Promise<CheckedWalletAddress | undefined> }
   readonly keyResolver: KeyResolver
   readonly cryptography: Cryptography
   readonly secrets: Secrets

@@ -15,15 +15,15 @@ export interface WalletAddress {
   readonly assetCode: string
   readonly assetScale: number
   /** A name that its owner lets others see. */
-  readonly publicName?: string
+  readonly publicName?: string | null
   /** `false` answers 404 for the address and refuses payments; default true. @spec WAS-7 */
-  readonly isActive?: boolean
+  readonly isActive?: boolean | null
   /**
    * The public keys with which this wallet address signs as a client; default none. A key with private members, or that
    * is not a sound Ed25519 key, is a fault.
    * @spec WAS-10
    */
-  readonly keys?: readonly JsonWebKey[]
+  readonly keys?: readonly JsonWebKey[] | null
 }
 
 /** The wallet's directory of accounts. */

@@ -1,5 +1,5 @@
 import { unavailable, unexpected } from '../errors/conditions.ts'
-import type { Context } from '../ports/context.ts'
+import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
 import { mistakeInAsset } from '../protocol/amount.ts'
 import { answerBefore } from './deadline.ts'
@@ -59,12 +59,13 @@ function isText(value: unknown): boolean {
 }
 
 /** A row of a database has null for what it does not have. */
-function withoutNulls({ account, assetCode, assetScale, publicName, isActive, keys }: WalletAddress): WalletAddress {
+function withoutNulls(found: WalletAddress): CheckedWalletAddress {
+  const { account, assetCode, assetScale, publicName, isActive, keys } = found
   return {
     account,
     assetCode,
     assetScale,
-    ...(isText(publicName) && { publicName }),
+    ...(typeof publicName === 'string' && { publicName }),
     ...(isActive === false && { isActive }),
     ...(keys && { keys }),
   }
