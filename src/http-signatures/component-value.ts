@@ -8,9 +8,9 @@ import {
 } from 'structured-headers'
 import { toBase64, toUtf8 } from '../protocol/identifiers.ts'
 import { parseStrictDictionary } from './dictionary.ts'
-import { combineFieldLines, fieldLineValue, isPrintableAscii } from './field-value.ts'
+import { combineFieldLines, fieldLineValue, isPrintableAscii, MAXIMUM_FIELD_LENGTH } from './field-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
-import type { SignedMessage } from './signed-message.ts'
+import type { ConvertedFields, SignedMessage } from './signed-message.ts'
 
 /** A covered component: a field of the message, or with a leading `@` something derived from it. */
 export interface Component {
@@ -33,6 +33,7 @@ const DICTIONARY_FIELDS: ReadonlySet<string> = new Set([
   'signature-input',
 ])
 
+const TOO_MUCH = 'too much is covered with "sf", "key" or "bs"'
 const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const TARGET_URI = /^(https?):\/\/([^/?#]+)(\/[^?#]*)?(\?[^#]*)?$/
 
@@ -111,29 +112,22 @@ function fieldValue(component: Component, message: SignedMessage): ComponentValu
     if (!isKnownParameter(parameter, value)) return refuse('a component has an unknown parameter')
   }
   if (parameters.has('bs') && parameters.size > 1) return refuse('"bs" excludes "sf" and "key"')
-  const read = parameters.size > 0 && !parameters.has('bs') ? message.dictionaries?.get(name) : undefined
-  if (read !== undefined) return dictionaryValue(component, read)
+  if (parameters.size > 0) return convertedValue(component, message)
 
   const lines = message.headerLines(name)
-  if (lines.length === 0) {
-    // A proxy that sends the body in chunks removes this field; the number of bytes is the same either way.
-    return name === 'content-length' && parameters.size === 0
-      ? { ok: true, value: String(message.body.length) }
-      : refuse(`${spoken(identifier)} is covered but absent`)
-  }
-  if (parameters.has('bs')) return byteSequenceValue(lines, identifier)
-  const value = combineFieldLines(lines)
-  if (value === undefined) return refuse(`${spoken(identifier)} is not ASCII`)
-  if (parameters.size > 0) {
-    const dictionary = DICTIONARY_FIELDS.has(name) ? parseStrictDictionary(value) : undefined
-    if (dictionary === undefined) return refuse(`${spoken(identifier)} is not known to be a dictionary`)
-    message.dictionaries = (message.dictionaries ?? new Map<string, Dictionary>()).set(name, dictionary)
-    return dictionaryValue(component, dictionary)
-  }
+  // A proxy that sends the body in chunks removes this field; the number of bytes is the same either way.
+  if (lines.length === 0 && name === 'content-length') return { ok: true, value: String(message.body.length) }
+  const read = combinedValue(lines, identifier)
   // A length that the signer states and the body does not have is refused. @spec SIG-33
-  return name === 'content-length' && value !== String(message.body.length)
+  return read.ok && name === 'content-length' && read.value !== String(message.body.length)
     ? refuse('"content-length" is not the length of the body')
-    : { ok: true, value }
+    : read
+}
+
+function combinedValue(lines: readonly string[], identifier: string): ComponentValue {
+  if (lines.length === 0) return refuse(`${spoken(identifier)} is covered but absent`)
+  const value = combineFieldLines(lines)
+  return value === undefined ? refuse(`${spoken(identifier)} is not ASCII`) : { ok: true, value }
 }
 
 function isKnownParameter(parameter: string, value: BareItem): boolean {
@@ -141,17 +135,42 @@ function isKnownParameter(parameter: string, value: BareItem): boolean {
   return (parameter === 'sf' || parameter === 'bs') && value === true
 }
 
-function byteSequenceValue(lines: readonly string[], identifier: string): ComponentValue {
-  const sequences: string[] = []
-  for (const line of lines) {
-    const value = fieldLineValue(line)
-    if (value === undefined) return refuse(`${spoken(identifier)} is not ASCII`)
-    sequences.push(`:${toBase64(toUtf8(value))}:`)
-  }
-  return { ok: true, value: sequences.join(', ') }
+/**
+ * What `sf`, `key` or `bs` makes of a field. Someone without a key can have it made for four labels and two URLs, so what
+ * is read and written is counted, and ends.
+ * @spec SIG-35 @spec T-36
+ */
+function convertedValue(component: Component, message: SignedMessage): ComponentValue {
+  message.converted ??= { length: 0, dictionaries: new Map<string, Dictionary>() }
+  const { converted } = message
+  if (converted.length > MAXIMUM_FIELD_LENGTH) return refuse(TOO_MUCH)
+  const result = component.parameters.has('bs')
+    ? byteSequenceValue(component, message)
+    : dictionaryValue(component, message, converted)
+  if (result.ok) converted.length += result.value.length
+  return result
 }
 
-function dictionaryValue({ parameters, identifier }: Component, dictionary: Dictionary): ComponentValue {
+function byteSequenceValue({ name, identifier }: Component, message: SignedMessage): ComponentValue {
+  const lines = message.headerLines(name)
+  const read = combinedValue(lines, identifier)
+  if (!read.ok) return read
+  if (read.value.length > MAXIMUM_FIELD_LENGTH) return refuse(TOO_MUCH)
+  return { ok: true, value: lines.map((line) => `:${toBase64(toUtf8(fieldLineValue(line) ?? ''))}:`).join(', ') }
+}
+
+function dictionaryValue(component: Component, message: SignedMessage, converted: ConvertedFields): ComponentValue {
+  const { name, parameters, identifier } = component
+  let dictionary = converted.dictionaries.get(name)
+  if (dictionary === undefined) {
+    const read = combinedValue(message.headerLines(name), identifier)
+    if (!read.ok) return read
+    if (read.value.length > MAXIMUM_FIELD_LENGTH) return refuse(TOO_MUCH)
+    converted.length += read.value.length
+    dictionary = DICTIONARY_FIELDS.has(name) ? parseStrictDictionary(read.value) : undefined
+    if (dictionary === undefined) return refuse(`${spoken(identifier)} is not known to be a dictionary`)
+    converted.dictionaries.set(name, dictionary)
+  }
   const key = parameters.get('key')
   if (typeof key !== 'string') return { ok: true, value: serializeDictionary(dictionary) }
   const member = memberValue(dictionary, key)

@@ -1,13 +1,13 @@
 import type { Cryptography } from '../ports/cryptography.ts'
 import { isEqualBytes, toBase64 } from '../protocol/identifiers.ts'
 import { parseStrictDictionary } from './dictionary.ts'
-import { combineFieldLines } from './field-value.ts'
+import { combineFieldLines, MAXIMUM_FIELD_LENGTH } from './field-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
 
 /**
  * Whether a Content-Digest field (all its lines) is that of these raw bytes. Every sha-256 and sha-512 in it must be
  * right and there must be one; other algorithms are ignored.
- * @spec DIG-1 @spec DIG-2 @spec DIG-3 @spec DIG-4
+ * @spec DIG-1 @spec DIG-2 @spec DIG-3 @spec DIG-4 @spec SIG-35
  */
 export async function verifyContentDigest(
   lines: readonly string[],
@@ -15,6 +15,7 @@ export async function verifyContentDigest(
   cryptography: Cryptography,
 ): Promise<{ readonly ok: true } | Refusal> {
   const text = combineFieldLines(lines)
+  if (text !== undefined && text.length > MAXIMUM_FIELD_LENGTH) return refuse('Content-Digest is too long')
   const digests = text === undefined ? undefined : parseStrictDictionary(text)
   if (digests === undefined) return refuse('Content-Digest is malformed')
 

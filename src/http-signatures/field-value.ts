@@ -1,3 +1,10 @@
+/**
+ * The longest Signature-Input, Signature and Content-Digest that are parsed; and how much `sf`, `key` and `bs` read and
+ * write in one message. In characters.
+ * @spec SIG-35
+ */
+export const MAXIMUM_FIELD_LENGTH = 8192
+
 const OBSOLETE_FOLD = /\r\n[ \t]/
 const PRINTABLE_ASCII = /^[\t\x20-\x7e]*$/
 

@@ -16,10 +16,17 @@ export interface SignedMessage {
   readonly body: Uint8Array
   /**
    * The parameters of its query (the same in each URL) by their encoded names, `undefined` for what occurs twice; and its
-   * fields as dictionaries. Both are put here by whoever first needs a part of them, so that no text is parsed again for
-   * each part that is covered.
+   * fields that `sf`, `key` or `bs` converts. Both are put here by whoever first needs a part of them, so that no text is
+   * parsed again for each part that is covered.
    * @spec SIG-35 @spec T-36
    */
   queryParams?: ReadonlyMap<string, string | undefined>
-  dictionaries?: Map<string, Dictionary>
+  converted?: ConvertedFields
+}
+
+/** What `sf`, `key` and `bs` have read of a message so far. */
+export interface ConvertedFields {
+  /** Of all texts that were read, and of all values that were written, in characters. */
+  length: number
+  readonly dictionaries: Map<string, Dictionary>
 }

@@ -2,7 +2,7 @@ import type { Cryptography } from '../ports/cryptography.ts'
 import { toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, publicKeyBytes } from '../protocol/json-web-key.ts'
 import { verifyContentDigest } from './content-digest.ts'
-import { combineFieldLines } from './field-value.ts'
+import { combineFieldLines, MAXIMUM_FIELD_LENGTH } from './field-value.ts'
 import { readLegacySignature } from './legacy-syntax.ts'
 import { type Refusal, refuse } from './refusal.ts'
 import { readCandidate, type SignatureCandidate, type SignatureRules } from './signature-candidate.ts'
@@ -14,8 +14,6 @@ export type { SignedMessage } from './signed-message.ts'
 
 /** Fields of which a second line could be read by one party and signed by another. @spec SIG-32 */
 const SINGLE_FIELDS = ['authorization', 'content-type', 'content-length', 'host'] as const
-/** The longest Signature-Input and the longest Signature that are parsed, in characters. @spec SIG-35 */
-const MAXIMUM_FIELD_LENGTH = 8192
 
 /**
  * Everything that needs no key and no network: sizes, syntax, coverage, time, digest. Answers the signatures that

@@ -90,6 +90,32 @@ describe('fields', () => {
     expect(await covering(line, headers)).toBe(reason)
   })
 
+  it.each([8192, 8193])(
+    'SIG-35 T-36 reads 8192 characters for sf, key and bs and refuses 8193 (%i)',
+    async (length) => {
+      const verdict = length === 8192 ? 'accepted' : 'too much is covered with "sf", "key" or "bs"'
+      const text = 'v'.repeat(length - 2)
+      expect(await covering(['"priority";sf', `a=${text}`], { priority: [`a=${text}`] })).toBe(verdict)
+      expect(await covering(['"priority";key="a"', text], { priority: [`a=${text}`] })).toBe(verdict)
+      expect(await covering(['"x-a";bs', `:${btoa(`a=${text}`)}:`], { 'x-a': [`a=${text}`] })).toBe(verdict)
+    },
+  )
+
+  it.each<[Line, Draft['headers']]>([
+    [['"priority";sf', `a=${'v'.repeat(5000)}`], { priority: [`a=${'v'.repeat(5000)}`] }],
+    [['"x-a";bs', `:${btoa('v'.repeat(7000))}:`], { 'x-a': ['v'.repeat(7000)] }],
+  ])('SIG-35 T-36 counts what was read and written for all signatures (%#)', async (line, headers) => {
+    const twice: Draft['wire'] = (input, signature) => ({
+      'signature-input': [`first=${input}, second=${input}`],
+      signature: [`first=:${btoa('\0'.repeat(64))}:, second=${signature}`],
+    })
+    expect(await covering(line, headers)).toBe('accepted')
+    expect(await covering(line, headers, { wire: twice })).toBe('signature does not verify')
+    expect(await covering(['"x-a"', 'v'.repeat(60_000)], { 'x-a': ['v'.repeat(60_000)] }, { wire: twice })).toBe(
+      'accepted',
+    )
+  })
+
   it.each(['"X-A"', '"x a"', '""', '"x-a:"'])('SIG-14 refuses the component name %s', async (identifier) => {
     const name = identifier.slice(1, -1)
     expect(await covering([identifier, 'v'], { [name]: ['v'], [name.toLowerCase()]: ['v'] })).toBe(

@@ -87,6 +87,13 @@ describe('Content-Digest', () => {
     expect(await signed(digest)).toBe(reason)
   })
 
+  it.each([8192, 8193])('SIG-35 T-36 reads 8192 characters and refuses 8193 (%i)', async (length) => {
+    const text = `${BODY_DIGEST}, a=`
+    expect(await verdict([text + 'v'.repeat(length - text.length)])).toBe(
+      length === 8192 ? 'accepted' : 'Content-Digest is too long',
+    )
+  })
+
   it('SIG-2 refuses an algorithm that occurs twice', async () => {
     expect(await signed(`${sha512Digest('other')}, ${BODY_DIGEST}`)).toBe('Content-Digest is malformed')
     expect(await verdict([BODY_DIGEST, BODY_DIGEST])).toBe('Content-Digest is malformed')
