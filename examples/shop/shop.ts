@@ -8,6 +8,8 @@ const PRICE = { value: '1500', text: '15.00' } // the shop's asset has two decim
 /** An order. A real shop keeps it in its database, and writes each change down before it goes on. */
 interface Order {
   readonly payment: Payment
+  /** What the browser that ordered has as a cookie: it alone may finish, or buyers could be sent a link that pays someone else's order. */
+  readonly cookie: string
   /** Nothing was ordered at the buyer's wallet; it is being ordered; nobody knows whether it took the order (so too after a crash); it did. */
   state: 'open' | 'ordering' | 'unknown' | 'ordered'
   accessToken?: string | undefined
@@ -22,8 +24,8 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
 <button>Pay</button>
 </form>`)
 
-  /** Answers where the browser goes. */
-  const order = async (request: IncomingMessage): Promise<string> => {
+  /** Answers where the browser goes, and what it must bring back. */
+  const order = async (request: IncomingMessage): Promise<{ readonly location: string; readonly cookie: string }> => {
     const address = (await readForm(request)).get('wallet') ?? ''
     // Whatever is typed here is fetched. Where it matters what your machines can reach, send this through a proxy
     // that reaches public addresses only.
@@ -31,8 +33,11 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
     const id = randomUUID()
     const finishUrl = `${url}/orders/${id}/return`
     const { payment, redirect } = await startPayment(client, shop, buyer, { id, price: PRICE.value, finishUrl })
-    orders.set(id, { payment, state: 'open' })
-    return redirect
+    const cookie = `order-${id}=${randomUUID()}`
+    orders.set(id, { payment, cookie, state: 'open' })
+    // `Lax`: the wallet, another site, sends the browser back by a link.
+    const secure = url.startsWith('https:') ? '; Secure' : ''
+    return { location: redirect, cookie: `${cookie}; Path=/orders; HttpOnly; SameSite=Lax${secure}` }
   }
 
   const show = async (id: string): Promise<string> => {
@@ -47,10 +52,11 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
     return found.state === 'ordered' ? page(`${REFRESH}<h1>The money is on its way</h1>`) : CHECKING
   }
 
-  const comeBack = async (id: string, query: URLSearchParams): Promise<string> => {
+  const comeBack = async (id: string, query: URLSearchParams, cookies = ''): Promise<string> => {
     const found = orders.get(id)
-    // Nothing vouches for a `result`, so it changes nothing. Whoever comes back twice, by the back button, pays once.
-    if (found?.state === 'open' && !query.has('result')) {
+    // The hash in the query vouches for the wallet, and the cookie for the browser. Nothing vouches for a `result`, so it
+    // changes nothing. Whoever comes back twice, by the back button, pays once.
+    if (found?.state === 'open' && !query.has('result') && cookies.split('; ').includes(found.cookie)) {
       found.state = 'ordering'
       found.accessToken = await continueGrant(client, found.payment, query).catch((error: unknown) => {
         console.error(error)
@@ -70,8 +76,11 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
       const { pathname, searchParams } = new URL(`${url}${request.url}`)
       const [, , id = '', last] = pathname.split('/')
       isKnown = orders.has(id)
-      if (request.method === 'POST' && pathname === '/orders') redirect(await order(request))
-      else if (last === 'return') redirect(await comeBack(id, searchParams))
+      if (request.method === 'POST' && pathname === '/orders') {
+        const { location, cookie } = await order(request)
+        response.setHeader('set-cookie', cookie)
+        redirect(location)
+      } else if (last === 'return') redirect(await comeBack(id, searchParams, request.headers.cookie))
       else response.setHeader('content-type', 'text/html').end(id === '' ? offer : await show(id))
     } catch (error) {
       console.error(error)

@@ -48,7 +48,8 @@ export async function subscribe(
           { type: 'quote', actions: ['create'] },
         ],
       },
-      interact: { start: ['redirect'] }, // a website adds `finish`, so that its customers come back: see the shop
+      // A website adds `finish`, so that its customers come back, and takes nobody back but who asked: see the shop.
+      interact: { start: ['redirect'] },
     },
   )
   if (!isPendingGrant(grant)) throw new Error('a wallet must ask its customer before money leaves')

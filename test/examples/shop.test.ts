@@ -30,7 +30,10 @@ afterAll(async () => {
 })
 
 let faults: readonly unknown[][]
+/** What the buyer's browser keeps of the shop. */
+let cookies: string[]
 beforeEach(() => {
+  cookies = []
   faults = vi.spyOn(console, 'error').mockImplementation(() => undefined).mock.calls
 })
 afterEach(() => {
@@ -49,6 +52,7 @@ async function balanceOf(index: number): Promise<bigint> {
 async function orderAndAnswer(wallet: string, decision: 'approve' | 'deny'): Promise<URL> {
   const form = { method: 'POST', body: new URLSearchParams({ wallet }), redirect: 'manual' } as const
   const response = await fetch(`${url}/orders`, form)
+  cookies.push(...response.headers.getSetCookie().map((cookie) => cookie.split(';')[0] ?? ''))
   const interaction = response.headers.get('location') ?? ''
   expect([response.status, interaction]).toEqual([303, expect.stringContaining(`${sandbox.origin}/auth/interact/`)])
   const finish = await answerAsPerson(interaction, description.consent.credentials, decision)
@@ -56,8 +60,8 @@ async function orderAndAnswer(wallet: string, decision: 'approve' | 'deny'): Pro
   return new URL(finish ?? '')
 }
 
-async function visit(target: URL | string): Promise<string> {
-  return (await fetch(target)).text()
+async function visit(target: URL | string, kept: readonly string[] = cookies): Promise<string> {
+  return (await fetch(target, { headers: { cookie: kept.join('; ') } })).text()
 }
 
 describe('the shop', () => {
@@ -90,6 +94,26 @@ describe('the shop', () => {
     expect(finish.searchParams.get('result')).toBe('grant_rejected')
     expect(await visit(finish)).toContain('Not paid')
     expect(await balanceOf(1)).toBe(before)
+  })
+
+  it('T-20 is paid by the browser that ordered alone, not by whom its link was sent to', async () => {
+    const before = await balanceOf(1)
+    const finish = await orderAndAnswer(buyer(1), 'approve')
+    const ordered = [...cookies]
+    expect(ordered).toHaveLength(1)
+    await orderAndAnswer(buyer(1), 'approve')
+    const [, ofAnother = ''] = cookies
+    const renamed = `${ordered[0]?.split('=')[0]}=${ofAnother.split('=')[1]}`
+    for (const kept of [[], [ofAnother], [renamed]]) expect(await visit(finish, kept)).toContain('Not paid')
+    expect(await balanceOf(1)).toBe(before)
+    expect(await visit(finish, ordered)).not.toContain('Not paid')
+    expect(await balanceOf(1)).toBe(before - 1500n)
+  })
+
+  it('T-20 gives a cookie that no script reads and no other site sends, but for a link', async () => {
+    const form = { method: 'POST', body: new URLSearchParams({ wallet: buyer(1) }), redirect: 'manual' } as const
+    const [cookie = ''] = (await fetch(`${url}/orders`, form)).headers.getSetCookie()
+    expect(cookie).toMatch(/^order-[0-9a-f-]{36}=[0-9a-f-]{36}; Path=\/orders; HttpOnly; SameSite=Lax$/)
   })
 
   it('takes no reference but that of its own grant, and no denial from just anybody', async () => {
