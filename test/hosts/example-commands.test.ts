@@ -92,7 +92,8 @@ async function buy(
   const body = new URLSearchParams({ wallet: walletAddress })
   const ordered = await fetch(`http://localhost:${PORT}/orders`, { method: 'POST', body, redirect: 'manual' })
   const finish = await approve(ordered.headers.get('location') ?? '')
-  const { url } = await fetch(finish ?? '')
+  const cookie = ordered.headers.get('set-cookie')?.split(';')[0] ?? ''
+  const { url } = await fetch(finish ?? '', { headers: { cookie } })
   let page = ''
   await expect
     .poll(async () => (page = await (await fetch(url)).text()), { timeout: 10_000 })
