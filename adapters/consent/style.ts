@@ -2,6 +2,7 @@
  * The style sheet of the consent page. Colours reach a contrast of 4.5:1 in light and in dark mode, edges of controls one
  * of 3:1; nothing moves. A mouse presses a button only half a second after the page appeared under it: the second half of
  * a double click on a window of somebody else's, which closes in between, must not approve anything. @spec T-18
+ * What a client's name draws beyond its lines is cut off before it reaches the address that is checked. @spec INT-11
  */
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #f2f4f7; --card: #ffffff; --text: #17212e; --soft: #4a5768; --line: #d9dfe7; --tint: #eef5f3;
@@ -20,7 +21,7 @@ header strong, header a { display: inline-flex; align-items: center; min-height:
 header a { text-decoration: none; }
 header a:hover { text-decoration: underline; }
 main { max-width: 40rem; margin: 0 auto 3rem; padding: 2rem; background: var(--card); border: 1px solid var(--line); border-radius: 1rem; }
-h1 { margin: 0 0 1rem; font-size: 1.75rem; line-height: 1.25; letter-spacing: -.01em; text-wrap: balance; }
+h1 { margin: -.5rem -.5rem .5rem; padding: .5rem; contain: paint; font-size: 1.75rem; line-height: 1.25; letter-spacing: -.01em; text-wrap: balance; }
 h2 { margin: 0 0 .75rem; font-size: 1.125rem; line-height: 1.35; }
 p { margin: 0 0 .75rem; }
 @keyframes appear { from { pointer-events: none; } }

@@ -55,8 +55,13 @@ const MAXIMUM_NAME = 100
 /** Characters that are not seen, or that turn the text around them: a name must not rewrite the page that shows it. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
+/** More marks on one letter than any word has (Burmese has five): without end they would be drawn over what stands below. */
+const PILED_MARKS = /(\p{M}{5})\p{M}+/gu
+
 /** A name that a client gave itself, fit to be shown beside its origin; `undefined` if nothing is left of it. @spec INT-11 */
 export function plainName(text: string): string | undefined {
-  const characters = Array.from(text.replaceAll(UNSEEN, ' ').replaceAll(/\s+/g, ' ').trim())
+  const characters = Array.from(
+    text.replaceAll(UNSEEN, ' ').replaceAll(PILED_MARKS, '$1').replaceAll(/\s+/g, ' ').trim(),
+  )
   return characters.length === 0 ? undefined : characters.slice(0, MAXIMUM_NAME).join('').trim()
 }

@@ -84,6 +84,16 @@ describe('the question', LONG, () => {
   })
 })
 
+it('INT-11 no name draws over the address that is checked', LONG, async () => {
+  const page = await show(await askForMoney())
+  const checked = page.locator('.asker')
+  const before = await checked.screenshot()
+  for (const mark of ['\u0323', '\u0332', '\u0e38']) {
+    await page.locator('h1').evaluate((heading, marks) => heading.append(marks), `A${mark.repeat(99)}`)
+    expect((await checked.screenshot()).equals(before)).toBe(true)
+  }
+})
+
 describe('a page that tells', LONG, () => {
   async function expectNotice(page: Page, heading: string): Promise<void> {
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(heading)

@@ -42,7 +42,21 @@ describe('the name of a client', () => {
     ['x'.repeat(101), 'x'.repeat(100)],
     [`${'x'.repeat(99)} yz`, 'x'.repeat(99)],
     ['😀'.repeat(101), '😀'.repeat(100)],
+    // Marks without end draw a column over what stands below; no word has more than five on one letter.
+    [`A${'\u0323'.repeat(99)} B\u0301`, `A${'\u0323'.repeat(5)} B\u0301`],
+    [`${'e\u0302\u0301\u0323\u0330\u0331\u0332'.repeat(2)}`, 'e\u0302\u0301\u0323\u0330\u0331'.repeat(2)],
   ])('INT-11 %j is shown as %j', (text, shown) => expect(plainName(text)).toBe(shown))
+
+  it.each([
+    'ร้านค้าที่ดีที่สุด', // Thai
+    'हिन्दी ज़ें', // Hindi
+    'Tiếng Việt Phượng'.normalize('NFD'),
+    'عَرَبِيّ اللّٰه', // Arabic with vowels
+    'שָּׁלוֹם', // Hebrew with vowels
+    'လျှို့ဝှက်ချက်', // Burmese
+    'བསྒྲུབས', // Tibetan
+    'ខ្ញុំស្រឡាញ់', // Khmer
+  ])('INT-11 the letters of %j keep all their marks', (text) => expect(plainName(text)).toBe(text))
 
   it.each(['', '  ', '\u200b\u202e', '\u0000', '\u3164\uffa0', '\u2800\u034f\ufe0f'])('INT-11 %j is no name', (text) =>
     expect(plainName(text)).toBeUndefined(),
