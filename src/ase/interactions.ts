@@ -125,7 +125,7 @@ async function decideInteraction(
         // An approved grant still expires when nobody continues it; a denied one is over.
         state === 'approved'
           ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
-          : endGrantChange(context, grant, forgetNonce(decided.grant)),
+          : endGrantChange(context, grant, decided.grant),
       ],
       answer: { ok: true, ...(decided.redirect !== undefined && { redirect: decided.redirect }) },
     }

@@ -61,8 +61,15 @@ export interface Grant {
   readonly decidedAt?: number
 }
 
-/** Ends a grant for good. @spec CON-9 */
+/**
+ * Ends a grant for good. One that was never issued forgets what was asked for and where its owner would have gone: nothing
+ * was done under it, and anyone can leave many behind.
+ * @spec CON-9 @spec T-14 @spec T-37
+ */
 export function finaliseGrant(grant: Grant, finalisation: Finalisation): Grant {
   if (grant.state === 'finalised') throw new TypeError('a finalised grant does not change')
-  return { ...grant, state: 'finalised', finalisation }
+  const ended: Grant = { ...grant, state: 'finalised', finalisation }
+  if (grant.issuedAt !== undefined) return ended
+  const { finish: _, ...kept } = ended
+  return { ...kept, access: [] }
 }

@@ -8,6 +8,7 @@ import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { reportFaults } from '../../src/runtime/report-faults.ts'
 import {
+  type AuthWallet,
   approvedGrant,
   authWallet,
   CONSENT_REQUEST,
@@ -18,7 +19,7 @@ import {
   revoke,
   rotate,
 } from '../auth-server/auth-wallet.ts'
-import { ALICE, AUTH, BASE, BOB, CLIENT, decideAs, FINISH, SECRET, usd } from '../support/test-wallet.ts'
+import { ALICE, type Answer, AUTH, BASE, BOB, CLIENT, decideAs, FINISH, SECRET, usd } from '../support/test-wallet.ts'
 import {
   misplaceSecrets,
   printed,
@@ -192,12 +193,48 @@ describe('where the ports of the wallet fail and tell all that they were given',
 })
 
 describe('what a client sends that is nobody else’s', () => {
-  it('T-14 the nonce of the client is kept until the finish redirect alone, also where the owner denies', async () => {
+  it.each<[string, (wallet: AuthWallet, pending: Answer) => Promise<unknown>]>([
+    ['denied', (wallet, pending) => decideAs(wallet, pending, 'deny')],
+    ['cancelled', (wallet, pending) => cancel(wallet, pending)],
+    [
+      'approved and cancelled',
+      async (wallet, pending) => {
+        await decideAs(wallet, pending, 'approve')
+        return cancel(wallet, pending)
+      },
+    ],
+    [
+      'guessed at',
+      async (wallet, pending) => {
+        wallet.clock.advance(5000)
+        for (let guess = 0; guess < 6; guess++) await resume(wallet, pending, { interact_ref: `guess ${guess}` })
+      },
+    ],
+    [
+      'left alone',
+      async (wallet) => {
+        wallet.clock.advance(600_000)
+        await wallet.openPayments.sweep()
+      },
+    ],
+  ])('T-14 nothing of what it asked for is kept of a grant that was %s and never issued', async (_, end) => {
     const wallet = await authWallet()
     const pending = await wallet.ask(CONSENT_REQUEST)
-    expect(printed(await wallet.records())).toContain(FINISH.nonce)
-    await decideAs(wallet, pending, 'deny')
+    const kept = async () => (await wallet.records()).filter(({ kind }) => kind === 'grant')
+    expect(printed(await kept())).toContain(FINISH.nonce)
+    expect(printed(await kept())).toContain('outgoing-payment')
+    await end(wallet, pending)
+    expect(await kept()).toMatchObject([{ value: { state: 'finalised', access: [] } }])
     expect(printed(await wallet.records())).not.toContain(FINISH.nonce)
+    expect(printed(await kept())).not.toContain(FINISH.uri)
+  })
+
+  it('T-14 the nonce of the client is kept until the finish redirect alone', async () => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask(CONSENT_REQUEST)
+    await decideAs(wallet, pending, 'approve')
+    expect(printed(await wallet.records())).not.toContain(FINISH.nonce)
+    expect(printed(await wallet.records())).toContain('outgoing-payment')
   })
 
   it('KEY-4 the private part of its key is in no event and no answer', async () => {

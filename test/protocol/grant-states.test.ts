@@ -17,6 +17,7 @@ const grant: Grant = {
   continuationHash: 'h',
   continueAfter: 0,
   wrongReferences: 0,
+  issuedAt: 0,
 }
 
 describe('a grant', () => {
