@@ -1,24 +1,42 @@
 import { type Dictionary, parseDictionary } from 'structured-headers'
 
 const STRING = /"(?:\\.|[^"\\])*"/g
-/** A decimal, a date or a display string, in a text whose strings are empty. */
-const UNFIT_ITEM = /[=( ]-?\d+\.|@|%"/
+/** A date or a display string, in a text whose strings are empty. */
+const YOUNGER_ITEM = /@|%"/
+/** A decimal, in such a text. */
+const DECIMAL = /[=( ]-?\d+\./
+
+/** A dictionary, and the keys of its members that hold a decimal: serialising those would not give what was written. */
+export interface ReadDictionary {
+  readonly dictionary: Dictionary
+  readonly decimals: ReadonlySet<string>
+}
 
 /**
  * Reads an RFC 8941 dictionary. `undefined` if the text is none, and also if
  * - a key occurs twice: a structured field parser keeps the last one silently, and the last one need not be the one
  *   that another reader of the message looks at;
- * - it holds a decimal, whose written form is lost in parsing (`1.0` becomes `1`), or an item of RFC 9651, which
- *   RFC 9421 does not know: serialising what was read would not give what was signed.
+ * - it holds an item of RFC 9651, which RFC 9421 does not know.
+ *
+ * The written form of a decimal is lost in parsing (`1.0` becomes `1`), so each member that holds one is named.
  * @spec SIG-1 @spec SIG-2 @spec SIG-17
  */
-export function parseStrictDictionary(text: string): Dictionary | undefined {
+export function readDictionary(text: string): ReadDictionary | undefined {
   const dictionary = parse(text)
   if (dictionary === undefined) return undefined
   // Emptied of strings, every comma of a well-formed dictionary stands between two members.
   const outline = text.replace(STRING, '""')
-  if (UNFIT_ITEM.test(outline)) return undefined
-  return outline.split(',').length === dictionary.size ? dictionary : undefined
+  const members = outline.split(',')
+  if (YOUNGER_ITEM.test(outline) || members.length !== dictionary.size) return undefined
+  // No key occurs twice, so the members stand in the dictionary as they do in the text.
+  const keys = DECIMAL.test(outline) ? [...dictionary.keys()] : []
+  return { dictionary, decimals: new Set(keys.filter((_, index) => DECIMAL.test(members[index] ?? ''))) }
+}
+
+/** The same of a text whose members are all needed: `undefined` also if one holds a decimal. */
+export function parseStrictDictionary(text: string): Dictionary | undefined {
+  const read = readDictionary(text)
+  return read?.decimals.size === 0 ? read.dictionary : undefined
 }
 
 function parse(text: string): Dictionary | undefined {

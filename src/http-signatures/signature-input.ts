@@ -1,5 +1,5 @@
-import { type Dictionary, type InnerList, type Item, isInnerList } from 'structured-headers'
-import { parseStrictDictionary } from './dictionary.ts'
+import { type InnerList, type Item, isInnerList } from 'structured-headers'
+import { type ReadDictionary, readDictionary } from './dictionary.ts'
 import { type Refusal, refuse } from './refusal.ts'
 
 /** The two deployed clients whose signature headers are no structured fields, by the language of their SDK. @spec D2 */
@@ -34,20 +34,23 @@ export function readSignatureInputs(
   inputText: string,
   signatureText: string,
 ): { readonly ok: true; readonly inputs: readonly SignatureInputResult[] } | Refusal | 'malformed' {
-  const inputs = parseStrictDictionary(inputText)
-  const signatures = parseStrictDictionary(signatureText)
+  const inputs = readDictionary(inputText)
+  const signatures = readDictionary(signatureText)
   if (inputs === undefined || signatures === undefined) return 'malformed'
-  if (inputs.size > MAXIMUM_LABELS || signatures.size > MAXIMUM_LABELS) {
+  if (inputs.dictionary.size > MAXIMUM_LABELS || signatures.dictionary.size > MAXIMUM_LABELS) {
     return refuse(`there are more than ${MAXIMUM_LABELS} signatures`)
   }
   return { ok: true, inputs: pairByLabel(inputs, signatures) }
 }
 
-function pairByLabel(inputs: Dictionary, signatures: Dictionary): SignatureInputResult[] {
+function pairByLabel(inputs: ReadDictionary, signatures: ReadDictionary): SignatureInputResult[] {
   const pairs: SignatureInputResult[] = []
-  for (const [label, covered] of inputs) {
-    const signature = signatures.get(label)
-    if (signature !== undefined) pairs.push(readPair(covered, signature))
+  for (const [label, covered] of inputs.dictionary) {
+    const signature = signatures.dictionary.get(label)
+    if (signature === undefined) continue
+    // @spec SIG-17
+    const isInexact = inputs.decimals.has(label) || signatures.decimals.has(label)
+    pairs.push(isInexact ? refuse('a signature must not hold decimals') : readPair(covered, signature))
   }
   return pairs
 }

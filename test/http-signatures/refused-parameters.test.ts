@@ -53,7 +53,12 @@ const FAULTS: readonly Fault[] = [
     wire((input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`sig2=${signature}`] })),
     'no label stands in both Signature-Input and Signature',
   ],
-  ['SIG-17', 'with a decimal', parameters((now) => `;created=${now}.0;keyid="key-1"`), MALFORMED],
+  [
+    'SIG-17',
+    'with a decimal',
+    parameters((now) => `;created=${now}.0;keyid="key-1"`),
+    'a signature must not hold decimals',
+  ],
   ['SIG-18', 'without created', parameters(() => ';keyid="key-1"'), 'created is missing or no integer'],
   [
     'SIG-18',

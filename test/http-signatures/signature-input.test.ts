@@ -109,6 +109,10 @@ describe('labels', () => {
     ['a wrong length', '("@method" "@target-uri");created=1700000000;keyid="key-1"', ':AA==:'],
     ['no bytes', '("@method" "@target-uri");created=1700000000;keyid="key-1"', 'token'],
     ['a wrong signature', `(${LINES.map(([name]) => name).join(' ')})${PARAMETERS}`, `:${signText('another base')}:`],
+    ['a decimal parameter', '("@method");created=1;q=0.5', `:${signText('')}:`],
+    ['a decimal beside its bytes', '("@method")', ':AA==:;q=0.5'],
+    ['a decimal component', '(1.5)', ':AA==:'],
+    ['a decimal in place of a list', '1.5', ':AA==:'],
     ['an unknown component', '("@status");created=1700000000;keyid="key-1"', `:${signText('')}:`],
   ])('SIG-5 accepts a message whose other signature has %s', async (_, otherInput, otherSignature) => {
     const wire: Draft['wire'] = (input, signature) => ({
@@ -116,6 +120,27 @@ describe('labels', () => {
       signature: [`other=${otherSignature}, sig1=${signature}`],
     })
     expect(await judge(signByHand({ wire }))).toBe('accepted')
+  })
+
+  it('SIG-5 SIG-17 refuses the signature that holds a decimal itself, wherever it stands', async () => {
+    for (const at of ['before', 'behind']) {
+      const wire: Draft['wire'] = (input, signature) => {
+        const [own, other] = [`sig1=${input};q=1.0`, 'a=("@method");nonce="1.0, 2.0";created=1']
+        return {
+          'signature-input': [(at === 'before' ? [other, own] : [own, other]).join(',')],
+          signature: [`sig1=${signature}`],
+        }
+      }
+      // Signed as it is read: only that it was written in another way would let it pass.
+      expect(
+        await judge(
+          signByHand({
+            parameters: `${PARAMETERS};q=1`,
+            wire: (input, signature) => wire(input.slice(0, -4), signature),
+          }),
+        ),
+      ).toBe('a signature must not hold decimals')
+    }
   })
 
   it('SIG-1 refuses a signature that names no list', async () => {
