@@ -39,7 +39,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 /** The mean length of a Gregorian month. */
 const MEAN_MONTH = (146_097 / 4800) * DAY
-/** The furthest moment from 1970 that a `Date` can hold. */
+/** The furthest moment from 1970 that a `Date` can hold, and the longest period: 100 million days. */
 const LAST_MOMENT = 8.64e15
 
 // Each group begins at one place only, so that none of these backtracks; and no text is longer than MAX_LENGTH.
@@ -54,7 +54,9 @@ function parseMoment(text: string): number | undefined {
   return parseDateTime(`${date}T${time}${seconds}${zone}`)
 }
 
-function parseDuration(text: string): { readonly months: number; readonly milliseconds: number } | undefined {
+type Duration = Pick<RepeatingInterval, 'months' | 'milliseconds'>
+
+function parseDuration(text: string): Duration | undefined {
   const match = DURATION.exec(text)
   if (match === null || text.endsWith('T')) return undefined
   const part = (group: number): number => Number(match[group] ?? 0)
@@ -64,13 +66,18 @@ function parseDuration(text: string): { readonly months: number; readonly millis
   }
 }
 
+/** In milliseconds. */
+function meanPeriod({ months, milliseconds }: Duration): number {
+  return months * MEAN_MONTH + milliseconds
+}
+
 function refuse(reason: string): ParsedInterval {
   return { ok: false, reason }
 }
 
 /**
  * Reads a repeating interval: `R[n]/` and a start with a duration, a duration with an end, or a start with an end.
- * Bounded and never throws. Refuses periods under 60 seconds, and dates that do not exist or lie before 1970.
+ * Bounded and never throws. Refuses periods under 60 seconds or over 100 million days, and dates that do not exist or lie before 1970.
  * @spec IVL-10 @spec IVL-4
  */
 export function parseInterval(text: string): ParsedInterval {
@@ -97,6 +104,7 @@ export function parseInterval(text: string): ParsedInterval {
     return refuse('an interval needs a valid start or end, and a valid duration')
   if (duration.months === 0 && duration.milliseconds < MIN_PERIOD)
     return refuse('the period of an interval must be at least 60 seconds')
+  if (meanPeriod(duration) > LAST_MOMENT) return refuse('the period of an interval must be at most 100000000 days')
   return { ok: true, interval: { anchor: start === undefined ? 'end' : 'start', anchoredAt, ...duration, ...repeated } }
 }
 
@@ -141,8 +149,7 @@ export function windowAt(
   counting: IntervalCounting,
 ): IntervalWindow | undefined {
   const count = windowCount(interval, counting) ?? Number.POSITIVE_INFINITY
-  const meanPeriod = interval.months * MEAN_MONTH + interval.milliseconds
-  const estimate = Math.floor((at - interval.anchoredAt) / meanPeriod)
+  const estimate = Math.floor((at - interval.anchoredAt) / meanPeriod(interval))
   for (const correction of [0, -1, 1]) {
     const window = windowFrom(interval, estimate + correction)
     if (window.startsAt <= at && at < window.endsAt)

@@ -29,7 +29,10 @@ export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
     interval: v.exactOptional(
       v.pipe(
         v.string(),
-        v.check((text) => parseInterval(text).ok, 'not a repeating interval with a period of at least 60 seconds'),
+        v.check(
+          (text) => parseInterval(text).ok,
+          'not a repeating interval with a period of at least 60 seconds and at most 100000000 days',
+        ),
       ),
     ),
     debitAmount: v.exactOptional(amountAsSent),

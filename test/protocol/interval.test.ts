@@ -69,7 +69,7 @@ describe('windows', () => {
     expect(new Date(window?.startsAt ?? 0).toISOString()).toBe('0070-01-01T00:00:00.000Z')
   })
 
-  it.each([`R/2025-01-01/P${'9'.repeat(100)}Y`, 'R/2025-01-01/P999999999D', `R/2025-01-01/PT${'9'.repeat(90)}S`])(
+  it.each(['R/2025-01-01/P273790Y', 'R/2025-01-01/P100000000D', 'R/2025-01-01/PT8640000000000S'])(
     'IVL-10 keeps %s within the range of Date',
     (text) => {
       const window = windowAt(read(text), at('2026-01-01T00:00:00Z'), 'total')
@@ -182,6 +182,20 @@ describe('reading', () => {
     expect(parseInterval('R/2025-01-01T00:00:00Z/2025-01-01T00:00:59.999Z').ok).toBe(false)
   })
 
+  it.each(['P273790Y/P273791Y', 'P3285488M/P3285489M', 'P100000000D/P100000001D', 'PT8640000000000S/PT8640000000001S'])(
+    'IVL-10 INT-11 accepts the longest period that Date can measure and refuses a longer one: %s',
+    (periods) => {
+      const [longest = '', longer = ''] = periods.split('/')
+      for (const around of [
+        (period: string) => `R/2025-01-01/${period}`,
+        (period: string) => `R/${period}/2025-01-01`,
+      ]) {
+        expect(parseInterval(around(longest)).ok).toBe(true)
+        expect(parseInterval(around(longer)).ok).toBe(false)
+      }
+    },
+  )
+
   it('IVL-10 accepts 128 characters and refuses more', () => {
     const text = (length: number): string => `R/2025-01-01/P1M${'0'.repeat(length - 18)}1D`
     expect(parseInterval(text(128)).ok).toBe(true)
@@ -242,6 +256,8 @@ describe('reading', () => {
     ['R/2025-01-02/2025-01-01', 'the end of an interval must be at least 60 seconds after its start'],
     ['R/2025-01-01/P', 'the period of an interval must be at least 60 seconds'],
     ['R/2025-01-01/PT1S', 'the period of an interval must be at least 60 seconds'],
+    [`R/2025-01-01/P${'9'.repeat(100)}Y`, 'the period of an interval must be at most 100000000 days'],
+    [`R/P1Y${'9'.repeat(100)}D/2025-01-01`, 'the period of an interval must be at most 100000000 days'],
     ['R/2025-02-30/P1M', 'an interval needs a valid start or end, and a valid duration'],
   ])('IVL-10 says what is wrong with %j', (text, reason) =>
     expect(parseInterval(text)).toStrictEqual({ ok: false, reason }),

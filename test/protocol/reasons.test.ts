@@ -45,7 +45,7 @@ describe('what a client is told of', () => {
   it.each([
     [[], 'must be an object, not a list'],
     [{ receiver: walletAddress }, 'not the URL of an incoming payment'],
-    [{ interval: 'P1M' }, 'not a repeating interval with a period of at least 60 seconds'],
+    [{ interval: 'P1M' }, 'not a repeating interval with a period of at least 60 seconds and at most 100000000 days'],
     [{ debitAmount: amount, receiveAmount: amount }, 'only one access amount allowed'],
   ])('GRT-10 limits: %#', (given, reason) => expect(reasonOf(Limits, given)).toBe(reason))
 

@@ -189,7 +189,7 @@ describe('a limit on the sum of payments (LIM-1)', () => {
     const { wallet } = await limited(undefined)
     const at = 'access_token.access.0.limits'
     const inOtherAsset = 'limits.debitAmount is not in the asset of the wallet address'
-    const period = 'a repeating interval with a period of at least 60 seconds'
+    const period = 'a repeating interval with a period of at least 60 seconds and at most 100000000 days'
     for (const [limits, mistake] of [
       [{ debitAmount: { ...usd('1'), assetCode: 'EUR' } }, inOtherAsset],
       [{ debitAmount: { ...usd('1'), assetScale: 3 } }, inOtherAsset],
