@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { type Call, type Fault, type FaultyPorts, faultAt } from './faulty-ports.ts'
+import { isReadOf } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
@@ -98,6 +99,11 @@ function sleepBefore(process: Process, concerns: (call: Call) => boolean) {
   return { wake, isAsleep: () => isAsleep }
 }
 
+/** Reads of the incoming payment once the money is held. */
+function readsReceiverOfHeld({ ports }: Process): (call: Call) => boolean {
+  return (call) => ports.calls.some(({ name }) => name === 'hold') && isReadOf('incoming-payment', call)
+}
+
 describe('a worker whose lease lapsed', () => {
   it.each(['hold', 'credit', 'settle', 'commit'] as const)('wakes up late in %s and changes nothing', async (step) => {
     for (let index = 1; index <= (step === 'commit' ? 5 : 1); index++) {
@@ -128,10 +134,7 @@ describe('a worker whose lease lapsed', () => {
     const tokens = await grantTokens(world)
     const prepared = await preparePayment(world, tokens)
     const late = world.start()
-    const sleep = sleepBefore(late, ({ name, arguments: [keys] }) => {
-      const isHeld = late.ports.calls.some((call) => call.name === 'hold')
-      return isHeld && name === 'get' && (keys as { kind: string }[]).some(({ kind }) => kind === 'incoming-payment')
-    })
+    const sleep = sleepBefore(late, readsReceiverOfHeld(late))
     const paid = pay(world, late, prepared)
     await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
     world.wallet.clock.advance(LEASE)
@@ -144,6 +147,37 @@ describe('a worker whose lease lapsed', () => {
     await recoverUntilQuiet(world)
     await checkMoney(world, { completedByCall: [prepared.incomingId] })
   })
+
+  it.each([
+    ['given the payment up', true, 'failed'],
+    ['paid', false, 'completed'],
+  ])(
+    'asks for no credit where another process has %s before it could reserve room',
+    async (_what, isGivenUp, state) => {
+      const world = await moneyWorld()
+      const tokens = await grantTokens(world)
+      const prepared = await preparePayment(world, tokens)
+      const late = world.start()
+      const isRead = readsReceiverOfHeld(late)
+      const sleep = sleepBefore(late, isRead)
+      const { plan } = late.ports
+      let reads = 0
+      // The first read spares the delivery one of its own, and fails: so the delivery reads, and sleeps.
+      late.ports.plan = (call) => (isRead(call) && reads++ === 0 ? 'throws' : plan(call))
+      const paid = pay(world, late, prepared)
+      await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+      expect(await lastState(world)).toBe('sending')
+      world.wallet.clock.advance(LEASE)
+      if (isGivenUp) await world.wallet.send('POST', `${prepared.incomingUrl}/complete`, { token: tokens.receiving })
+      await recoverUntilQuiet(world)
+      expect(await lastState(world)).toBe(state)
+      sleep.wake()
+      expect((await paid)?.status).toBe(201)
+      expect(late.ports.calls.map(({ name }) => name)).not.toContain('credit')
+      await recoverUntilQuiet(world)
+      await checkMoney(world, { completedByCall: isGivenUp ? [prepared.incomingId] : [] })
+    },
+  )
 
   it('gets the refusal of a credit that another process got', async () => {
     const world = await moneyWorld()

@@ -1,3 +1,4 @@
+import type { RailTransfer } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { usd } from '../support/test-wallet.ts'
 import type { Call, Fault } from './faulty-ports.ts'
@@ -7,6 +8,7 @@ import {
   incomingOf,
   isCredit,
   PEER,
+  type RailProcess,
   type RailWorld,
   railWorld,
   recoverReceiptsUntilQuiet,
@@ -54,6 +56,49 @@ describe('many transfers at once', () => {
     for (const { openPayments } of processes) await openPayments.drain()
     await recoverReceiptsUntilQuiet(world)
     expect(await world.rail.balance(PEER)).toEqual({ sent: 0n, received: 98n })
+    await checkReceived(world)
+  })
+
+  /** Tells two transfers of which each could be taken alone: both are looked at before either is taken. */
+  async function tellTogether(world: RailWorld, { rail, ports }: RailProcess, transfers: readonly RailTransfer[]) {
+    let letGo = (): void => undefined
+    const gone = new Promise<undefined>((resolve) => {
+      letGo = () => resolve(undefined)
+    })
+    ports.plan = ({ name }) => (name === 'account' ? gone : undefined)
+    const outcomes = transfers.map((transfer) => world.receive(rail, transfer))
+    const asked = () => ports.calls.filter(({ name }) => name === 'account').length
+    await expect.poll(asked, { interval: 1 }).toBe(transfers.length)
+    ports.plan = (call) => (isCredit(call) ? { refuse: 'account_closed' } : undefined)
+    letGo()
+    return Promise.all(outcomes)
+  }
+
+  it('INC-8 of which one is refused only as the other was faster keep that answer once there is room', async () => {
+    const world = await railWorld()
+    const process = world.startRail()
+    const id = await world.incoming({ incomingAmount: usd('10') })
+    const loser = transferOf(2, id, 7n)
+    expect(await tellTogether(world, process, [transferOf(1, id, 7n), loser])).toEqual(['received', 'over_remainder'])
+    // The ledger refuses the credit of the other one, so that nothing of the payment is taken any more.
+    await process.openPayments.drain()
+    expect(await incomingOf(world, id)).toMatchObject({ state: 'pending', reserved: { value: 0n } })
+    expect(await world.receive(world.rail, loser)).toBe('refused')
+    expect(await world.receive(world.rail, transferOf(3, id, 7n))).toBe('received')
+    await recoverReceiptsUntilQuiet(world)
+    await checkReceived(world)
+  })
+
+  it('INC-5 of which one is refused only as the account had no room for both keep that answer once it has', async () => {
+    const world = await railWorld()
+    const process = world.startRail()
+    const id = await world.incoming()
+    const [first, loser] = [transferOf(1, id, 7n, { most: 10n }), transferOf(2, id, 7n, { most: 10n })]
+    expect(await tellTogether(world, process, [first, loser])).toEqual(['received', 'over_limit'])
+    // The wallet trusts its peer with more by now.
+    expect(await world.receive(world.rail, { ...loser, most: 100n })).toBe('refused')
+    expect(await world.receive(world.rail, transferOf(3, id, 7n, { most: 100n }))).toBe('received')
+    await recoverReceiptsUntilQuiet(world)
     await checkReceived(world)
   })
 

@@ -302,6 +302,34 @@ describe('the signature of a repeat', () => {
     await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => rig.wallet.sendRaw(request()))
     expect((await expectStatus(201, create(rig, OUTGOING, 'k'))).body.id).not.toBe(first.body.id)
   })
+
+  it.each<[string, Sending]>([
+    ['', {}],
+    [' that brings a nonce', { nonce: 'one' }],
+  ])('SIG-24 of another body%s is used up by its conflict: nobody sends it once the key is free', async (_, more) => {
+    const rig = await shop()
+    const { ledger } = rig.wallet
+    const { hold } = ledger
+    let refuse = (): void => undefined
+    const isHeld = new Promise<void>((resolve) => {
+      ledger.hold = () =>
+        new Promise((answer) => {
+          refuse = () => answer({ ok: false, reason: 'not_allowed' })
+          resolve()
+        })
+    })
+    const first = create(rig, OUTGOING, 'k')
+    await isHeld
+    const { alter, request } = catcher()
+    const json = { ...OUTGOING.body(rig), debitAmount: usd('8') }
+    const conflict = await create(rig, OUTGOING, 'k', { json, alter, ...more })
+    expect([conflict.status, conflict.body.error.code]).toEqual([409, 'idempotency_conflict'])
+    ledger.hold = hold
+    refuse()
+    expect((await first).body.error.code).toBe('not_allowed')
+    await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => rig.wallet.sendRaw(request()))
+    await expectStatus(201, create(rig, OUTGOING, 'k', { json }))
+  })
 })
 
 describe('the Idempotency-Key field', () => {

@@ -15,6 +15,7 @@ import {
   invalidQuote,
   invalidReceiver,
   LIMITED_TO_ANOTHER_RECEIVER,
+  LONG_LIFETIMES,
   limitExceeded,
   type ObservedWallet,
   OVER_DEBIT_LIMIT,
@@ -316,9 +317,15 @@ describe('receivers that name ever other assets', () => {
     await expectStatus(201, payIn(world, 105))
   })
 
-  it('T-37 are a hundred at most for one grant', async () => {
-    const world = await remoteShop()
+  it.each<[string, object | undefined, number]>([
+    ['one grant', undefined, 0],
+    ['all windows of one grant together', { interval: 'R/2026-03-01T00:00:00Z/P1D' }, 24 * 3600 * 1000],
+  ])('T-37 are a hundred at most for %s', async (_what, limits, pause) => {
+    const overrides = { settings: { lifetimes: LONG_LIFETIMES } }
+    const world = await remoteShop({ overrides, ...(limits && { limits: { ...limits } }) })
     for (let index = 0; index < 100; index++) await expectStatus(201, payIn(world, index))
+    await world.wallet.openPayments.drain()
+    world.wallet.clock.advance(pause)
     const refusal = limitExceeded('the grant has paid receivers in too many assets')
     await expectRefusal(world.wallet, refusal, () => payIn(world, 100))
     await expectStatus(201, payIn(world, 0))

@@ -11,6 +11,7 @@ import {
   expectStatus,
   invalidQuote,
   invalidRequest,
+  LONG_LIFETIMES,
   limitExceeded,
   NO_EXCHANGE,
   NOTHING_SPENT,
@@ -112,13 +113,20 @@ describe('a directory that gives an account another asset than the ledger', () =
 })
 
 describe('a wallet that has changed an account since the last payment of a grant', () => {
-  it('AMT-5 adds no amounts of two assets: a grant that has spent the old one pays no more', async () => {
+  const WINDOW = 24 * 3600 * 1000
+
+  it.each<[string, object | undefined, number]>([
+    ['pays no more', undefined, 0],
+    ['pays no more in the next window of its interval either', { interval: 'R/2026-03-01T00:00:00Z/P1D' }, WINDOW],
+  ])('AMT-5 adds no amounts of two assets: a grant that has spent the old one %s', async (_how, limits, pause) => {
     const { wallet, spending, incoming } = await shop({
-      overrides: { pricing: { price: async () => ({ rate: '1' }) } },
+      ...(limits && { limits: { ...limits } }),
+      overrides: { pricing: { price: async () => ({ rate: '1' }) }, settings: { lifetimes: LONG_LIFETIMES } },
     })
     const pay = (debitAmount: unknown): Promise<Answer> =>
       askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount })
     await expectStatus(201, pay(usd('5')))
+    wallet.clock.advance(pause)
     const before = wallet.directory.get(ALICE)
     const euros = { assetCode: 'EUR', assetScale: 4 }
     const { account } = wallet.ledger
@@ -130,7 +138,7 @@ describe('a wallet that has changed an account since the last payment of a grant
     wallet.ledger.account = account
     if (before) wallet.directory.set(ALICE, before)
     await expectStatus(201, pay(usd('6')))
-    expect(await spentOf(wallet, spending)).toEqual(spent('11'))
+    expect(await spentOf(wallet, spending)).toEqual(spent(pause === 0 ? '11' : '6'))
   })
 })
 
