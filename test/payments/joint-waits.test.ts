@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { COMPANY_MILLISECONDS } from '../../src/payments/create-payment.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
+import type { Call } from './faulty-ports.ts'
 import {
   amountOf,
+  createdBy,
+  debits,
   end,
   giveTogether,
   intents,
@@ -90,6 +93,41 @@ describe('an order that shares a commit', () => {
     expect(intents(process)).toEqual([1, 1, 1])
     // What it was late with is not asked for once more, or everybody behind it would wait for that too.
     expect(asked()).toBe(1)
+    await process.openPayments.drain()
+    expect(await spentBy(world)).toBe(31n)
+    await end(world)
+  })
+
+  it('QUO-7 that was late for it reads its quote again where another order has taken that meanwhile', async () => {
+    const { world, process, order, tokens, incomingUrl } = await scene()
+    const quoteId = await quoteOf(world, tokens, incomingUrl, '20')
+    const sign = (metadata: object) => {
+      const json = { walletAddress: ALICE, quoteId, metadata }
+      return signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json)
+    }
+    const others = [await order('10'), await sign({ order: 'late' })]
+    const { answers, letGo } = await lineUp(process, await order('1'), others)
+    const [read, commit] = [gate(), gate()]
+    const reads = () => process.ports.calls.filter((call) => isReadOf('quote', call)).length
+    const isOwnCommit = (call: Call): boolean => createdBy(call) > 0 && debits(call).includes(20n)
+    process.ports.plan = (call) => {
+      if (isReadOf('quote', call)) return read.opened
+      return isOwnCommit(call) ? commit.opened : undefined
+    }
+    letGo()
+    await expect.poll(reads, { interval: 1 }).toBe(1)
+    world.wallet.clock.advance(COMPANY_MILLISECONDS)
+    expect((await answers[1])?.status).toBe(201)
+    read.open()
+    await expect.poll(() => process.ports.calls.some(isOwnCommit), { interval: 1 }).toBe(true)
+    expect(reads()).toBe(1)
+    const faster = world.start()
+    expect((await ask(faster, await sign({ order: 'faster' })))?.status).toBe(201)
+    await faster.openPayments.drain()
+    commit.open()
+    expect(await answers[2]).toMatchObject({ status: 400, body: { error: { code: 'invalid_quote' } } })
+    expect(reads()).toBe(2)
+    expect(process.ports.calls.filter(isOwnCommit)).toHaveLength(1)
     await process.openPayments.drain()
     expect(await spentBy(world)).toBe(31n)
     await end(world)
