@@ -139,3 +139,33 @@ describe('a host that takes its time over events', () => {
     expect(await world.storage.all('event')).toEqual([])
   })
 })
+
+describe('recover()', () => {
+  it('looks for events a lease after a look that hangs, and then too in one call at a time', async () => {
+    const world = await moneyWorld()
+    const { openPayments, ports } = world.start()
+    const answers: (() => void)[] = []
+    ports.plan = ({ name, arguments: [kind] }) =>
+      name === 'due' && kind === 'event'
+        ? new Promise((resolve) => void answers.push(() => resolve(undefined)))
+        : undefined
+    /** How often the storage was asked for events once the call has got as far as it can. */
+    const recover = async (): Promise<number> => {
+      void openPayments.recover()
+      await turns(30)
+      return answers.length
+    }
+    expect(await recover()).toBe(1)
+    world.wallet.clock.advance(LEASE - 1)
+    expect(await recover()).toBe(1)
+    world.wallet.clock.advance(1)
+    expect(await recover()).toBe(2)
+    // The first look is over, the second is not.
+    answers[0]?.()
+    await turns(30)
+    expect(await recover()).toBe(2)
+    answers[1]?.()
+    await turns(30)
+    expect(await recover()).toBe(3)
+  })
+})

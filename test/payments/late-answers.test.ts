@@ -1,8 +1,8 @@
-import type { Ledger, OpenPayments } from 'open-payments-server'
+import type { Change, Ledger, OpenPayments } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { createLateAnswers } from '../../src/payments/late-answers.ts'
 import { checkMoney } from './money-invariants.ts'
-import { grantTokens, moneyWorld, pay, preparePayment, type World } from './money-world.ts'
+import { grantTokens, LEASE, moneyWorld, pay, preparePayment, type World } from './money-world.ts'
 
 const DEADLINE = 3000
 
@@ -79,6 +79,41 @@ describe('a ledger that answers every call only after its deadline', () => {
     expect(await passTime(world, pay(world, process, prepared))).toMatchObject({ status: 201 })
     await recoverSlowly(world, process.openPayments)
     expect((await world.storage.all('outgoing-payment')).map(({ value }) => value.state)).toEqual(['failed'])
+    await checkMoney(world)
+  })
+})
+
+describe('a process that is held up for a lease once it has committed that a payment is created', () => {
+  it('tells its host nothing that another one has told by then', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    let wake = (): void => undefined
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    let isAsleep = false
+    const isCreated = (change: Change): boolean =>
+      change.action === 'insert' && change.kind === 'event' && change.value.event.type === 'outgoing_payment.created'
+    const process = world.start(({ storage }) => ({
+      storage: {
+        ...storage,
+        commit: async (changes) => {
+          const outcome = await storage.commit(changes)
+          isAsleep = changes.some(isCreated)
+          if (isAsleep) await woken
+          return outcome
+        },
+      },
+    }))
+    const answer = pay(world, process, prepared)
+    await expect.poll(() => isAsleep, { interval: 1 }).toBe(true)
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.openPayments.recover()
+    await world.wallet.openPayments.drain()
+    wake()
+    expect(await answer).toMatchObject({ status: 201 })
+    const told = world.told().filter((event) => 'outgoingPayment' in event)
+    expect(told.map(({ type }) => type)).toEqual(['outgoing_payment.created', 'outgoing_payment.completed'])
     await checkMoney(world)
   })
 })

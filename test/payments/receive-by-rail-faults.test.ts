@@ -8,6 +8,7 @@ import {
   incomingOf,
   isCredit,
   PEER,
+  type RailProcess,
   type RailWorld,
   railWorld,
   recoverReceiptsUntilQuiet,
@@ -173,6 +174,44 @@ describe('a ledger', () => {
     await world.wallet.openPayments.drain()
     expect(await incomingOf(world, id)).toMatchObject({ state: 'completed' })
     expect(world.wallet.events.filter(({ type }) => type === 'credit_refused')).toHaveLength(1)
+    await checkReceived(world)
+  })
+
+  it('that fails is asked three times by one worker, a moment apart', async () => {
+    const world = await railWorld()
+    const asked: number[] = []
+    const credit = async (): Promise<never> => {
+      asked.push(world.wallet.clock.now())
+      throw new Error('the ledger starts anew')
+    }
+    const process = world.startRail({ ledger: { ...world.ledger, credit } })
+    await tell(world, process, transferOf(1, await world.incoming(), 5n))
+    const pauses = asked.slice(1).map((at, index) => at - (asked[index] ?? 0))
+    expect(pauses).toHaveLength(2)
+    for (const pause of pauses) expect(pause >= 80 && pause <= 160).toBe(true)
+    await recoverReceiptsUntilQuiet(world)
+    await checkReceived(world)
+  })
+
+  it('is asked by one process for a whole lease, also about what was taken under a shorter one', async () => {
+    const world = await railWorld()
+    const first = world.startRail()
+    faultAt(first.ports, 1, 'crashes before', isCredit)
+    const takenAt = world.wallet.clock.now()
+    await tell(world, first, transferOf(1, await world.incoming(), 5n))
+    // The wallet has started its processes anew since then.
+    const settings = { limits: { leaseSeconds: (2 * LEASE) / 1000 } }
+    const [second, third] = [world.startRail({ settings }), world.startRail({ settings })]
+    second.ports.plan = (call) => (isCredit(call) ? 'hangs' : undefined)
+    const recoverAt = (process: RailProcess, milliseconds: number): Promise<number> => {
+      world.wallet.clock.advance(takenAt + milliseconds - world.wallet.clock.now())
+      return process.openPayments.recover()
+    }
+    expect(await recoverAt(second, LEASE)).toBe(1)
+    expect(await recoverAt(third, 3 * LEASE - 1)).toBe(0)
+    expect(await recoverAt(third, 3 * LEASE)).toBe(1)
+    expect(third.ports.calls.filter(isCredit)).toHaveLength(1)
+    await recoverReceiptsUntilQuiet(world)
     await checkReceived(world)
   })
 

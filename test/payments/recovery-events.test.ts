@@ -1,6 +1,7 @@
 import type { OpenPaymentsEvent } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { BASE, BOB, usd } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
@@ -70,6 +71,63 @@ describe('the events of recover()', () => {
     expect(heard.filter(({ type }) => type === 'recovered')).toMatchObject([
       { payments: 0, events: 100, isFull: true },
       { payments: 0, events: 1, isFull: false },
+    ])
+  })
+
+  it('that cannot be read end no process, where nobody waits for them as there is more money to move on', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    for (let count = 0; count < 100; count++) {
+      const process = world.start()
+      faultAt(process.ports, 1, 'crashes before', ({ name }) => name === 'credit')
+      await pay(world, process, await preparePayment(world, tokens, { from: 'incoming payment' }))
+    }
+    world.wallet.clock.advance(LEASE)
+    const { openPayments, ports } = world.start()
+    ports.plan = ({ name, arguments: [kind] }) => (name === 'due' && kind === 'event' ? 'throws' : undefined)
+    const unhandled: unknown[] = []
+    const hear = (reason: unknown): void => void unhandled.push(reason)
+    process.on('unhandledRejection', hear)
+    try {
+      expect(await openPayments.recover()).toBe(100)
+      await openPayments.drain()
+      await turns(10)
+    } finally {
+      process.off('unhandledRejection', hear)
+    }
+    expect(unhandled).toEqual([])
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+
+  it('leave a host that takes the first event of a payment and not the second alone for ever longer', async () => {
+    const tried: string[] = []
+    let isTaken = (_type: string): boolean => false
+    const onEvent = async (event: OpenPaymentsEvent): Promise<void> => {
+      if (!('outgoingPayment' in event && 'id' in event)) return
+      tried.push(event.type)
+      if (!isTaken(event.type)) throw new Error('the host is busy')
+    }
+    const world = await moneyWorld({ onEvent })
+    const { recover, drain } = world.wallet.openPayments
+    const prepared = await preparePayment(world, await grantTokens(world))
+    await pay(world, world.start(), prepared)
+    isTaken = (type) => type === 'outgoing_payment.created'
+    tried.length = 0
+    for (const pause of [LEASE, LEASE, 2 * LEASE, 4 * LEASE]) {
+      world.wallet.clock.advance(pause - 1)
+      const before = tried.length
+      await recover()
+      await drain()
+      expect(tried).toHaveLength(before)
+      world.wallet.clock.advance(1)
+      await recover()
+      await drain()
+      expect(tried.at(-1)).toBe('outgoing_payment.completed')
+    }
+    expect(tried).toEqual([
+      'outgoing_payment.created',
+      ...Array.from({ length: 4 }, () => 'outgoing_payment.completed'),
     ])
   })
 
