@@ -38,6 +38,24 @@ function forgetfulStorage(): { readonly storage: Storage; forget(kind: RecordKin
   }
 }
 
+describe('a grant that is over', () => {
+  const DAY = 24 * 3600 * 1000
+
+  it('T-37 is forgotten after 30 days where no owner gave it, though it was given', async () => {
+    const wallet = await authWallet()
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    expect((await cancel(wallet, grant)).status).toBe(204)
+    const grants = async () => {
+      await wallet.openPayments.sweep()
+      return (await wallet.records()).filter(({ kind }) => kind === 'grant')
+    }
+    wallet.clock.advance(30 * DAY - 1)
+    expect(await grants()).toHaveLength(1)
+    wallet.clock.advance(1)
+    expect(await grants()).toEqual([])
+  })
+})
+
 describe('a record that is deleted while a request is under way', () => {
   async function forgetting(): Promise<{ readonly wallet: AuthWallet; forget(kind: RecordKind, after: number): void }> {
     const { storage, forget } = forgetfulStorage()

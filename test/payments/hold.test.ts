@@ -223,9 +223,10 @@ describe('the repeat of an order under its key, in another process', () => {
   const isHold = ({ name }: Call): boolean => name === 'hold'
 
   /** A prepared payment, and the same order of it under one key for any process, a second later each time. */
-  const repeatedOrder = async () => {
+  const repeatedOrder = async (amount = '10') => {
     const world = await moneyWorld()
-    const prepared = await preparePayment(world, await grantTokens(world), { from: 'incoming payment', incoming: {} })
+    const from = 'incoming payment'
+    const prepared = await preparePayment(world, await grantTokens(world), { from, incoming: {}, amount })
     const order = async (process: Process) => {
       world.wallet.clock.advance(1000)
       return pay(world, process, prepared, keyed('k'))
@@ -233,11 +234,15 @@ describe('the repeat of an order under its key, in another process', () => {
     return { world, order, one: world.start(), other: world.start() }
   }
 
-  it('OUT-12 is refused where the hold was refused before it could read the payment', async () => {
-    const { world, order, one, other } = await repeatedOrder()
+  it.each([
+    ['not_allowed', '10', { canSend: false, canReceive: true }],
+    ['account_closed', '10', { canSend: false, canReceive: false }],
+    ['insufficient_funds', '100001', { canSend: true, canReceive: true }],
+  ])('OUT-12 is refused with %s where the hold was before it could read the payment', async (code, amount, alice) => {
+    const { world, order, one, other } = await repeatedOrder(amount)
     one.ports.plan = (call) => (isHold(call) ? 'crashes before' : undefined)
     expect(await order(one)).toBeUndefined()
-    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    await world.ledger.setPermissions('alice', alice)
     const recover = (): Promise<number> => {
       world.wallet.clock.advance(LEASE)
       return world.wallet.openPayments.recover()
@@ -249,7 +254,7 @@ describe('the repeat of an order under its key, in another process', () => {
       await recovered
       return undefined
     }
-    expect(await order(other)).toMatchObject({ status: 403, body: { error: { code: 'not_allowed' } } })
+    expect(await order(other)).toMatchObject({ status: 403, body: { error: { code } } })
     expect(await recovered).toBe(1)
     expect(other.ports.calls.filter(isHold)).toEqual([])
     await checkMoney(world)

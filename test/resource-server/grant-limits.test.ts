@@ -48,6 +48,12 @@ async function pay(rig: Shop, value: string, token = rig.spending): Promise<Answ
   })
 }
 
+/** A ledger in which the largest amounts can be paid more than once. */
+function wealthy(): ReturnType<typeof memoryLedger> {
+  const money = { assetCode: 'USD', assetScale: 2, balance: 40n * 10n ** 18n }
+  return memoryLedger({ accounts: ['alice', 'bob'].map((account) => ({ account, ...money })) })
+}
+
 const NO_WINDOW = limitExceeded('no window of the interval is current')
 
 function refusePay(rig: Shop, value: string, refusal = OVER_DEBIT_LIMIT): Promise<Answer> {
@@ -170,9 +176,7 @@ describe('a limit on the sum of payments (LIM-1)', () => {
     ['without limits', undefined],
     ['with an interval alone', { interval: 'R/2026-01-01T00:00:00Z/P1M' }],
   ])('LIM-11 AMT-1 a grant %s spends no more than an amount can be', async (_name, limits) => {
-    const money = { assetCode: 'USD', assetScale: 2, balance: 40n * 10n ** 18n }
-    const ledger = memoryLedger({ accounts: ['alice', 'bob'].map((account) => ({ account, ...money })) })
-    const rig = await shop({ ...(limits && { limits: { ...limits } }), overrides: { ledger } })
+    const rig = await shop({ ...(limits && { limits: { ...limits } }), overrides: { ledger: wealthy() } })
     const other = await createIncoming(rig.wallet, rig.receiving)
     await expectStatus(201, pay(rig, '12000000000000000000'))
     const again = { ...rig, incoming: other }
@@ -183,6 +187,27 @@ describe('a limit on the sum of payments (LIM-1)', () => {
     )
     await expectStatus(201, pay(again, '6446744073709551615'))
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('18446744073709551615'))
+  })
+
+  it('LIM-11 AMT-1 in each window of its interval a grant spends what an amount can be', async () => {
+    const overrides = { ledger: wealthy(), settings: { lifetimes: LONG_LIFETIMES } }
+    const rig = await shop({ limits: { interval: 'R/2026-03-01T00:00:00Z/P1D' }, overrides })
+    await expectStatus(201, pay(rig, '12000000000000000000'))
+    rig.wallet.clock.advance(DAY)
+    const next = { ...rig, incoming: await createIncoming(rig.wallet, rig.receiving) }
+    await expectStatus(201, pay(next, '12000000000000000000'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('12000000000000000000'))
+  })
+
+  it.each([
+    ['debits', '0.5', '12000000000000000000', '6446744073709551616'],
+    ['amounts received', '2', '6000000000000000000', '3223372036854775808'],
+  ])('LIM-11 AMT-1 the sum of the %s alone is no more than an amount can be', async (_what, rate, first, over) => {
+    const rig = await shop({ overrides: { ledger: wealthy(), pricing: { price: async () => ({ rate }) } } })
+    await expectStatus(201, pay(rig, first))
+    const again = { ...rig, incoming: await createIncoming(rig.wallet, rig.receiving) }
+    await refusePay(again, over, limitExceeded('the grant would have spent more than an amount can be'))
+    await expectStatus(201, pay(again, String(BigInt(over) - 1n)))
   })
 
   it('GRT-10 a limit that no payment could ever meet is refused when it is asked for', async () => {
