@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Fault } from './faulty-ports.ts'
+import { checkMoney } from './money-invariants.ts'
 import { eventsOf, grantTokens, moneyWorld, pay, preparePayment } from './money-world.ts'
 
 /** A payment of which some calls of the ledger meet a fault, and what is told of it. */
@@ -48,6 +49,26 @@ describe('a fault of the ledger', () => {
       await pay(world, process, prepared)
       expect(eventsOf(world, 'payment_stalled')[0]?.reason).toBe('the ledger failed')
     }
+  })
+
+  it('leaves each step of a payment three tries in a row', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    // The request itself asks for the hold, too.
+    const left = new Map([
+      ['hold', 3],
+      ['credit', 2],
+    ])
+    process.ports.plan = ({ name }) => {
+      const faults = left.get(name) ?? 0
+      left.set(name, faults - 1)
+      return faults > 0 ? 'throws' : undefined
+    }
+    expect((await pay(world, process, prepared))?.status).toBe(201)
+    expect(eventsOf(world, 'payment_stalled')).toEqual([])
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+    await checkMoney(world)
   })
 
   it('names the account that could not be read', async () => {

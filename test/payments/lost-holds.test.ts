@@ -4,6 +4,7 @@ import type { Call } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
+  eventsOf,
   grantTokens,
   keyed,
   moneyWorld,
@@ -56,6 +57,7 @@ async function holdBeside(before: (world: World, call: Call) => void, ends: (cal
 
 async function expectUnknown({ world, one, answer }: Awaited<ReturnType<typeof holdBeside>>): Promise<void> {
   expect(answer?.status).toBe(503)
+  expect(eventsOf(world, 'fault').map(({ message }) => message)).toContain('a payment is left to recovery')
   expect(one.ports.calls.map(({ name }) => name)).not.toContain('credit')
   await recoverUntilQuiet(world)
   expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { type Call, type Fault, type FaultyPorts, faultAt } from './faulty-ports.ts'
-import { isReadOf } from './joint-world.ts'
+import { changesOf, isCommit, isReadOf } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
+  eventsOf,
   grantTokens,
   LEASE,
   moneyWorld,
@@ -197,7 +198,50 @@ describe('a worker whose lease lapsed', () => {
     await checkMoney(world)
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 0n })
   })
+
+  /** Wakes a process up once another one has moved its payment to this end. */
+  async function wakeAtEnd(world: World, { isAsleep, wake }: ReturnType<typeof sleepBefore>, state: string) {
+    await expect.poll(isAsleep, { interval: 1 }).toBe(true)
+    world.wallet.clock.advance(LEASE)
+    await recoverUntilQuiet(world)
+    expect(await lastState(world)).toBe(state)
+    wake()
+  }
+
+  it('tells of no payment that it stalls where another process has moved that on', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const late = world.start()
+    const tries = (): number => late.ports.calls.filter(({ name }) => name === 'credit').length
+    const sleep = sleepBefore(late, (call) => tries() === 3 && writesPayment(call))
+    const { plan } = late.ports
+    late.ports.plan = (call) => (call.name === 'credit' ? 'throws' : plan(call))
+    const paid = pay(world, late, prepared)
+    await wakeAtEnd(world, sleep, 'completed')
+    expect((await paid)?.status).toBe(201)
+    expect(eventsOf(world, 'payment_stalled')).toEqual([])
+    await checkMoney(world)
+  })
+
+  it('stops where another process has written the end that it wants to write', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    await world.ledger.setPermissions('bob', { canSend: false, canReceive: false })
+    const late = world.start()
+    const isReleased = (): boolean => late.ports.calls.some(({ name }) => name === 'release')
+    let ends = 0
+    const sleep = sleepBefore(late, (call) => isReleased() && writesPayment(call) && ++ends > 0)
+    const paid = pay(world, late, prepared)
+    await wakeAtEnd(world, sleep, 'failed')
+    expect((await paid)?.status).toBe(201)
+    expect(ends).toBe(1)
+    expect(eventsOf(world, 'fault')).toEqual([])
+    await checkMoney(world)
+  })
 })
+
+const writesPayment = (call: Call): boolean =>
+  isCommit(call) && changesOf(call).some(({ kind }) => kind === 'outgoing-payment')
 
 async function lastState(world: World): Promise<string | undefined> {
   return (await world.storage.all('outgoing-payment'))[0]?.value.state

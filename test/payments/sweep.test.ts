@@ -180,6 +180,19 @@ describe('sweep() and what nobody can use any more', () => {
     expect(await world.storage.all('quote')).toMatchObject([{ value: { state: 'used' } }])
   })
 
+  it('QUO-7 deletes the quote of an order that was refused just as late', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    expect((await pay(world, world.start(), prepared))?.status).toBe(403)
+    world.wallet.clock.advance(300_000 + DAY - 1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('quote')).toMatchObject([{ value: { state: 'open' } }])
+    world.wallet.clock.advance(1)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('quote')).toEqual([])
+  })
+
   it('QUO-7 keeps a used quote whose payment was held without an answer', async () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
