@@ -101,6 +101,16 @@ describe('fields', () => {
     },
   )
 
+  it.each([4096, 4097])(
+    'SIG-35 T-36 converts another component after 8192 characters, and none after more (%i twice)',
+    async (length) => {
+      const verdict = length === 4096 ? 'accepted' : 'too much is covered with "sf", "key" or "bs"'
+      const text = 'v'.repeat(length - 2)
+      const lines: readonly Line[] = [...LINES, ['"priority";sf', `a=${text}`], ['"priority";key="a"', text]]
+      expect(await judge(signByHand({ lines, headers: { ...HEADERS, priority: [`a=${text}`] } }))).toBe(verdict)
+    },
+  )
+
   it.each<[Line, Draft['headers']]>([
     [['"priority";sf', `a=${'v'.repeat(5000)}`], { priority: [`a=${'v'.repeat(5000)}`] }],
     [['"x-a";bs', `:${btoa('v'.repeat(7000))}:`], { 'x-a': ['v'.repeat(7000)] }],

@@ -405,6 +405,23 @@ describe('a limit', () => {
     expect(await world.finish(delivery)).toMatchObject(delivered(4000n, 4000n))
   })
 
+  it('that is not known ends no call before what became of packets is kept', async () => {
+    let asked = 0
+    const settled = () => {
+      if (++asked === 2) throw new Error('the books are away')
+      return 0n
+    }
+    const { receiver, path, clock, order } = await senderScene()
+    const keep = async (index: number): Promise<void> => {
+      if (index === 1) throw new Error('the storage is away')
+    }
+    const world = senderWorld({
+      ...{ details: receiver.details, send: path.send, clock, keep },
+      peer: { maxPacketAmount: 100n, limits: { sending: 9000n }, settled },
+    })
+    await expect(world.deliver(order(4000n, 4000n))).rejects.toThrow('the storage is away')
+  })
+
   it('that is not known within three seconds is asked for again', async () => {
     let isAsked = false
     const { world, order, amounts, clock } = await limited(9000n, () => {

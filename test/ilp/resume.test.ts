@@ -104,6 +104,50 @@ describe('several processes', () => {
 })
 
 describe('what is written down', () => {
+  it('says of what is in flight how much left, and the least that arrives of it', async () => {
+    const { world, order } = await senderScene({ hops: [HOPS[1]] })
+    expect(await world.deliver(order(1000n, 910n))).toMatchObject({ outcome: 'delivered' })
+    expect(world.records[0]?.inFlight).toEqual({ sent: 1000n, received: 910n })
+  })
+
+  it('holds what arrived by the receiver’s word, so that it has all also by the words of two calls', async () => {
+    let [percent, settled] = [100n, 0n]
+    const changing = {
+      get numerator() {
+        return 9n * percent
+      },
+      denominator: 1000n,
+    }
+    const { world, order, receiver } = await senderScene({
+      ...{ isIdempotent: true, hops: [changing] },
+      peer: { maxPacketAmount: 5_000n, limits: { sending: 100_000n }, settled: () => settled },
+      receiver: {
+        refuse() {
+          percent = 110n
+          return receiver.total() >= 100_000n ? { code: 'F99' } : undefined
+        },
+      },
+    })
+    const delivery = order(112_234n, 100_000n, { isFixedReceive: true })
+    expect(await world.deliver(delivery)).toEqual({ outcome: 'later', reason: 'sending_limit' })
+    expect(receiver.total()).toBeLessThan(100_000n)
+    settled = -1_000_000n
+    expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
+  })
+
+  it('of packets that cannot be asked about is unknown once the last of them has expired, and a margin', async () => {
+    const { world, order, clock } = await senderScene()
+    const packets = [1_000, 31_000].map((life, at) => [`${at}`, '100', '100', `${clock.now() + life}`])
+    const inFlight = { sent: 200n, received: 200n }
+    const left = { ...NOTHING, inFlight, notes: JSON.stringify({ next: '2', packets }) }
+    clock.advance(40_999)
+    const waiting = { outcome: 'later', reason: 'in_flight' }
+    expect(await world.deliverFrom(left, order(1000n, 1000n))).toEqual(waiting)
+    clock.advance(1)
+    const unknown = { outcome: 'unknown', progress: { ...NOTHING, inFlight } }
+    expect(await world.deliverFrom(left, order(1000n, 1000n))).toMatchObject(unknown)
+  })
+
   it('never uses a sequence twice, however often it is gone on with', async () => {
     const { world, order, path, read } = await senderScene({ isIdempotent: true, hops: [{ most: 100n }] })
     for (const diesAt of [9, 7, 5, 11]) {

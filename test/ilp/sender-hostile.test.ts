@@ -1,6 +1,6 @@
 import { webCryptography } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import type { Mishap } from './sender-path.ts'
+import { type Mishap, testPath } from './sender-path.ts'
 import { senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
 
@@ -42,6 +42,20 @@ describe('a receiver that says that more has arrived than can', () => {
     const { world, order, receiver: taken } = await senderScene({ receiver, peer: { maxPacketAmount: 100n } })
     expect(await world.deliver(order(1000n, 1000n, FIXED_RECEIVE))).toMatchObject(delivered(1000n, 1000n))
     expect(taken.total()).toBe(1000n)
+  })
+
+  it('T-47 is not believed where what leaves is one to one and it takes no more either', async () => {
+    const refuse = () => (taken.total() >= 800n ? { code: 'F99' } : undefined)
+    const {
+      world,
+      order,
+      receiver: taken,
+    } = await senderScene({
+      receiver: { ...receiver, refuse },
+      peer: { maxPacketAmount: 100n },
+    })
+    const progress = { sent: 800n, received: 800n, inFlight: NOTHING }
+    expect(await world.deliver(order(1000n, 1000n, FIXED_RECEIVE))).toMatchObject({ outcome: 'ended', progress })
   })
 })
 
@@ -129,6 +143,24 @@ describe('a receiver that says that nothing has arrived', () => {
     const result = await world.deliver(order(10_000n, 10_000n))
     expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: 10_000n } })
     expect(receiver.total()).toBe(10_000n)
+  })
+})
+
+describe('somebody for whom everything is too much', () => {
+  it('is asked no more in this call once 65 packets were refused for that, and none came through', async () => {
+    const { receiver, clock, order } = await senderScene()
+    const amount = 720_720n
+    // Parts that leave no rest, which would come through.
+    const parts = [2n, 3n, 4n, 5n, 6n, 7n, 8n, 9n, 10n, 11n, 12n, 13n, 14n, 15n, 16n].map((count) => amount / count)
+    const hop = { most: amount }
+    const path = testPath(receiver, clock, [hop], (packet) => {
+      hop.most = parts.find((part) => part < packet.amount) ?? 0n
+      return undefined
+    })
+    const world = senderWorld({ details: receiver.details, send: path.send, clock })
+    expect(await world.deliver(order(amount, amount))).toEqual({ outcome: 'later', reason: 'F08' })
+    expect(path.sent.length).toBeGreaterThanOrEqual(65)
+    expect(path.sent.length).toBeLessThan(65 + 8)
   })
 })
 

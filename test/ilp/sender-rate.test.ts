@@ -1,7 +1,9 @@
 import fc from 'fast-check'
+import type { DeliveryResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { leavingFor } from '../../src/protocol/price.ts'
 import { checkProperty, PROPERTY_MILLISECONDS } from '../properties/property-parameters.ts'
+import { turns } from '../support/turns.ts'
 import { type Mishap, testPath } from './sender-path.ts'
 import { type SceneTerms, senderScene } from './sender-scene.ts'
 import { senderWorld } from './sender-world.ts'
@@ -86,6 +88,92 @@ describe('a payment that is to deliver an amount, over an exchange', () => {
       expect(path.sent.length).toBeLessThan(30)
     },
   )
+
+  it('goes on where tests fare too well also while all that has left is still in the air', async () => {
+    const { receiver, delivery, clock } = await scene()
+    let [fare, settled] = [1n, 0n]
+    const answer: typeof receiver.answer = (prepare, amount, now) =>
+      receiver.answer(prepare, prepare.expiresAt - now <= TEST_MILLISECONDS ? amount * fare : amount, now)
+    const world = senderWorld({
+      ...{ details: receiver.details, clock, send: testPath({ answer }, clock, HOPS).send },
+      peer: {
+        ...{ isIdempotent: true, maxPacketAmount: 200_000n },
+        ...{ limits: { sending: 200_000n }, settled: () => settled },
+      },
+    })
+    for (let diesAt = 1; world.records.length === 0; diesAt++) await world.deliver(delivery, diesAt)
+    expect(world.progress()).toMatchObject({ ...NOTHING, inFlight: { sent: 200_000n } })
+    ;[fare, settled] = [1000n, -1_000_000n]
+    expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
+    expect(receiver.total()).toBe(WANTED)
+  })
+
+  it('begins where a unit more arrives than rounding left when the price was made', async () => {
+    const { world, order, receiver } = await scene({
+      hops: [{ numerator: 11n, denominator: 100n }],
+      peer: { maxPacketAmount: 100n },
+    })
+    // The price says 10 of 100.
+    expect(await world.deliver(order(1000n, 99n, FIXED_RECEIVE))).toMatchObject({ outcome: 'delivered' })
+    expect(receiver.total()).toBe(99n)
+  })
+
+  it.each([
+    ['as many units of another asset', 'USD', 101n, 1000n, 1000n, 991n],
+    ['fewer units of the same asset', 'EUR', 100n, 1010n, 1000n, 1000n],
+  ])('asks first what arrives also of %s', async (_, assetCode, percent, most, wanted, needed) => {
+    const hops = [{ numerator: percent, denominator: 100n }]
+    const { world, order, amounts } = await senderScene({ hops })
+    const receiveAmount = { assetCode, assetScale: 2, value: wanted }
+    const result = await world.deliver(order(most, wanted, { ...FIXED_RECEIVE, receiveAmount }))
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: needed, received: wanted } })
+    expect(amounts()).toEqual([most, needed])
+  })
+
+  it('asks with no more than is to leave, whatever the peer takes', async () => {
+    const hops = [{ numerator: 92n, denominator: 100n }]
+    const { world, order, amounts } = await senderScene({ hops, peer: { maxPacketAmount: 5_000n } })
+    expect(await world.deliver(order(1010n, 910n, FIXED_RECEIVE))).toMatchObject({ outcome: 'delivered' })
+    expect(amounts()).toEqual([1010n, 990n])
+  })
+
+  it('goes by the rate of the price where no more arrives of what it asks with than has to', async () => {
+    const { world, order, amounts } = await senderScene({ hops: [{ numerator: 9n, denominator: 10n }] })
+    expect(await world.deliver(order(1000n, 900n, FIXED_RECEIVE))).toMatchObject({ outcome: 'delivered' })
+    expect(amounts()).toEqual([1000n, 990n, 10n])
+  })
+
+  it.each([
+    ['no connection', 'unreachable', 1],
+    ['token refused', 'unauthorized', 1],
+    ['refused on the way', 'R00', 0],
+  ] as const)('waits where all that it asks with meets: %s', async (mishap, reason, told) => {
+    const { world, delivery } = await scene({ testMishap: () => mishap })
+    expect(await world.deliver(delivery)).toEqual({ outcome: 'later', reason })
+    expect(world.events).toMatchObject(told === 1 ? [{ type: 'rail_unavailable', reason }] : [])
+  })
+
+  it('asks for five seconds at most', async () => {
+    const { receiver, delivery, clock } = await scene()
+    let isAsked = false
+    const send = () => {
+      isAsked = true
+      return new Promise<never>(() => {})
+    }
+    let result: DeliveryResult | undefined
+    const delivering = senderWorld({ details: receiver.details, clock, send })
+      .deliver(delivery)
+      .then((answer) => {
+        result = answer
+      })
+    while (!isAsked) await turns(1)
+    clock.advance(4_999)
+    await turns(20)
+    expect(result).toBeUndefined()
+    clock.advance(1)
+    await delivering
+    expect(result).toEqual({ outcome: 'later', reason: 'unreachable' })
+  })
 
   it.each([101n, 103n, 106n, 110n, 120n])(
     'has arrived where the receiver has all sooner than it could tell, at %d %% of the rate, and takes no more',

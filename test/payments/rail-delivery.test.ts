@@ -238,6 +238,15 @@ describe('a delivery that is to go on later', () => {
     expect((await onlyPayment(world)).value).toMatchObject({ attempts: 1, delivery: { sent: '1' } })
   })
 
+  it('keeps its pauses long where what is recorded moves no money', async () => {
+    const world = await paidBy(async (_delivery, start, record) => {
+      await record(start)
+      return { outcome: 'later', reason: 'busy' }
+    })
+    for (const seconds of [30, 60, 120]) await recoverLater(world, seconds * 1000)
+    expect((await onlyPayment(world)).value).toMatchObject({ attempts: 4, delivery: { sent: '0' } })
+  })
+
   it('is given back after an hour in which nothing has left, and its rail not asked again', async () => {
     let asked = 0
     const world = await paidBy(async () => {
