@@ -147,7 +147,9 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   }
   // The directory would never be asked: nothing at such an origin is a wallet address. @spec WAS-2
   if (canonicalWalletAddress(walletAddressServer, policies) === undefined)
-    throw new ConfigurationError('walletAddressServer must have neither a port nor a final dot')
+    throw new ConfigurationError(
+      'walletAddressServer (by default the origin of resourceServer) must have neither a port nor a final dot',
+    )
   refuseHiddenEndpoints('authServer', options.authServer, options.resourceServer)
   refuseHiddenEndpoints('resourceServer', options.resourceServer, options.authServer)
   checkClientWalletAddress(policies, walletAddressServer)

@@ -100,7 +100,9 @@ describe('the options', () => {
     [{ walletAddressServer: 'https://pay.wallet.example.' }],
     [{ resourceServer: 'https://wallet.example:8443/op' }],
   ])('WAS-2 wallet addresses have no port and no final dot: %o', (options) => {
-    expect(refusalOf(options)).toBe('walletAddressServer must have neither a port nor a final dot')
+    expect(refusalOf(options)).toBe(
+      'walletAddressServer (by default the origin of resourceServer) must have neither a port nor a final dot',
+    )
     const policies = { loopbackHttp: true }
     expect(refusalOf({ walletAddressServer: 'https://localhost:8443', settings: { policies } })).toBe('accepted')
   })

@@ -143,6 +143,17 @@ describe('labels', () => {
     }
   })
 
+  it('SIG-17 refuses a decimal at the octets of the signature itself', async () => {
+    const written = (parameter: string): Draft['wire'] => {
+      return (input, signature) => ({
+        'signature-input': [`sig1=${input}`],
+        signature: [`sig1=${signature};${parameter}`],
+      })
+    }
+    expect(await judge(signByHand({ wire: written('q=1') }))).toBe('accepted')
+    expect(await judge(signByHand({ wire: written('q=1.0') }))).toBe('a signature must not hold decimals')
+  })
+
   it('SIG-1 refuses a signature that names no list', async () => {
     const wire: Draft['wire'] = (_, signature) => ({ 'signature-input': ['sig1=5'], signature: [`sig1=${signature}`] })
     expect(await judge(signByHand({ wire }))).toBe('Signature-Input must be a list of components')

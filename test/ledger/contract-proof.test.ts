@@ -84,6 +84,11 @@ describe('the ledger contract', () => {
     expect(() => inTurns([])).toThrow(TypeError)
   })
 
+  it('takes ledgers in turn that cannot be changed', async () => {
+    const frozen = inTurns([Object.freeze(memoryLedger()), Object.freeze(memoryLedger())])
+    expect(await frozen.account('nobody')).toBeUndefined()
+  })
+
   it('has no case that no broken ledger breaks', () => {
     const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
     expect(ledgerContract().filter(({ name }) => !proved.has(name))).toEqual([])
