@@ -10,15 +10,19 @@ export function inTurns<T extends object>(twins: readonly T[]): T {
     if (twin === undefined) throw new TypeError('there is nobody to take turns')
     return twin
   }
-  // Only inherits from the first one: a proxy of that itself could not answer for members that are frozen.
-  return new Proxy<T>(Object.create(next()), {
-    get: (heir, name) => {
-      // It is no promise, whoever waits for it.
-      if (!(name in heir)) return undefined
-      return (...parameters: readonly unknown[]): unknown => {
-        const twin: object = next()
-        return Reflect.apply(Reflect.get(twin, name), twin, parameters)
-      }
+  const first = next()
+  // A copy: a proxy of the first one itself could not answer for members that are frozen.
+  return new Proxy(
+    { ...first },
+    {
+      get: (_, name) => {
+        // It is no promise, whoever waits for it.
+        if (!(name in first)) return undefined
+        return (...parameters: readonly unknown[]): unknown => {
+          const twin: object = next()
+          return Reflect.apply(Reflect.get(twin, name), twin, parameters)
+        }
+      },
     },
-  })
+  )
 }

@@ -87,6 +87,7 @@ describe('the ledger contract', () => {
   it('takes ledgers in turn that cannot be changed', async () => {
     const frozen = inTurns([Object.freeze(memoryLedger()), Object.freeze(memoryLedger())])
     expect(await frozen.account('nobody')).toBeUndefined()
+    expect(Object.keys(frozen)).toEqual(Object.keys(memoryLedger()))
   })
 
   it('has no case that no broken ledger breaks', () => {
