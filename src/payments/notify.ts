@@ -87,36 +87,36 @@ export function eventChanges(context: Context, events: readonly MoneyEvent[]): r
 
 /**
  * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged
- * it. What the host rejected is due again later. `first` is the payment's first event, given by the worker that has just
- * committed it: nothing comes before it, so nothing need be read. `onlyDue`: not if another worker has just postponed them.
- * Never rejects: `failed` says that they are due as they were, delivered or not.
+ * it. What the host rejected is left alone until it is due again. `first` is the payment's first event, given by the worker
+ * that has just committed it: nothing comes before it, so nothing need be read. Never rejects: `failed` says that they are
+ * due as they were, delivered or not.
  */
-export async function deliverEvents(
-  context: Context,
-  subject: string,
-  { first, onlyDue = false }: { readonly first?: RecordedEvent | undefined; readonly onlyDue?: boolean } = {},
-): Promise<TakenUp> {
+export async function deliverEvents(context: Context, subject: string, first?: RecordedEvent): Promise<TakenUp> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return 'lost'
   return context.serialize<TakenUp>(`events:${subject}`, async () => {
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
-      const isPostponed = onlyDue && waiting.every(({ dueAt = 0 }) => dueAt > context.clock.now())
-      const isLost = waiting.length === 0 || isPostponed
-      if (isPostponed) waiting = []
+      const [next] = waiting
+      if (next === undefined || isPostponed(context, next)) return 'lost'
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record
         await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])
         waiting = waiting.slice(1)
       }
-      return isLost ? 'lost' : 'taken'
+      return 'taken'
     } catch (cause) {
       tellFault(context, 'a money event was not delivered', cause)
       return postponeEvents(context, waiting)
     }
   })
+}
+
+/** Whether a worker, this one or another, has put it off: nothing but that replaces an event. */
+function isPostponed({ clock }: Context, { version, dueAt = 0 }: StoredRecord<'event'>): boolean {
+  return version > 1 && dueAt > clock.now()
 }
 
 /** After a lease `recover()` may have delivered it, and the one that follows. */

@@ -148,6 +148,19 @@ describe('events about money', () => {
     expect(await world.storage.all('event')).toEqual([])
   })
 
+  it('that a host has just rejected are not told again as the payment goes on', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world), { from: 'incoming payment' }))
+    expect(listener.heard.map(({ type }) => type).sort()).toEqual([
+      'incoming_payment.created',
+      'outgoing_payment.created',
+    ])
+    await world.wallet.openPayments.recover()
+    expect(listener.heard).toHaveLength(2)
+  })
+
   it('that a host goes on to reject are told ever more seldom, each at least every five minutes', async () => {
     const listener = host()
     listener.rejects = () => true
