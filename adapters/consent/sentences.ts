@@ -50,9 +50,9 @@ function countInWords(count: number, unit: string): string {
 /** How long a period is: `every month`, `every 2 weeks and 12 hours`. */
 function periodInWords(interval: string): string {
   const parsed = parseInterval(interval)
-  if (!parsed.ok) return interval
-  const { months } = parsed.interval
-  let { milliseconds } = parsed.interval
+  if (parsed === undefined) return interval
+  const { months } = parsed
+  let { milliseconds } = parsed
   const parts = [
     { unit: 'year', count: Math.floor(months / 12) },
     { unit: 'month', count: months % 12 },

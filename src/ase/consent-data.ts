@@ -43,9 +43,8 @@ function humanAmount(amount: WireAmount): string {
 }
 
 function consentInterval(context: Context, text: string): ConsentInterval | undefined {
-  const parsed = parseInterval(text)
-  if (!parsed.ok) return undefined
-  const { interval } = parsed
+  const interval = parseInterval(text)
+  if (interval === undefined) return undefined
   const counting = context.policies.intervalCounting
   const windows = windowCount(interval, counting)
   const endsAt = lastWindowEnd(interval, counting)

@@ -57,7 +57,7 @@ export function entryWindows(context: Context, token: AccessToken, now: number):
     const interval = access.limits?.interval
     if (interval === undefined) return [{ entry, access, windowId: lifeId, lifeId }]
     const parsed = parseInterval(interval)
-    const window = parsed.ok ? windowAt(parsed.interval, now, context.policies.intervalCounting) : undefined
+    const window = parsed && windowAt(parsed, now, context.policies.intervalCounting)
     return [{ entry, access, lifeId, ...(window && { windowId: `${token.grantId}:${entry}:${window.startsAt}` }) }]
   })
 }

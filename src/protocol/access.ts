@@ -100,8 +100,9 @@ export function refuseLimits(access: Access, account: Asset, counting: IntervalC
   const { debitAmount, interval } = access.limits
   if (debitAmount !== undefined && !isSameAsset(debitAmount, account))
     return 'limits.debitAmount is not in the asset of the wallet address'
-  const parsed = interval === undefined ? undefined : parseInterval(interval)
-  const isEmpty = parsed !== undefined && (!parsed.ok || windowCount(parsed.interval, counting) === 0)
+  if (interval === undefined) return undefined
+  const parsed = parseInterval(interval)
+  const isEmpty = parsed === undefined || windowCount(parsed, counting) === 0
   return isEmpty ? 'limits.interval has no window' : undefined
 }
 

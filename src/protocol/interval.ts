@@ -27,11 +27,6 @@ export interface IntervalWindow {
   readonly endsAt: number
 }
 
-/** What reading an interval gives. `reason` is for the client. */
-export type ParsedInterval =
-  | { readonly ok: true; readonly interval: RepeatingInterval }
-  | { readonly ok: false; readonly reason: string }
-
 const MAX_LENGTH = 128
 const MIN_PERIOD = 60_000
 const MINUTE = 60_000
@@ -71,41 +66,32 @@ function meanPeriod({ months, milliseconds }: Duration): number {
   return months * MEAN_MONTH + milliseconds
 }
 
-function refuse(reason: string): ParsedInterval {
-  return { ok: false, reason }
-}
-
 /**
  * Reads a repeating interval: `R[n]/` and a start with a duration, a duration with an end, or a start with an end.
- * Bounded and never throws. Refuses periods under 60 seconds or over 100 million days, and dates that do not exist or lie before 1970.
+ * Bounded and never throws. `undefined` for any other text, one of more than 128 characters, a period under 60 seconds or
+ * over 100 million days, and a date that does not exist or lies before 1970.
  * @spec IVL-10 @spec IVL-4
  */
-export function parseInterval(text: string): ParsedInterval {
-  if (text.length > MAX_LENGTH) return refuse(`an interval has at most ${MAX_LENGTH} characters`)
+export function parseInterval(text: string): RepeatingInterval | undefined {
+  if (text.length > MAX_LENGTH) return undefined
   const [repeat = '', first = '', second = '', ...rest] = text.split('/')
   const count = COUNT.exec(repeat)
-  if (count === null || rest.length > 0)
-    return refuse('an interval is R[n]/start/duration, R[n]/duration/end or R[n]/start/end')
+  if (count === null || rest.length > 0) return undefined
   const repetitions = count[1] === undefined || count[1] === '-1' ? undefined : Number(count[1])
   const repeated = repetitions === undefined ? {} : { repetitions }
 
   const start = parseMoment(first)
   const end = parseMoment(second)
   if (start !== undefined && end !== undefined) {
-    if (end - start < MIN_PERIOD) return refuse('the end of an interval must be at least 60 seconds after its start')
-    return {
-      ok: true,
-      interval: { anchor: 'start', anchoredAt: start, months: 0, milliseconds: end - start, ...repeated },
-    }
+    if (end - start < MIN_PERIOD) return undefined
+    return { anchor: 'start', anchoredAt: start, months: 0, milliseconds: end - start, ...repeated }
   }
   const anchoredAt = start ?? end
   const duration = parseDuration(start === undefined ? first : second)
-  if (anchoredAt === undefined || duration === undefined)
-    return refuse('an interval needs a valid start or end, and a valid duration')
-  if (duration.months === 0 && duration.milliseconds < MIN_PERIOD)
-    return refuse('the period of an interval must be at least 60 seconds')
-  if (meanPeriod(duration) > LAST_MOMENT) return refuse('the period of an interval must be at most 100000000 days')
-  return { ok: true, interval: { anchor: start === undefined ? 'end' : 'start', anchoredAt, ...duration, ...repeated } }
+  if (anchoredAt === undefined || duration === undefined) return undefined
+  if (duration.months === 0 && duration.milliseconds < MIN_PERIOD) return undefined
+  if (meanPeriod(duration) > LAST_MOMENT) return undefined
+  return { anchor: start === undefined ? 'end' : 'start', anchoredAt, ...duration, ...repeated }
 }
 
 /**

@@ -30,7 +30,7 @@ export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
       v.pipe(
         v.string(),
         v.check(
-          (text) => parseInterval(text).ok,
+          (text) => parseInterval(text) !== undefined,
           'not a repeating interval with a period of at least 60 seconds and at most 100000000 days',
         ),
       ),

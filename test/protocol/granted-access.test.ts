@@ -150,7 +150,7 @@ describe('what an owner may grant of one entry', () => {
       access.type === 'outgoing-payment' && access.limits !== undefined ? access.limits : {}
     const parsed = interval === undefined ? undefined : parseInterval(interval)
     const windows = at.map((moment) =>
-      parsed === undefined ? 0 : parsed.ok ? windowAt(parsed.interval, moment, 'additional')?.index : undefined,
+      interval === undefined ? 0 : parsed && windowAt(parsed, moment, 'additional')?.index,
     )
     const most = Number((debitAmount ?? receiveAmount)?.value ?? 99)
     return (

@@ -81,8 +81,8 @@ function enumerate(plan: Plan, mode: IntervalCounting): readonly IntervalWindow[
 
 function read(text: string): RepeatingInterval {
   const parsed = parseInterval(text)
-  if (!parsed.ok) throw new Error(`${text}: ${parsed.reason}`)
-  return parsed.interval
+  if (parsed === undefined) throw new Error(`${text} is not read`)
+  return parsed
 }
 
 const anchor = fc.oneof(
