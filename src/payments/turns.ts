@@ -5,8 +5,11 @@ export function turnAtIncoming(incomingPaymentId: string): string {
   return `incoming:${incomingPaymentId}`
 }
 
-/** The key under which those who write one account of a rail take turns in this process. */
-export function turnAtRailAccount(method: string, account: string): string {
+/**
+ * The key under which those who write one account of a rail take turns in this process. If an incoming payment is written
+ * too, its turn comes first.
+ */
+export function turnAtRailAccount({ method, account }: { readonly method: string; readonly account: string }): string {
   return `rail:${railAccountId(method, account)}`
 }
 

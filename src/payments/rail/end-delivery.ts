@@ -7,9 +7,9 @@ import { priceOfPart } from '../../protocol/price.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
 import { changesOfDecision } from '../finish-payment.ts'
 import { reasonText, type Step } from '../step.ts'
+import { turnAtRailAccount } from '../turns.ts'
 import { isComplete, progressOf, toldDelivery, toStoredDelivery } from './delivery-progress.ts'
 import { accountChanges } from './follow-delivery.ts'
-import { serializeRailAccount } from './rail-account.ts'
 
 /** How often the host is reminded of what it is to decide. */
 const REMINDED_MILLISECONDS = 3_600_000
@@ -112,5 +112,5 @@ async function commitWithAccount(
     if (moved === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')
     return write(moved)
   }
-  return serializeRailAccount(context, payment.rail, () => decide(context, attempt, { lost }))
+  return context.serialize(turnAtRailAccount(payment.rail), () => decide(context, attempt, { lost }))
 }

@@ -8,8 +8,9 @@ import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import { type Attempt, backOffMilliseconds, decide, LONGEST_BACK_OFF } from '../../records/decide.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
+import { turnAtRailAccount } from '../turns.ts'
 import { checkProgress, isInFlight, progressOf, toStoredDelivery } from './delivery-progress.ts'
-import { railAccountChange, serializeRailAccount } from './rail-account.ts'
+import { railAccountChange } from './rail-account.ts'
 import { sealDetails } from './seal-details.ts'
 
 /** What a worker on a delivery holds. */
@@ -155,7 +156,7 @@ async function commitProgress(
   // What only renews the lease does not write the account, and 256 deliveries renew theirs every few seconds.
   const isMoving = movementOf(before, after) !== 0n
   const written = await outlastStorage(context, record.dueAt, async (round) => {
-    const answer = await (isMoving ? serializeRailAccount(context, payment.rail, commit) : commit())
+    const answer = await (isMoving ? context.serialize(turnAtRailAccount(payment.rail), commit) : commit())
     // A commit that failed may have happened. All are at one version, so that only one of them happens.
     return answer === 'lost' && round > 0 ? findWritten(context, payment.id, tried) : answer
   })

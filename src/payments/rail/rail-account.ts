@@ -4,7 +4,6 @@ import type { Change, StoredRecord } from '../../ports/storage.ts'
 import { type Asset, isSameAsset } from '../../protocol/amount.ts'
 import { moveThrough, type RailMovement, railAccountId } from '../../protocol/rail-account.ts'
 import { readRecord } from '../../records/read-record.ts'
-import { turnAtRailAccount } from '../turns.ts'
 
 /** An account of a rail, and the asset that it is in. */
 export interface RailAccountName extends Asset {
@@ -15,7 +14,7 @@ export interface RailAccountName extends Asset {
 /**
  * The change by which a rail account counts a movement, for the commit of that movement; the account must be read together
  * with what moves. `over_limit` if the side that grows would exceed the other one by more than `most`. The account exists
- * from its first movement on. Run it within `serializeRailAccount`, and read both again after a conflict.
+ * from its first movement on. Run it in the account's turn (`turnAtRailAccount`), and read both again after a conflict.
  */
 export function railAccountChange(
   record: StoredRecord<'rail-account'> | undefined,
@@ -31,18 +30,6 @@ export function railAccountChange(
   if (value === undefined) return 'over_limit'
   if (record === undefined) return { action: 'insert', kind: 'rail-account', value }
   return { action: 'replace', kind: 'rail-account', version: record.version, value }
-}
-
-/**
- * Runs what reads an account of a rail and commits it alone in this process. If an incoming payment is serialized
- * too, that comes first.
- */
-export async function serializeRailAccount<T>(
-  context: Context,
-  { method, account }: { readonly method: string; readonly account: string },
-  task: () => Promise<T>,
-): Promise<T> {
-  return context.serialize(turnAtRailAccount(method, account), task)
 }
 
 /** What a rail account has moved; nothing if it does not exist yet. */

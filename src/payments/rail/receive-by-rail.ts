@@ -15,7 +15,7 @@ import { checkLedgerAccount } from '../ask-ledger.ts'
 import { replaceIncoming } from '../replace-incoming.ts'
 import { turnAtIncoming, turnAtRailAccount } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
-import { railAccountChange, serializeRailAccount } from './rail-account.ts'
+import { railAccountChange } from './rail-account.ts'
 
 /**
  * Takes money that a rail is about to claim, once per transfer: one commit has the receipt, the room in the incoming
@@ -65,12 +65,12 @@ async function takeInTurn(
   take: () => Promise<Taken>,
 ): Promise<Taken> {
   const { serialize } = context
-  const turn = turnAtIncoming(incomingPayment)
+  const atIncoming = turnAtIncoming(incomingPayment)
+  const atRailAccount = turnAtRailAccount({ method, account })
   const isCrowded =
-    serialize.countOf(turn) >= MOST_AT_INCOMING ||
-    serialize.countOf(turnAtRailAccount(method, account)) >= MOST_AT_RAIL_ACCOUNT
+    serialize.countOf(atIncoming) >= MOST_AT_INCOMING || serialize.countOf(atRailAccount) >= MOST_AT_RAIL_ACCOUNT
   if (isCrowded) return 'rate_limited'
-  return serialize(turn, () => serializeRailAccount(context, { method, account }, take))
+  return serialize(atIncoming, () => serialize(atRailAccount, take))
 }
 
 /** Nothing is counted of a transfer that the rail refuses, so its amounts may be anything. */
