@@ -7,7 +7,7 @@ import type {
   Settlement,
   SettlementResult,
 } from '../../src/ports/ledger.ts'
-import { type Amount, type Asset, amountOf, isAssetCode, isAssetScale, isSameAsset } from '../../src/protocol/amount.ts'
+import { type Amount, type Asset, amountOf, isSameAsset, mistakeInAsset } from '../../src/protocol/amount.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, NewAccount, Transfer, TransferState } from './books.ts'
 
 const DONE: SettlementResult = { ok: true }
@@ -81,11 +81,11 @@ function payableAccount(books: Books, account: string): BookedAccount | undefine
 
 /** What is wrong with an account to open, if anything, as plain JavaScript may give it. */
 export function mistakeInAccount(opened: NewAccount): string | undefined {
-  const { account, assetCode, assetScale, balance = 0n, canSend = true, canReceive = true } = opened
+  const { account, balance = 0n, canSend = true, canReceive = true } = opened
   if (typeof account !== 'string' || account === '') return 'account must be a string that is not empty'
   if (INTERNAL.test(account)) return 'account must not begin with fees: or clearing:'
-  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
-  if (!isAssetScale(assetScale)) return 'assetScale must be an integer from 0 to 255'
+  const mistake = mistakeInAsset(opened)
+  if (mistake !== undefined) return mistake
   if (typeof balance !== 'bigint') return 'balance must be a bigint, such as 100n'
   if (balance < 0n) return 'balance must not be below zero'
   if (typeof canSend !== 'boolean') return 'canSend must be true or false'

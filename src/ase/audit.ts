@@ -1,4 +1,4 @@
-import { progressOf } from '../payments/rail/delivery-progress.ts'
+import { progressOf, toldDelivery } from '../payments/rail/delivery-progress.ts'
 import { creditIdOf } from '../payments/take-room.ts'
 import type { Context } from '../ports/context.ts'
 import type { ListPosition, StoredRecord } from '../ports/storage.ts'
@@ -177,19 +177,16 @@ function auditedPayment(
 }
 
 function auditedDelivery(payment: RailPayment): AuditedDelivery {
-  const { rail, fee, receiveAmount, delivery } = payment
-  const { method, account, address, sendAmount, fixedFee } = rail
-  const { sent, received, inFlight } = progressOf(payment)
+  const { rail, fee, delivery } = payment
+  const { method, address, sendAmount, fixedFee } = rail
+  const { railAccount: account, ...amounts } = toldDelivery(payment, progressOf(payment))
   return {
     method,
     account,
     address,
     sendAmount,
     ...(fixedFee !== undefined && { fixedFee: amountToWire(amountOf(fee, BigInt(fixedFee))) }),
-    sent: amountToWire(amountOf(sendAmount, sent)),
-    received: amountToWire(amountOf(receiveAmount, received)),
-    inFlightSent: amountToWire(amountOf(sendAmount, inFlight.sent)),
-    inFlightReceived: amountToWire(amountOf(receiveAmount, inFlight.received)),
+    ...amounts,
     ...(delivery?.isLeftToHost && { isLeftToHost: delivery.isLeftToHost }),
     ...(delivery?.saidByHost && { saidByHost: delivery.saidByHost }),
   }

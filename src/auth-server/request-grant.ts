@@ -30,13 +30,10 @@ import {
 export async function requestGrant({ exchange, caller, body }: Input<ClientCaller, GrantRequest>): Promise<Result> {
   const { context } = exchange
   if (body.interact?.finish !== undefined) checkFinish(context, body.interact.finish)
-  const interactive = body.access.filter((access) => needsInteraction(context, access))
-  const isInteractive = interactive.length > 0 || body.subject !== undefined
+  const isInteractive = body.subject !== undefined || body.access.some((entry) => needsInteraction(context, entry))
   if (isInteractive && clientWalletAddress(caller.holder.client) === undefined)
     throw unknownClient('a directed identity gets only what needs no interaction')
-  const checked = await Promise.all(
-    body.access.map((entry) => checkAccess(context, entry, interactive.includes(entry))),
-  )
+  const checked = await Promise.all(body.access.map((entry) => checkAccess(context, entry)))
   const access = checked.map((entry) => entry.access)
   // Checked again: two spellings of a wallet address have become one.
   if (repeatsEntry(access)) throw invalidRequest('access repeats an entry')
@@ -60,10 +57,11 @@ interface CheckedAccess {
 }
 
 /** Checks an entry against this server and gives it its canonical form. @spec GRT-7 @spec GRT-10 */
-async function checkAccess(context: Context, access: Access, isInteractive: boolean): Promise<CheckedAccess> {
+async function checkAccess(context: Context, access: Access): Promise<CheckedAccess> {
   if (access.type === 'quote') return { access }
   if (access.identifier === undefined) {
-    if (isInteractive) throw invalidRequest(`access of type ${access.type} needs an identifier here`)
+    if (needsInteraction(context, access))
+      throw invalidRequest(`access of type ${access.type} needs an identifier here`)
     return { access }
   }
   const found = await findLocalWalletAddress(context, access.identifier)

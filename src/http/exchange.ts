@@ -17,7 +17,6 @@ export interface Exchange {
   readonly operation: OperationId
   /** Whether the operation is charged to a quota. @spec T-37 */
   readonly isCharged: boolean
-  readonly role: ServerRole
   /** Of the server that answers, as configured: what clients sign begins with it. @spec SIG-29 */
   readonly origin: string
   readonly request: HttpRequest

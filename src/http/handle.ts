@@ -72,7 +72,6 @@ function createExchange(
     context: source === undefined ? context : askingFor(source, context),
     operation: row.operation,
     isCharged: row.isCharged,
-    role: row.role,
     origin,
     request,
     bytes,

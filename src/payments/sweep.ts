@@ -4,7 +4,7 @@ import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { conflictsOf } from '../records/decide.ts'
 import { endGrantChange } from '../records/end-grant.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { isOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
 import { replaceIncoming } from './replace-incoming.ts'
@@ -65,23 +65,19 @@ export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
 
 /** A receipt is deleted only if its transfer was refused. */
 function isMoney(record: StoredRecord): boolean {
-  const [receipt] = recordsOfKind([record], 'receipt')
-  return receipt !== undefined && !isRefusal(receipt)
+  return isOfKind(record, 'receipt') && !isRefusal(record)
 }
 
 /** What is not deleted but ended: an incoming payment expires, a grant that nobody continued is finalised. */
 function isEndedFirst(record: StoredRecord): boolean {
-  const [grant] = recordsOfKind([record], 'grant')
-  const isPending = grant?.value.state === 'pending' || grant?.value.state === 'approved'
-  return isPending || record.kind === 'incoming-payment'
+  if (isOfKind(record, 'grant')) return record.value.state === 'pending' || record.value.state === 'approved'
+  return record.kind === 'incoming-payment'
 }
 
 async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
-  const [incoming] = recordsOfKind([record], 'incoming-payment')
-  if (incoming !== undefined) return expireIncomingPayment(context, incoming)
-  const [grant] = recordsOfKind([record], 'grant')
-  if (grant === undefined) return false
-  return sweepAway(context, [endGrantChange(context, grant, finaliseGrant(grant.value, 'expired'))])
+  if (isOfKind(record, 'incoming-payment')) return expireIncomingPayment(context, record)
+  if (!isOfKind(record, 'grant')) return false
+  return sweepAway(context, [endGrantChange(context, record, finaliseGrant(record.value, 'expired'))])
 }
 
 /** Deletes records in one commit; without those that another process was faster with. Answers how many. */

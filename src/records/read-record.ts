@@ -1,6 +1,7 @@
 import type { RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 
-function isOfKind<K extends RecordKind>(record: StoredRecord | undefined, kind: K): record is StoredRecord<K> {
+/** Whether there is a record, and of this kind. */
+export function isOfKind<K extends RecordKind>(record: StoredRecord | undefined, kind: K): record is StoredRecord<K> {
   return record !== undefined && record.kind === kind
 }
 

@@ -51,25 +51,22 @@ export function requireRightTo(
 }
 
 /**
- * Refuses a token that was given for another account than the wallet address has now, like one that does not cover it: what
- * one owner granted does not bind the next.
+ * Finds the wallet address that a request has the right to; it must exist and be active. If it has another account now than
+ * the token was given for, the token is refused like one that does not cover it: what one owner granted does not bind the
+ * next.
  * @spec RS-13
  */
-function requireSameAccount(context: Context, { token }: TokenCaller, { url, account }: LocalWalletAddress): void {
-  if (token.walletAddress !== url || token.account === account) return
-  tellOtherAccount(context, token, account)
-  throw insufficientGrant()
-}
-
-/** Finds the wallet address that a request has the right to; it must exist, for the account that the token was given for, and be active. */
 export async function activeWalletAddress(
   context: Context,
-  caller: TokenCaller,
+  { token }: TokenCaller,
   url: string | undefined,
 ): Promise<LocalWalletAddress> {
   const found = await findCanonicalWalletAddress(context, url)
   if (found === undefined) throw unknownWalletAddress()
-  requireSameAccount(context, caller, found)
+  if (isOfOtherAccount(token, { walletAddress: found.url, account: found.account })) {
+    tellOtherAccount(context, token, found.account)
+    throw insufficientGrant()
+  }
   if (found.isActive === false) throw inactiveWalletAddress()
   return found
 }
@@ -99,7 +96,8 @@ function seesAll(entries: readonly Access[], action: 'read' | 'list'): boolean {
 }
 
 /**
- * Whether a resource belongs to another account of its wallet address than the one that the token was given for.
+ * Whether a token was given for another account of this wallet address: one that a resource belongs to, or that the
+ * directory names now.
  * @spec RS-13
  */
 export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {

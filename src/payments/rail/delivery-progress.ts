@@ -20,7 +20,7 @@ export function progressOf({ delivery }: OutgoingPayment): DeliveryProgress {
 
 type DeliveryUnknown = Extract<ServiceEvent, { readonly type: 'delivery_unknown' }>
 
-/** What a host is told about a delivery that is left to it. */
+/** What a host is told about a delivery: how far it has come, in wire form. */
 export function toldDelivery(
   { rail: { account, sendAmount }, receiveAmount }: RailPayment,
   { sent, received, inFlight }: DeliveryProgress,
