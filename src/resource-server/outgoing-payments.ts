@@ -159,8 +159,9 @@ export async function getOutgoingPayment({
 }: Input<NamingCaller<'outgoing-payment'>, undefined>): Promise<Result> {
   const { context } = exchange
   const { named } = caller
-  // A payment that is not listed was never shown to anybody: its hold is not confirmed, or was refused.
-  const payment = requireVisible(caller, 'outgoing-payment', named?.isListed === true ? named.value : undefined)
+  // A client may have been answered 201 by a process that could not commit so: only what was refused never existed.
+  const existing = named?.value.state === 'refused' ? undefined : named?.value
+  const payment = requireVisible(caller, 'outgoing-payment', existing)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: toWire(context, payment) }
 }

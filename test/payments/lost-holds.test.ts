@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BASE } from '../support/test-wallet.ts'
+import { BASE, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
@@ -10,6 +10,7 @@ import {
   moneyWorld,
   type PreparedPayment,
   type Process,
+  pay,
   preparePayment,
   recoverUntilQuiet,
   signedBy,
@@ -91,4 +92,20 @@ describe('a commit of a hold and its room that fails unheard', () => {
     expect(await held.world.storage.all('receipt')).toMatchObject([{ value: { state: 'reserved', createdAt: at } }])
     await expectUnknown(held)
   })
+})
+
+it('OUT-5 a payment that was answered 201 is read while nothing more can be written of it', async () => {
+  const world = await moneyWorld()
+  const prepared = await preparePayment(world, await grantTokens(world))
+  const process = world.start()
+  process.ports.plan = ({ name }) => {
+    const isHeld = process.ports.calls.some((call) => call.name === 'hold')
+    return isHeld && name === 'commit' ? 'throws' : undefined
+  }
+  const answer = await pay(world, process, prepared)
+  expect(answer?.status).toBe(201)
+  const read = await world.wallet.send('GET', answer?.body.id ?? '', { token: prepared.token })
+  expect(read).toMatchObject({ status: 200, body: { id: answer?.body.id, failed: false, sentAmount: usd('0') } })
+  await recoverUntilQuiet(world)
+  await checkMoney(world)
 })
