@@ -39,7 +39,8 @@ export async function openPostgresStores(place: PostgresPlace, calls?: WatchedCa
   const pool = openPool(place, application)
   if (calls !== undefined) watchPool(pool, calls)
   const connection = { search_path: schema, application_name: application }
-  const sql = driver === 'pg' ? undefined : postgres({ ...LOGIN, host: socketFolder, max: 6, connection })
+  const sql =
+    driver === 'pg' ? undefined : postgres({ ...LOGIN, host: socketFolder, max: 6, connection, fetch_types: false })
   return {
     storage: await postgresStorage(sql ?? pool),
     ledger: postgresLedger(pool),
