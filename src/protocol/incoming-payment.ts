@@ -118,9 +118,9 @@ export function acceptReceipt(
 ): bigint | undefined {
   const room = roomOf(payment)
   if (amount <= room) return amount
+  if (excess === 'cap' && payment.incomingAmount !== undefined) return room
   const sum = payment.received.value + payment.reserved.value + amount
-  if (sum > MAX_AMOUNT_VALUE || excess === 'refuse') return undefined
-  return excess === 'cap' ? room : amount
+  return excess === 'accept' && sum <= MAX_AMOUNT_VALUE ? amount : undefined
 }
 
 /** Reserves a local receipt, whole or not at all. @spec INC-8 */

@@ -345,7 +345,8 @@ describe('INC-8 money above the remainder', () => {
     ['cap', 5n, 0n, 'received', 10n, 1n],
     ['refuse', 5n, 0n, 'over_remainder', 6n, 0n],
     ['accept', MOST, 0n, 'over_remainder', 6n, 0n],
-    ['cap', MOST, 0n, 'over_remainder', 6n, 0n],
+    ['refuse', MOST, 0n, 'over_remainder', 6n, 0n],
+    ['cap', MOST, 0n, 'received', 10n, MOST - 4n],
   ])(
     'under %s, %i of which its sender insists on %i: %s',
     async (excessReceipt, value, least, outcome, sum, excess) => {

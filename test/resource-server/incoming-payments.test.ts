@@ -398,6 +398,35 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     expect(rig.wallet.events.filter(({ type }) => type === 'incoming_payment.completed')).toHaveLength(1)
   })
 
+  it('INC-8 caps also what no amount could hold together with what is there', async () => {
+    const rig = await ready('cap')
+    const { incomingPayments } = rig.wallet.openPayments
+    const id = idOf(rig.incoming)
+    await incomingPayments.received(id, usdAmount(70n), 't1')
+    const most = 2n ** 64n - 1n
+    expect(await incomingPayments.received(id, usdAmount(most), 't2')).toEqual({
+      ok: true,
+      accepted: 30n,
+      excess: most - 30n,
+    })
+    expect(await received(rig)).toEqual(['100', true, 0])
+  })
+
+  it('INC-5 a transfer that comes when nothing is taken any more may be reported for another payment', async () => {
+    const rig = await ready('cap')
+    const { incomingPayments } = rig.wallet.openPayments
+    await incomingPayments.received(idOf(rig.incoming), usdAmount(100n), 't1')
+    const late = { ok: false, reason: 'completed' }
+    expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(3n), 't2')).toEqual(late)
+    expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(3n), 't2')).toEqual(late)
+    const other = await createIncoming(rig.wallet, rig.receiving)
+    expect(await incomingPayments.received(idOf(other), usdAmount(3n), 't2')).toEqual({
+      ok: true,
+      accepted: 3n,
+      excess: 0n,
+    })
+  })
+
   it('INC-8 accepts it whole where the wallet says so', async () => {
     const rig = await ready('accept')
     const { incomingPayments } = rig.wallet.openPayments

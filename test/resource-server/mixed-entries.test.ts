@@ -41,7 +41,7 @@ describe('a token with several entries of one type', () => {
       await createIncoming(wallet, theirs, { walletAddress: ALICE }, other),
       await createIncoming(wallet, theirs, { walletAddress: BOB }, other),
     ]
-    const token = await tokenFor(wallet, [entry(ALICE, 'read-all'), entry(BOB, 'read', 'list')])
+    const token = await tokenFor(wallet, [entry(ALICE, 'read-all', 'list-all'), entry(BOB, 'read', 'list')])
     await expectStatus(200, wallet.send('GET', ofAlice.id, { token }))
     await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', ofBob.id, { token }))
     expect(await listed(wallet, token, BOB)).toEqual([])
