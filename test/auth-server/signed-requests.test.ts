@@ -1,7 +1,7 @@
 import type { Policies } from 'open-payments-server'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { type Answer, AUTH, BASE, BOB, type Sending } from '../support/test-wallet.ts'
+import { type Answer, AUTH, addClient, BASE, BOB, type Sending } from '../support/test-wallet.ts'
 import {
   type AuthWallet,
   approvedGrant,
@@ -105,6 +105,15 @@ describe('every request that a client signs', () => {
     }
   })
 
+  it.each(['Bearer x', 'GNAP', ''])('SIG-7 must cover an Authorization that holds no token, too: %j', async (line) => {
+    const wallet = await authWallet()
+    const headers = { authorization: line }
+    const components = ['@method', '@target-uri', 'content-digest']
+    await wallet.expectRefusal(401, 'invalid_client', () => wallet.ask(PLAIN_REQUEST, { headers, components }))
+    const covered = { headers, components: [...components, 'authorization'] }
+    expect((await wallet.ask(PLAIN_REQUEST, covered)).status).toBe(200)
+  })
+
   it('SIG-8 must cover the digest of its body', async () => {
     const wallet = await authWallet()
     for (const [at, act] of (await acts(wallet)).entries()) {
@@ -169,6 +178,8 @@ describe('a signature that is sent again', () => {
     expect((await wallet.ask(PLAIN_REQUEST, nonced)).status).toBe(200)
     await wallet.expectRefusal(401, 'invalid_client', () => wallet.ask(PLAIN_REQUEST, nonced))
     await wallet.expectRefusal(401, 'invalid_client', () => wallet.ask(CONSENT_REQUEST, nonced))
+    const as = await addClient(wallet, 'other')
+    expect((await wallet.ask({ ...PLAIN_REQUEST, client: as.client }, { ...nonced, as })).status).toBe(200)
   })
 
   it('SIG-26 of twenty at the same time one is accepted', async () => {
