@@ -209,6 +209,16 @@ describe('rotating an access token', () => {
     await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, grant))
   })
 
+  it('TOK-7 the answer is given again though its token has expired since', async () => {
+    const wallet = await authWallet({ settings: { lifetimes: { accessTokenSeconds: 20 } } })
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const first = await rotate(wallet, grant)
+    wallet.clock.advance(30_000)
+    const again = await rotate(wallet, grant)
+    expect(again.body.access_token).toEqual({ ...first.body.access_token, expires_in: 0 })
+    expect((await rotate(wallet, again)).status).toBe(200)
+  })
+
   it('TOK-7 the answer is not given again once its token was rotated or revoked', async () => {
     const wallet = await authWallet()
     for (const end of [rotate, revoke]) {

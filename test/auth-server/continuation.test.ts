@@ -161,7 +161,8 @@ describe('continuing a grant', () => {
     const pending = await wallet.ask(POLLING_REQUEST)
     expect(pending.body.continue.wait).toBe(30)
     await wallet.expectRefusal(400, 'too_fast', () => resume(wallet, pending))
-    wallet.clock.advance(30_000)
+    // Late, so that a wait from the earlier deadline would be over too soon.
+    wallet.clock.advance(60_000)
     const waiting = await resume(wallet, pending)
     expect(waiting.body).toEqual({ continue: { ...pending.body.continue, wait: 30 } })
     await decideAs(wallet, pending)
@@ -252,6 +253,21 @@ describe('continuing a grant', () => {
     )
   })
 
+  it('INT-14 wrong references before and after approval count together', async () => {
+    const wallet = await authWallet()
+    const pending = await wallet.ask(CONSENT_REQUEST)
+    wallet.clock.advance(5_000)
+    const guess = async (): Promise<void> => {
+      for (let tries = 0; tries < 3; tries++) await resume(wallet, pending, { interact_ref: `wrong-${tries}` })
+    }
+    await guess()
+    const interactRef = (await decideAs(wallet, pending))?.searchParams.get('interact_ref')
+    await guess()
+    await wallet.expectRefusal(404, 'invalid_continuation', () =>
+      resume(wallet, pending, { interact_ref: interactRef }),
+    )
+  })
+
   it('CON-9 GRT-17 a grant that ended by wrong references does not change when it is swept', async () => {
     const wallet = await authWallet()
     const { pending } = await approvedGrant(wallet)
@@ -283,6 +299,16 @@ describe('the answer to a continuation that got lost', () => {
     await wallet.expectRefusal(404, 'invalid_continuation', () =>
       resume(wallet, pending, { interact_ref: interactRef }),
     )
+  })
+
+  it('CON-5 is given again though its token has expired since', async () => {
+    const wallet = await authWallet({ settings: { lifetimes: { accessTokenSeconds: 20 } } })
+    const { pending, interactRef } = await approvedGrant(wallet)
+    const first = await resume(wallet, pending, { interact_ref: interactRef })
+    wallet.clock.advance(30_000)
+    const again = await resume(wallet, pending, { interact_ref: interactRef })
+    expect(again.body.access_token).toEqual({ ...first.body.access_token, expires_in: 0 })
+    expect((await rotate(wallet, again)).status).toBe(200)
   })
 
   it('CON-5 is given again whatever the clock does between two of its readings', async () => {

@@ -200,6 +200,15 @@ describe('what a grant request gets', () => {
     )
   })
 
+  it('GRT-17 its approval does not prolong a grant', async () => {
+    const wallet = await authWallet()
+    const asked = await wallet.ask({ ...CONSENT_REQUEST, interact: { start: ['redirect'] } })
+    wallet.clock.advance(300_000)
+    await decideAs(wallet, asked)
+    wallet.clock.advance(300_000)
+    await wallet.expectRefusal(404, 'invalid_continuation', () => resume(wallet, asked))
+  })
+
   it('GRT-17 sweeping ends such grants for good', async () => {
     const wallet = await authWallet()
     const { pending, interactRef } = await approvedGrant(wallet)
