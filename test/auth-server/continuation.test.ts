@@ -215,6 +215,8 @@ describe('continuing a grant', () => {
       const wallet = await authWallet({ settings: { policies: { finishOnDenial } } })
       const pending = await wallet.ask(CONSENT_REQUEST)
       const redirect = await decideAs(wallet, pending, 'deny')
+      // At once: there is nothing left to wait for.
+      await wallet.expectRefusal(401, 'request_denied', () => resume(wallet, pending))
       wallet.clock.advance(5_000)
       const interactRef = redirect?.searchParams.get('interact_ref') ?? 'none'
       for (const json of [{ interact_ref: interactRef }, undefined]) {
