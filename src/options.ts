@@ -137,6 +137,10 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   if (limits.leaseSeconds < limits.holdSeconds * 5) {
     throw new ConfigurationError('settings.limits.leaseSeconds must be at least five times holdSeconds')
   }
+  // Else a grant would be over before its client may continue it. @spec CON-3 @spec GRT-17
+  if (lifetimes.interactionSeconds <= lifetimes.continuationWaitSeconds) {
+    throw new ConfigurationError('settings.lifetimes.interactionSeconds must be more than continuationWaitSeconds')
+  }
   checkPolicies(policies)
   requireBaseUrl('authServer', options.authServer, policies)
   requireBaseUrl('resourceServer', options.resourceServer, policies)

@@ -202,12 +202,21 @@ describe('the options', () => {
     ['limits', ['bodyBytes', 'bodySeconds', 'holdSeconds', 'commitSeconds', 'leaseSeconds', 'createdPerHour']],
   ]
   it.each(numbers)('settings.%s are positive integers', (part, names) => {
+    const least: Readonly<Record<string, number>> = { interactionSeconds: 6, leaseSeconds: 15 }
     for (const name of names) {
-      expect(refusalOf(settings(part, { [name]: name === 'leaseSeconds' ? 15 : 1 }))).toBe('accepted')
+      expect(refusalOf(settings(part, { [name]: least[name] ?? 1 }))).toBe('accepted')
       for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
         expect(refusalOf(settings(part, { [name]: value }))).toContain(`settings.${part}.${name} must be a positive`)
       }
     }
+  })
+
+  it('CON-3 GRT-17 settings.lifetimes.interactionSeconds outlasts the wait, or no grant could be continued', () => {
+    const refusal = 'settings.lifetimes.interactionSeconds must be more than continuationWaitSeconds'
+    expect(refusalOf(settings('lifetimes', { interactionSeconds: 5 }))).toBe(refusal)
+    expect(refusalOf(settings('lifetimes', { continuationWaitSeconds: 600 }))).toBe(refusal)
+    expect(refusalOf(settings('lifetimes', { continuationWaitSeconds: 599 }))).toBe('accepted')
+    expect(refusalOf(settings('lifetimes', { interactionSeconds: 2, continuationWaitSeconds: 1 }))).toBe('accepted')
   })
 
   it('settings.limits.leaseSeconds outlasts what a worker asks the ledger under one lease', () => {
@@ -228,12 +237,16 @@ describe('the options', () => {
 
   it.each(numbers)('settings.%s are times that a date and a timer have', (part, names) => {
     const most = part === 'lifetimes' ? 3_155_760_000 : 86_400
-    for (const name of names.filter((one) => one.endsWith('Seconds') && one !== 'holdSeconds')) {
+    const bounded = ['holdSeconds', 'continuationWaitSeconds']
+    for (const name of names.filter((one) => one.endsWith('Seconds') && !bounded.includes(one))) {
       expect(refusalOf(settings(part, { [name]: most }))).toBe('accepted')
       for (const value of [most + 1, Number.MAX_SAFE_INTEGER])
         expect(refusalOf(settings(part, { [name]: value }))).toBe(`settings.${part}.${name} must be at most ${most}`)
     }
     expect(refusalOf(settings('limits', { holdSeconds: 86_401 }))).toContain('holdSeconds must be at most 86400')
+    expect(refusalOf(settings('lifetimes', { continuationWaitSeconds: 3_155_760_001 }))).toContain(
+      'continuationWaitSeconds must be at most 3155760000',
+    )
   })
 
   it('are an object, and none of them a promise', () => {

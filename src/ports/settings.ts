@@ -2,7 +2,11 @@
 export interface Lifetimes {
   /** An access token. Default 600. */
   readonly accessTokenSeconds: number
-  /** From the grant request to the end of the interaction and its continuation. Default 600. @spec GRT-17 */
+  /**
+   * From the grant request to the end of the interaction and its continuation. Default 600; more than
+   * `continuationWaitSeconds`.
+   * @spec GRT-17
+   */
   readonly interactionSeconds: number
   /** A quote, unless its receiver expires earlier. Default 300. */
   readonly quoteSeconds: number

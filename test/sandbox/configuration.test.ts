@@ -22,7 +22,7 @@ describe('a configuration', () => {
       accounts: [{ ...ACCOUNT, name: 'Dora', jwks: { keys: [{ ...KEY, alg: 'EdDSA', use: 'sig' }] } }],
       lifetimes: {
         accessTokenSeconds: 1,
-        interactionSeconds: 2,
+        interactionSeconds: 6,
         quoteSeconds: 3,
         incomingPaymentSeconds: 4,
         continuationWaitSeconds: 5,
