@@ -184,7 +184,6 @@ async function startInteraction(
     state: 'created',
     createdAt: grant.createdAt,
     expiresAt: grant.expiresAt,
-    client: grant.client,
     ...(name !== undefined && { clientName: name }),
   }
   await decide(

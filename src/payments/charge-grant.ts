@@ -42,7 +42,6 @@ export type ChargedGrant =
 
 /** The window of an entry at a moment: the ids of its record for the window and for its whole life. */
 export interface EntryWindow {
-  readonly entry: number
   readonly access: OutgoingPaymentAccess
   /** Absent if the entry has an interval and no window of it is current. @spec LIM-3 */
   readonly windowId?: string
@@ -55,10 +54,10 @@ export function entryWindows(context: Context, token: AccessToken, now: number):
     if (!isCreateEntry(access)) return []
     const lifeId = `${token.grantId}:${entry}:life`
     const interval = access.limits?.interval
-    if (interval === undefined) return [{ entry, access, windowId: lifeId, lifeId }]
+    if (interval === undefined) return [{ access, windowId: lifeId, lifeId }]
     const parsed = parseInterval(interval)
     const window = parsed && windowAt(parsed, now, context.policies.intervalCounting)
-    return [{ entry, access, lifeId, ...(window && { windowId: `${token.grantId}:${entry}:${window.startsAt}` }) }]
+    return [{ access, lifeId, ...(window && { windowId: `${token.grantId}:${entry}:${window.startsAt}` }) }]
   })
 }
 
@@ -94,7 +93,7 @@ export async function chargeGrant(
   let charged: ChargedGrant = { ok: false, reason: 'no entry of the grant covers this wallet address' }
   for (const window of windows) {
     const recordOf = (id: string): StoredRecord<'spending'> =>
-      stored.find(({ value }) => value.id === id) ?? unspent(id, token.grantId, window.entry, charge.debitAmount)
+      stored.find(({ value }) => value.id === id) ?? unspent(id, charge.debitAmount)
     charged = chargeEntry(window, recordOf, charge, place)
     if (charged.ok) break
   }
@@ -132,8 +131,8 @@ function chargeEntry(
 }
 
 /** The record of an entry of which nothing was spent yet: in version 0 it is still to be inserted. */
-function unspent(id: string, grantId: string, entry: number, asset: Amount): StoredRecord<'spending'> {
-  return { kind: 'spending', version: 0, value: { id, grantId, entry, debit: amountOf(asset, 0n), receive: [] } }
+function unspent(id: string, asset: Amount): StoredRecord<'spending'> {
+  return { kind: 'spending', version: 0, value: { id, debit: amountOf(asset, 0n), receive: [] } }
 }
 
 function spendingChange(record: StoredRecord<'spending'>, value: Spending): Change {

@@ -1,5 +1,3 @@
-import type { ClientId } from './client.ts'
-
 /** The state of an interaction; each transition happens once. Expiry is a moment, not a state. */
 export type InteractionState = 'created' | 'opened' | 'approved' | 'denied'
 
@@ -10,7 +8,6 @@ export interface Interaction {
   readonly state: InteractionState
   readonly createdAt: number
   readonly expiresAt: number
-  readonly client: ClientId
   /** The name in the client's wallet address document when the grant was requested. @spec INT-2 */
   readonly clientName?: string
   /** SHA-256 of the browser session that opened it. @spec INT-10 */

@@ -15,8 +15,6 @@ export interface LastCharge {
 export interface Spending {
   /** `grant:entry:window`; the window is its start in milliseconds, or `life`. */
   readonly id: string
-  readonly grantId: string
-  readonly entry: number
   /**
    * The payment that its entry was charged last; only in the sum for the whole life. One that failed counts, one that was
    * refused does not; absent if there is no other.

@@ -45,13 +45,7 @@ export function sampleIncomingPayment(
 
 /** What a grant has spent: `value` in its life. */
 export function sampleSpending(id: string, value: bigint): RecordTypes['spending'] {
-  return {
-    id,
-    grantId: 'grant',
-    entry: 0,
-    debit: sampleAmount(value),
-    receive: [],
-  }
+  return { id, debit: sampleAmount(value), receive: [] }
 }
 
 const PINNED = [{ kid: 'key-1', thumbprint: 'kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k' }] as const
@@ -64,7 +58,6 @@ export const INTERACTION = {
   state: 'created',
   createdAt: MOMENT,
   expiresAt: MOMENT + 600_000,
-  client: CLIENT,
 } as const satisfies RecordTypes['interaction']
 
 /** An access token with the fewest members. */

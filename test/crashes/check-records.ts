@@ -38,10 +38,11 @@ async function checkLimits(books: Books): Promise<readonly string[]> {
   const grants = new Map((await books.records('grant')).map(({ value }) => [value.id, value]))
   const spendings = await books.records('spending')
   return spendings.flatMap(({ value }) => {
-    const access = grants.get(value.grantId)?.access[value.entry]
+    const [grantId = '', entry] = value.id.split(':')
+    const access = grants.get(grantId)?.access[Number(entry)]
     const limit = access?.type === 'outgoing-payment' ? access.limits?.debitAmount : undefined
     if (limit === undefined || value.debit.value <= BigInt(limit.value)) return []
-    return [`the grant ${value.grantId} has spent ${value.debit.value} of ${limit.value}`]
+    return [`the grant ${grantId} has spent ${value.debit.value} of ${limit.value}`]
   })
 }
 

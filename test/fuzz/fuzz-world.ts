@@ -66,7 +66,7 @@ const asText = (value: unknown): string =>
  */
 function traceOf({ value, dueAt, isListed }: StoredRecord): string | undefined {
   if ('spendingIds' in value && value.state === 'refused') return undefined
-  if (!('entry' in value)) return asText([value, dueAt, isListed])
+  if (!('debit' in value)) return asText([value, dueAt, isListed])
   return value.debit.value === 0n
     ? undefined
     : asText([value.debit, value.receive.filter(({ value: sum }) => sum !== '0')])

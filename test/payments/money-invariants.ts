@@ -80,7 +80,8 @@ async function checkGrants({ storage }: World, payments: readonly OutgoingPaymen
     )
     expect(spending.debit.value).toBe(own.reduce((sum, { debitAmount }) => sum + debitAmount.value, 0n))
     expect(receivedOf(spending)).toBe(own.reduce((sum, { receiveAmount }) => sum + receiveAmount.value, 0n))
-    const access = grants.find(({ id }) => id === spending.grantId)?.access[spending.entry]
+    const [grantId, entry] = spending.id.split(':')
+    const access = grants.find(({ id }) => id === grantId)?.access[Number(entry)]
     const limit = access?.type === 'outgoing-payment' ? access.limits?.debitAmount : undefined
     if (limit !== undefined) expect(spending.debit.value).toBeLessThanOrEqual(BigInt(limit.value))
   }

@@ -46,7 +46,7 @@ async function expectFailed(world: World, reason: string): Promise<void> {
   expect(payments.filter(({ state }) => state === 'failed')).toMatchObject([
     { decision: { action: 'release', reason } },
   ])
-  const spent = (await world.storage.all('spending')).filter(({ value }) => value.grantId === payments[0]?.grantId)
+  const spent = (await world.storage.all('spending')).filter(({ value }) => payments[0]?.spendingIds.includes(value.id))
   expect(spent).toMatchObject([{ value: { debit: { value: 0n } } }])
 }
 

@@ -532,13 +532,7 @@ async function spendMeanwhile({ wallet }: { readonly wallet: ObservedWallet }): 
   )
   const id = `${grantId}:0:life`
   const [record] = await wallet.storage.get([{ kind: 'spending', id }])
-  const value = {
-    id,
-    grantId: grantId ?? '',
-    entry: 0,
-    debit: usdAmount(0n),
-    receive: [],
-  }
+  const value = { id, debit: usdAmount(0n), receive: [] }
   const change =
     record === undefined ? { action: 'insert' as const } : { action: 'replace' as const, version: record.version }
   await wallet.storage.commit([{ ...change, kind: 'spending', value }])

@@ -60,7 +60,6 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     state: 'text',
     createdAt: 'integer',
     expiresAt: 'integer',
-    client: 'text',
     // A stranger chose this text, and databases stumble over a NUL in a text column; JSON escapes it.
     clientName: 'json?',
     sessionHash: 'text?',
@@ -149,8 +148,6 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
   },
   spending: {
     id: 'text',
-    grantId: 'text',
-    entry: 'integer',
     lastCharge: 'json?',
     debit: 'amount',
     receive: 'json',

@@ -74,7 +74,6 @@ const initial: Migration = [
     state TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
-    client TEXT NOT NULL,
     client_name TEXT,
     session_hash TEXT,
     consent_hash TEXT,
@@ -193,8 +192,6 @@ const initial: Migration = [
   )`,
   `CREATE TABLE op_spending (
     id TEXT NOT NULL PRIMARY KEY,
-    grant_id TEXT NOT NULL,
-    entry INTEGER NOT NULL,
     last_charge TEXT,
     debit_value TEXT NOT NULL,
     debit_asset_code TEXT NOT NULL,

@@ -37,7 +37,6 @@ CREATE TABLE IF NOT EXISTS op_interaction (
     state TEXT COLLATE "C" NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
-    client TEXT COLLATE "C" NOT NULL,
     client_name TEXT COLLATE "C",
     session_hash TEXT COLLATE "C",
     consent_hash TEXT COLLATE "C",
@@ -156,8 +155,6 @@ CREATE TABLE IF NOT EXISTS op_outgoing_payment (
   );
 CREATE TABLE IF NOT EXISTS op_spending (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
-    grant_id TEXT COLLATE "C" NOT NULL,
-    entry INTEGER NOT NULL,
     last_charge TEXT COLLATE "C",
     debit_value TEXT COLLATE "C" NOT NULL,
     debit_asset_code TEXT COLLATE "C" NOT NULL,
