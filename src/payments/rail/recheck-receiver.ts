@@ -4,7 +4,7 @@ import { isSameAsset } from '../../protocol/amount.ts'
 import type { RailPayment } from '../../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { isInFlight } from './delivery-progress.ts'
-import { findRemoteReceiver } from './remote-receiver.ts'
+import { findRemoteReceiver, type NotReachable } from './remote-receiver.ts'
 
 /**
  * Whether a receiver may be sent money: it is `open`, it is `over` for good, or its server does not say so now. Whether an
@@ -16,8 +16,17 @@ export type CheckedReceiver =
   | { readonly state: 'over'; readonly reason: string }
   | { readonly state: 'silent'; readonly reason: string; readonly detail: string | undefined }
 
-/** What may be otherwise soon. */
-const SILENT: ReadonlySet<string> = new Set(['unreachable', 'refused', 'invalid', 'rate_limited'])
+/** Whether what is said of a receiver may be otherwise soon, or ends the payment. */
+const STATES: Readonly<Record<NotReachable | 'rate_limited', 'silent' | 'over'>> = {
+  unreachable: 'silent',
+  refused: 'silent',
+  invalid: 'silent',
+  rate_limited: 'silent',
+  unknown: 'over',
+  completed: 'over',
+  expired: 'over',
+  no_method: 'over',
+}
 
 /**
  * Checks a receiver again right before money leaves: it must still be what the payment was priced for, and take what it has
@@ -31,12 +40,12 @@ export async function recheckReceiver(
 ): Promise<CheckedReceiver> {
   const found = await findRemoteReceiver(context, payment.receiver, { isOrdered: true })
   if (!found.ok) {
-    const isSilent = SILENT.has(found.reason)
+    const state = STATES[found.reason]
     // The rail may know what became of what is in flight, whatever this server says.
-    if (isSilent && isInFlight(progress)) return { state: 'unclear' }
+    if (state === 'silent' && isInFlight(progress)) return { state: 'unclear' }
     const reason = `receiver_${found.reason}`
-    if (!isSilent) return { state: 'over', reason }
-    return { state: 'silent', reason, detail: 'detail' in found ? found.detail : undefined }
+    if (state === 'over') return { state, reason }
+    return { state, reason, detail: 'detail' in found ? found.detail : undefined }
   }
   const { asset, remainder, details } = found.receiver
   if (!isSameAsset(asset, payment.receiveAmount)) return { state: 'over', reason: 'receiver_changed_asset' }

@@ -30,7 +30,7 @@ export interface RailWay {
   readonly rate: RailRate
 }
 
-/** Why a remote receiver cannot be paid. The first three may be otherwise soon. */
+/** Why a remote receiver cannot be paid. */
 export type NotReachable = 'unreachable' | 'refused' | 'invalid' | 'unknown' | 'completed' | 'expired' | 'no_method'
 
 /** A remote receiver, or why there is none; `detail` is for the operator. */
