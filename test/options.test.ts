@@ -149,7 +149,7 @@ describe('the options', () => {
   })
 
   it.each(['storage', 'ledger', 'walletAddresses', 'consent'])('%s is required', (name) => {
-    expect(refusalOf({ [name]: undefined })).toMatch(new RegExp(`^${name}\\.\\w+ must be a function$`))
+    expect(refusalOf({ [name]: undefined })).toBe(`${name} is missing`)
     expect(refusalOf({ [name]: null })).toContain(`${name}.`)
   })
 
@@ -249,13 +249,21 @@ describe('the options', () => {
     )
   })
 
-  it('are an object, and none of them a promise', () => {
+  it('are an object, and none of them a promise or a function', () => {
     for (const given of [undefined, null, 'https://wallet.example', [RIGHT]])
       expect(() => createOpenPayments(...([given] as unknown as [OpenPaymentsOptions]))).toThrow(
         new ConfigurationError('the argument of createOpenPayments must be an object'),
       )
     for (const name of ['storage', 'ledger', 'walletAddresses', 'consent', 'pricing'])
       expect(refusalOf({ [name]: Promise.resolve({}) })).toBe(`${name} is a promise: await it`)
+    for (const [name, method] of [
+      ['storage', 'get'],
+      ['walletAddresses', 'find'],
+      ['pricing', 'price'],
+    ] as const)
+      expect(refusalOf({ [name]: () => ({}) })).toBe(
+        `${name} is a function, not an object with ${method}(): if it makes one, call it`,
+      )
   })
 
   it('settings are objects', () => {

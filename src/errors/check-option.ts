@@ -54,8 +54,11 @@ export function requireSecrets(secrets: unknown): void {
   if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
 }
 
-/** A port with its methods; one that is created asynchronously must have been awaited. */
+/** A port with its methods; what makes one must have been called, and awaited if it is asynchronous. */
 export function requireMethods(name: string, port: unknown, methods: readonly string[]): void {
+  if (port === undefined) throw new ConfigurationError(`${name} is missing`)
+  if (typeof port === 'function')
+    throw new ConfigurationError(`${name} is a function, not an object with ${methods[0]}(): if it makes one, call it`)
   if (hasMethod(port, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
   const missing = methods.find((method) => !hasMethod(port, method))
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
