@@ -71,7 +71,7 @@ async function writeOutcome(
   payment: LocalPayment,
   creditId: string,
   decision: Decision,
-  write: typeof changesOfDecision | typeof changesOfDecisionAndEnd,
+  changesOf: typeof changesOfDecision | typeof changesOfDecisionAndEnd,
 ): Promise<Step> {
   return decideAtReceiver<Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceiver(context, payment, creditId)
@@ -79,7 +79,7 @@ async function writeOutcome(
     // The receipt is decided in the commit that decides the payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')
-    const { changes, answer } = write(context, record, decision, credit.changes)
+    const { changes, answer } = changesOf(context, record, decision, credit.changes)
     return { changes, answer: { ...answer, completesReceiver: credit.completesReceiver } }
   })
 }

@@ -39,9 +39,10 @@ export type Once<T> =
  */
 export async function decideOnce<T>(
   context: Context,
-  { claims, nonceClaims, key }: SingleUse,
+  used: SingleUse,
   attempt: () => Promise<Effect<T>>,
 ): Promise<Once<T>> {
+  const { claims, key } = used
   let stale: StoredRecord<'idempotency-key'> | undefined
   const earlier = async (): Promise<Once<T> | undefined> => {
     if (key === undefined) return undefined
@@ -52,7 +53,7 @@ export async function decideOnce<T>(
     }
     if (found.value.bodyHash !== key.bodyHash) {
       // Otherwise somebody could send it again once the key is free, and it would pay.
-      await useSignature(context, claims, nonceClaims)
+      await useSignature(context, used)
       throw idempotencyConflict()
     }
     return { isRepeat: true, response: found.value.answer, resourceId: found.value.resourceId }
@@ -61,7 +62,7 @@ export async function decideOnce<T>(
     claims,
     earlier,
   })
-  if (once.isRepeat) await useSignature(context, claims, nonceClaims)
+  if (once.isRepeat) await useSignature(context, used)
   return once
 }
 
@@ -138,11 +139,7 @@ function keepAnswerChange(
  * with it the client itself has asked that this signature count once, and a repeat can bring another one.
  * @spec SIG-23 @spec SIG-24
  */
-async function useSignature(
-  context: Context,
-  claims: readonly Change[],
-  nonceClaims: readonly Change[],
-): Promise<void> {
+async function useSignature(context: Context, { claims, nonceClaims }: SingleUse): Promise<void> {
   await decide(context, async () => {
     const found = await context.storage.get(claims.map((claim) => ({ kind: claim.kind, id: idOf(claim) })))
     const missing = claims.filter((_claim, index) => found[index] === undefined)

@@ -69,9 +69,9 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: DELIVER,
-        from: 'const { changes, answer } = write(context, record, decision, credit.changes)',
+        from: 'const { changes, answer } = changesOf(context, record, decision, credit.changes)',
         to: `await context.storage.commit(credit.changes)
-    const { changes, answer } = write(context, record, decision, [])`,
+    const { changes, answer } = changesOf(context, record, decision, [])`,
       },
     ],
   },

@@ -290,7 +290,7 @@ export const OF_ORDERS: readonly Scenario[] = [
     without: [
       {
         what: 'the signature that a repeat uses up',
-        edits: [{ file: ONCE, find: 'if (once.isRepeat) await useSignature(context, claims, nonceClaims)\n', put: '' }],
+        edits: [{ file: ONCE, find: 'if (once.isRepeat) await useSignature(context, used)\n', put: '' }],
         finds: /captured|used up/,
       },
     ],

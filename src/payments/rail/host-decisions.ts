@@ -1,8 +1,7 @@
 import type { Context } from '../../ports/context.ts'
-import type { StoredRecord } from '../../ports/storage.ts'
 import type { WireAmount } from '../../protocol/amount.ts'
 import { isIdentifier } from '../../protocol/identifiers.ts'
-import { isRailPayment } from '../../protocol/outgoing-payment.ts'
+import { isRailPayment, type OutgoingPayment } from '../../protocol/outgoing-payment.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { advancePayment } from '../advance-payment.ts'
 import { progressOf, settleFlight, toldDelivery } from './delivery-progress.ts'
@@ -76,7 +75,7 @@ export async function listUndecided(context: Context): Promise<readonly Undecide
   }
 }
 
-function undecided(payment: StoredRecord<'outgoing-payment'>['value']): readonly UndecidedPayment[] {
+function undecided(payment: OutgoingPayment): readonly UndecidedPayment[] {
   const { id, walletAddress, receiver, createdAt, state, delivery } = payment
   const reason = delivery?.isLeftToHost
   if (!isRailPayment(payment) || reason === undefined || state !== 'sending') return []
