@@ -6,9 +6,9 @@ import { STYLE } from './style.ts'
 /** Whose page it is, and who looks at it. */
 export interface Frame {
   readonly walletName: string
-  /** Where the wallet's own pages begin, where it gave that. */
+  /** Where the wallet's own pages begin, if it gave that. */
   readonly homeUrl?: string | undefined
-  /** The person who is logged in, where the wallet gave a name. */
+  /** The person who is logged in, if the wallet gave a name. */
   readonly userName?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export interface Notice {
 
 const START_AGAIN = 'Go back to where you came from and start again.'
 
-/** What to say where an interaction cannot be shown or decided. None of these redirects. @spec INT-3 @spec INT-4 */
+/** What to say if an interaction cannot be shown or decided. None of these redirects. @spec INT-3 @spec INT-4 */
 export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
   unknown: {
     status: 404,
@@ -99,7 +99,7 @@ function renderMark(isDone: boolean): Markup {
   return html`<svg class="mark" viewBox="0 0 48 48" aria-hidden="true"><circle cx="24" cy="24" r="21"/>${sign}</svg>`
 }
 
-/** A page with a heading, one paragraph and the ways on: to the request where it is still open, and to the wallet. */
+/** A page with a heading, one paragraph and the ways on: to the request if it is still open, and to the wallet. */
 export function renderNotice(frame: Frame, { heading, text, isDone, isOpen }: Notice): string {
   const { walletName, homeUrl } = frame
   const links = [

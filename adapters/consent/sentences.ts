@@ -175,7 +175,7 @@ function quoteInWords({ access }: ConsentAccess): RightInWords {
 }
 
 /**
- * What one right means, in words; `isAlone` where no other one sends money. An entry that names no wallet address covers
+ * What one right means, in words; `isAlone` if no other one sends money. An entry that names no wallet address covers
  * every one of the wallet.
  * @spec RS-5
  */
@@ -215,7 +215,7 @@ export function rightsInWords(consent: ConsentData): readonly RightInWords[] {
   return numbered([...access.map((right) => rightInWords(right, isAlone)), ...(consent.subject ? [identity] : [])])
 }
 
-/** What a person should know of several rights to send money; `undefined` where there is one at most. @spec LIM-10 */
+/** What a person should know of several rights to send money; `undefined` if there is one at most. @spec LIM-10 */
 export function additionInWords({ access }: ConsentData): string | undefined {
   const count = access.filter(isSending).length
   if (count < 2) return undefined

@@ -39,7 +39,7 @@ export function formatProgress({ sent, received, said, nextSequence, packets, ra
 }
 
 /**
- * Reads what was recorded of a payment. Throws where it was not written by `formatProgress`. Packets of two payments to one
+ * Reads what was recorded of a payment. Throws if it was not written by `formatProgress`. Packets of two payments to one
  * receiver have other sequences, so that no answer to one passes for the answer to another.
  */
 export function readProgress(id: string, { sent, received, notes }: DeliveryProgress): SendState {

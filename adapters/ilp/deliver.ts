@@ -38,7 +38,7 @@ export function createSender(
 }
 
 const PROBE_MILLISECONDS = 5_000
-/** So long after its expiry a packet is asked about, where that is possible at all. */
+/** So long after its expiry a packet is asked about, if that is possible at all. */
 const LONGEST_ASKING_MILLISECONDS = 24 * 3600 * 1000
 
 async function deliver(
@@ -86,7 +86,7 @@ function quotedRate(slippageBasisPoints: number, delivery: Delivery): PathRate {
 /** Since the quote the exchange may have become better by a twentieth. */
 const BETTER: PathRate = { sent: 20n, received: 21n }
 /**
- * And by a quarter while packets leave, where a receiver says that it has all and takes no more: nothing else could be done
+ * And by a quarter while packets leave, if a receiver says that it has all and takes no more: nothing else could be done
  * than to call a payment failed that has arrived. But not by whatever it says, since the payer is debited in full.
  */
 const MUCH_BETTER: PathRate = { sent: 4n, received: 5n }
@@ -124,8 +124,8 @@ async function findRate(
   const most = smaller(maxPacketAmount ?? least.sent, least.sent)
   const path = await probePath(connection, { first: most, most, milliseconds: PROBE_MILLISECONDS })
   if (path.ok) {
-    // Of a smaller packet rounding may hide more than of the greatest, also where much arrives: a hop before may count in few
-    // units. And at no more than the least next to nothing comes through. Then what is known counts, where it is higher.
+    // Of a smaller packet rounding may hide more than of the greatest, even if much arrives: a hop before may count in few
+    // units. And at no more than the least next to nothing comes through. Then what is known counts, if it is higher.
     const isCoarse = path.sent < most || !isHigher(path, least)
     const found = isCoarse && isHigher(known, path) ? known : path
     const best = withinReason(quoted, most)

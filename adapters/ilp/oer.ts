@@ -47,7 +47,7 @@ export function readOer(bytes: Uint8Array): OerReader {
     const start = take(1)
     return start < 0 ? 0 : view.getUint8(start)
   }
-  /** Nothing where the first octet is zero and there are more: that would be written shorter. */
+  /** Nothing if the first octet is zero and there are more: that would be written shorter. */
   const canonical = (size: number): Uint8Array => {
     const digits = octets(size)
     if (size === 0 || (size > 1 && digits[0] === 0)) broken = true

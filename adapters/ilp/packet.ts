@@ -44,7 +44,7 @@ export const MAX_DATA_OCTETS = 32_767
 /** No prepare is longer: its data, an address of 1023, the 57 of its other fields, and the lengths. */
 export const MAX_PREPARE_OCTETS = MAX_DATA_OCTETS + 1023 + 57 + 10
 
-/** Writes a packet. Throws a `RangeError` where an amount, or the moment, does not fit. */
+/** Writes a packet. Throws a `RangeError` if an amount, or the moment, does not fit. */
 export function encodeIlpPacket(packet: IlpPacket): Uint8Array<ArrayBuffer> {
   return joinOctets(uint8(TYPES[packet.type]), varOctets(contentOf(packet)))
 }
@@ -66,7 +66,7 @@ function contentOf(packet: IlpPacket): Uint8Array {
 }
 
 /**
- * Reads a packet; `undefined` where it is none of a known type with every field in its form. Octets behind the last field,
+ * Reads a packet; `undefined` if it is none of a known type with every field in its form. Octets behind the last field,
  * inside and outside, are left for versions to come. Writing what was read gives the same octets but for those, and for
  * text that is not UTF-8.
  */
@@ -138,7 +138,7 @@ export function encodeAmountTooLarge({ receivedAmount, maximumAmount }: AmountTo
   return joinOctets(uint64(receivedAmount), uint64(maximumAmount))
 }
 
-/** Reads the data of an `F08`; `undefined` where it is left out. */
+/** Reads the data of an `F08`; `undefined` if it is left out. */
 export function readAmountTooLarge({ data }: IlpReject): AmountTooLarge | undefined {
   const reader = readOer(data)
   const amounts = { receivedAmount: reader.uint64(), maximumAmount: reader.uint64() }

@@ -10,7 +10,7 @@ export interface Peer extends IlpPeerSettings {
 
 /** The peers of a server, as they are looked up. */
 export interface Peers {
-  /** The way to an ILP address, for a payer with an account in `from` and a receiver in `to`; `undefined` where there is none. */
+  /** The way to an ILP address, for a payer with an account in `from` and a receiver in `to`; `undefined` if there is none. */
   peerFor(destination: string, from: Asset, to: Asset): Peer | undefined
   peerByAccount(account: string): Peer | undefined
   /** Whose incoming token this is, found in time that does not depend on it. */
@@ -45,7 +45,7 @@ export function createPeers(settings: readonly IlpPeerSettings[]): Peers {
   }
 }
 
-/** How much of an address a peer's longest prefix covers, in characters; -1 where none does. */
+/** How much of an address a peer's longest prefix covers, in characters; -1 if none does. */
 function matchLength({ prefixes, isDefault }: Peer, destination: string): number {
   const matching = prefixes.filter((prefix) => destination === prefix || destination.startsWith(`${prefix}.`))
   return Math.max(isDefault ? 0 : -1, ...matching.map(({ length }) => length))

@@ -8,7 +8,7 @@ export interface PathRate {
 }
 
 /**
- * What a probe found. `refused`: those who were asked say that it will not get better; `busy`: that it may. Only where the
+ * What a probe found. `refused`: those who were asked say that it will not get better; `busy`: that it may. Only if the
  * peer itself did not answer it is `unreachable`.
  */
 export type ProbedPath =
@@ -31,8 +31,8 @@ const STEP = 1_000_000n
 const SHORTAGE_PARTS: readonly bigint[] = [1n, 16n, 256n, 65_536n]
 
 /**
- * Finds out what arrives of what leaves, with packets whose money nobody can take: of `first` units, then of more where too
- * little arrived to tell, of less where somebody takes no more, never above `most`. Over within `milliseconds`.
+ * Finds out what arrives of what leaves, with packets whose money nobody can take: of `first` units, then of more if too
+ * little arrived to tell, of less if somebody takes no more, never above `most`. Over within `milliseconds`.
  */
 export async function probePath(
   connection: StreamConnection,
@@ -77,7 +77,7 @@ export async function probePath(
       amount = cap
       continue
     }
-    // What is known is enough where finding out more takes longer.
+    // What is known is enough if finding out more takes longer.
     if (best.received > 0n) return found()
     detail = reply?.code ?? ('detail' in outcome ? outcome.detail : 'a test was fulfilled')
     if (outcome.outcome === 'not_taken' && outcome.reason === 'unauthorized')
@@ -89,7 +89,7 @@ export async function probePath(
   return found()
 }
 
-/** What to try after a packet that was too much: what the hop takes, in our units, where it says so; else half. */
+/** What to try after a packet that was too much: what the hop takes, in our units, if it says so; else half. */
 export function smallerAmount(amount: bigint, reply: IlpReject): bigint {
   const limit = readAmountTooLarge(reply)
   const scaled =

@@ -10,13 +10,13 @@ import { askOverHttp, sendOverFetch } from './send-packet.ts'
 import { openConnection } from './stream-connection.ts'
 
 const LONGEST_MILLISECONDS = 2_500
-/** Where nothing is said of the amount: enough to tell a rate, and not so much that it overflows somewhere. */
+/** If nothing is said of the amount: enough to tell a rate, and not so much that it overflows somewhere. */
 const FIRST_AMOUNT = 10n ** 12n
 const LEAST_AMOUNT = 10n ** 4n
 /** More is asked for than is to be paid, so that less than a unit of it is lost to rounding. */
 const TIMES = 16n
 
-/** Asks the way to a receiver what it carries now, and promises a little less; nothing where all is one to one. */
+/** Asks the way to a receiver what it carries now, and promises a little less; nothing if all is one to one. */
 export async function quotePath(
   { slippageBasisPoints, send = sendOverFetch }: Pick<IlpSettings, 'slippageBasisPoints' | 'send'>,
   peers: Peers,

@@ -27,13 +27,13 @@ interface Arrival {
   /** What the sender wrote. */
   readonly packet: StreamPacket
   readonly payment: OpenIncomingPayment
-  /** What it is worth in the asset of the payment; `undefined` where that is not exchanged. */
+  /** What it is worth in the asset of the payment; `undefined` if that is not exchanged. */
   readonly arrived: Amount | undefined
 }
 
 /**
  * Takes a packet that a peer brings for an incoming payment of this server. It is fulfilled once its money is durable, and
- * again whenever it is repeated; refused it stays refused. Rejects where storage or wallet fail: then what became of the
+ * again whenever it is repeated; refused it stays refused. Rejects if storage or wallet fail: then what became of the
  * packet is not known, and it may be sent again to find out.
  * @spec INC-5 @spec INC-7 @spec INC-8
  */
@@ -98,11 +98,11 @@ async function refusalOf(arrival: Arrival): Promise<IlpReject | undefined> {
   return arrived.value < packet.amount || isLost ? rejectSealed(arrival, 'F99', 'less arrived than was to') : undefined
 }
 
-/** Makes the money durable. Answers why it is not taken; `undefined` where it is, now or before. */
+/** Makes the money durable. Answers why it is not taken; `undefined` if it is, now or before. */
 async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Promise<IlpReject | undefined> {
   const { server, prepare } = arrival
   if (prepare.amount === 0n) return refusal
-  // It may have been taken before the price, a limit or the time changed. And where it was not, this answer is the last one,
+  // It may have been taken before the price, a limit or the time changed. And if it was not, this answer is the last one,
   // however often the same packet still comes: its sender makes up for it with another. But for T05, which says nothing.
   const transfer = { ...(await transferOf(arrival)), isRefused: refusal !== undefined }
   const outcome = await server.receive(transfer)

@@ -5,7 +5,7 @@ import type { PathRate } from './probe-path.ts'
 export interface SendOrder {
   /** No more than this leaves. */
   readonly sendAmount: bigint
-  /** At least this arrives where all of that leaves. */
+  /** At least this arrives if all of that leaves. */
   readonly receiveAmount: bigint
   /** Whether it is enough that `receiveAmount` arrives. */
   readonly isFixedReceive: boolean
@@ -47,7 +47,7 @@ export interface KnownPath extends PathRate {
 
 /**
  * The smallest packet of which rounding on the way takes no more than was set aside since the rate of the quote; all,
- * where nothing was. If both amounts are the same number of units, rounding loses nothing.
+ * if nothing was. If both amounts are the same number of units, rounding loses nothing.
  */
 export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, received }: PathRate): bigint {
   if (sendAmount === receiveAmount) return 1n
@@ -59,7 +59,7 @@ export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, r
 const MUCH = 100n
 
 /**
- * The next packet of an order; `undefined` where nothing is left to send. Its `least` is what has to arrive so that, if all
+ * The next packet of an order; `undefined` if nothing is left to send. Its `least` is what has to arrive so that, if all
  * that is left arrives at the order's rate, `receiveAmount` has arrived in the end; and never less than this packet's own
  * part of it, so that nobody on the way can keep what came at a better rate before. The last one alone has to bring only
  * what is then missing: of a small packet rounding on the way takes more than its part.

@@ -37,7 +37,7 @@ export interface PacketBook {
   mostArrived(packet: Undecided): bigint
 }
 
-/** Opens the book where it was left; what was undecided then may have left. Where no rate is known, it is the quote's. */
+/** Opens the book where it was left; what was undecided then may have left. If no rate is known, it is the quote's. */
 export function openBook({ packets, ...start }: SendState, quotedRate: PathRate): PacketBook {
   let { sent, received, said, nextSequence, rate = quotedRate } = start
   const rateBefore = rate

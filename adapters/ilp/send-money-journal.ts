@@ -11,7 +11,7 @@ export interface Journal {
   dueAt(): number
   /** Whether recording has failed: the payment may belong to somebody else by now. */
   isLost(): boolean
-  /** Records how far it has come, unless the account would have sent more than `most` then. Rejects where recording does. */
+  /** Records how far it has come, unless the account would have sent more than `most` then. Rejects if recording does. */
   write(most?: bigint): Promise<'recorded' | 'over_limit'>
 }
 

@@ -17,10 +17,10 @@ export interface Sending {
 type NotTaken = Exclude<PacketOutcome, { readonly outcome: 'fulfilled' }>
 type Rejected = Extract<PacketOutcome, { readonly outcome: 'rejected' }>
 
-/** Where a packet can be sent again, its answer is not waited for longer. */
+/** If a packet can be sent again, its answer is not waited for longer. */
 export const ASK_MILLISECONDS = 10_000
 const FIRST_ASK_PAUSE_MILLISECONDS = 100
-/** Where a packet was taken, and the word on how much of it arrived got lost, that is asked for so often; then the least counts. */
+/** If a packet was taken, and the word on how much of it arrived got lost, that is asked for so often; then the least counts. */
 const MOST_ASKS_FOR_WORD = 7
 /** Why nothing more leaves while a packet has no answer, and cannot be asked about. */
 export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
@@ -34,7 +34,7 @@ export function noteOutcome(sending: Sending, packet: Undecided, outcome: Packet
 }
 
 /**
- * Counts a packet that its receiver has taken. Where a payment is over once enough has arrived, no word is taken for more than
+ * Counts a packet that its receiver has taken. If a payment is over once enough has arrived, no word is taken for more than
  * the way brings, so that none ends it before.
  */
 export function countTaken({ order, book, pace }: Sending, packet: Undecided, arrived: bigint): void {

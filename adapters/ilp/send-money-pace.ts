@@ -52,13 +52,13 @@ const LONGEST_MILLISECONDS = 60_000
 const MOST_TROUBLES = 12
 const MOST_REFUSALS = 3
 const MOST_SHRINKS = 64
-/** Where liquidity is short packets get smaller, but not so small that they are many. */
+/** If liquidity is short packets get smaller, but not so small that they are many. */
 const SMALLEST_PART = 16n
 
 /** A payment that would take more packets than this is worth nobody's while, unless the peer itself takes so little at once. */
 const MOST_PACKETS = 1000n
 
-/** Begins at full width, and with the greatest packet that is allowed; where liquidity is short goes no lower than `smallest`. */
+/** Begins at full width, and with the greatest packet that is allowed; if liquidity is short goes no lower than `smallest`. */
 export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bigint, smallest: bigint): Pace {
   const startedAt = clock.now()
   const floor = greater(smaller(sendAmount / MOST_PACKETS, maxPacketAmount / SMALLEST_PART), 1n)

@@ -27,7 +27,7 @@ export interface SendTerms extends PlanTerms {
 /** How far it came. */
 export interface SendResult {
   readonly state: SendState
-  /** Absent where all is done. */
+  /** Absent if all is done. */
   readonly stop?: SendStop
   /** Whether `state` is what was recorded last. */
   readonly isRecorded: boolean
@@ -40,8 +40,8 @@ const FEW_IN_FLIGHT = 4
 
 /**
  * Sends money in packets, several at once, from where `start` left off, until all has left or arrived, the receiver takes
- * no more, or nothing gets through. What leaves is recorded before, and its value is sent again only where it was refused.
- * Rejects where `record` does, once nothing is in the air any more; after any other fault, once what is known is recorded.
+ * no more, or nothing gets through. What leaves is recorded before, and its value is sent again only if it was refused.
+ * Rejects if `record` does, once nothing is in the air any more; after any other fault, once what is known is recorded.
  */
 export async function sendMoney(
   connection: StreamConnection,
@@ -67,7 +67,7 @@ export async function sendMoney(
   if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
   /**
-   * What is too old or too large by now, or is to leave no more, does not. Before the next record, which says so: where that
+   * What is too old or too large by now, or is to leave no more, does not. Before the next record, which says so: if that
    * comes too late for the lease nobody could tell any more.
    */
   const dropUnfit = (): void => {
@@ -110,7 +110,7 @@ export async function sendMoney(
 
   await sendOn().catch((cause: unknown) => faults.push(cause))
   await flights.landed()
-  // Where nobody has the patience to ask for the word, the least counts too.
+  // If nobody has the patience to ask for the word, the least counts too.
   for (const packet of book.undecided('unknown')) {
     if (!packet.isTaken) continue
     countTaken(sending, packet, packet.least)

@@ -96,7 +96,7 @@ function readAnswer({ status, bytes }: { readonly status: number; readonly bytes
     : { outcome: 'replied', reply: packet }
 }
 
-/** What runtimes say where a connection was never made, or its other end was not who it should be: nothing has left by then. */
+/** What runtimes say if a connection was never made, or its other end was not who it should be: nothing has left by then. */
 const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

@@ -33,14 +33,14 @@ export interface MoneyPacket {
 
 /** What sending a packet came to. */
 export type PacketOutcome =
-  /** The money is with the receiver; `received` is its own word for how much, absent where it said nothing. */
+  /** The money is with the receiver; `received` is its own word for how much, absent if it said nothing. */
   | { readonly outcome: 'fulfilled'; readonly received?: bigint }
-  /** Refused. `received`: what would have arrived, where the receiver itself answered; nobody on the way can write that. */
+  /** Refused. `received`: what would have arrived, if the receiver itself answered; nobody on the way can write that. */
   | {
       readonly outcome: 'rejected'
       readonly reply: IlpReject
       readonly received?: bigint
-      /** Whether it is the last word on this packet, also where it had left before: the receiver's own, or that of a peer who remembers. */
+      /** Whether it is the last word on this packet, even if it had left before: the receiver's own, or that of a peer who remembers. */
       readonly isFinal: boolean
       /** Whether the receiver takes nothing more, in its own word. */
       readonly isClosed: boolean
@@ -50,7 +50,7 @@ export type PacketOutcome =
 const MONEY: readonly StreamFrame[] = [{ type: 'stream-money', streamId: 1n, shares: 1n }]
 const TEST_LIFETIME_MILLISECONDS = 10_000
 
-/** Opens a connection, without sending anything; `undefined` where nobody can be paid by such details. */
+/** Opens a connection, without sending anything; `undefined` if nobody can be paid by such details. */
 export async function openConnection(
   { ilpAddress, sharedSecret }: IlpPaymentMethod,
   end: Pick<StreamConnection, 'ask' | 'requests' | 'peerAddress' | 'clock' | 'cryptography' | 'salt'>,

@@ -10,7 +10,7 @@ export interface StreamKeys {
    * that has the same plaintext: those of other senders too.
    */
   encrypt(plaintext: Uint8Array, salt: Uint8Array): Promise<Uint8Array>
-  /** `undefined` where one octet differs from what the other end wrote. */
+  /** `undefined` if one octet differs from what the other end wrote. */
   decrypt(sealed: Uint8Array): Promise<Uint8Array | undefined>
   /** The fulfillment that only who knows the secret can make, for the data of one packet. */
   fulfillmentOf(data: Uint8Array): Promise<Uint8Array>

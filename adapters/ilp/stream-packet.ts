@@ -64,7 +64,7 @@ function contentOf(frame: StreamFrame): Uint8Array {
 }
 
 /**
- * Reads what was decrypted; `undefined` where it is no packet of STREAM version 1. Octets behind the frames are padding, and
+ * Reads what was decrypted; `undefined` if it is no packet of STREAM version 1. Octets behind the frames are padding, and
  * behind the last field of a frame for versions to come. Writing what was read gives the same octets but for those, for
  * frames of other types, for text that is not UTF-8 and for bounds above 64 bits.
  */

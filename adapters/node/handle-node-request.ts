@@ -3,8 +3,8 @@ import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../
 
 /**
  * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node. `target`:
- * the raw target, also where a framework has changed `request.url`. `source`: where it came from, for the limits per source.
- * A body that a parser has read is taken from `rawBody`, where the host keeps it. One whose connection ends early counts
+ * the raw target, even if a framework has changed `request.url`. `source`: where it came from, for the limits per source.
+ * A body that a parser has read is taken from `rawBody`, if the host keeps it. One whose connection ends early counts
  * as too large.
  */
 export async function handleNodeRequest(
@@ -62,7 +62,7 @@ async function readBytes(
   return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit, onWhole)
 }
 
-/** How many bytes are the whole body, where the head says so for certain: HTTP/2 says by a flag where a body ends, and chunks say it themselves. */
+/** How many bytes are the whole body, if the head says so for certain: HTTP/2 says by a flag where a body ends, and chunks say it themselves. */
 function lengthOf({ headers, httpVersionMajor }: IncomingMessage): number {
   const isSaid = httpVersionMajor === 1 && headers['transfer-encoding'] === undefined
   return isSaid ? Number(headers['content-length']) : Number.NaN

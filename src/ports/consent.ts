@@ -13,8 +13,8 @@ export interface ConsentInterval {
    */
   readonly phase: 'ahead' | 'current' | 'over'
   /**
-   * Start of the first window, in milliseconds. If `windows` is absent: of the current one, or if none is current, of
-   * the only one that is first or last. Counted back from an end it may lie before the year 1.
+   * Start of the first window, in milliseconds. If `windows` is absent: of the current window; of the first, before it
+   * begins; of the last, once it is over. Counted back from an end it may lie before the year 1.
    */
   readonly startsAt: number
   /** End of the last window, in milliseconds; absent if they never end. */

@@ -2,7 +2,7 @@ import { isComplete, META_TABLE, type Migration, readSchemaState, type SchemaSta
 import type { Connections } from './database.ts'
 import { backOff, sqlState } from './retry.ts'
 
-/** Reads how far a schema is; `undefined` where there is none at all. */
+/** Reads how far a schema is; `undefined` if there is none at all. */
 async function readState({ query }: Connections, name: string): Promise<SchemaState | undefined> {
   try {
     const [row] = await query({
@@ -42,7 +42,7 @@ const LOCK_MILLISECONDS = 500
 function takeStep(name: string, version: number, step: Migration, readableFrom: number): readonly string[] {
   const at = `WHERE name = '${name}' AND version = ${version}`
   return [
-    // Where another process has taken the step it ends here, in a cast of what is no integer.
+    // If another process has taken the step it ends here, in a cast of what is no integer.
     `WITH held AS (UPDATE op_meta SET version = version ${at} RETURNING 1)
       SELECT CAST(CAST(NULLIF(count(*), 1) AS VARCHAR) || ' rows: op_meta has moved on' AS INTEGER) FROM held`,
     // Whoever reads a table queues behind a step that waits for it. Only here: the row above is waited for by steps alone.
@@ -73,9 +73,9 @@ async function standBack(tries: number, name: string, version: number, cause: un
 
 /**
  * Brings the schema `name` to the newest of `migrations`, step by step, once, however many processes start at the same
- * time. `readableFrom` is the number of the last step that did more than add. Where nothing is to be done it only
- * reads. Where a newer release has taken the schema further it stays as it is, or it rejects where this one cannot
- * work with that, or where a transaction of somebody else does not let go of a table that changes.
+ * time. `readableFrom` is the number of the last step that did more than add. If nothing is to be done it only
+ * reads. If a newer release has taken the schema further it stays as it is, or it rejects if this one cannot
+ * work with that, or if a transaction of somebody else does not let go of a table that changes.
  */
 export async function migrate(
   connections: Connections,

@@ -1,4 +1,4 @@
-/** The code of an error: a SQLSTATE where the database has answered it. */
+/** The code of an error: a SQLSTATE if the database has answered it. */
 export function sqlState(error: unknown): string | undefined {
   const code: unknown = typeof error === 'object' && error !== null ? Reflect.get(error, 'code') : undefined
   return typeof code === 'string' ? code : undefined
@@ -16,7 +16,7 @@ const UNDONE: ReadonlySet<string | undefined> = new Set(['40001', '40P01'])
 
 const MOST_ROUNDS = 10
 
-/** Makes an attempt again, up to ten times in all, where for certain nothing has happened for the sake of others. */
+/** Repeats an attempt, ten in all at most, if the database says that it undid it because of other transactions. */
 export async function retryUndone<T>(attempt: () => Promise<T>): Promise<T> {
   for (let round = 1; ; round++) {
     try {

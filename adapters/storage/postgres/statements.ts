@@ -36,7 +36,7 @@ const CONFLICTS = 'op_conflicts'
 const DURABLE = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
 /**
- * The text that makes a change under a condition: of one row where it fits, of none where it does not. A check, too,
+ * The text that makes a change under a condition: of one row if it fits, of none if it does not. A check, too,
  * because an update is what locks a row.
  */
 function changeText(action: Change['action'], { layout, statements }: Table, condition: string): string {
@@ -55,7 +55,7 @@ function changeText(action: Change['action'], { layout, statements }: Table, con
   }
 }
 
-/** The values for that text, as they are now. Throws where one cannot be stored. */
+/** The values for that text, as they are now. Throws if one cannot be stored. */
 function cellsOf(change: Change, { layout }: Table): readonly Cell[] {
   switch (change.action) {
     case 'insert':
@@ -100,7 +100,7 @@ function isFormRepeated(steps: readonly string[]): boolean {
 }
 
 /**
- * Binds all changes of a commit to one statement: one transaction, one round trip. Where a change does not fit the
+ * Binds all changes of a commit to one statement: one transaction, one round trip. If a change does not fit the
  * statement ends in an error, which undoes all of it, and `conflictsIn` reads from that error which changes they are.
  */
 export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: readonly Change[]) => CommitStatement {
@@ -126,7 +126,7 @@ export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: r
 const QUOTED_CONFLICTS = new RegExp(`${CONFLICTS}((?: \\d+)+)`)
 
 /**
- * The indexes of the changes that did not fit, where an error says so; `undefined` for every other error. Every value
+ * The indexes of the changes that did not fit, if an error says so; `undefined` for every other error. Every value
  * in a commit that is cast is an integer already, so nothing else fails like this, in whatever language.
  */
 export function conflictsIn(error: unknown, { order }: CommitStatement): readonly number[] | undefined {

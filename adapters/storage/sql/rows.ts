@@ -82,7 +82,7 @@ function pushMember(cells: Cell[], { name, type, columns, isOptional }: Member, 
 }
 
 /**
- * The cells of a record, in the order of `layout.columns`. Throws where the value is not of its kind, so that nothing
+ * The cells of a record, in the order of `layout.columns`. Throws if the value is not of its kind, so that nothing
  * is written that could not be read back.
  */
 export function encodeRecord(layout: TableLayout, value: object, marks: RecordMarks): readonly Cell[] {
@@ -95,14 +95,14 @@ export function encodeRecord(layout: TableLayout, value: object, marks: RecordMa
   return cells
 }
 
-/** The text in a cell; throws where there is none. */
+/** The text in a cell; throws if there is none. */
 export function readText(row: Row, at: number): string {
   const cell = row[at]
   if (typeof cell !== 'string') throw new TypeError(`cell ${at} does not hold text`)
   return cell
 }
 
-/** The integer in a cell, however the database hands it over; throws where there is none. */
+/** The integer in a cell, however the database hands it over; throws if there is none. */
 export function readInteger(row: Row, at: number): number {
   const cell = row[at]
   const value = cell === null || cell === undefined ? Number.NaN : Number(cell)
@@ -110,7 +110,7 @@ export function readInteger(row: Row, at: number): number {
   return value
 }
 
-/** The exact integer that a cell holds as decimal text; throws where there is none. */
+/** The exact integer that a cell holds as decimal text; throws if there is none. */
 export function readBigint(row: Row, at: number): bigint {
   return BigInt(readText(row, at))
 }
@@ -161,7 +161,7 @@ function readRow<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): 
 }
 
 /**
- * Reads a row of the columns that `selectedColumns` names; an absent member is absent again. Throws where a cell does
+ * Reads a row of the columns that `selectedColumns` names; an absent member is absent again. Throws if a cell does
  * not hold what it must.
  */
 export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): StoredRecord<K> {
@@ -172,7 +172,7 @@ export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout,
   }
 }
 
-/** Reads rows. One that holds no record is left out where `onUnreadable` is told of it, else all are refused. */
+/** Reads rows. One that holds no record is left out if `onUnreadable` is told of it, else all are refused. */
 export function decodeRecords<K extends RecordKind>(
   kind: K,
   layout: TableLayout,

@@ -22,7 +22,7 @@ export function readSchemaState(row: Row): SchemaState {
 
 /**
  * Whether a schema lacks none of the steps that this release knows. One that a newer release has taken further is left
- * as it is where that only added to it; throws where this release cannot work with it any more.
+ * as it is if that only added to it; throws if this release cannot work with it any more.
  */
 export function isComplete(name: string, { version, readableFrom }: SchemaState, known: number): boolean {
   if (version > known && readableFrom > known) {

@@ -10,8 +10,8 @@ export interface BoundStatement {
 }
 
 /**
- * The statements of one table that databases have in common. `replace` and `remove` change exactly one row where the
- * change fits, and none where it does not; each ends in the conditions for that, so that more can follow.
+ * The statements of one table that databases have in common. `replace` and `remove` change exactly one row if the
+ * change fits, and none if it does not; each ends in the conditions for that, so that more can follow.
  */
 export interface Statements {
   /** Parameters: the cells of the record but its id, which stays; id, version. */

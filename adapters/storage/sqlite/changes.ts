@@ -11,13 +11,13 @@ const LIST_COLUMNS: readonly string[] = ['wallet_address', 'client', 'created_at
 export interface ReplaceInPlace {
   readonly sql: string
   readonly places: readonly number[]
-  /** The cells by which it is listed, which it does not set; none where nothing lists this kind. */
+  /** The cells by which it is listed, which it does not set; none if nothing lists this kind. */
   readonly fixed: readonly number[]
 }
 
 /**
- * SQLite writes an index anew whenever an update names one of its columns, also where the value stays, and most indexes
- * lie on pages of their own. So a replacement leaves the columns of lists out; all are named only where it moves
+ * SQLite writes an index anew whenever an update names one of its columns, even if the value stays, and most indexes
+ * lie on pages of their own. So a replacement leaves the columns of lists out; all are named only if it moves
  * its record in them, as few do.
  */
 export function replaceInPlace({ table, columns, isListable }: TableLayout): ReplaceInPlace {
@@ -34,7 +34,7 @@ export function replaceInPlace({ table, columns, isListable }: TableLayout): Rep
 }
 
 /**
- * Inserts where there is no record of that id. `VALUES` takes a quarter less time than the `SELECT` by which PostgreSQL
+ * Inserts if there is no record of that id. `VALUES` takes a quarter less time than the `SELECT` by which PostgreSQL
  * inserts under a condition. Parameters: the cells of the record.
  */
 function insertOnce({ table, columns }: TableLayout): string {
@@ -57,10 +57,10 @@ interface OwnStatements {
   readonly replace: ReplaceInPlace
 }
 
-/** Makes a change where it fits, in the transaction that is under way; tells whether it did. */
+/** Makes a change if it fits, in the transaction that is under way; tells whether it did. */
 export type BoundChange = () => boolean
 
-/** Binds changes with their values as they are now. Throws where a value cannot be stored. */
+/** Binds changes with their values as they are now. Throws if a value cannot be stored. */
 export function createBinding(
   runner: SqliteRunner,
   tableOf: (kind: RecordKind) => Table,

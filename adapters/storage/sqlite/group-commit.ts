@@ -4,7 +4,7 @@ import { inTransaction, type SqliteHandle } from './handle.ts'
 /**
  * Runs synchronous work in a transaction and resolves with its result once that is durable. `isKept` decides by the
  * result whether the work's writes stay (default) or are undone. Work is applied in the order of the calls; what one
- * work throws or undoes touches no other. Where the transaction itself fails, every work of it rejects. Work may run
+ * work throws or undoes touches no other. If the transaction itself fails, every work of it rejects. Work may run
  * twice, the first time of which everything is undone: it has no effect but on the database.
  */
 export type Transact = <T>(work: () => T, isKept?: (result: T) => boolean) => Promise<T>
@@ -15,7 +15,7 @@ type Task = Work<{ readonly isKept: boolean; resolve(): void }>
 /** What is thrown to undo a transaction in which nothing failed. */
 const UNDO = Object.freeze(new Error('undone'))
 
-/** Gives every work a transaction of its own: where the host makes commits durable, none share an fsync. */
+/** Gives every work a transaction of its own: if the host makes commits durable, none share an fsync. */
 function createSingleCommits(handle: SqliteHandle): Transact {
   return <T>(work: () => T, isKept: (result: T) => boolean = () => true) =>
     new Promise<T>((resolve, reject) => {
@@ -49,7 +49,7 @@ function applyApart(handle: SqliteHandle, task: Task): () => void {
   }
 }
 
-/** Applies a task in a transaction that is under way, and undoes all of that where the task throws or is not kept. */
+/** Applies a task in a transaction that is under way, and undoes all of that if the task throws or is not kept. */
 function applyOrUndo(task: Task): () => void {
   try {
     const { isKept, resolve } = task.apply()
@@ -62,7 +62,7 @@ function applyOrUndo(task: Task): () => void {
 
 /**
  * Applies tasks in one transaction. Nearly always all of them are kept, and then they need no savepoints, which cost a
- * copy of each page that changes; where one is not, all is undone and they are applied again, each apart.
+ * copy of each page that changes; if one is not, all is undone and they are applied again, each apart.
  */
 function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() => void)[] {
   try {

@@ -98,7 +98,7 @@ export function createMoments(handle: SqliteHandle): AtOneMoment {
 
 function transact<T>(handle: SqliteHandle, begin: string, work: () => T): T {
   if (handle.transactionSync !== undefined) return handle.transactionSync(work)
-  // Outside the `try`: where a host left its own transaction open this throws, and that one is not ours to undo.
+  // Outside the `try`: if a host left its own transaction open this throws, and that one is not ours to undo.
   handle.exec(begin)
   try {
     const result = work()
@@ -127,7 +127,7 @@ export interface SqliteOptions {
 const LONGEST_WAIT_SECONDS = 86_400
 
 /**
- * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite cannot
+ * Sets a connection up to wait for other processes and to survive a power loss after each commit. If SQLite cannot
  * keep a write-ahead log the file is as durable without.
  */
 export function configureHandle(handle: SqliteHandle, options: SqliteOptions): void {

@@ -8,7 +8,7 @@ import type { AtOneMoment, SqliteRunner } from './handle.ts'
 // and each combination of kinds is a statement that stays prepared.
 const MOST_JOINED = 2
 
-/** One row with a record of each of some kinds side by side, each found by an id: NULLs where there is none. */
+/** One row with a record of each of some kinds side by side, each found by an id: NULLs if there is none. */
 interface JoinedRead {
   readonly sql: string
   readonly parts: readonly { readonly kind: RecordKind; readonly layout: TableLayout; readonly from: number }[]
@@ -28,7 +28,7 @@ export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKi
   return { sql: `SELECT ${columns.join(', ')} FROM (SELECT 1) ${joins.join(' ')}`, parts }
 }
 
-/** Reads records by their keys, at one moment: in one statement, or in a transaction where there are more than two. */
+/** Reads records by their keys, at one moment: in one statement, or in a transaction if there are more than two. */
 export function createReader(
   runner: SqliteRunner,
   tableOf: (kind: RecordKind) => Table,
