@@ -173,9 +173,7 @@ describe('the cost of a payment that the README names', () => {
     await pay(world, whole, await preparePayment(world, tokens))
     expect(costOf(whole.ports.calls)).toEqual([commits, movements])
     const acknowledged = whole.ports.calls.filter((call) => call.name === 'commit' && !isCommit(call)).length
-    expect(acknowledged).toBe(
-      Number(/each event costs one more commit after delivery: (\d) for such a payment/.exec(readme)?.[1]),
-    )
+    expect(acknowledged).toBe(Number(/each delivered event adds a commit: (\d) for such a payment/.exec(readme)?.[1]))
     expect(whole.ports.calls.some(({ port, name }) => port === 'ledger' && name === 'account')).toBe(false)
 
     // Each call waits until nothing else goes on: what the answer does not wait for is never made before it.
