@@ -98,8 +98,7 @@ export async function deliverEvents(context: Context, subject: string, first?: R
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
-      const [next] = waiting
-      if (next === undefined || isPostponed(context, next)) return 'lost'
+      if (waiting.length === 0 || isPostponed(context, waiting)) return 'lost'
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record
@@ -114,9 +113,9 @@ export async function deliverEvents(context: Context, subject: string, first?: R
   })
 }
 
-/** Whether a worker, this one or another, has put it off: nothing but that replaces an event. */
-function isPostponed({ clock }: Context, { version, dueAt = 0 }: StoredRecord<'event'>): boolean {
-  return version > 1 && dueAt > clock.now()
+/** Whether a worker, this one or another, has put off the first, as nothing else replaces an event; and none is due. */
+function isPostponed({ clock }: Context, waiting: readonly StoredRecord<'event'>[]): boolean {
+  return (waiting[0]?.version ?? 1) > 1 && waiting.every(({ dueAt = 0 }) => dueAt > clock.now())
 }
 
 /** After a lease `recover()` may have delivered it, and the one that follows. */

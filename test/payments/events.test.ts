@@ -161,6 +161,28 @@ describe('events about money', () => {
     expect(listener.heard).toHaveLength(2)
   })
 
+  it('that follow one put off for longer are put off with it, and do not stay due', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const world = await moneyWorld({ onEvent: listener.onEvent })
+    const { clock, openPayments } = world.wallet
+    const process = world.start()
+    process.ports.plan = ({ name }) => (name === 'settle' ? 'throws' : undefined)
+    await pay(world, process, await preparePayment(world, await grantTokens(world)))
+    // Its `created` has been rejected for long, and waits for long, when the payment completes.
+    clock.advance(10 * LEASE)
+    await process.openPayments.recover()
+    await process.openPayments.drain()
+    for (let round = 0; round < 4; round++) {
+      clock.advance(LEASE)
+      await openPayments.recover()
+      await openPayments.drain()
+      const due = (await world.storage.all('event')).filter(({ dueAt = 0 }) => dueAt <= clock.now())
+      expect(due).toEqual([])
+    }
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+  })
+
   it('that a host goes on to reject are told ever more seldom, each at least every five minutes', async () => {
     const listener = host()
     listener.rejects = () => true
