@@ -171,7 +171,7 @@ function refuseHiddenEndpoints(name: string, url: string, other: string): void {
   const [path, base] = [new URL(url).pathname, `${new URL(other).pathname.replace(/\/$/, '')}/`]
   const [segment = ''] = path.startsWith(base) ? path.slice(base.length).split('/') : []
   if (RESERVED_SEGMENTS.has(segment))
-    throw new ConfigurationError(`${name} must not be at an endpoint of the other server`)
+    throw new ConfigurationError(`${name} must not be at an endpoint of the other server (${segment})`)
 }
 
 function withDefaults<T extends object>(

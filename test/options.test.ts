@@ -85,8 +85,11 @@ describe('the options', () => {
     ['resourceServer', 'https://wallet.example/auth', 'https://wallet.example/auth/token'],
     ['resourceServer', 'https://wallet.example', 'https://wallet.example/interact/op'],
   ])('%s is not at an endpoint of the other server: %s, %s', (name, authServer, resourceServer) => {
-    expect(refusalOf({ authServer, resourceServer })).toBe(`${name} must not be at an endpoint of the other server`)
-    const beside = (url: string): string => url.replace(/(incoming-payments|quotes|token|interact)/, '$1-of-ours')
+    const endpoint = /incoming-payments|quotes|token|interact/
+    const [segment] = endpoint.exec(name === 'authServer' ? authServer : resourceServer) ?? []
+    const reason = `${name} must not be at an endpoint of the other server (${segment})`
+    expect(refusalOf({ authServer, resourceServer })).toBe(reason)
+    const beside = (url: string): string => url.replace(endpoint, '$&-of-ours')
     expect(refusalOf({ authServer: beside(authServer), resourceServer: beside(resourceServer) })).toBe('accepted')
   })
 
