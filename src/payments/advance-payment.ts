@@ -23,7 +23,7 @@ export async function advancePayment(
 ): Promise<void> {
   const { id, incomingPaymentId } = start.value
   // The host receives its event meanwhile: a slow event handler holds up neither answer nor money.
-  const told = tells === 'later' ? undefined : deliverEvents(context, id, written?.createdEvent)
+  const told = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
   const completesReceiver = await moveToEnd(context, start, written?.creditId)
   const tellRest = async (): Promise<void> => {
     await told

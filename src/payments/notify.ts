@@ -88,17 +88,24 @@ export function eventChanges(context: Context, events: readonly MoneyEvent[]): r
 /**
  * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged
  * it. What the host rejected is left alone until it is due again. `first` is the payment's first event, given by the worker
- * that has just committed it: nothing comes before it, so nothing need be read. Never rejects: `failed` says that they are
- * due as they were, delivered or not.
+ * that has just committed it: nothing comes before it, so nothing need be read. `onlyDue`: not if none is due, as when another
+ * worker tells them. Never rejects: `failed` says that they are due as they were, delivered or not.
  */
-export async function deliverEvents(context: Context, subject: string, first?: RecordedEvent): Promise<TakenUp> {
+export async function deliverEvents(
+  context: Context,
+  subject: string,
+  { first, onlyDue = false }: { readonly first?: RecordedEvent | undefined; readonly onlyDue?: boolean } = {},
+): Promise<TakenUp> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return 'lost'
   return context.serialize<TakenUp>(`events:${subject}`, async () => {
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
-      if (waiting.length === 0 || isPostponed(context, waiting)) return 'lost'
+      // Nothing but being put off replaces an event.
+      const isLeftAlone = onlyDue || (waiting[0]?.version ?? 1) > 1
+      const isDue = waiting.some(({ dueAt = 0 }) => dueAt <= context.clock.now())
+      if (waiting.length === 0 || (isLeftAlone && !isDue)) return 'lost'
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record
@@ -111,11 +118,6 @@ export async function deliverEvents(context: Context, subject: string, first?: R
       return postponeEvents(context, waiting)
     }
   })
-}
-
-/** Whether a worker, this one or another, has put off the first, as nothing else replaces an event; and none is due. */
-function isPostponed({ clock }: Context, waiting: readonly StoredRecord<'event'>[]): boolean {
-  return (waiting[0]?.version ?? 1) > 1 && waiting.every(({ dueAt = 0 }) => dueAt > clock.now())
 }
 
 /** After a lease `recover()` may have delivered it, and the one that follows. */

@@ -176,7 +176,9 @@ async function recoverEvents(context: Context): Promise<readonly TakenUp[]> {
   if (context.deliverEvent === undefined) return []
   const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
   const subjects = due.map(({ value }) => subjectOf(value.id))
-  const told = [...new Set(subjects)].map(async (id) => [id, await deliverEvents(context, id)] as const)
+  const told = [...new Set(subjects)].map(
+    async (id) => [id, await deliverEvents(context, id, { onlyDue: true })] as const,
+  )
   const outcomes = new Map(await Promise.all(told))
   return subjects.flatMap((id) => outcomes.get(id) ?? [])
 }

@@ -54,7 +54,7 @@ export async function createIncomingPayment({
       made: { created: events[0], methods: await detailsOf(context, payment) },
     }
   })
-  if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, id, once.made.created))
+  if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, id, { first: once.made.created }))
   const methods = once.isRepeat ? await detailsAgain(context, once.resourceId) : once.made.methods
   return { status: 201, body: { ...once.response, methods } }
 }

@@ -12,17 +12,15 @@ export function inTurns<T extends object>(twins: readonly T[]): T {
   }
   const first = next()
   // A copy: a proxy of the first one itself could not answer for members that are frozen.
-  return new Proxy(
-    { ...first },
-    {
-      get: (_, name) => {
-        // It is no promise, whoever waits for it.
-        if (!(name in first)) return undefined
-        return (...parameters: readonly unknown[]): unknown => {
-          const twin: object = next()
-          return Reflect.apply(Reflect.get(twin, name), twin, parameters)
-        }
-      },
+  const copy: T = Object.assign(Object.create(Object.getPrototypeOf(first)), first)
+  return new Proxy(copy, {
+    get: (_, name) => {
+      // It is no promise, whoever waits for it.
+      if (!(name in first)) return undefined
+      return (...parameters: readonly unknown[]): unknown => {
+        const twin: object = next()
+        return Reflect.apply(Reflect.get(twin, name), twin, parameters)
+      }
     },
-  )
+  })
 }

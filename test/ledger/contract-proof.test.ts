@@ -90,6 +90,20 @@ describe('the ledger contract', () => {
     expect(Object.keys(frozen)).toEqual(Object.keys(memoryLedger()))
   })
 
+  it('takes ledgers in turn whose calls stand in their class', () => {
+    class Books {
+      readonly settle = memoryLedger().settle
+      async account(): Promise<undefined> {}
+    }
+    const twins = inTurns([new Books(), new Books()])
+    expect(['account', 'settle', 'then', 'constructor'].filter((name) => name in twins)).toEqual([
+      'account',
+      'settle',
+      'constructor',
+    ])
+    expect(twins).toBeInstanceOf(Books)
+  })
+
   it('has no case that no broken ledger breaks', () => {
     const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
     expect(ledgerContract().filter(({ name }) => !proved.has(name))).toEqual([])

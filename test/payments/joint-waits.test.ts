@@ -1,6 +1,7 @@
 import type { Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { COMPANY_MILLISECONDS } from '../../src/payments/create-payment.ts'
+import { gate } from '../support/gate.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Call } from './faulty-ports.ts'
@@ -19,15 +20,6 @@ import {
   statuses,
 } from './joint-world.ts'
 import { ask, keyed, type Process, type ProcessAnswer, signedBy } from './money-world.ts'
-
-/** Something that is closed at first, and opened once. */
-function gate() {
-  let open = (): void => undefined
-  const opened = new Promise<undefined>((resolve) => {
-    open = () => resolve(undefined)
-  })
-  return { open: () => open(), opened }
-}
 
 /** A pricing that answers at once until it is made to wait. */
 function slowPricing() {

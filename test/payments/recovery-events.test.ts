@@ -1,5 +1,6 @@
 import type { OpenPaymentsEvent } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { BASE, BOB, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
@@ -48,6 +49,42 @@ describe('the events of recover()', () => {
     await Promise.all([world.start(), world.start()].map(({ openPayments }) => openPayments.recover()))
     expect(eventsOf(world, 'payment_resumed')).toHaveLength(1)
     expect(eventsOf(world, 'recovered').reduce((sum, { payments }) => sum + payments, 0)).toBe(1)
+  })
+
+  it('tell nothing that another process is at: what follows an event that was due, and is not due itself', async () => {
+    const told: string[] = []
+    const world = await moneyWorld()
+    const [isRead, isTold] = [gate(), gate()]
+    const first = world.start({ onEvent: () => Promise.reject(new Error('the host is busy')) })
+    first.ports.plan = ({ name }) => (name === 'settle' ? 'throws' : undefined)
+    await pay(world, first, await preparePayment(world, await grantTokens(world)))
+    world.wallet.clock.advance(LEASE)
+    const telling = (name: string) => async (event: OpenPaymentsEvent) => {
+      if (!('id' in event && 'outgoingPayment' in event)) return
+      told.push(`${name} ${event.type}`)
+      if (event.type === 'outgoing_payment.completed') await isTold.opened
+    }
+    // It sees that `created` is due, and reads only after that was told.
+    const slow = world.start(({ storage }) => ({
+      onEvent: telling('slow'),
+      storage: {
+        ...storage,
+        due: async (kind, now, limit) => (kind === 'event' ? storage.due(kind, now, limit) : []),
+        get: async (keys) => {
+          if (keys.some(({ kind }) => kind === 'event')) await isRead.opened
+          return storage.get(keys)
+        },
+      },
+    }))
+    const quick = world.start({ onEvent: telling('quick') })
+    const recovered = [slow.openPayments.recover(), quick.openPayments.recover()]
+    await turns(100)
+    isRead.open()
+    await turns(100)
+    isTold.open()
+    await Promise.all(recovered)
+    await Promise.all([slow.openPayments.drain(), quick.openPayments.drain()])
+    expect(told).toEqual(['quick outgoing_payment.created', 'quick outgoing_payment.completed'])
   })
 
   it('say that there is more, where the batch was full', async () => {
