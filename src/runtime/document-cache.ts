@@ -69,11 +69,17 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
     if (oldest !== undefined) held.delete(oldest)
   }
 
+  // What seems to come from the future was loaded before the clock stepped back.
+  function isWithin(from: number, milliseconds: number): boolean {
+    const since = clock.now() - from
+    return since >= 0 && since < milliseconds
+  }
+
   async function loadAndHold(key: string, standing: Standing): Promise<T> {
     const startedAt = clock.now()
     const loaded = await load(key, standing)
     const before = known.get(key)
-    const isBeforeGood = before?.isGood === true && clock.now() - before.loadedAt < GOOD_MILLISECONDS
+    const isBeforeGood = before?.isGood === true && isWithin(before.loadedAt, GOOD_MILLISECONDS)
     const kept = loaded.isGood || !isBeforeGood ? { ...loaded, loadedAt: startedAt } : before
     if (loaded.isUnasked === true) return kept.value
     const { host } = new URL(key)
@@ -85,9 +91,6 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
     const asStranger = strangers.get(key)
     // What failed for a stranger, who has a budget, says nothing to one who is known.
     const found = known.get(key) ?? (isKnown && asStranger?.isGood === false ? undefined : asStranger)
-    const now = clock.now()
-    // What seems to come from the future was loaded before the clock stepped back.
-    const isWithin = (from: number, milliseconds: number): boolean => now >= from && now - from < milliseconds
     const isCurrent =
       found !== undefined && isWithin(found.loadedAt, found.isGood ? GOOD_MILLISECONDS : RETRY_MILLISECONDS)
     if (isCurrent && (isEnough(found.value) || isWithin(found.triedAt, RETRY_MILLISECONDS))) {

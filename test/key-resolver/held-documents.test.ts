@@ -68,6 +68,17 @@ describe('held key sets', () => {
     expect(await network.resolver.keySet(ALICE)).toEqual({ ok: true, keys: [] })
   })
 
+  it('KEY-12 a clock that steps back does not keep the keys of a wallet that does not answer any more', async () => {
+    const network = fakeNetwork()
+    network.documents = { [KEYS]: { keys: [publishedKey('a')] } }
+    await network.resolver.keySet(ALICE)
+    network.clock.advance(-3_600_000)
+    network.documents = {}
+    expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: false })
+    expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: false })
+    expect(network.connections).toHaveLength(2)
+  })
+
   it('KEY-12 an unknown kid causes a fetch, at most once per 10 seconds', async () => {
     const network = fakeNetwork()
     network.documents = { [KEYS]: { keys: [publishedKey('a')] } }
