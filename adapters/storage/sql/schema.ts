@@ -31,18 +31,15 @@ export function isComplete(name: string, { version, readableFrom }: SchemaState,
   return version >= known
 }
 
-const listIndexes = (table: string): Migration => [
-  `CREATE INDEX ${table}_list ON ${table} (wallet_address, created_at DESC, id DESC) WHERE is_listed = 1`,
-  `CREATE INDEX ${table}_client ON ${table} (wallet_address, client, created_at DESC, id DESC) WHERE is_listed = 1`,
-]
+const LISTED: readonly string[] = ['op_grant', 'op_incoming_payment', 'op_outgoing_payment']
 
-const dueIndex = (table: string): string =>
-  `CREATE INDEX ${table}_due ON ${table} (due_at ASC, id ASC) WHERE due_at IS NOT NULL`
+const amount = (name: string): string => `${name}_value TEXT NOT NULL,
+    ${name}_asset_code TEXT NOT NULL,
+    ${name}_asset_scale INTEGER NOT NULL`
 
-const initial: Migration = [
-  `CREATE TABLE op_grant (
-    id TEXT NOT NULL PRIMARY KEY,
-    state TEXT NOT NULL,
+/** The columns of the first release that a table has between its id and its marks. */
+const TABLES: Readonly<Record<string, string>> = {
+  op_grant: `state TEXT NOT NULL,
     finalisation TEXT,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
@@ -62,28 +59,15 @@ const initial: Migration = [
     issued_at BIGINT,
     token_id TEXT,
     consent_hash TEXT,
-    decided_at BIGINT,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    is_listed INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_interaction (
-    id TEXT NOT NULL PRIMARY KEY,
-    grant_id TEXT NOT NULL,
+    decided_at BIGINT`,
+  op_interaction: `grant_id TEXT NOT NULL,
     state TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     client_name TEXT,
     session_hash TEXT,
-    consent_hash TEXT,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_access_token (
-    id TEXT NOT NULL PRIMARY KEY,
-    manage_id TEXT NOT NULL,
+    consent_hash TEXT`,
+  op_access_token: `manage_id TEXT NOT NULL,
     secret_id TEXT NOT NULL,
     state TEXT NOT NULL,
     grant_id TEXT NOT NULL,
@@ -96,14 +80,8 @@ const initial: Migration = [
     issued_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     rotated_at BIGINT,
-    successor_id TEXT,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_incoming_payment (
-    id TEXT NOT NULL PRIMARY KEY,
-    wallet_address TEXT NOT NULL,
+    successor_id TEXT`,
+  op_incoming_payment: `wallet_address TEXT NOT NULL,
     account TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
@@ -112,64 +90,33 @@ const initial: Migration = [
     incoming_amount_value TEXT,
     incoming_amount_asset_code TEXT,
     incoming_amount_asset_scale INTEGER,
-    received_value TEXT NOT NULL,
-    received_asset_code TEXT NOT NULL,
-    received_asset_scale INTEGER NOT NULL,
-    reserved_value TEXT NOT NULL,
-    reserved_asset_code TEXT NOT NULL,
-    reserved_asset_scale INTEGER NOT NULL,
+    ${amount('received')},
+    ${amount('reserved')},
     metadata TEXT,
-    secret_id TEXT NOT NULL,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    is_listed INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_quote (
-    id TEXT NOT NULL PRIMARY KEY,
-    wallet_address TEXT NOT NULL,
+    secret_id TEXT NOT NULL`,
+  op_quote: `wallet_address TEXT NOT NULL,
     account TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     receiver TEXT NOT NULL,
-    debit_amount_value TEXT NOT NULL,
-    debit_amount_asset_code TEXT NOT NULL,
-    debit_amount_asset_scale INTEGER NOT NULL,
-    receive_amount_value TEXT NOT NULL,
-    receive_amount_asset_code TEXT NOT NULL,
-    receive_amount_asset_scale INTEGER NOT NULL,
-    fee_value TEXT NOT NULL,
-    fee_asset_code TEXT NOT NULL,
-    fee_asset_scale INTEGER NOT NULL,
+    ${amount('debit_amount')},
+    ${amount('receive_amount')},
+    ${amount('fee')},
     rail TEXT,
-    outgoing_payment_id TEXT,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_outgoing_payment (
-    id TEXT NOT NULL PRIMARY KEY,
-    wallet_address TEXT NOT NULL,
+    outgoing_payment_id TEXT`,
+  op_outgoing_payment: `wallet_address TEXT NOT NULL,
     client TEXT NOT NULL,
     state TEXT NOT NULL,
     states TEXT NOT NULL,
     created_at BIGINT NOT NULL,
     quote_id TEXT,
     receiver TEXT NOT NULL,
-    debit_amount_value TEXT NOT NULL,
-    debit_amount_asset_code TEXT NOT NULL,
-    debit_amount_asset_scale INTEGER NOT NULL,
-    receive_amount_value TEXT NOT NULL,
-    receive_amount_asset_code TEXT NOT NULL,
-    receive_amount_asset_scale INTEGER NOT NULL,
-    fee_value TEXT NOT NULL,
-    fee_asset_code TEXT NOT NULL,
-    fee_asset_scale INTEGER NOT NULL,
-    sent_amount_value TEXT NOT NULL,
-    sent_amount_asset_code TEXT NOT NULL,
-    sent_amount_asset_scale INTEGER NOT NULL,
+    ${amount('debit_amount')},
+    ${amount('receive_amount')},
+    ${amount('fee')},
+    ${amount('sent_amount')},
     metadata TEXT,
     account TEXT NOT NULL,
     incoming_payment_id TEXT,
@@ -184,105 +131,63 @@ const initial: Migration = [
     decision_fee TEXT,
     decision_reason TEXT,
     attempts INTEGER NOT NULL,
-    key_id TEXT,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    is_listed INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_spending (
-    id TEXT NOT NULL PRIMARY KEY,
-    last_charge TEXT,
-    debit_value TEXT NOT NULL,
-    debit_asset_code TEXT NOT NULL,
-    debit_asset_scale INTEGER NOT NULL,
-    receive TEXT NOT NULL,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_receipt (
-    id TEXT NOT NULL PRIMARY KEY,
-    incoming_payment_id TEXT NOT NULL,
+    key_id TEXT`,
+  op_spending: `last_charge TEXT,
+    ${amount('debit')},
+    receive TEXT NOT NULL`,
+  op_receipt: `incoming_payment_id TEXT NOT NULL,
     state TEXT NOT NULL,
-    amount_value TEXT NOT NULL,
-    amount_asset_code TEXT NOT NULL,
-    amount_asset_scale INTEGER NOT NULL,
+    ${amount('amount')},
     created_at BIGINT NOT NULL,
     outgoing_payment_id TEXT,
     excess TEXT,
     payee_account TEXT,
     rail_account_id TEXT,
-    rail_amount TEXT,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_rail_account (
-    id TEXT NOT NULL PRIMARY KEY,
-    asset_code TEXT NOT NULL,
+    rail_amount TEXT`,
+  op_rail_account: `asset_code TEXT NOT NULL,
     asset_scale INTEGER NOT NULL,
     sent TEXT NOT NULL,
-    received TEXT NOT NULL,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_replay_claim (
-    id TEXT NOT NULL PRIMARY KEY,
-    expires_at BIGINT NOT NULL,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_event (
-    id TEXT NOT NULL PRIMARY KEY,
-    event TEXT NOT NULL,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_idempotency_key (
-    id TEXT NOT NULL PRIMARY KEY,
-    body_hash TEXT NOT NULL,
+    received TEXT NOT NULL`,
+  op_replay_claim: `expires_at BIGINT NOT NULL`,
+  op_event: `event TEXT NOT NULL`,
+  op_idempotency_key: `body_hash TEXT NOT NULL,
     resource_id TEXT NOT NULL,
     answer TEXT NOT NULL,
-    expires_at BIGINT NOT NULL,
-    due_at BIGINT,
-    schema_version INTEGER NOT NULL,
-    version BIGINT NOT NULL
-  )`,
-  `CREATE TABLE op_signed_request (
-    id TEXT NOT NULL PRIMARY KEY,
-    public_key TEXT NOT NULL,
+    expires_at BIGINT NOT NULL`,
+  op_signed_request: `public_key TEXT NOT NULL,
     signature TEXT NOT NULL,
     base TEXT NOT NULL,
     body TEXT NOT NULL,
     token_secret_id TEXT NOT NULL,
-    token_manage_id TEXT NOT NULL,
+    token_manage_id TEXT NOT NULL`,
+}
+
+const createTable = ([table, columns]: readonly [string, string]): string => `CREATE TABLE ${table} (
+    id TEXT NOT NULL PRIMARY KEY,
+    ${columns},
     due_at BIGINT,
-    schema_version INTEGER NOT NULL,
+    schema_version INTEGER NOT NULL,${LISTED.includes(table) ? '\n    is_listed INTEGER NOT NULL,' : ''}
     version BIGINT NOT NULL
-  )`,
-  ...['op_grant', 'op_incoming_payment', 'op_outgoing_payment'].flatMap(listIndexes),
-  dueIndex('op_grant'),
-  dueIndex('op_interaction'),
-  dueIndex('op_access_token'),
-  dueIndex('op_incoming_payment'),
-  dueIndex('op_quote'),
-  dueIndex('op_outgoing_payment'),
-  dueIndex('op_spending'),
-  dueIndex('op_receipt'),
-  dueIndex('op_rail_account'),
-  dueIndex('op_replay_claim'),
-  dueIndex('op_event'),
-  dueIndex('op_idempotency_key'),
-  dueIndex('op_signed_request'),
+  )`
+
+const listIndexes = (table: string): Migration => [
+  `CREATE INDEX ${table}_list ON ${table} (wallet_address, created_at DESC, id DESC) WHERE is_listed = 1`,
+  `CREATE INDEX ${table}_client ON ${table} (wallet_address, client, created_at DESC, id DESC) WHERE is_listed = 1`,
+]
+
+const dueIndex = (table: string): string =>
+  `CREATE INDEX ${table}_due ON ${table} (due_at ASC, id ASC) WHERE due_at IS NOT NULL`
+
+const initial: Migration = [
+  ...Object.entries(TABLES).map(createTable),
+  ...LISTED.flatMap(listIndexes),
+  ...Object.keys(TABLES).map(dueIndex),
 ]
 
 /**
  * The schema of the storage, step by step: one table per kind of record, amounts as decimal text because numeric
- * columns lose digits, moments in milliseconds. A step that was released never changes; a new one is appended.
+ * columns lose digits, moments in milliseconds. A step that was released never changes, nor does what it is made of above; a
+ * new one is appended.
  *
  * A step only adds, so that a release can be rolled back: what earlier releases write and read stays valid, so a new
  * column may be null or has a default.
