@@ -7,6 +7,7 @@ import type {
   RecordProgress,
 } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
+import { tellFault } from '../../src/records/tell-fault.ts'
 import { formatProgress, readProgress } from './deliver-notes.ts'
 import { ascii } from './oer.ts'
 import { countRequests, type OpenRequests } from './open-requests.ts'
@@ -144,14 +145,7 @@ async function findMost(server: RailServer, peer: Peer): Promise<bigint | undefi
   try {
     return sending - (await readSettled(server.clock, peer))
   } catch (cause) {
-    const at = server.clock.now()
-    server.emit({
-      type: 'fault',
-      at,
-      operation: undefined,
-      message: 'what was settled with a peer is not known',
-      cause,
-    })
+    tellFault(server, 'what was settled with a peer is not known', cause)
     return { outcome: 'later', reason: 'settled_unknown' }
   }
 }

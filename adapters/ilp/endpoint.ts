@@ -1,4 +1,5 @@
 import type { HttpRequest, HttpResponse, RailServer } from '../../src/index.ts'
+import { answerBefore } from '../../src/records/deadline.ts'
 import { decodeIlpPacket, encodeIlpPacket, MAX_PREPARE_OCTETS } from './packet.ts'
 import type { Peer, Peers } from './peers.ts'
 import { receivePacket } from './receive-packet.ts'
@@ -63,8 +64,9 @@ async function readAndReceive(
   if (others.length > 0 || type?.split(';')[0]?.trim().toLowerCase() !== OCTETS) return WRONG_TYPE
   if (request.headerLines('content-encoding').some((line) => line.trim().toLowerCase() !== 'identity'))
     return WRONG_TYPE
-  const bytes = await readInTime(server, request)
-  if (!(bytes instanceof Uint8Array)) return bytes
+  const bytes = await answerBefore(server.clock, BODY_MILLISECONDS, async () => request.bytes(MAX_PREPARE_OCTETS))
+  if (bytes === 'late') return TOO_SLOW
+  if (bytes === undefined) return TOO_LARGE
   const packet = decodeIlpPacket(bytes)
   if (packet?.type !== 'prepare') return NO_PREPARE
   return encodeIlpPacket(await receivePacket(server, address, peer, packet))
@@ -74,14 +76,4 @@ async function findPeer({ cryptography }: RailServer, peers: Peers, request: Htt
   const [line, ...others] = request.headerLines('authorization')
   const token = others.length === 0 ? /^bearer +([!-~]+)$/i.exec(line ?? '')?.[1] : undefined
   return token === undefined ? undefined : peers.peerByToken(token, cryptography)
-}
-
-async function readInTime({ clock }: RailServer, request: HttpRequest): Promise<Uint8Array | Refusal> {
-  const timer = new AbortController()
-  try {
-    const late = clock.sleep(BODY_MILLISECONDS, timer.signal).then(() => TOO_SLOW)
-    return (await Promise.race([request.bytes(MAX_PREPARE_OCTETS), late])) ?? TOO_LARGE
-  } finally {
-    timer.abort()
-  }
 }
