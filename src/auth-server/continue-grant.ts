@@ -4,7 +4,6 @@ import {
   missingManagementToken,
   requestDenied,
   unknownContinuation,
-  unknownGrant,
   wrongContinuationToken,
 } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
@@ -39,27 +38,24 @@ export interface ContinuationCaller {
   readonly proof: Proof
 }
 
-/** Who continues: id, continuation token and client must belong to one grant. @spec CON-1 @spec CON-2 @spec D14 */
-export async function identifyContinuation(exchange: Exchange): Promise<ContinuationCaller> {
-  return identifyByGrant(exchange, unknownContinuation)
-}
-
-/** The same for cancelling, where an unknown grant has another code. */
-export async function identifyCancellation(exchange: Exchange): Promise<ContinuationCaller> {
-  return identifyByGrant(exchange, unknownGrant)
-}
-
-async function identifyByGrant(exchange: Exchange, unknown: () => OpenPaymentsError): Promise<ContinuationCaller> {
-  const { context, params } = exchange
-  const token = presentedToken(exchange)
-  if (token === undefined) throw missingManagementToken()
-  const candidates = await signaturesOf(exchange)
-  const id = params['id'] ?? ''
-  const record = isIdentifier(id) ? await readRecord(context.storage, 'grant', id) : undefined
-  if (record === undefined) throw unknown()
-  if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash)) throw wrongContinuationToken()
-  const proof = await proveHolder(exchange, candidates, record.value, id)
-  return { grantId: id, continuationToken: token, proof }
+/**
+ * Who continues or cancels: id, continuation token and client must belong to one grant; `unknown` refuses an unknown one.
+ * @spec CON-1 @spec CON-2 @spec D14
+ */
+export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Exchange) => Promise<ContinuationCaller> {
+  return async (exchange) => {
+    const { context, params } = exchange
+    const token = presentedToken(exchange)
+    if (token === undefined) throw missingManagementToken()
+    const candidates = await signaturesOf(exchange)
+    const id = params['id'] ?? ''
+    const record = isIdentifier(id) ? await readRecord(context.storage, 'grant', id) : undefined
+    if (record === undefined) throw unknown()
+    if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash))
+      throw wrongContinuationToken()
+    const proof = await proveHolder(exchange, candidates, record.value, id)
+    return { grantId: id, continuationToken: token, proof }
+  }
 }
 
 /** What a continuation came to. */

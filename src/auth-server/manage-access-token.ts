@@ -1,9 +1,4 @@
-import {
-  invalidRotation,
-  missingManagementToken,
-  unknownManagedToken,
-  unknownTokenToRevoke,
-} from '../errors/conditions.ts'
+import { invalidRotation, missingManagementToken, unknownManagedToken } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { checkMediaType } from '../http/body.ts'
 import { presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
@@ -36,25 +31,18 @@ export interface ManagementCaller {
   readonly proof: Proof
 }
 
-/** Who manages a token: the presented value must be that of the very token in the path. @spec TOK-3 */
-export async function identifyManagement(exchange: Exchange): Promise<ManagementCaller> {
-  return identifyByToken(exchange, unknownManagedToken)
-}
-
-/** The same for revoking, where an unknown token has another code. */
-export async function identifyRevocation(exchange: Exchange): Promise<ManagementCaller> {
-  return identifyByToken(exchange, unknownTokenToRevoke)
-}
-
-async function identifyByToken(exchange: Exchange, unknown: () => OpenPaymentsError): Promise<ManagementCaller> {
-  const { context, params } = exchange
-  const value = presentedToken(exchange)
-  if (value === undefined) throw missingManagementToken()
-  const candidates = await signaturesOf(exchange)
-  const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
-  if (record === undefined || record.value.manageId !== params['id']) throw unknown()
-  const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId)
-  return { presented: record, client: record.value.client, proof }
+/** Who manages a token: the presented value must be that of the very token in the path; else `unknown`. @spec TOK-3 */
+export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Exchange) => Promise<ManagementCaller> {
+  return async (exchange) => {
+    const { context, params } = exchange
+    const value = presentedToken(exchange)
+    if (value === undefined) throw missingManagementToken()
+    const candidates = await signaturesOf(exchange)
+    const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
+    if (record === undefined || record.value.manageId !== params['id']) throw unknown()
+    const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId)
+    return { presented: record, client: record.value.client, proof }
+  }
 }
 
 /**

@@ -1,10 +1,11 @@
+import { unknownContinuation, unknownGrant, unknownManagedToken, unknownTokenToRevoke } from '../errors/conditions.ts'
 import { anyone, defineEndpoint, type Route } from '../http/endpoint.ts'
 import type { Consent, Interactions } from '../ports/consent.ts'
 import { GrantRequest } from '../protocol/grant-request.ts'
-import { cancelGrant, continueGrant, identifyCancellation, identifyContinuation } from './continue-grant.ts'
+import { cancelGrant, continueGrant, identifyByGrant } from './continue-grant.ts'
 import { identifyClient } from './identify-client.ts'
 import { interact } from './interact.ts'
-import { identifyManagement, identifyRevocation, revokeToken, rotateToken } from './manage-access-token.ts'
+import { identifyByToken, revokeToken, rotateToken } from './manage-access-token.ts'
 import { requestGrant } from './request-grant.ts'
 
 const role = 'auth-server'
@@ -37,7 +38,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       path: '/continue/:id',
       role,
       takesBody: true,
-      identify: identifyContinuation,
+      identify: identifyByGrant(unknownContinuation),
       run: continueGrant,
     }),
     defineEndpoint({
@@ -45,7 +46,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       method: 'DELETE',
       path: '/continue/:id',
       role,
-      identify: identifyCancellation,
+      identify: identifyByGrant(unknownGrant),
       run: cancelGrant,
     }),
     defineEndpoint({
@@ -54,7 +55,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       path: '/token/:id',
       role,
       takesBody: true,
-      identify: identifyManagement,
+      identify: identifyByToken(unknownManagedToken),
       createdBy: ({ client }) => client,
       run: rotateToken,
     }),
@@ -63,7 +64,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       method: 'DELETE',
       path: '/token/:id',
       role,
-      identify: identifyRevocation,
+      identify: identifyByToken(unknownTokenToRevoke),
       run: revokeToken,
     }),
     ...(['GET', 'POST'] as const).map((method) =>

@@ -12,7 +12,6 @@ import {
 import type { ClientId } from './client.ts'
 import { DateTime } from './date-time.ts'
 import { Metadata } from './metadata.ts'
-import type { IlpPaymentMethod } from './payment-method.ts'
 
 /** The state of an incoming payment; `completed` and `expired` are never left. */
 export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'expired'
@@ -60,11 +59,6 @@ export interface WireIncomingPayment {
   readonly expiresAt: string | undefined
   readonly metadata: Metadata | undefined
   readonly createdAt: string
-}
-
-/** An incoming payment with its payment methods, as create and get answer it. */
-export interface WireIncomingPaymentWithMethods extends WireIncomingPayment {
-  readonly methods: readonly IlpPaymentMethod[]
 }
 
 /** The JSON form of an incoming payment; `url` is its identifier on this server. */

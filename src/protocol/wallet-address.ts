@@ -82,22 +82,3 @@ export interface WireWalletAddress extends Asset {
   readonly authServer: string
   readonly resourceServer: string
 }
-
-/** The JSON form of a wallet address; `walletAddress` is its canonical URL. @spec WAS-1 @spec WAS-4 */
-export function walletAddressToWire(details: {
-  readonly walletAddress: string
-  readonly publicName?: string | undefined
-  readonly assetCode: string
-  readonly assetScale: number
-  readonly authServer: string
-  readonly resourceServer: string
-}): WireWalletAddress {
-  return {
-    id: details.walletAddress,
-    ...(details.publicName !== undefined && { publicName: details.publicName }),
-    assetCode: details.assetCode,
-    assetScale: details.assetScale,
-    authServer: details.authServer,
-    resourceServer: details.resourceServer,
-  }
-}

@@ -18,7 +18,6 @@ import {
   type IncomingPayment,
   incomingPaymentToWire,
   isActive,
-  type WireIncomingPaymentWithMethods,
 } from '../protocol/incoming-payment.ts'
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
@@ -101,16 +100,6 @@ async function intendIncomingPayment(
   }
 }
 
-async function withMethods(context: Context, payment: IncomingPayment): Promise<WireIncomingPaymentWithMethods> {
-  const wire = incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id))
-  return { ...wire, methods: await methodsOf(context, payment) }
-}
-
-/** How a payment can be paid from elsewhere; empty once it takes no money. @spec INC-9 */
-async function methodsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
-  return isActive(payment, context.clock.now()) ? detailsOf(context, payment) : []
-}
-
 /** The details by which a payment is paid from elsewhere; its address and secret are derived each time. @spec INC-4 */
 async function detailsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
   const { address, sharedSecret } = await sealAddress(context.secrets, payment)
@@ -137,25 +126,24 @@ export async function getIncomingPayment({
   caller,
 }: Input<NamingCaller<'incoming-payment'> | undefined, undefined>): Promise<Result> {
   const { context } = exchange
-  if (caller === undefined) return publicView(context, await readPayment(exchange))
+  if (caller === undefined) return publicView(exchange)
   const payment = requireVisible(caller, 'incoming-payment', caller.named?.value)
   await claimSignature(exchange, caller.proof)
-  return { status: 200, body: await withMethods(context, payment) }
+  // How it can be paid from elsewhere; empty once it takes no money. @spec INC-9
+  const methods = isActive(payment, context.clock.now()) ? await detailsOf(context, payment) : []
+  return { status: 200, body: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)), methods } }
 }
 
-/** @spec WAS-8 */
-function publicView(context: Context, payment: IncomingPayment | undefined): Result {
-  if (payment === undefined) throw unknownResource()
+/** @spec RS-9 @spec WAS-8 */
+async function publicView({ context, params }: Exchange): Promise<Result> {
+  const id = params['id'] ?? ''
+  const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
+  if (record === undefined) throw unknownResource()
   return {
     status: 200,
-    body: { authServer: context.authServer, receivedAmount: amountToWire(payment.received) },
+    body: { authServer: context.authServer, receivedAmount: amountToWire(record.value.received) },
     headers: { 'access-control-allow-origin': '*' },
   }
-}
-
-async function readPayment({ context, params }: Exchange): Promise<IncomingPayment | undefined> {
-  const id = params['id'] ?? ''
-  return isIdentifier(id) ? (await readRecord(context.storage, 'incoming-payment', id))?.value : undefined
 }
 
 /** `list-incoming-payments`. @spec INC-12 */

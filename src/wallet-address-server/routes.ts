@@ -5,7 +5,7 @@ import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '.
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
 import { type JsonWebKey, parsePublicKey, publishedKey } from '../protocol/json-web-key.ts'
-import { type WireWalletAddress, walletAddressPath, walletAddressToWire } from '../protocol/wallet-address.ts'
+import { type WireWalletAddress, walletAddressPath } from '../protocol/wallet-address.ts'
 import { createPublisher } from './public-document.ts'
 
 // The address changes rarely, keys must be gone soon after they are removed. @spec WAS-5
@@ -73,10 +73,10 @@ async function activeAddress(context: Context, url: string): Promise<LocalWallet
   return found
 }
 
-function addressDocument(context: Context, found: LocalWalletAddress): WireWalletAddress {
-  const { authServer, resourceServer } = context
-  const { url, publicName, assetCode, assetScale } = found
-  return walletAddressToWire({ walletAddress: url, publicName, assetCode, assetScale, authServer, resourceServer })
+/** @spec WAS-1 @spec WAS-4 */
+function addressDocument({ authServer, resourceServer }: Context, found: LocalWalletAddress): WireWalletAddress {
+  const { url: id, publicName, assetCode, assetScale } = found
+  return { id, ...(publicName !== undefined && { publicName }), assetCode, assetScale, authServer, resourceServer }
 }
 
 /** @spec WAS-10 */

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { canonicalWalletAddress, isLoopbackHost, walletAddressToWire } from '../../src/protocol/wallet-address.ts'
+import { canonicalWalletAddress, isLoopbackHost } from '../../src/protocol/wallet-address.ts'
 
 const strict = { loopbackHttp: false }
 const lenient = { loopbackHttp: true }
@@ -247,30 +247,4 @@ describe('loopbackHttp', () => {
   it.each(['', 'localhost.example', 'xlocalhost', '::1', '127.0.0.1.example', '128.0.0.1'])('T-1 %j is not', (host) =>
     expect(isLoopbackHost(host)).toBe(false),
   )
-})
-
-describe('wallet address documents', () => {
-  const details = {
-    walletAddress: 'https://wallet.example/alice',
-    assetCode: 'USD',
-    assetScale: 2,
-    authServer: 'https://auth.wallet.example',
-    resourceServer: 'https://wallet.example',
-  }
-
-  it('WAS-1 WAS-4 hold the canonical id and the published URLs', () => {
-    expect(walletAddressToWire({ ...details, publicName: 'Alice' })).toEqual({
-      id: 'https://wallet.example/alice',
-      publicName: 'Alice',
-      assetCode: 'USD',
-      assetScale: 2,
-      authServer: 'https://auth.wallet.example',
-      resourceServer: 'https://wallet.example',
-    })
-  })
-
-  it('WAS-1 have no name where the owner shows none', () => {
-    expect(walletAddressToWire(details)).not.toHaveProperty('publicName')
-    expect(walletAddressToWire({ ...details, publicName: undefined })).not.toHaveProperty('publicName')
-  })
 })
