@@ -10,6 +10,7 @@ it.each([
   ['reconciliation.md', 'read-sqlite-books.ts'],
   ['reconciliation.md', 'nightly.ts'],
   ['reconciliation.md', 'read-received.ts'],
+  ['reconciliation.md', 'tell-ledger.ts'],
 ])('docs/%s has %s word by word, which the tests run', (page, file) => {
   const blocks = [...read(`../../docs/${page}`).matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code)
   expect(blocks).toContain(read(file))

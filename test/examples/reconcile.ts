@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { AuditedPayment, WireAmount } from 'open-payments-server'
 
 /** What was added to an account under the id of a hold or a credit, or taken where it is negative. */
@@ -21,6 +22,8 @@ export interface Received {
   readonly payeeAccount: string
   readonly amount: WireAmount
   readonly createdAt: number
+  /** The payment method and its account with the peer, such as `ilp:g.other-wallet/USD/6`. */
+  readonly railAccount: string
 }
 
 type Sums = Readonly<Record<string, bigint>>
@@ -66,6 +69,10 @@ export async function reconcile(
   const known = new Set([...ids, ...received.map(({ id }) => id), ...noted])
   const strangers = [...openHolds, ...lines].filter(({ id, at }) => !known.has(id) && isOld(at))
   const differences = [...new Set(strangers.map(({ id }) => `${id}: held or booked for no payment`))]
+  // Of what no payment names, noted or not, a credit still has its hold.
+  for (const id of new Set([...strangers.map((stranger) => stranger.id), ...noted]))
+    if (linesOf.has(creditIdOf(id)) && !linesOf.has(id))
+      differences.push(`${id}: the payee is paid, and the payer is not charged`)
   const judge = (id: string, state: string, what: string, expected: string | undefined, found: Found) => {
     const isRight = found === expected || (expected === 'maybe' && found !== 'other')
     if (!isRight) differences.push(`${id}: ${state}, ${what}: ${found}`)
@@ -93,6 +100,11 @@ export async function reconcile(
   return differences
 }
 
+/** The id of the credit to a payee on this server, by the id of the payer's hold. */
+export function creditIdOf(holdId: string): string {
+  return createHash('sha256').update(`credit:${holdId}`).digest('hex').slice(0, 32)
+}
+
 /** Whether just this was booked, nothing, or something else. */
 function compare(lines: readonly Line[] = [], expected: Sums): Found {
   const missing = new Map(Object.entries(expected))
@@ -112,7 +124,7 @@ function stateOf(payment: AuditedPayment, credit: Found, settlement: Found): str
 }
 
 /** What of a payment is settled, once it is over: all of it, none, or the part that has left for another wallet. */
-function settledOf({ debitAmount, fee, failureReason, rail }: AuditedPayment) {
+export function settledOf({ debitAmount, fee, failureReason, rail }: AuditedPayment) {
   const [debit, kept] = [BigInt(debitAmount.value), BigInt(fee.value)]
   if (failureReason === undefined) return { debit, fee: kept }
   if (rail === undefined) return { debit: 0n, fee: 0n }

@@ -3,37 +3,20 @@ import type { OpenPaymentsOptions } from 'open-payments-server'
 import { ilp } from 'open-payments-server/ilp'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { decodeIlpPacket, encodeIlpPacket, type IlpPrepare, type IlpReply } from '../../adapters/ilp/packet.ts'
-import { conditionOf, deriveStreamKeys } from '../../adapters/ilp/stream-keys.ts'
-import { encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
-import { fromBase64url } from '../../src/protocol/identifiers.ts'
+import { decodeIlpPacket, type IlpReply } from '../../adapters/ilp/packet.ts'
 import {
   AUTH,
   BASE,
   BOB,
   CAROL,
-  cryptography,
   directedClient,
   incomingPayment,
   type TestWallet,
   testWallet,
   usd,
 } from '../support/test-wallet.ts'
+import { type Details, detailsOf, packetFor } from './packet-for.ts'
 import { EUR_TOKEN, PEER, peerRequest, TOKEN } from './receiver-world.ts'
-
-interface Details {
-  readonly ilpAddress: string
-  readonly sharedSecret: string
-}
-
-const GIVEN: IlpPrepare = {
-  type: 'prepare',
-  amount: 0n,
-  expiresAt: 0,
-  executionCondition: new Uint8Array(32),
-  destination: '',
-  data: new Uint8Array(),
-}
 
 /** A wallet whose every part is real but for the peers: packets come to it as their hosts would bring them. */
 async function payableWallet(overrides: Partial<OpenPaymentsOptions> = {}, peer: Partial<typeof PEER> = {}) {
@@ -48,25 +31,9 @@ async function payableWallet(overrides: Partial<OpenPaymentsOptions> = {}, peer:
   return { wallet, rail, bring }
 }
 
-/** A packet for an incoming payment, made of its published details. */
-async function packetFor({ ilpAddress, sharedSecret }: Details, amount: bigint, now: number, sequence = 1n) {
-  const keys = await deriveStreamKeys(cryptography, fromBase64url(sharedSecret) ?? new Uint8Array())
-  const plain = encodeStreamPacket({ ilpPacketType: 12, sequence, amount, frames: [] })
-  const data = await keys.encrypt(plain, cryptography.randomBytes(16))
-  const executionCondition = await conditionOf(cryptography, await keys.fulfillmentOf(data))
-  const sent = { amount, expiresAt: now + 30_000, executionCondition, destination: ilpAddress, data }
-  return encodeIlpPacket({ ...GIVEN, ...sent })
-}
-
 const replyIn = (bytes: Uint8Array): IlpReply | undefined => {
   const packet = decodeIlpPacket(bytes)
   return packet?.type === 'prepare' ? undefined : packet
-}
-
-const detailsOf = ({ methods }: { readonly methods: readonly Details[] }): Details => {
-  const [details] = methods
-  if (details === undefined) throw new Error('the payment cannot be paid')
-  return details
 }
 
 async function readPayment(wallet: TestWallet, id: string, token: string) {

@@ -1,0 +1,109 @@
+import type { Ledger } from 'open-payments-server'
+import { openSqlite } from 'open-payments-server/storage/sqlite'
+import { expect, it } from 'vitest'
+import { readText } from '../architecture/source-tree.ts'
+import { creditIdOf } from '../examples/reconcile.ts'
+import { detailsOf, packetFor } from '../ilp/packet-for.ts'
+import { BASE, incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
+import { loggedLedger } from './logged-ledger.ts'
+import { codeBlocksOf } from './markdown.ts'
+import { copyOf, openLedger, openWallet, order, reconcileNow } from './restored-wallet.ts'
+
+// What docs/production.md says of a storage and a ledger that were restored to one moment.
+
+const last = (url: string): string => url.split('/').at(-1) ?? ''
+
+/** One file with both, restored to before Alice paid 5.00 to Bob, and a peer 3.00; and the log of what the ledger did. */
+async function restoredTogether() {
+  const file = await openSqlite(':memory:')
+  const { ledger } = await openLedger(file)
+  const calls: [name: string, argument: object][] = []
+  let isFull = true
+  const logged = loggedLedger(ledger, async (name, argument) => {
+    // A log that fails once delays the payment, and no more.
+    if (isFull) {
+      isFull = false
+      throw new Error('injected: the log is full')
+    }
+    calls.push([name, argument])
+  })
+  const lost = await openWallet(file, logged)
+  const { payment: within } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
+  const { payment: fromPeer, token } = await incomingPayment(lost.wallet)
+  const spending = await spendingToken(lost.wallet)
+  const backup = await copyOf(file)
+  const id = await order(lost.wallet, spending, within.id)
+  await lost.bring(await packetFor(detailsOf(fromPeer), 300n, lost.wallet.clock.now()))
+  expect((await ledger.balance('bob'))?.total).toBe(800n)
+
+  const { ledger: restored } = await openLedger(backup)
+  let settled = 0n
+  const books = {
+    correct: (by: bigint) => {
+      settled += by
+    },
+  }
+  const { wallet, owed } = await openWallet(backup, restored, { settled: () => settled })
+  for (const [url, found] of lost.wallet.directory) wallet.directory.set(url, found)
+  const { received } = wallet.openPayments.incomingPayments
+  const receivedOf = async (url: string): Promise<string> => {
+    const read = await wallet.send('GET', url, { token, as: lost.wallet.client })
+    return read.body.receivedAmount.value
+  }
+  const read = async (url: string) =>
+    (await wallet.send('GET', url, { token: spending, as: lost.wallet.client })).status
+  return { backup, calls, id, within, fromPeer, restored, wallet, owed, books, received, receivedOf, read }
+}
+
+it('both restored to one moment have forgotten what was paid, and nothing here shows it', async () => {
+  const { backup, id, restored, wallet, owed, read } = await restoredTogether()
+  expect(await wallet.openPayments.recover()).toBe(0)
+  expect(await reconcileNow(wallet, backup)).toEqual([])
+  expect(await read(`${BASE}/outgoing-payments/${id}`)).toBe(404)
+  expect(await restored.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+  expect(await restored.balance('bob')).toMatchObject({ total: 0n })
+  expect(await owed()).toBe(0n)
+})
+
+it('the log of the ledger makes the ledger ahead again, and the first table does the rest', async () => {
+  const { backup, calls, id, within, fromPeer, restored, wallet, owed, books, received, receivedOf } =
+    await restoredTogether()
+  const rankOf = ([name]: (typeof calls)[number]): number => (name === 'credit' ? 0 : 1)
+  for (const [name, argument] of calls.toSorted((a, b) => rankOf(a) - rankOf(b))) {
+    const call = restored[name as keyof Ledger] as (argument: object) => Promise<{ readonly ok: boolean }>
+    expect(await call(argument)).toEqual({ ok: true })
+  }
+  expect(await wallet.openPayments.recover()).toBe(0)
+  const credits = calls.flatMap(([name, argument]) => (name === 'credit' && 'id' in argument ? [`${argument.id}`] : []))
+  expect(credits[0]).toBe(creditIdOf(id))
+  const noted = [id, ...credits]
+  const found = await reconcileNow(wallet, backup)
+  expect(found.toSorted()).toEqual(noted.map((one) => `${one}: held or booked for no payment`).toSorted())
+  expect(await received(last(within.id), usdAmount(500n), credits[0] ?? '')).toMatchObject({ accepted: 500n })
+  expect(await received(last(fromPeer.id), usdAmount(300n), credits[1] ?? '')).toMatchObject({ accepted: 300n })
+  books.correct(-300n)
+  expect(await reconcileNow(wallet, backup, { noted })).toEqual([])
+  expect(await restored.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
+  expect(await restored.balance('bob')).toMatchObject({ total: 800n })
+  expect(await owed()).toBe(300n)
+  expect([await receivedOf(within.id), await receivedOf(fromPeer.id)]).toEqual(['500', '300'])
+})
+
+it('without that log a person books what a peer says it has sent', async () => {
+  const { backup, fromPeer, restored, wallet, owed, books, received, receivedOf } = await restoredTogether()
+  expect(await wallet.openPayments.recover()).toBe(0)
+  const id = crypto.randomUUID().replaceAll('-', '')
+  const counterparty = { kind: 'rail', method: 'ilp', address: 'test.peer/USD/2' } as const
+  expect(await restored.credit({ id, account: 'bob', amount: usdAmount(300n), counterparty })).toEqual({ ok: true })
+  expect(await received(last(fromPeer.id), usdAmount(300n), id)).toMatchObject({ ok: true, accepted: 300n })
+  books.correct(-300n)
+  expect(await restored.balance('bob')).toMatchObject({ total: 300n })
+  expect(await receivedOf(fromPeer.id)).toBe('300')
+  expect(await owed()).toBe(300n)
+  expect(await reconcileNow(wallet, backup, { noted: [id] })).toEqual([])
+})
+
+it('docs/production.md has logged-ledger.ts word by word', () => {
+  const blocks = codeBlocksOf('docs/production.md').map(({ code }) => code)
+  expect(blocks).toContain(readText('test/docs/logged-ledger.ts'))
+})

@@ -1,0 +1,160 @@
+import type { Ledger } from 'open-payments-server'
+import { openSqlite } from 'open-payments-server/storage/sqlite'
+import { describe, expect, it } from 'vitest'
+import { callsOf, tellLedger } from '../examples/tell-ledger.ts'
+import { detailsOf, packetFor } from '../ilp/packet-for.ts'
+import { incomingPayment, spendingToken, usdAmount } from '../support/test-wallet.ts'
+import {
+  endingBefore,
+  openElsewhere,
+  openLedger,
+  openWallet,
+  order,
+  paymentsOf,
+  receivedIn,
+  reconcileNow,
+  recoverAll,
+} from './restored-wallet.ts'
+
+// What docs/production.md says of a ledger that is behind its storage, and of a refusal by hand.
+
+/** A ledger that calls whichever is `current`. */
+interface Switch {
+  current: Ledger
+  readonly ledger: Ledger
+}
+
+function switchOf(current: Ledger): Switch {
+  const behind: Switch = {
+    current,
+    ledger: {
+      account: (account) => behind.current.account(account),
+      hold: (hold) => behind.current.hold(hold),
+      credit: (credit) => behind.current.credit(credit),
+      settle: (settlement) => behind.current.settle(settlement),
+      release: (release) => behind.current.release(release),
+    },
+  }
+  return behind
+}
+
+describe('a ledger that is behind its storage', () => {
+  it('is told by the audit, before `recover()`, what it has lost, in every state', async () => {
+    const storage = await openSqlite(':memory:')
+    const truth = await openLedger()
+    const behind = switchOf(truth.ledger)
+    const elsewhere = await openElsewhere()
+    const { wallet, bring } = await openWallet(storage, behind.ledger, { elsewhere })
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const states: string[] = []
+    const pay = async (ledger: Ledger, receiver: string = payment.id) => {
+      behind.current = ledger
+      await order(wallet, token, receiver)
+      wallet.clock.advance(1000)
+      states.push((await paymentsOf(wallet.openPayments))[0]?.state ?? '')
+    }
+    await pay(truth.ledger)
+    await pay(truth.ledger, elsewhere.url)
+    await pay(endingBefore(truth.ledger, 'credit'))
+    await pay(endingBefore(truth.ledger, 'settle'))
+    await pay({ ...truth.ledger, credit: async () => ({ ok: false, reason: 'account_closed' }) })
+    expect(states).toEqual(['completed', 'completed', 'sending', 'decided', 'failed'])
+    behind.current = truth.ledger
+    await bring(await packetFor(detailsOf(payment), 300n, wallet.clock.now()))
+
+    const restored = await openLedger()
+    behind.current = restored.ledger
+    // The backup is of a moment when the failed one was still held.
+    const failed = (await paymentsOf(wallet.openPayments)).find(({ state }) => state === 'failed')
+    if (failed !== undefined) expect(await restored.ledger.hold(callsOf(failed).hold)).toEqual({ ok: true })
+    const received = receivedIn(storage)
+    expect((await reconcileNow(wallet, restored.books, { received })).length).toBeGreaterThan(5)
+    const tell = async () => tellLedger(restored.ledger, await paymentsOf(wallet.openPayments), received)
+    expect(await tell()).toEqual([])
+    expect(await tell()).toEqual([])
+    await recoverAll(wallet)
+    expect(await reconcileNow(wallet, restored.books, { received: receivedIn(storage) })).toEqual([])
+    expect(await restored.ledger.balance('alice')).toMatchObject({ total: 98_000n, held: 0n })
+    expect(await restored.ledger.balance('bob')).toMatchObject({ total: 1800n })
+  })
+
+  it('pays a payee whose payer is not charged if `recover()` is first, until it is told', async () => {
+    const storage = await openSqlite(':memory:')
+    const truth = await openLedger()
+    const behind = switchOf(endingBefore(truth.ledger, 'credit'))
+    const { wallet } = await openWallet(storage, behind.ledger)
+    const { payment } = await incomingPayment(wallet)
+    const id = await order(wallet, await spendingToken(wallet), payment.id)
+
+    const restored = await openLedger()
+    behind.current = restored.ledger
+    await recoverAll(wallet)
+    expect(await restored.ledger.balance('bob')).toMatchObject({ total: 500n })
+    expect(await restored.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+    expect(await reconcileNow(wallet, restored.books)).toContain(`${id}: still decided`)
+    expect(await tellLedger(restored.ledger, await paymentsOf(wallet.openPayments))).toEqual([])
+    await recoverAll(wallet)
+    expect(await reconcileNow(wallet, restored.books)).toEqual([])
+    expect(await restored.ledger.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
+  })
+
+  it('says what it does not take: what the wallet itself had booked has to be there first', async () => {
+    const storage = await openSqlite(':memory:')
+    const truth = await openLedger()
+    const { wallet } = await openWallet(storage, truth.ledger)
+    const { payment } = await incomingPayment(wallet)
+    const id = await order(wallet, await spendingToken(wallet), payment.id)
+    const { ledger } = await openLedger()
+    await ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    const payments = await paymentsOf(wallet.openPayments)
+    expect(await tellLedger(ledger, payments)).toEqual([`hold ${id}: not_allowed`, `settle ${id}: conflict`])
+  })
+})
+
+describe('a credit that is refused by hand', () => {
+  it.each([
+    ['ends its payment with the same arguments', 500n, 'failed', 0n],
+    ['keeps it waiting with others', 400n, 'sending', 500n],
+  ] as const)('%s', async (_, value, state, held) => {
+    const storage = await openSqlite(':memory:')
+    const { ledger } = await openLedger()
+    const behind = switchOf(endingBefore(ledger, 'credit'))
+    const { wallet } = await openWallet(storage, behind.ledger)
+    const { payment } = await incomingPayment(wallet)
+    await order(wallet, await spendingToken(wallet), payment.id)
+    behind.current = ledger
+    for (const sending of await paymentsOf(wallet.openPayments)) {
+      const { credit } = callsOf(sending)
+      if (credit === undefined) throw new Error('there is no credit')
+      const { account } = credit
+      await ledger.setPermissions(account, { canSend: false, canReceive: false })
+      const refused = await ledger.credit({ ...credit, amount: usdAmount(value) })
+      expect(refused).toEqual({ ok: false, reason: 'account_closed' })
+      await ledger.setPermissions(account, { canSend: true, canReceive: true })
+    }
+    await recoverAll(wallet)
+    expect((await paymentsOf(wallet.openPayments)).map((payment) => payment.state)).toEqual([state])
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held })
+    expect(await ledger.balance('bob')).toMatchObject({ total: 0n })
+  })
+})
+
+it('a hold that is refused by hand ends its payment', async () => {
+  const storage = await openSqlite(':memory:')
+  const { ledger } = await openLedger()
+  const behind = switchOf(endingBefore(ledger, 'hold'))
+  const { wallet } = await openWallet(storage, behind.ledger)
+  const { payment } = await incomingPayment(wallet)
+  await order(wallet, await spendingToken(wallet), payment.id)
+  behind.current = ledger
+  const created = await paymentsOf(wallet.openPayments)
+  expect(created).toMatchObject([{ state: 'created' }])
+  await ledger.setPermissions('alice', { canSend: false, canReceive: false })
+  for (const one of created)
+    expect(await ledger.hold(callsOf(one).hold)).toEqual({ ok: false, reason: 'account_closed' })
+  await ledger.setPermissions('alice', { canSend: true, canReceive: true })
+  await recoverAll(wallet)
+  expect(await paymentsOf(wallet.openPayments)).toMatchObject([{ state: 'failed' }])
+  expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+})

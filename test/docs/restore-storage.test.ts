@@ -1,0 +1,201 @@
+import { openSqlite } from 'open-payments-server/storage/sqlite'
+import { describe, expect, it } from 'vitest'
+import { creditIdOf } from '../examples/reconcile.ts'
+import { detailsOf, packetFor } from '../ilp/packet-for.ts'
+import { incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
+import {
+  copyOf,
+  endingBefore,
+  openElsewhere,
+  openLedger,
+  openWallet,
+  order,
+  paymentsOf,
+  receivedIn,
+  reconcileNow,
+  recoverAll,
+} from './restored-wallet.ts'
+
+// What docs/production.md says of a storage that is behind its ledger: what its money comes to, step by step.
+
+const last = (url: string): string => url.split('/').at(-1) ?? ''
+
+const FOR_NO_PAYMENT = 'held or booked for no payment'
+
+describe('a hold that the storage has forgotten', () => {
+  it('is settled if its payee is paid, and reconciliation says so before and after a wrong release', async () => {
+    const { books, ledger } = await openLedger()
+    const storage = await openSqlite(':memory:')
+    const lost = await openWallet(storage, endingBefore(ledger, 'settle'))
+    const { payment } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
+    const token = await spendingToken(lost.wallet)
+    const backup = await copyOf(storage)
+    const id = await order(lost.wallet, token, payment.id)
+    expect((await ledger.balance('bob'))?.total).toBe(500n)
+
+    const { wallet } = await openWallet(backup, ledger)
+    await recoverAll(wallet)
+    const credit = creditIdOf(id)
+    const found = await reconcileNow(wallet, books)
+    expect(found.toSorted()).toEqual(
+      [
+        `${id}: ${FOR_NO_PAYMENT}`,
+        `${credit}: ${FOR_NO_PAYMENT}`,
+        `${id}: the payee is paid, and the payer is not charged`,
+      ].toSorted(),
+    )
+    // Somebody who had released it, and noted both, would still be told.
+    const branch = await copyOf(books)
+    const { ledger: released } = await openLedger(branch)
+    expect(await released.release({ id })).toEqual({ ok: true })
+    expect(await reconcileNow(wallet, branch, { noted: [id, credit] })).toEqual([
+      `${id}: the payee is paid, and the payer is not charged`,
+    ])
+
+    expect(await ledger.settle({ id, amount: usdAmount(500n), fee: usdAmount(0n) })).toEqual({ ok: true })
+    const told = await wallet.openPayments.incomingPayments.received(last(payment.id), usdAmount(500n), credit)
+    expect(told).toEqual({ ok: true, accepted: 500n, excess: 0n })
+    expect(await reconcileNow(wallet, books, { noted: [id, credit] })).toEqual([])
+    expect(await ledger.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
+    expect(await ledger.balance('bob')).toMatchObject({ total: 500n })
+  })
+
+  it('is released if its payee is not paid', async () => {
+    const { books, ledger } = await openLedger()
+    const storage = await openSqlite(':memory:')
+    const lost = await openWallet(storage, endingBefore(ledger, 'credit'))
+    const { payment } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
+    const token = await spendingToken(lost.wallet)
+    const backup = await copyOf(storage)
+    const id = await order(lost.wallet, token, payment.id)
+
+    const { wallet } = await openWallet(backup, ledger)
+    await recoverAll(wallet)
+    expect(await reconcileNow(wallet, books)).toEqual([`${id}: ${FOR_NO_PAYMENT}`])
+    expect(await ledger.release({ id })).toEqual({ ok: true })
+    expect(await reconcileNow(wallet, books, { noted: [id] })).toEqual([])
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+  })
+
+  it('is settled for what its peer has taken, which nothing here can tell', async () => {
+    const { books, ledger } = await openLedger()
+    const storage = await openSqlite(':memory:')
+    const elsewhere = await openElsewhere()
+    const lost = await openWallet(storage, endingBefore(ledger, 'settle'), { elsewhere })
+    const token = await spendingToken(lost.wallet)
+    const backup = await copyOf(storage)
+    const id = await order(lost.wallet, token, elsewhere.url)
+    expect(elsewhere.receiver.total()).toBe(500n)
+    expect(await lost.owed()).toBe(-500n)
+
+    let settled = 0n
+    const { wallet, balance, owed } = await openWallet(backup, ledger, { elsewhere, settled: () => settled })
+    await recoverAll(wallet)
+    expect(await reconcileNow(wallet, books)).toEqual([`${id}: ${FOR_NO_PAYMENT}`])
+    const [hold] = books.prepare('SELECT counterparty FROM ledger_transfer WHERE id = ?').all(id) as {
+      counterparty: string
+    }[]
+    expect(hold?.counterparty).toBe(JSON.stringify(['rail', 'ilp', elsewhere.receiver.details.ilpAddress]))
+    // What the peer has is asked there; this server has nothing of it.
+    const missing = elsewhere.receiver.total() - (await balance()).sent
+    expect(missing).toBe(500n)
+    const branch = await copyOf(books)
+    const { ledger: released } = await openLedger(branch)
+    await released.release({ id })
+    expect(await reconcileNow(wallet, branch, { noted: [id] })).toEqual([])
+
+    expect(await ledger.settle({ id, amount: usdAmount(missing), fee: usdAmount(0n) })).toEqual({ ok: true })
+    settled += missing
+    expect(await owed()).toBe(-500n)
+    expect(await reconcileNow(wallet, books, { noted: [id] })).toEqual([])
+    expect(await ledger.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
+  })
+})
+
+it('a storage that is behind has its accounts with peers set right by `settled`: less what came, plus what left', async () => {
+  const { books, ledger } = await openLedger()
+  const storage = await openSqlite(':memory:')
+  const elsewhere = await openElsewhere()
+  const lost = await openWallet(storage, ledger, { elsewhere })
+  const { payment } = await incomingPayment(lost.wallet)
+  const token = await spendingToken(lost.wallet)
+  const bringTo = async (to: typeof lost, amount: bigint, sequence: bigint) =>
+    to.bring(await packetFor(detailsOf(payment), amount, to.wallet.clock.now(), sequence))
+  await bringTo(lost, 300n, 1n)
+  const backup = await copyOf(storage)
+  await bringTo(lost, 600n, 2n)
+  expect(await lost.balance()).toMatchObject({ received: 900n, owed: 900n })
+  await order(lost.wallet, token, elsewhere.url)
+  expect(await lost.balance()).toMatchObject({ sent: 500n, owed: 400n })
+
+  let settled = 0n
+  const restored = await openWallet(backup, ledger, { elsewhere, settled: () => settled })
+  await recoverAll(restored.wallet)
+  const { sent, received } = await restored.balance()
+  expect([sent, received]).toEqual([0n, 300n])
+  settled += elsewhere.receiver.total() - sent // what left
+  settled -= 900n - received // what came, as the peer says
+  expect(await restored.owed()).toBe(400n)
+  // What the peer may still owe is bounded by that, too: 1000 in all.
+  for (let sequence = 10n; sequence < 20n; sequence++) await bringTo(restored, 100n, sequence)
+  expect(await restored.owed()).toBe(1000n)
+
+  const found = await reconcileNow(restored.wallet, books, { received: receivedIn(backup) })
+  expect(found.length).toBe(2)
+  expect(found.every((line) => line.endsWith(FOR_NO_PAYMENT))).toBe(true)
+  const entries = (await ledger.entries('bob')).filter(({ amount }) => amount === 600n)
+  const [{ transfer: credit = '' } = {}] = entries
+  const told = await restored.wallet.openPayments.incomingPayments.received(last(payment.id), usdAmount(600n), credit)
+  expect(told).toEqual({ ok: true, accepted: 600n, excess: 0n })
+})
+
+describe('a payment to another wallet whose packets have left since the backup', () => {
+  /** Alice has ordered; the backup is of the moment before the packets leave, which arrive. */
+  async function leftSince(isSettled: boolean) {
+    const { books, ledger } = await openLedger()
+    const storage = await openSqlite(':memory:')
+    const elsewhere = await openElsewhere()
+    const { remoteReceivers, receiver, url } = elsewhere
+    const lost = await openWallet(storage, isSettled ? ledger : endingBefore(ledger, 'settle'), { elsewhere })
+    const token = await spendingToken(lost.wallet)
+    const backups: Awaited<ReturnType<typeof copyOf>>[] = []
+    remoteReceivers.before = async () => void backups.push(await copyOf(storage))
+    const id = await order(lost.wallet, token, url)
+    remoteReceivers.before = async () => undefined
+    // It is read when it is ordered, and again before anything leaves.
+    const backup = backups.at(-1)
+    if (backup === undefined) throw new Error('there is no backup')
+    const restored = await openWallet(backup, ledger, { elsewhere })
+    restored.wallet.clock.advance(lost.wallet.clock.now() - restored.wallet.clock.now())
+    expect(await paymentsOf(restored.wallet.openPayments)).toMatchObject([
+      { state: 'sending', rail: { received: usd('0') } },
+    ])
+    expect(receiver.total()).toBe(500n)
+    return { books, ledger, id, ...restored }
+  }
+
+  it('is released an hour after its order, although all has arrived, and reconciliation does not see it', async () => {
+    const { books, ledger, wallet, balance } = await leftSince(false)
+    wallet.clock.advance(3_600_001)
+    await recoverAll(wallet)
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+    expect(await balance()).toMatchObject({ sent: 0n })
+    expect(await reconcileNow(wallet, books)).toEqual([])
+  })
+
+  it.each([
+    ['settled by hand', false],
+    ['settled before', true],
+  ] as const)('keeps its money right if it was %s, and stays for a person to see', async (_, isSettled) => {
+    const { books, ledger, id, wallet, balance } = await leftSince(isSettled)
+    wallet.clock.advance(3_600_001)
+    expect(await ledger.settle({ id, amount: usdAmount(500n), fee: usdAmount(0n) })).toEqual({ ok: true })
+    await recoverAll(wallet)
+    expect(await ledger.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
+    // Nothing has left twice.
+    expect(await balance()).toMatchObject({ sent: 0n })
+    expect(await reconcileNow(wallet, books)).toEqual([`${id}: still decided`, `${id}: decided, settlement: other`])
+    const stalled = wallet.events.filter(({ type }) => type === 'payment_stalled').at(-1)
+    expect(stalled).toMatchObject({ reason: 'the ledger knows this id with other arguments' })
+  })
+})

@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AuditedPayment, Ledger, OpenPayments } from 'open-payments-server'
+import { ilp } from 'open-payments-server/ilp'
+import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sqlite'
+import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
+import { expect, onTestFinished } from 'vitest'
+import { reconcileAll } from '../examples/nightly.ts'
+import { readSqliteBooks } from '../examples/read-sqlite-books.ts'
+import type { Received } from '../examples/reconcile.ts'
+import { PEER, peerRequest, TOKEN } from '../ilp/receiver-world.ts'
+import { testPath } from '../ilp/sender-path.ts'
+import { type TestReceiver, testReceiver } from '../ilp/sender-receiver.ts'
+import { fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
+import { ALICE, BASE, BOB, type TestWallet, testWallet, usd } from '../support/test-wallet.ts'
+
+// What docs/production.md says of backups is played on SQLite, whose files can be copied at any moment.
+
+export const NOTHING_IN_FLIGHT = (): number => Date.now() + 15 * 60_000
+
+/** A backup of a database, restored beside it. */
+export async function copyOf(handle: SqliteHandle): Promise<SqliteHandle> {
+  const folder = mkdtempSync(join(tmpdir(), 'restored-'))
+  handle.exec(`VACUUM INTO '${folder}/copy.db'`)
+  const copy = await openSqlite(`${folder}/copy.db`)
+  onTestFinished(() => {
+    copy.close()
+    rmSync(folder, { recursive: true })
+  })
+  return copy
+}
+
+/** A ledger in which Alice has 1000.00 and Bob nothing. */
+export async function openLedger(handle?: SqliteHandle) {
+  const books = handle ?? (await openSqlite(':memory:'))
+  const ledger = sqliteLedger(books)
+  const asset = { assetCode: 'USD', assetScale: 2 }
+  await ledger.createAccount({ account: 'alice', ...asset, balance: 100_000n })
+  await ledger.createAccount({ account: 'bob', ...asset })
+  return { books, ledger }
+}
+
+/** A receiver at another wallet, which lives on whatever is restored here. */
+export async function openElsewhere() {
+  const receiver = await testReceiver({ isIdempotent: true })
+  const remoteReceivers = fakeRemoteReceivers()
+  const { ilpAddress: address, sharedSecret } = receiver.details
+  return { receiver, remoteReceivers, url: remoteReceivers.add({ address, sharedSecret }).url }
+}
+
+/** A ledger of which a process that ends has made its last call: this one never arrives. */
+export function endingBefore(ledger: Ledger, last: 'hold' | 'credit' | 'settle'): Ledger {
+  return { ...ledger, [last]: () => Promise.reject(new Error('injected: the process has ended')) }
+}
+
+/** A wallet on a storage and a ledger, with a peer; `settled` says what its operator's books say at that moment. */
+export async function openWallet(
+  storage: SqliteHandle,
+  ledger: Ledger,
+  {
+    elsewhere,
+    settled = () => 0n,
+  }: { readonly elsewhere?: Awaited<ReturnType<typeof openElsewhere>>; readonly settled?: () => bigint } = {},
+) {
+  const receiver: Pick<TestReceiver, 'answer'> = elsewhere?.receiver ?? (await testReceiver())
+  let path: ReturnType<typeof testPath> | undefined
+  const peer = { ...PEER, isDefault: true, isIdempotent: true, settled, limits: { sending: 1000n, receiving: 1000n } }
+  const rail = ilp({
+    address: 'test.wallet',
+    peers: [peer],
+    send: (request) => path?.send(request) ?? Promise.reject(new Error('there is no way yet')),
+  })
+  const wallet = await testWallet({
+    storage: sqliteStorage(storage),
+    ledger,
+    paymentMethods: [rail],
+    ...(elsewhere && { remoteReceivers: elsewhere.remoteReceivers }),
+  })
+  path = testPath(receiver, wallet.clock)
+  return {
+    wallet,
+    owed: async () => (await rail.balance('test.peer')).owed,
+    balance: () => rail.balance('test.peer'),
+    /** Hands over a packet of the peer. */
+    bring: async (bytes: Uint8Array): Promise<void> => {
+      const request = peerRequest(bytes, { authorization: `Bearer ${TOKEN}` })
+      expect((await wallet.openPayments.handle(request)).status).toBe(200)
+      await wallet.openPayments.drain()
+    },
+  }
+}
+
+/** Alice orders a payment of 5.00, and whatever comes of it by itself has come; answers its id. */
+export async function order(wallet: TestWallet, token: string, incomingPayment: string): Promise<string> {
+  const json = { walletAddress: ALICE, incomingPayment, debitAmount: usd('500') }
+  const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+  expect(created.status).toBe(201)
+  await wallet.openPayments.drain()
+  return created.body.id.split('/').at(-1) ?? ''
+}
+
+/** Step by step until nothing is due. */
+export async function recoverAll({ openPayments, clock }: TestWallet): Promise<void> {
+  for (let round = 0; round < 8; round++) {
+    await openPayments.recover()
+    await openPayments.drain()
+    clock.advance(3_600_000)
+  }
+}
+
+export async function paymentsOf(openPayments: OpenPayments): Promise<readonly AuditedPayment[]> {
+  const payments: AuditedPayment[] = []
+  for await (const payment of openPayments.audit(ALICE)) payments.push(payment)
+  return payments
+}
+
+/** What the page's program says after a restore. */
+export function reconcileNow(
+  { openPayments }: TestWallet,
+  books: SqliteHandle,
+  { noted = [], received = [] }: { readonly noted?: readonly string[]; readonly received?: readonly Received[] } = {},
+): Promise<readonly string[]> {
+  const readBooks = async () => readSqliteBooks(books)
+  return reconcileAll(openPayments, [ALICE, BOB], readBooks, NOTHING_IN_FLIGHT, async () => received, new Set(noted))
+}
+
+interface ReceiptRow {
+  readonly id: string
+  readonly state: string
+  readonly payee_account: string
+  readonly amount_value: string
+  readonly amount_asset_code: string
+  readonly amount_asset_scale: number
+  readonly created_at: number
+  readonly rail_account_id: string
+}
+
+/** As `readReceived` of docs/reconciliation.md, from SQLite. */
+export function receivedIn(storage: SqliteHandle): readonly Received[] {
+  const rows = storage.prepare('SELECT * FROM op_receipt WHERE payee_account IS NOT NULL').all() as ReceiptRow[]
+  return rows.map((row) => ({
+    id: row.id,
+    state: row.state,
+    payeeAccount: row.payee_account,
+    amount: { value: row.amount_value, assetCode: row.amount_asset_code, assetScale: row.amount_asset_scale },
+    createdAt: Number(row.created_at),
+    railAccount: row.rail_account_id,
+  }))
+}
