@@ -107,7 +107,7 @@ describe('the page about events', () => {
       ...[...ofReceivers.matchAll(/(\w+):/g)].map(([, name]) => `receiver_${name}`),
       ...[...notPayable.matchAll(/'(\w+)'/g)].map(([, name = '']) => name),
     ]
-    expect(read).toHaveLength(11)
+    expect(read).toEqual(expect.arrayContaining(['receiver_unreachable', 'expired']))
     const reasons = [...written.filter((reason) => reason !== 'receiver_…'), ...read]
     expect([...namedUnder('Reasons')].sort()).toEqual([...new Set(reasons)].sort())
   })
