@@ -1,6 +1,6 @@
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
-import { nodesOf, parseSource, readSources, readText } from '../architecture/source-tree.ts'
+import { nodesOf, parseSource, readSources, readText, type Source } from '../architecture/source-tree.ts'
 
 const page = readText('docs/events.md')
 
@@ -21,6 +21,44 @@ function eventsOf(union: string): ReadonlyMap<string, readonly string[]> {
 }
 
 const RECORDED = ['type', 'id', 'at']
+
+/** The texts in the first cells of a table of the page. */
+function namedUnder(heading: string): readonly string[] {
+  const [, section = ''] = page.split(`## ${heading}\n`)
+  const [text = ''] = section.split('\n## ')
+  return [...text.matchAll(/^\| (`[^|]+) \|/gm)]
+    .slice(1)
+    .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
+}
+
+/** What an object says that names the reason why a payment stands still or ends, or why its receiver cannot be paid. */
+const STOPS: readonly string[] = ['stalled', 'later', 'ended', 'not_taken', 'over', 'silent']
+const TOLD_TO: readonly string[] = ['tryLater', 'endNow', 'noteTrouble', 'noteRefusal']
+
+/** Whether an expression is, or may be, the reason of a payment that stands still or has ended. */
+function isReason(node: ts.Node): boolean {
+  const { parent } = node
+  if (ts.isConditionalExpression(parent)) return parent.condition !== node && isReason(parent)
+  if (ts.isCallExpression(parent))
+    return (
+      TOLD_TO.includes(/\w+$/.exec(parent.expression.getText())?.[0] ?? '') &&
+      parent.arguments.some((one) => one === node)
+    )
+  if (ts.isVariableDeclaration(parent)) return parent.name.getText() === 'reason'
+  if (ts.isReturnStatement(parent))
+    return ts.isFunctionDeclaration(parent.parent.parent) && parent.parent.parent.name?.text === 'whyStopped'
+  if (!ts.isPropertyAssignment(parent) || parent.name.getText() !== 'reason') return false
+  const others = parent.parent.properties.filter(ts.isPropertyAssignment).map(({ initializer }) => initializer)
+  return others.some((one) => ts.isStringLiteral(one) && STOPS.includes(one.text))
+}
+
+/** The reasons that a file words; what the code fills in is an ellipsis. */
+function reasonsIn(source: Source): readonly string[] {
+  return nodesOf(parseSource(source)).flatMap((node) => {
+    if (ts.isStringLiteral(node)) return isReason(node) ? [node.text] : []
+    return ts.isTemplateExpression(node) && isReason(node) ? [`${node.head.text}…`] : []
+  })
+}
 
 describe('the page about events', () => {
   it.each([
@@ -43,11 +81,8 @@ describe('the page about events', () => {
   })
 
   it('has every fault that the library words itself, and no other', () => {
-    const [, faults = ''] = page.split('## Faults\n')
-    const named = [...faults.matchAll(/^\| (`(?!message)[^|]+) \|/gm)].flatMap(([, cell = '']) =>
-      [...cell.matchAll(/`([^`]+)`/g)].map(([, message = '']) => message),
-    )
-    const text = readSources('src')
+    const named = namedUnder('Faults')
+    const text = readSources('src', 'adapters')
       .map(({ text }) => text.replace(/\s+/g, ' '))
       .join('\n')
     const written = [
@@ -61,6 +96,19 @@ describe('the page about events', () => {
     )
     expect(thrown).toHaveLength(1)
     const late = [...text.matchAll(/answerInTime\(context, '([^']+)'/g)].map(([, what = '']) => `${what} failed`)
-    expect(named.sort()).toEqual([...new Set([...written, ...late, ...thrown])].sort())
+    expect([...named].sort()).toEqual([...new Set([...written, ...late, ...thrown])].sort())
+  })
+
+  it('has every reason that the library words itself, and no other', () => {
+    const written = readSources('src/payments', 'adapters/ilp').flatMap(reasonsIn)
+    const ofReceivers = /STATES: [^{]*\{([^}]*)\}/.exec(readText('src/payments/rail/recheck-receiver.ts'))?.[1] ?? ''
+    const notPayable = /type NotPayable = (.*)/.exec(readText('src/protocol/incoming-payment.ts'))?.[1] ?? ''
+    const read = [
+      ...[...ofReceivers.matchAll(/(\w+):/g)].map(([, name]) => `receiver_${name}`),
+      ...[...notPayable.matchAll(/'(\w+)'/g)].map(([, name = '']) => name),
+    ]
+    expect(read).toEqual(expect.arrayContaining(['receiver_unreachable', 'expired']))
+    const reasons = [...written.filter((reason) => reason !== 'receiver_…'), ...read]
+    expect([...namedUnder('Reasons')].sort()).toEqual([...new Set(reasons)].sort())
   })
 })

@@ -9,7 +9,7 @@ const blocks = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) =
 
 it('the page for the person on call shows what is not over, and hurries it', async () => {
   const [unfinished = '', events = '', receipts = '', outgoing = '', incoming = '', hurry = ''] = blocks
-  expect(blocks).toHaveLength(7)
+  expect(blocks).toHaveLength(8)
   const handle = await openSqlite(':memory:')
   const books = memoryLedger({
     accounts: [

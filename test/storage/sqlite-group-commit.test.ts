@@ -72,6 +72,21 @@ describe('works of one turn', () => {
     expect(rows()).toMatchObject({ found: '1,2,3' })
   })
 
+  it('are all told that the disk is full, after which SQLite has ended their transaction itself', async () => {
+    const { handle, rows } = await open()
+    handle.exec('CREATE TABLE large (b BLOB); PRAGMA max_page_count = 4')
+    const transact = createGroupCommit(handle)
+    const results = await Promise.allSettled([
+      transact(() => insert(handle, 1)),
+      transact(() => handle.exec('INSERT INTO large VALUES (zeroblob(100000))')),
+      transact(() => insert(handle, 2)),
+    ])
+    expect(results.map((result) => (result.status === 'rejected' ? result.reason.message : 'kept'))).toEqual(
+      Array(3).fill('database or disk is full'),
+    )
+    expect(rows()).toMatchObject({ found: null })
+  })
+
   it('are not applied again where the commit of all of them fails', async () => {
     const { handle, rows } = await open()
     let applied = 0

@@ -34,7 +34,10 @@ function createSingleCommits(handle: SqliteHandle): Transact {
     })
 }
 
-/** Applies a task in a transaction that is under way; what it throws or does not keep is undone, and that alone. */
+/**
+ * Applies a task in a transaction that is under way; what it throws or does not keep is undone, and that alone. Throws the
+ * task's error if that has ended the transaction.
+ */
 function applyApart(handle: SqliteHandle, task: Task): () => void {
   handle.exec('SAVEPOINT op_task')
   try {
@@ -43,8 +46,13 @@ function applyApart(handle: SqliteHandle, task: Task): () => void {
     handle.exec('RELEASE op_task')
     return resolve
   } catch (error) {
-    handle.exec('ROLLBACK TO op_task')
-    handle.exec('RELEASE op_task')
+    try {
+      handle.exec('ROLLBACK TO op_task')
+      handle.exec('RELEASE op_task')
+    } catch {
+      // SQLite has ended the transaction by itself (a full disk, an I/O error), and the savepoint with it.
+      throw error
+    }
     return () => task.reject(error)
   }
 }

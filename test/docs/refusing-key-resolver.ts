@@ -1,0 +1,13 @@
+import { fetchKeyResolver, type KeyResolver } from 'open-payments-server'
+
+/** For `keyResolver` of `createOpenPayments`: the default, which knows no keys of some clients any more. */
+export function refusingKeyResolver(
+  isRefused: (walletAddress: string) => boolean,
+  resolver: KeyResolver = fetchKeyResolver(),
+): KeyResolver {
+  return {
+    keySet: async (walletAddress, ...asking) =>
+      isRefused(walletAddress) ? { ok: false, reason: 'invalid' } : resolver.keySet(walletAddress, ...asking),
+    publicName: async (...asking) => resolver.publicName(...asking),
+  }
+}
