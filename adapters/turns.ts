@@ -22,18 +22,23 @@ export function gatherTurn<T>(handOn: (all: readonly T[]) => void): (one: T) => 
   }
 }
 
-/** Work of one turn: `apply` does it, and returns what it comes to, by which its caller can be told. */
-export interface Work<A> {
-  apply(): A
+/** Work of one turn: `apply` does it, and returns what tells its caller. */
+export interface Work {
+  apply(): () => void
   reject(error: unknown): void
 }
 
-/** Hands on as `gatherTurn` does, and gives whoever asked for a piece of work a promise that it is told by. */
-export function gatherWork<A>(
-  handOn: (all: readonly Work<A>[]) => void,
-): <T>(apply: (resolve: (result: T) => void) => A) => Promise<T> {
+/** Hands on as `gatherTurn` does, and gives whoever asked for a piece of work a promise of its result. */
+export function gatherWork(handOn: (all: readonly Work[]) => void): <T>(work: () => T) => Promise<T> {
   const gather = gatherTurn(handOn)
-  return (apply) => new Promise((resolve, reject) => gather({ apply: () => apply(resolve), reject }))
+  return (work) =>
+    new Promise((resolve, reject) => {
+      const apply = (): (() => void) => {
+        const result = work()
+        return () => resolve(result)
+      }
+      gather({ apply, reject })
+    })
 }
 
 /** Gives a promise that resolves in the next turn of the event loop, in one go with all that were asked for in this one. */

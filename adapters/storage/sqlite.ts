@@ -18,6 +18,9 @@ import { createTurnReads } from './sqlite/turn-reads.ts'
 export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
 export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
 
+/** What is thrown to undo a commit of which a change does not fit. */
+const CONFLICT = Object.freeze(new Error('a change does not fit'))
+
 /**
  * A storage on a SQLite connection that the host has open, in tables whose names begin with `op_`; they are created or
  * brought up to date at once, and it throws if that fails. Commits are durable (write-ahead log, full synchronisation), and
@@ -55,11 +58,17 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
       // Encoded before it is queued: what cannot be stored rejects this commit alone, and later changes to a value
       // are not seen.
       const bound = changes.map(bindChange)
-      const conflicts = await transact(
-        () => bound.flatMap((makeChange, index) => (makeChange() ? [] : [index])),
-        (found) => found.length === 0,
-      )
-      return conflicts.length === 0 ? 'committed' : { conflicts }
+      let conflicts: readonly number[] = []
+      try {
+        await transact(() => {
+          conflicts = bound.flatMap((makeChange, index) => (makeChange() ? [] : [index]))
+          if (conflicts.length > 0) throw CONFLICT
+        })
+        return 'committed'
+      } catch (error) {
+        if (error !== CONFLICT || conflicts.length === 0) throw error
+        return { conflicts }
+      }
     },
   }
 }

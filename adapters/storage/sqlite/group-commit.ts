@@ -2,49 +2,26 @@ import { gatherWork, type Work } from '../../turns.ts'
 import { inTransaction, type SqliteHandle } from './handle.ts'
 
 /**
- * Runs synchronous work in a transaction and resolves with its result once that is durable. `isKept` decides by the
- * result whether the work's writes stay (default) or are undone. Work is applied in the order of the calls; what one
- * work throws or undoes touches no other. If the transaction itself fails, every work of it rejects. Work may run
- * twice, the first time of which everything is undone: it has no effect but on the database.
+ * Runs synchronous work in a transaction and resolves with its result once that is durable. What it throws undoes its
+ * writes. Work is applied in the order of the calls; what one work throws touches no other. If the transaction itself
+ * fails, every work of it rejects. Work may run twice, the first time of which everything is undone: it has no effect but
+ * on the database.
  */
-export type Transact = <T>(work: () => T, isKept?: (result: T) => boolean) => Promise<T>
+export type Transact = <T>(work: () => T) => Promise<T>
 
-/** A task comes to what tells its caller once the transaction is durable. */
-type Task = Work<{ readonly isKept: boolean; resolve(): void }>
-
-/** What is thrown to undo a transaction in which nothing failed. */
+/** What is thrown to undo a transaction in which a task failed. */
 const UNDO = Object.freeze(new Error('undone'))
 
-/** Gives every work a transaction of its own: if the host makes commits durable, none share an fsync. */
-function createSingleCommits(handle: SqliteHandle): Transact {
-  return <T>(work: () => T, isKept: (result: T) => boolean = () => true) =>
-    new Promise<T>((resolve, reject) => {
-      let answer = (): void => undefined
-      try {
-        inTransaction(handle, () => {
-          const result = work()
-          answer = () => resolve(result)
-          if (!isKept(result)) throw UNDO
-        })
-        answer()
-      } catch (error) {
-        if (error === UNDO) answer()
-        else reject(error)
-      }
-    })
-}
-
 /**
- * Applies a task in a transaction that is under way; what it throws or does not keep is undone, and that alone. Throws the
- * task's error if that has ended the transaction.
+ * Applies a task in a transaction that is under way; if it throws, what it did is undone, and that alone. Throws the task's
+ * error if that has ended the transaction.
  */
-function applyApart(handle: SqliteHandle, task: Task): () => void {
+function applyApart(handle: SqliteHandle, { apply, reject }: Work): () => void {
   handle.exec('SAVEPOINT op_task')
   try {
-    const { isKept, resolve } = task.apply()
-    if (!isKept) handle.exec('ROLLBACK TO op_task')
+    const answer = apply()
     handle.exec('RELEASE op_task')
-    return resolve
+    return answer
   } catch (error) {
     try {
       handle.exec('ROLLBACK TO op_task')
@@ -53,26 +30,25 @@ function applyApart(handle: SqliteHandle, task: Task): () => void {
       // SQLite has ended the transaction by itself (a full disk, an I/O error), and the savepoint with it.
       throw error
     }
-    return () => task.reject(error)
+    return () => reject(error)
   }
 }
 
-/** Applies a task in a transaction that is under way, and undoes all of that if the task throws or is not kept. */
-function applyOrUndo(task: Task): () => void {
+/** Applies a task in a transaction that is under way, and undoes all of that if the task throws. */
+function applyOrUndo({ apply }: Work): () => void {
   try {
-    const { isKept, resolve } = task.apply()
-    if (isKept) return resolve
+    return apply()
   } catch {
     // Applied once more, apart from the others, it throws again, and is told.
+    throw UNDO
   }
-  throw UNDO
 }
 
 /**
- * Applies tasks in one transaction. Nearly always all of them are kept, and then they need no savepoints, which cost a
- * copy of each page that changes; if one is not, all is undone and they are applied again, each apart.
+ * Applies tasks in one transaction. Nearly always none throws, and then they need no savepoints, which cost a copy of each
+ * page that changes; if one does, all is undone and they are applied again, each apart.
  */
-function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() => void)[] {
+function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() => void)[] {
   try {
     return inTransaction(handle, () => tasks.map(applyOrUndo))
   } catch (error) {
@@ -83,17 +59,13 @@ function applyAll(handle: SqliteHandle, tasks: readonly Task[]): readonly (() =>
 
 /** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
 export function createGroupCommit(handle: SqliteHandle): Transact {
-  if (handle.transactionSync !== undefined) return createSingleCommits(handle)
-  const gather = gatherWork((tasks: readonly Task[]) => {
+  // Where the host makes commits durable none share an fsync: every work has a transaction of its own.
+  if (handle.transactionSync !== undefined) return async (work) => inTransaction(handle, work)
+  return gatherWork((tasks) => {
     try {
       for (const answer of applyAll(handle, tasks)) answer()
     } catch (error) {
       for (const task of tasks) task.reject(error)
     }
   })
-  return <T>(work: () => T, isKept: (result: T) => boolean = () => true) =>
-    gather<T>((resolve) => {
-      const result = work()
-      return { isKept: isKept(result), resolve: () => resolve(result) }
-    })
 }

@@ -4,11 +4,8 @@ import type { AtOneMoment, SqliteHandle } from './handle.ts'
 /** Runs a synchronous read in the next turn of the event loop, and resolves with what it found. It may run twice. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>
 
-/** A read comes to what tells its caller. */
-type Task = Work<() => void>
-
 /** What tells each caller, also of a read that fails. */
-function applyApart({ apply, reject }: Task): () => void {
+function applyApart({ apply, reject }: Work): () => void {
   try {
     return apply()
   } catch (error) {
@@ -21,7 +18,7 @@ function isLocked(error: unknown): boolean {
   return error instanceof Error && error.message.includes('locked')
 }
 
-function applyAll(atOneMoment: AtOneMoment, tasks: readonly Task[]): readonly (() => void)[] {
+function applyAll(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonly (() => void)[] {
   try {
     if (tasks.length > 1) return atOneMoment(() => tasks.map((task) => task.apply()))
   } catch (error) {
@@ -39,12 +36,7 @@ function applyAll(atOneMoment: AtOneMoment, tasks: readonly Task[]): readonly ((
 export function createTurnReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInTurn {
   // A Durable Object has no turns that it could wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
-  const gather = gatherWork((tasks: readonly Task[]) => {
+  return gatherWork((tasks) => {
     for (const answer of applyAll(atOneMoment, tasks)) answer()
   })
-  return <T>(read: () => T) =>
-    gather<T>((resolve) => {
-      const found = read()
-      return () => resolve(found)
-    })
 }
