@@ -59,8 +59,8 @@ export interface OpenPaymentsOptions {
   readonly clock?: Clock
   /**
    * Receives every event. Default: faults, and what needs a person, are printed on the error stream; your own function
-   * replaces that. Money events are recorded only by processes with an `onEvent` of their own: when a process without one
-   * ends a payment, nobody receives its event.
+   * replaces that, unless it throws or rejects for such an event. Money events are recorded only by processes with an
+   * `onEvent` of their own: when a process without one ends a payment, nobody receives its event.
    */
   readonly onEvent?: OnEvent
   /** Lifetimes, sizes and open choices; each has a default, which `undefined` means, too. */
