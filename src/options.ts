@@ -174,15 +174,17 @@ function refuseHiddenEndpoints(name: string, url: string, other: string): void {
     throw new ConfigurationError(`${name} must not be at an endpoint of the other server (${segment})`)
 }
 
+/** Each member is read by its name: configuration classes have getters, which are no entries. */
 function withDefaults<T extends object>(
   name: string,
   defaults: T,
-  given: Partial<T> | undefined,
+  given: Partial<T> = {},
   withoutDefault: readonly string[] = [],
 ): T {
-  if (given !== undefined) requireObject(name, given)
-  refuseUnknown(name, given ?? {}, [...Object.keys(defaults), ...withoutDefault])
-  const chosen = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
+  requireObject(name, given)
+  const known = [...Object.keys(defaults), ...withoutDefault]
+  refuseUnknown(name, given, known)
+  const chosen = known.map((member) => [member, Reflect.get(given, member)]).filter(([, value]) => value !== undefined)
   return Object.freeze({ ...defaults, ...Object.fromEntries(chosen) })
 }
 
@@ -257,9 +259,8 @@ const OPTIONS: readonly string[] = [
 
 function checkPorts(options: OpenPaymentsOptions): void {
   refuseUnknown('options', options, [...OPTIONS, ...Object.keys(PORT_METHODS)])
-  const given = new Map<string, unknown>(Object.entries(options))
   for (const [name, methods] of Object.entries(PORT_METHODS)) {
-    const port = given.get(name)
+    const port: unknown = Reflect.get(options, name)
     const isRequired = ['storage', 'ledger', 'walletAddresses', 'consent'].includes(name)
     if (port === undefined && !isRequired) continue
     requireMethods(name, port, methods)

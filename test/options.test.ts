@@ -275,6 +275,32 @@ describe('the options', () => {
     expect(refusalOf({ settings: { limits: [] } })).toBe('settings.limits must be an object')
   })
 
+  it('may be read from getters and prototypes, as configuration classes have them', () => {
+    class Chosen {
+      get bodyBytes(): number {
+        return 1000
+      }
+    }
+    class Configuration {
+      get limits(): object {
+        return Object.create(new Chosen())
+      }
+    }
+    const given = Object.create({ ...RIGHT, settings: new Configuration() })
+    expect(resolveSettings(given).limits.bodyBytes).toBe(1000)
+    expect(() => createOpenPayments(Object.create({ ...RIGHT, ledger: {} }))).toThrow('ledger.account must be')
+  })
+
+  it('are no promises, nor are the settings or their parts', () => {
+    const promised = Promise.resolve({})
+    expect(() => createOpenPayments(promised as unknown as OpenPaymentsOptions)).toThrow(
+      new ConfigurationError('the argument of createOpenPayments is a promise: await it'),
+    )
+    expect(refusalOf({ settings: promised })).toBe('settings is a promise: await it')
+    for (const part of ['lifetimes', 'limits', 'policies'])
+      expect(refusalOf(settings(part, promised))).toBe(`settings.${part} is a promise: await it`)
+  })
+
   it.each(['lifetimes', 'limits', 'policies'] as const)('undefined in settings.%s is the default', (part) => {
     const defaults = resolveSettings(RIGHT)[part]
     const names = [...Object.keys(defaults), ...(part === 'policies' ? ['clientWalletAddress'] : [])]

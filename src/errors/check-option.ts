@@ -4,6 +4,7 @@ import { ConfigurationError } from './configuration-error.ts'
 
 /** An option that is an object of members. */
 export function requireObject(name: string, value: unknown): void {
+  refusePromise(name, value)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ConfigurationError(`${name} must be an object`)
 }
@@ -59,9 +60,13 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
   if (port === undefined) throw new ConfigurationError(`${name} is missing`)
   if (typeof port === 'function')
     throw new ConfigurationError(`${name} is a function, not an object with ${methods[0]}(): if it makes one, call it`)
-  if (hasMethod(port, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
+  refusePromise(name, port)
   const missing = methods.find((method) => !hasMethod(port, method))
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
+}
+
+function refusePromise(name: string, value: unknown): void {
+  if (hasMethod(value, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
 }
 
 /** Whether a value is an object with that method. */
