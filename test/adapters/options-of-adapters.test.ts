@@ -104,3 +104,18 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
 it.each(MISTAKES)('%s says what is wrong with its options', async (_, make, given, message) => {
   expect(await refusalOf(make, ...given)).toBe(message)
 })
+  ['fetchKeyResolver', fetchKeyResolver, [null], 'the options of fetchKeyResolver() must be an object'],
+  [
+    'fetchKeyResolver',
+    fetchKeyResolver,
+    [{ loopbackHttp: 'false' }],
+    'fetchKeyResolver.loopbackHttp must be true or false',
+  ],
+  [
+    'fetchKeyResolver',
+    fetchKeyResolver,
+    [{ clock: Date }],
+    'fetchKeyResolver.clock is a function, not an object with now(): if it makes one, call it',
+  ],
+  ['fetchKeyResolver', fetchKeyResolver, [{ network: {} }], 'fetchKeyResolver.network.resolveHost must be a function'],
+  ['fetchKeyResolver', fetchKeyResolver, [{ loopbackHttp: true }], 'accepted'],
