@@ -3,6 +3,7 @@ import {
   refuseUnknown,
   requireBaseUrl,
   requireMethods,
+  requireMilliseconds,
   requireObject,
   requirePositive,
   requireSecrets,
@@ -20,7 +21,7 @@ import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
-import { FORBIDDEN_SCHEMES } from './protocol/finish.ts'
+import { isAppScheme } from './protocol/finish.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
 import { canonicalWalletAddress, RESERVED_SEGMENTS } from './protocol/wallet-address.ts'
 
@@ -75,6 +76,14 @@ const DAY_SECONDS = 86_400
 const CENTURY_SECONDS = 36_525 * DAY_SECONDS
 
 const LIFETIMES: Lifetimes = {
+/** More than anybody needs, and less than milliseconds taken for seconds; the others may be as long as dates and timers can. */
+const MOST_SECONDS: Readonly<Record<string, number>> = {
+  signatureAgeSeconds: 3600,
+  signatureSkewSeconds: 3600,
+  quoteSeconds: DAY_SECONDS,
+  leaseSeconds: 3600,
+}
+
   accessTokenSeconds: 600,
   interactionSeconds: 600,
   quoteSeconds: 300,
@@ -129,9 +138,13 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   const limits = withDefaults('settings.limits', LIMITS, settings.limits)
   const policies = withDefaults('settings.policies', POLICIES, settings.policies, ['clientWalletAddress'])
   for (const [name, value] of Object.entries(lifetimes))
-    requirePositive(`settings.lifetimes.${name}`, value, CENTURY_SECONDS)
+    requirePositive(`settings.lifetimes.${name}`, value, MOST_SECONDS[name] ?? CENTURY_SECONDS)
   for (const [name, value] of Object.entries(limits))
-    requirePositive(`settings.limits.${name}`, value, name.endsWith('Seconds') ? DAY_SECONDS : undefined)
+    requirePositive(
+      `settings.limits.${name}`,
+      value,
+      MOST_SECONDS[name] ?? (name.endsWith('Seconds') ? DAY_SECONDS : undefined),
+    )
   // Whoever is at a payment must not lose it to recovery: under one lease the ledger is waited for four times at most, for a
   // hold in the request and three repeats, or for three credits and the settlement; and then something is committed.
   if (limits.leaseSeconds < limits.holdSeconds * 5) {
@@ -159,7 +172,7 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   checkClientWalletAddress(policies, walletAddressServer)
   requireSecrets(options.secrets)
   checkPorts(options)
-  checkLists(options, policies)
+  checkPaymentMethods(options.paymentMethods)
   // A rail that works renews the lease every five seconds; a record or two may be slow.
   if (options.paymentMethods?.length && limits.leaseSeconds < 15)
     throw new ConfigurationError('settings.limits.leaseSeconds must be at least 15 with a payment method')
@@ -223,6 +236,8 @@ function checkPolicies(policies: Policies): void {
   if (typeof policies.localIlpPrefix !== 'string' || !isIlpPrefix(policies.localIlpPrefix))
     throw new ConfigurationError('settings.policies.localIlpPrefix is not an ILP address prefix')
 }
+  if (!Array.isArray(policies.finishSchemes) || !policies.finishSchemes.every(isAppScheme))
+    throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
 
 /** Its key set must be one that this server answers, or nobody could verify what this server signs. */
 function checkClientWalletAddress({ clientWalletAddress, loopbackHttp }: Policies, walletAddressServer: string): void {
@@ -265,23 +280,13 @@ function checkPorts(options: OpenPaymentsOptions): void {
     if (port === undefined && !isRequired) continue
     requireMethods(name, port, methods)
   }
-  const { onEvent } = options
-  if (onEvent !== undefined && typeof onEvent !== 'function') throw new ConfigurationError('onEvent must be a function')
+  const { clock, consent, onEvent } = options
+  if (clock !== undefined) requireMilliseconds('clock.now()', clock.now())
+  for (const [name, given] of Object.entries({ onEvent, 'consent.failed': consent.failed }))
+    if (given !== undefined && typeof given !== 'function') throw new ConfigurationError(`${name} must be a function`)
 }
 
-/** Those that run or read something, and those that need no listing. */
-const NO_APP_SCHEMES: readonly string[] = [...FORBIDDEN_SCHEMES, 'http', 'https']
-
-function checkLists({ paymentMethods = [] }: OpenPaymentsOptions, { finishSchemes }: Policies): void {
-  checkPaymentMethods(paymentMethods)
-  const isAppScheme = (scheme: unknown): boolean =>
-    typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !NO_APP_SCHEMES.includes(scheme)
-  if (!Array.isArray(finishSchemes) || !finishSchemes.every(isAppScheme)) {
-    throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
-  }
-}
-
-function checkPaymentMethods(methods: readonly PaymentMethod[]): void {
+function checkPaymentMethods(methods: readonly PaymentMethod[] = []): void {
   const functions = ['createDetails', 'quote', 'deliver']
   if (!Array.isArray(methods) || !methods.every((method) => functions.every((name) => hasMethod(method, name))))
     throw new ConfigurationError('paymentMethods must be a list of payment methods')

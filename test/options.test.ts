@@ -171,7 +171,7 @@ describe('the options', () => {
     ['clock', ['now', 'sleep']],
   ]
   it.each(ports)('%s has its functions', (name, methods) => {
-    const whole = Object.fromEntries(methods.map((method) => [method, () => undefined]))
+    const whole = Object.fromEntries(methods.map((method) => [method, () => 0]))
     expect(refusalOf({ [name]: whole })).toBe('accepted')
     for (const method of methods) {
       expect(refusalOf({ [name]: { ...whole, [method]: undefined } })).toBe(`${name}.${method} must be a function`)
@@ -183,6 +183,28 @@ describe('the options', () => {
     expect(refusalOf({ authserver: 'https://wallet.example' })).toBe('options.authserver is not an option')
     expect(refusalOf(settings('policy', {}))).toBe('settings.policy is not an option')
     expect(refusalOf(settings('lifetimes', { tokenSeconds: 1 }))).toBe(
+  it('clock gives milliseconds', () => {
+    let asked = 0
+    const clockAt = (now: unknown): Readonly<Record<string, unknown>> => ({
+      clock: {
+        now: () => {
+          asked += 1
+          return now
+        },
+        sleep: async () => undefined,
+      },
+    })
+    for (const now of [0, 1, 999_999_999, 100_000_000_000, Date.now()]) {
+      asked = 0
+      expect(refusalOf(clockAt(now))).toBe('accepted')
+      expect(asked).toBe(1)
+    }
+    for (const now of [undefined, null, '1772366405000', new Date(), Promise.resolve(0), 1.5, Number.NaN, 0n])
+      expect(refusalOf(clockAt(now))).toContain('clock.now() must give whole milliseconds since 1970')
+    for (const now of [1_000_000_000, Math.floor(Date.now() / 1000), 99_999_999_999])
+      expect(refusalOf(clockAt(now))).toBe('clock.now() must give milliseconds, not seconds')
+  })
+
       'settings.lifetimes.tokenSeconds is not an option',
     )
     expect(refusalOf(settings('limits', { bytes: 1 }))).toBe('settings.limits.bytes is not an option')
@@ -239,7 +261,6 @@ describe('the options', () => {
   })
 
   it.each(numbers)('settings.%s are times that a date and a timer have', (part, names) => {
-    const most = part === 'lifetimes' ? 3_155_760_000 : 86_400
     const bounded = ['holdSeconds', 'continuationWaitSeconds']
     for (const name of names.filter((one) => one.endsWith('Seconds') && !bounded.includes(one))) {
       expect(refusalOf(settings(part, { [name]: most }))).toBe('accepted')
@@ -266,10 +287,18 @@ describe('the options', () => {
     ] as const)
       expect(refusalOf({ [name]: () => ({}) })).toBe(
         `${name} is a function, not an object with ${method}(): if it makes one, call it`,
+  /** Those that are so low that nobody's milliseconds pass for seconds. */
+  const MOST: Readonly<Record<string, number>> = {
+    signatureAgeSeconds: 3600,
+    signatureSkewSeconds: 3600,
+    quoteSeconds: 86_400,
+    leaseSeconds: 3600,
+  }
       )
   })
 
   it('settings are objects', () => {
+      const most = MOST[name] ?? (part === 'lifetimes' ? 3_155_760_000 : 86_400)
     expect(refusalOf({ settings: null })).toBe('settings must be an object')
     expect(refusalOf({ settings: { policies: null } })).toBe('settings.policies must be an object')
     expect(refusalOf({ settings: { limits: [] } })).toBe('settings.limits must be an object')
@@ -309,7 +338,7 @@ describe('the options', () => {
     expect(resolveSettings({ ...RIGHT, ...given })[part]).toStrictEqual(defaults)
   })
 
-  it('onEvent is a function, and paymentMethods a list of payment methods', () => {
+  it('onEvent and consent.failed are functions, and paymentMethods a list of payment methods', () => {
     expect(refusalOf({ onEvent: 'nope' })).toBe('onEvent must be a function')
     const { quote: _, ...withoutQuote } = fakeRail()
     for (const paymentMethods of ['nope', {}, [{}], null, [withoutQuote]])
@@ -318,6 +347,9 @@ describe('the options', () => {
       expect(refusalOf({ paymentMethods: [{ ...fakeRail(), type }] })).toBe(
         "paymentMethods[0].type must be a string, such as 'ilp'",
       )
+    const { consent } = RIGHT
+    expect(refusalOf({ consent: { ...consent, failed: 'x' } })).toBe('consent.failed must be a function')
+    expect(refusalOf({ consent: { ...consent, failed: undefined } })).toBe('accepted')
     expect(refusalOf({ paymentMethods: [fakeRail()] })).toBe('accepted')
     expect(refusalOf({ paymentMethods: [fakeRail(), fakeRail()] })).toBe('paymentMethods must be of one type each')
   })

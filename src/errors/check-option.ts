@@ -69,6 +69,13 @@ function refusePromise(name: string, value: unknown): void {
   if (hasMethod(value, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
 }
 
+/** What a clock says now. Nobody's clock is in 1970, but for those of tests, which may begin anywhere near zero. */
+export function requireMilliseconds(name: string, now: unknown): void {
+  if (typeof now !== 'number' || !Number.isSafeInteger(now))
+    throw new ConfigurationError(`${name} must give whole milliseconds since 1970 (${typeof now} was given)`)
+  if (now >= 1e9 && now < 1e11) throw new ConfigurationError(`${name} must give milliseconds, not seconds`)
+}
+
 /** Whether a value is an object with that method. */
 export function hasMethod(port: unknown, method: string): boolean {
   return typeof port === 'object' && port !== null && method in port && typeof Reflect.get(port, method) === 'function'
