@@ -33,7 +33,7 @@ export interface OpenPaymentsOptions {
   readonly resourceServer: string
   /** Origin under which the wallet addresses live. Default: the origin of `resourceServer`. */
   readonly walletAddressServer?: string
-  /** Secrets of at least 32 characters; the first signs, the others still verify. Generate one with `openssl rand -base64 32`. */
+  /** Secrets of at least 32 characters, without white space at their ends; the first signs, the others still verify. Generate one with `openssl rand -base64 32`. */
   readonly secrets: readonly string[]
   /** Where grants and payments are kept: `sqliteStorage`, `postgresStorage`, or your own. */
   readonly storage: Storage
@@ -75,7 +75,6 @@ export interface OpenPaymentsOptions {
 const DAY_SECONDS = 86_400
 const CENTURY_SECONDS = 36_525 * DAY_SECONDS
 
-const LIFETIMES: Lifetimes = {
 /** More than anybody needs, and less than milliseconds taken for seconds; the others may be as long as dates and timers can. */
 const MOST_SECONDS: Readonly<Record<string, number>> = {
   signatureAgeSeconds: 3600,
@@ -84,6 +83,7 @@ const MOST_SECONDS: Readonly<Record<string, number>> = {
   leaseSeconds: 3600,
 }
 
+const LIFETIMES: Lifetimes = {
   accessTokenSeconds: 600,
   interactionSeconds: 600,
   quoteSeconds: 300,
@@ -235,9 +235,9 @@ function checkPolicies(policies: Policies): void {
     throw new ConfigurationError('settings.policies.exchangeToleranceBasisPoints must be an integer from 0 to 9999')
   if (typeof policies.localIlpPrefix !== 'string' || !isIlpPrefix(policies.localIlpPrefix))
     throw new ConfigurationError('settings.policies.localIlpPrefix is not an ILP address prefix')
-}
   if (!Array.isArray(policies.finishSchemes) || !policies.finishSchemes.every(isAppScheme))
     throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
+}
 
 /** Its key set must be one that this server answers, or nobody could verify what this server signs. */
 function checkClientWalletAddress({ clientWalletAddress, loopbackHttp }: Policies, walletAddressServer: string): void {

@@ -60,6 +60,8 @@ describe('the options', () => {
       ['http://wallet.example', 'must be https'],
       ['http://localhost:3000', 'must be https'],
       ['ftp://wallet.example', 'must be https'],
+      ['ftp://wallet.example/', 'must be https'],
+      ['localhost:3000', 'must be https'],
     ]
     for (const [value, reason] of refused) {
       const message = refusalOf({ [name]: value })
@@ -94,7 +96,7 @@ describe('the options', () => {
   })
 
   it('authServer and resourceServer are required', () => {
-    expect(refusalOf({ authServer: undefined })).toContain('authServer must be an absolute URL')
+    expect(refusalOf({ authServer: undefined })).toBe('authServer must be an absolute URL (undefined was given)')
     expect(refusalOf({ resourceServer: undefined })).not.toBe('accepted')
   })
 
@@ -141,6 +143,8 @@ describe('the options', () => {
       [[SECRET, ''], 'at least 32 characters'],
       [[SECRET, 7], 'at least 32 characters'],
       [[SECRET, SECRET], 'differ from each other'],
+      [[`${SECRET}\n`], 'must not begin or end with white space'],
+      [[SECRET, `\u{FEFF}${SECRET}`], 'must not begin or end with white space'],
     ]
     for (const [secrets, reason] of refused) {
       const message = refusalOf({ secrets })
@@ -179,10 +183,6 @@ describe('the options', () => {
     }
   })
 
-  it('an option that does not exist is a mistake', () => {
-    expect(refusalOf({ authserver: 'https://wallet.example' })).toBe('options.authserver is not an option')
-    expect(refusalOf(settings('policy', {}))).toBe('settings.policy is not an option')
-    expect(refusalOf(settings('lifetimes', { tokenSeconds: 1 }))).toBe(
   it('clock gives milliseconds', () => {
     let asked = 0
     const clockAt = (now: unknown): Readonly<Record<string, unknown>> => ({
@@ -205,6 +205,10 @@ describe('the options', () => {
       expect(refusalOf(clockAt(now))).toBe('clock.now() must give milliseconds, not seconds')
   })
 
+  it('an option that does not exist is a mistake', () => {
+    expect(refusalOf({ authserver: 'https://wallet.example' })).toBe('options.authserver is not an option')
+    expect(refusalOf(settings('policy', {}))).toBe('settings.policy is not an option')
+    expect(refusalOf(settings('lifetimes', { tokenSeconds: 1 }))).toBe(
       'settings.lifetimes.tokenSeconds is not an option',
     )
     expect(refusalOf(settings('limits', { bytes: 1 }))).toBe('settings.limits.bytes is not an option')
@@ -231,7 +235,9 @@ describe('the options', () => {
     for (const name of names) {
       expect(refusalOf(settings(part, { [name]: least[name] ?? 1 }))).toBe('accepted')
       for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
-        expect(refusalOf(settings(part, { [name]: value }))).toContain(`settings.${part}.${name} must be a positive`)
+        expect(refusalOf(settings(part, { [name]: value }))).toBe(
+          `settings.${part}.${name} must be a positive integer (${typeof value} was given)`,
+        )
       }
     }
   })
@@ -260,9 +266,17 @@ describe('the options', () => {
     expect(refusalOf({ ...settings(14), paymentMethods: [] })).toBe('accepted')
   })
 
+  /** Those that are so low that nobody's milliseconds pass for seconds. */
+  const MOST: Readonly<Record<string, number>> = {
+    signatureAgeSeconds: 3600,
+    signatureSkewSeconds: 3600,
+    quoteSeconds: 86_400,
+    leaseSeconds: 3600,
+  }
   it.each(numbers)('settings.%s are times that a date and a timer have', (part, names) => {
     const bounded = ['holdSeconds', 'continuationWaitSeconds']
     for (const name of names.filter((one) => one.endsWith('Seconds') && !bounded.includes(one))) {
+      const most = MOST[name] ?? (part === 'lifetimes' ? 3_155_760_000 : 86_400)
       expect(refusalOf(settings(part, { [name]: most }))).toBe('accepted')
       for (const value of [most + 1, Number.MAX_SAFE_INTEGER])
         expect(refusalOf(settings(part, { [name]: value }))).toBe(`settings.${part}.${name} must be at most ${most}`)
@@ -280,6 +294,7 @@ describe('the options', () => {
       )
     for (const name of ['storage', 'ledger', 'walletAddresses', 'consent', 'pricing'])
       expect(refusalOf({ [name]: Promise.resolve({}) })).toBe(`${name} is a promise: await it`)
+    expect(refusalOf({ walletAddresses: [] })).toBe('walletAddresses is a list, not an object with find()')
     for (const [name, method] of [
       ['storage', 'get'],
       ['walletAddresses', 'find'],
@@ -287,18 +302,10 @@ describe('the options', () => {
     ] as const)
       expect(refusalOf({ [name]: () => ({}) })).toBe(
         `${name} is a function, not an object with ${method}(): if it makes one, call it`,
-  /** Those that are so low that nobody's milliseconds pass for seconds. */
-  const MOST: Readonly<Record<string, number>> = {
-    signatureAgeSeconds: 3600,
-    signatureSkewSeconds: 3600,
-    quoteSeconds: 86_400,
-    leaseSeconds: 3600,
-  }
       )
   })
 
   it('settings are objects', () => {
-      const most = MOST[name] ?? (part === 'lifetimes' ? 3_155_760_000 : 86_400)
     expect(refusalOf({ settings: null })).toBe('settings must be an object')
     expect(refusalOf({ settings: { policies: null } })).toBe('settings.policies must be an object')
     expect(refusalOf({ settings: { limits: [] } })).toBe('settings.limits must be an object')
@@ -340,6 +347,9 @@ describe('the options', () => {
 
   it('onEvent and consent.failed are functions, and paymentMethods a list of payment methods', () => {
     expect(refusalOf({ onEvent: 'nope' })).toBe('onEvent must be a function')
+    const { consent } = RIGHT
+    expect(refusalOf({ consent: { ...consent, failed: 'x' } })).toBe('consent.failed must be a function')
+    expect(refusalOf({ consent: { ...consent, failed: undefined } })).toBe('accepted')
     const { quote: _, ...withoutQuote } = fakeRail()
     for (const paymentMethods of ['nope', {}, [{}], null, [withoutQuote]])
       expect(refusalOf({ paymentMethods })).toBe('paymentMethods must be a list of payment methods')
@@ -347,9 +357,6 @@ describe('the options', () => {
       expect(refusalOf({ paymentMethods: [{ ...fakeRail(), type }] })).toBe(
         "paymentMethods[0].type must be a string, such as 'ilp'",
       )
-    const { consent } = RIGHT
-    expect(refusalOf({ consent: { ...consent, failed: 'x' } })).toBe('consent.failed must be a function')
-    expect(refusalOf({ consent: { ...consent, failed: undefined } })).toBe('accepted')
     expect(refusalOf({ paymentMethods: [fakeRail()] })).toBe('accepted')
     expect(refusalOf({ paymentMethods: [fakeRail(), fakeRail()] })).toBe('paymentMethods must be of one type each')
   })

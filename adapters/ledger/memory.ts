@@ -4,12 +4,21 @@
  * @module open-payments-server/ledger/memory
  */
 
-import { refuseUnknown } from '../../src/errors/check-option.ts'
+import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, NewAccount, Transfer } from './books.ts'
 import { createDoubleEntryLedger, mistakeInAccount, openAccount } from './double-entry.ts'
 
 export type { Balance, DoubleEntryLedger, LedgerEntry, NewAccount } from './books.ts'
+
+const ACCOUNT_MEMBERS: readonly string[] = [
+  'account',
+  'assetCode',
+  'assetScale',
+  'balance',
+  'canSend',
+  'canReceive',
+] satisfies (keyof NewAccount)[]
 
 function memoryBooks(): Books {
   const accounts = new Map<string, BookedAccount>()
@@ -33,13 +42,17 @@ function memoryBooks(): Books {
  * `ConfigurationError` if an option or one of the accounts is not valid, and a `TypeError` if two accounts have one name.
  */
 export function memoryLedger(options: { readonly accounts?: readonly NewAccount[] } = {}): DoubleEntryLedger {
+  requireObject('the options of memoryLedger()', options)
   refuseUnknown('memoryLedger', options, ['accounts'])
   const { accounts = [] } = options
   if (!Array.isArray(accounts)) throw new ConfigurationError('memoryLedger: accounts must be a list')
   const books = memoryBooks()
   for (const [index, account] of accounts.entries()) {
+    const name = `memoryLedger: accounts[${index}]`
+    requireObject(name, account)
+    refuseUnknown(name, account, ACCOUNT_MEMBERS)
     const mistake = mistakeInAccount(account)
-    if (mistake !== undefined) throw new ConfigurationError(`memoryLedger: accounts[${index}].${mistake}`)
+    if (mistake !== undefined) throw new ConfigurationError(`${name}.${mistake}`)
     if (!openAccount(books, account)) throw new TypeError(`the account ${account.account} occurs twice`)
   }
   return createDoubleEntryLedger(books)
