@@ -11,15 +11,6 @@ import { createDoubleEntryLedger, mistakeInAccount, openAccount } from './double
 
 export type { Balance, DoubleEntryLedger, LedgerEntry, NewAccount } from './books.ts'
 
-const ACCOUNT_MEMBERS: readonly string[] = [
-  'account',
-  'assetCode',
-  'assetScale',
-  'balance',
-  'canSend',
-  'canReceive',
-] satisfies (keyof NewAccount)[]
-
 function memoryBooks(): Books {
   const accounts = new Map<string, BookedAccount>()
   const transfers = new Map<string, Transfer>()
@@ -50,7 +41,7 @@ export function memoryLedger(options: { readonly accounts?: readonly NewAccount[
   for (const [index, account] of accounts.entries()) {
     const name = `memoryLedger: accounts[${index}]`
     requireObject(name, account)
-    refuseUnknown(name, account, ACCOUNT_MEMBERS)
+    // Other members are no mistake: an account may be one of the directory, with a balance added.
     const mistake = mistakeInAccount(account)
     if (mistake !== undefined) throw new ConfigurationError(`${name}.${mistake}`)
     if (!openAccount(books, account)) throw new TypeError(`the account ${account.account} occurs twice`)

@@ -52,12 +52,6 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
   ['memoryLedger', memoryLedger, [[ROW]], 'the options of memoryLedger() must be an object'],
   ['memoryLedger', memoryLedger, [null], 'the options of memoryLedger() must be an object'],
   ['memoryLedger', memoryLedger, [{ accounts: [null] }], 'memoryLedger: accounts[0] must be an object'],
-  [
-    'memoryLedger',
-    memoryLedger,
-    [{ accounts: [ROW, { ...ROW, balance: undefined, balace: 1n }] }],
-    'memoryLedger: accounts[1].balace is not an option',
-  ],
   ['memoryLedger', memoryLedger, [{ account: [ROW] }], 'memoryLedger.account is not an option'],
   ['memoryLedger', memoryLedger, [{ accounts: ROW }], 'memoryLedger: accounts must be a list'],
   [
