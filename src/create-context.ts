@@ -114,14 +114,13 @@ async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): P
   if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
 }
 
-/** A sink that fails must not fail the request that it is told about. */
+/** A sink that fails must not fail the request that it is told about, nor keep what is wrong to itself. */
 function emitBestEffort(onEvent: OnEvent): Context['emit'] {
   return (event) => {
-    try {
-      const told = onEvent(event)
-      if (told !== undefined) Promise.resolve(told).catch(() => undefined)
-    } catch {
-      // The host's own sink is the last place to report to.
-    }
+    const tell = async (): Promise<void> => onEvent(event)
+    tell()
+      .catch(() => reportFaults(event))
+      // The error stream is the last place to report to.
+      .catch(() => undefined)
   }
 }

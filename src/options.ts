@@ -3,6 +3,7 @@ import {
   refuseUnknown,
   requireBaseUrl,
   requireMethods,
+  requireMilliseconds,
   requireObject,
   requirePositive,
   requireSecrets,
@@ -20,7 +21,7 @@ import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
-import { FORBIDDEN_SCHEMES } from './protocol/finish.ts'
+import { isAppScheme } from './protocol/finish.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
 import { canonicalWalletAddress, RESERVED_SEGMENTS } from './protocol/wallet-address.ts'
 
@@ -32,7 +33,7 @@ export interface OpenPaymentsOptions {
   readonly resourceServer: string
   /** Origin under which the wallet addresses live. Default: the origin of `resourceServer`. */
   readonly walletAddressServer?: string
-  /** Secrets of at least 32 characters; the first signs, the others still verify. Generate one with `openssl rand -base64 32`. */
+  /** Secrets of at least 32 characters, without white space at their ends; the first signs, the others still verify. Generate one with `openssl rand -base64 32`. */
   readonly secrets: readonly string[]
   /** Where grants and payments are kept: `sqliteStorage`, `postgresStorage`, or your own. */
   readonly storage: Storage
@@ -59,8 +60,8 @@ export interface OpenPaymentsOptions {
   readonly clock?: Clock
   /**
    * Receives every event. Default: faults, and what needs a person, are printed on the error stream; your own function
-   * replaces that. Money events are recorded only by processes with an `onEvent` of their own: when a process without one
-   * ends a payment, nobody receives its event.
+   * replaces that, unless it throws or rejects for such an event. Money events are recorded only by processes with an
+   * `onEvent` of their own: when a process without one ends a payment, nobody receives its event.
    */
   readonly onEvent?: OnEvent
   /** Lifetimes, sizes and open choices; each has a default, which `undefined` means, too. */
@@ -73,6 +74,14 @@ export interface OpenPaymentsOptions {
 
 const DAY_SECONDS = 86_400
 const CENTURY_SECONDS = 36_525 * DAY_SECONDS
+
+/** More than anybody needs, and less than milliseconds taken for seconds; the others may be as long as dates and timers can. */
+const MOST_SECONDS: Readonly<Record<string, number>> = {
+  signatureAgeSeconds: 3600,
+  signatureSkewSeconds: 3600,
+  quoteSeconds: DAY_SECONDS,
+  leaseSeconds: 3600,
+}
 
 const LIFETIMES: Lifetimes = {
   accessTokenSeconds: 600,
@@ -129,9 +138,13 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   const limits = withDefaults('settings.limits', LIMITS, settings.limits)
   const policies = withDefaults('settings.policies', POLICIES, settings.policies, ['clientWalletAddress'])
   for (const [name, value] of Object.entries(lifetimes))
-    requirePositive(`settings.lifetimes.${name}`, value, CENTURY_SECONDS)
+    requirePositive(`settings.lifetimes.${name}`, value, MOST_SECONDS[name] ?? CENTURY_SECONDS)
   for (const [name, value] of Object.entries(limits))
-    requirePositive(`settings.limits.${name}`, value, name.endsWith('Seconds') ? DAY_SECONDS : undefined)
+    requirePositive(
+      `settings.limits.${name}`,
+      value,
+      MOST_SECONDS[name] ?? (name.endsWith('Seconds') ? DAY_SECONDS : undefined),
+    )
   // Whoever is at a payment must not lose it to recovery: under one lease the ledger is waited for four times at most, for a
   // hold in the request and three repeats, or for three credits and the settlement; and then something is committed.
   if (limits.leaseSeconds < limits.holdSeconds * 5) {
@@ -159,7 +172,7 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   checkClientWalletAddress(policies, walletAddressServer)
   requireSecrets(options.secrets)
   checkPorts(options)
-  checkLists(options, policies)
+  checkPaymentMethods(options.paymentMethods)
   // A rail that works renews the lease every five seconds; a record or two may be slow.
   if (options.paymentMethods?.length && limits.leaseSeconds < 15)
     throw new ConfigurationError('settings.limits.leaseSeconds must be at least 15 with a payment method')
@@ -174,15 +187,17 @@ function refuseHiddenEndpoints(name: string, url: string, other: string): void {
     throw new ConfigurationError(`${name} must not be at an endpoint of the other server (${segment})`)
 }
 
+/** Each member is read by its name: configuration classes have getters, which are no entries. */
 function withDefaults<T extends object>(
   name: string,
   defaults: T,
-  given: Partial<T> | undefined,
+  given: Partial<T> = {},
   withoutDefault: readonly string[] = [],
 ): T {
-  if (given !== undefined) requireObject(name, given)
-  refuseUnknown(name, given ?? {}, [...Object.keys(defaults), ...withoutDefault])
-  const chosen = Object.entries(given ?? {}).filter(([, value]) => value !== undefined)
+  requireObject(name, given)
+  const known = [...Object.keys(defaults), ...withoutDefault]
+  refuseUnknown(name, given, known)
+  const chosen = known.map((member) => [member, Reflect.get(given, member)]).filter(([, value]) => value !== undefined)
   return Object.freeze({ ...defaults, ...Object.fromEntries(chosen) })
 }
 
@@ -220,6 +235,8 @@ function checkPolicies(policies: Policies): void {
     throw new ConfigurationError('settings.policies.exchangeToleranceBasisPoints must be an integer from 0 to 9999')
   if (typeof policies.localIlpPrefix !== 'string' || !isIlpPrefix(policies.localIlpPrefix))
     throw new ConfigurationError('settings.policies.localIlpPrefix is not an ILP address prefix')
+  if (!Array.isArray(policies.finishSchemes) || !policies.finishSchemes.every(isAppScheme))
+    throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
 }
 
 /** Its key set must be one that this server answers, or nobody could verify what this server signs. */
@@ -257,30 +274,19 @@ const OPTIONS: readonly string[] = [
 
 function checkPorts(options: OpenPaymentsOptions): void {
   refuseUnknown('options', options, [...OPTIONS, ...Object.keys(PORT_METHODS)])
-  const given = new Map<string, unknown>(Object.entries(options))
   for (const [name, methods] of Object.entries(PORT_METHODS)) {
-    const port = given.get(name)
+    const port: unknown = Reflect.get(options, name)
     const isRequired = ['storage', 'ledger', 'walletAddresses', 'consent'].includes(name)
     if (port === undefined && !isRequired) continue
     requireMethods(name, port, methods)
   }
-  const { onEvent } = options
-  if (onEvent !== undefined && typeof onEvent !== 'function') throw new ConfigurationError('onEvent must be a function')
+  const { clock, consent, onEvent } = options
+  if (clock !== undefined) requireMilliseconds('clock.now()', clock.now())
+  for (const [name, given] of Object.entries({ onEvent, 'consent.failed': consent.failed }))
+    if (given !== undefined && typeof given !== 'function') throw new ConfigurationError(`${name} must be a function`)
 }
 
-/** Those that run or read something, and those that need no listing. */
-const NO_APP_SCHEMES: readonly string[] = [...FORBIDDEN_SCHEMES, 'http', 'https']
-
-function checkLists({ paymentMethods = [] }: OpenPaymentsOptions, { finishSchemes }: Policies): void {
-  checkPaymentMethods(paymentMethods)
-  const isAppScheme = (scheme: unknown): boolean =>
-    typeof scheme === 'string' && /^[a-z][a-z0-9+.-]*$/.test(scheme) && !NO_APP_SCHEMES.includes(scheme)
-  if (!Array.isArray(finishSchemes) || !finishSchemes.every(isAppScheme)) {
-    throw new ConfigurationError('settings.policies.finishSchemes must list app schemes in lower case, without a colon')
-  }
-}
-
-function checkPaymentMethods(methods: readonly PaymentMethod[]): void {
+function checkPaymentMethods(methods: readonly PaymentMethod[] = []): void {
   const functions = ['createDetails', 'quote', 'deliver']
   if (!Array.isArray(methods) || !methods.every((method) => functions.every((name) => hasMethod(method, name))))
     throw new ConfigurationError('paymentMethods must be a list of payment methods')

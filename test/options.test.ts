@@ -60,6 +60,8 @@ describe('the options', () => {
       ['http://wallet.example', 'must be https'],
       ['http://localhost:3000', 'must be https'],
       ['ftp://wallet.example', 'must be https'],
+      ['ftp://wallet.example/', 'must be https'],
+      ['localhost:3000', 'must be https'],
     ]
     for (const [value, reason] of refused) {
       const message = refusalOf({ [name]: value })
@@ -94,7 +96,7 @@ describe('the options', () => {
   })
 
   it('authServer and resourceServer are required', () => {
-    expect(refusalOf({ authServer: undefined })).toContain('authServer must be an absolute URL')
+    expect(refusalOf({ authServer: undefined })).toBe('authServer must be an absolute URL (undefined was given)')
     expect(refusalOf({ resourceServer: undefined })).not.toBe('accepted')
   })
 
@@ -141,6 +143,8 @@ describe('the options', () => {
       [[SECRET, ''], 'at least 32 characters'],
       [[SECRET, 7], 'at least 32 characters'],
       [[SECRET, SECRET], 'differ from each other'],
+      [[`${SECRET}\n`], 'must not begin or end with white space'],
+      [[SECRET, `\u{FEFF}${SECRET}`], 'must not begin or end with white space'],
     ]
     for (const [secrets, reason] of refused) {
       const message = refusalOf({ secrets })
@@ -171,12 +175,34 @@ describe('the options', () => {
     ['clock', ['now', 'sleep']],
   ]
   it.each(ports)('%s has its functions', (name, methods) => {
-    const whole = Object.fromEntries(methods.map((method) => [method, () => undefined]))
+    const whole = Object.fromEntries(methods.map((method) => [method, () => 0]))
     expect(refusalOf({ [name]: whole })).toBe('accepted')
     for (const method of methods) {
       expect(refusalOf({ [name]: { ...whole, [method]: undefined } })).toBe(`${name}.${method} must be a function`)
       expect(refusalOf({ [name]: { ...whole, [method]: 'x' } })).toBe(`${name}.${method} must be a function`)
     }
+  })
+
+  it('clock gives milliseconds', () => {
+    let asked = 0
+    const clockAt = (now: unknown): Readonly<Record<string, unknown>> => ({
+      clock: {
+        now: () => {
+          asked += 1
+          return now
+        },
+        sleep: async () => undefined,
+      },
+    })
+    for (const now of [0, 1, 999_999_999, 100_000_000_000, Date.now()]) {
+      asked = 0
+      expect(refusalOf(clockAt(now))).toBe('accepted')
+      expect(asked).toBe(1)
+    }
+    for (const now of [undefined, null, '1772366405000', new Date(), Promise.resolve(0), 1.5, Number.NaN, 0n])
+      expect(refusalOf(clockAt(now))).toContain('clock.now() must give whole milliseconds since 1970')
+    for (const now of [1_000_000_000, Math.floor(Date.now() / 1000), 99_999_999_999])
+      expect(refusalOf(clockAt(now))).toBe('clock.now() must give milliseconds, not seconds')
   })
 
   it('an option that does not exist is a mistake', () => {
@@ -209,7 +235,9 @@ describe('the options', () => {
     for (const name of names) {
       expect(refusalOf(settings(part, { [name]: least[name] ?? 1 }))).toBe('accepted')
       for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
-        expect(refusalOf(settings(part, { [name]: value }))).toContain(`settings.${part}.${name} must be a positive`)
+        expect(refusalOf(settings(part, { [name]: value }))).toBe(
+          `settings.${part}.${name} must be a positive integer (${typeof value} was given)`,
+        )
       }
     }
   })
@@ -238,10 +266,17 @@ describe('the options', () => {
     expect(refusalOf({ ...settings(14), paymentMethods: [] })).toBe('accepted')
   })
 
+  /** Those that are so low that nobody's milliseconds pass for seconds. */
+  const MOST: Readonly<Record<string, number>> = {
+    signatureAgeSeconds: 3600,
+    signatureSkewSeconds: 3600,
+    quoteSeconds: 86_400,
+    leaseSeconds: 3600,
+  }
   it.each(numbers)('settings.%s are times that a date and a timer have', (part, names) => {
-    const most = part === 'lifetimes' ? 3_155_760_000 : 86_400
     const bounded = ['holdSeconds', 'continuationWaitSeconds']
     for (const name of names.filter((one) => one.endsWith('Seconds') && !bounded.includes(one))) {
+      const most = MOST[name] ?? (part === 'lifetimes' ? 3_155_760_000 : 86_400)
       expect(refusalOf(settings(part, { [name]: most }))).toBe('accepted')
       for (const value of [most + 1, Number.MAX_SAFE_INTEGER])
         expect(refusalOf(settings(part, { [name]: value }))).toBe(`settings.${part}.${name} must be at most ${most}`)
@@ -259,6 +294,7 @@ describe('the options', () => {
       )
     for (const name of ['storage', 'ledger', 'walletAddresses', 'consent', 'pricing'])
       expect(refusalOf({ [name]: Promise.resolve({}) })).toBe(`${name} is a promise: await it`)
+    expect(refusalOf({ walletAddresses: [] })).toBe('walletAddresses is a list, not an object with find()')
     for (const [name, method] of [
       ['storage', 'get'],
       ['walletAddresses', 'find'],
@@ -275,6 +311,32 @@ describe('the options', () => {
     expect(refusalOf({ settings: { limits: [] } })).toBe('settings.limits must be an object')
   })
 
+  it('may be read from getters and prototypes, as configuration classes have them', () => {
+    class Chosen {
+      get bodyBytes(): number {
+        return 1000
+      }
+    }
+    class Configuration {
+      get limits(): object {
+        return Object.create(new Chosen())
+      }
+    }
+    const given = Object.create({ ...RIGHT, settings: new Configuration() })
+    expect(resolveSettings(given).limits.bodyBytes).toBe(1000)
+    expect(() => createOpenPayments(Object.create({ ...RIGHT, ledger: {} }))).toThrow('ledger.account must be')
+  })
+
+  it('are no promises, nor are the settings or their parts', () => {
+    const promised = Promise.resolve({})
+    expect(() => createOpenPayments(promised as unknown as OpenPaymentsOptions)).toThrow(
+      new ConfigurationError('the argument of createOpenPayments is a promise: await it'),
+    )
+    expect(refusalOf({ settings: promised })).toBe('settings is a promise: await it')
+    for (const part of ['lifetimes', 'limits', 'policies'])
+      expect(refusalOf(settings(part, promised))).toBe(`settings.${part} is a promise: await it`)
+  })
+
   it.each(['lifetimes', 'limits', 'policies'] as const)('undefined in settings.%s is the default', (part) => {
     const defaults = resolveSettings(RIGHT)[part]
     const names = [...Object.keys(defaults), ...(part === 'policies' ? ['clientWalletAddress'] : [])]
@@ -283,8 +345,11 @@ describe('the options', () => {
     expect(resolveSettings({ ...RIGHT, ...given })[part]).toStrictEqual(defaults)
   })
 
-  it('onEvent is a function, and paymentMethods a list of payment methods', () => {
+  it('onEvent and consent.failed are functions, and paymentMethods a list of payment methods', () => {
     expect(refusalOf({ onEvent: 'nope' })).toBe('onEvent must be a function')
+    const { consent } = RIGHT
+    expect(refusalOf({ consent: { ...consent, failed: 'x' } })).toBe('consent.failed must be a function')
+    expect(refusalOf({ consent: { ...consent, failed: undefined } })).toBe('accepted')
     const { quote: _, ...withoutQuote } = fakeRail()
     for (const paymentMethods of ['nope', {}, [{}], null, [withoutQuote]])
       expect(refusalOf({ paymentMethods })).toBe('paymentMethods must be a list of payment methods')

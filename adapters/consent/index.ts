@@ -30,8 +30,8 @@ export interface ConsentPageOptions {
   /** The wallet's name, as its customers know it. */
   readonly walletName: string
   /**
-   * Where the wallet's own pages begin. Every consent page links there, so that nobody is stranded on a page that asks
-   * nothing. Default: no link.
+   * Where the wallet's own pages begin: an absolute http or https URL. Every consent page links there, so that nobody is
+   * stranded on a page that asks nothing. Default: no link.
    */
   readonly homeUrl?: string
 }
@@ -195,6 +195,10 @@ async function showInteraction(
   return respondPage(200, renderQuestion(frame, consent, { url, csrf }), consent)
 }
 
+function isWebUrl(text: unknown): boolean {
+  return typeof text === 'string' && /^https?:\/\//.test(text) && URL.canParse(text)
+}
+
 function checkOptions(options: ConsentPageOptions): void {
   const demand = (holds: boolean, message: string): void => {
     if (!holds) throw new ConfigurationError(`consentPage: ${message}`)
@@ -204,7 +208,7 @@ function checkOptions(options: ConsentPageOptions): void {
   const { authenticate, walletName, homeUrl } = options
   demand(typeof authenticate === 'function', 'authenticate must be a function')
   demand(typeof walletName === 'string' && walletName !== '', 'walletName must be a non-empty string')
-  demand(homeUrl === undefined || typeof homeUrl === 'string', 'homeUrl must be a string')
+  demand(homeUrl === undefined || isWebUrl(homeUrl), 'homeUrl must be an absolute http or https URL')
 }
 
 /**

@@ -4,7 +4,7 @@
  * @module open-payments-server/ledger/memory
  */
 
-import { refuseUnknown } from '../../src/errors/check-option.ts'
+import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
 import type { BookedAccount, Books, DoubleEntryLedger, LedgerEntry, NewAccount, Transfer } from './books.ts'
 import { createDoubleEntryLedger, mistakeInAccount, openAccount } from './double-entry.ts'
@@ -33,13 +33,17 @@ function memoryBooks(): Books {
  * `ConfigurationError` if an option or one of the accounts is not valid, and a `TypeError` if two accounts have one name.
  */
 export function memoryLedger(options: { readonly accounts?: readonly NewAccount[] } = {}): DoubleEntryLedger {
+  requireObject('the options of memoryLedger()', options)
   refuseUnknown('memoryLedger', options, ['accounts'])
   const { accounts = [] } = options
   if (!Array.isArray(accounts)) throw new ConfigurationError('memoryLedger: accounts must be a list')
   const books = memoryBooks()
   for (const [index, account] of accounts.entries()) {
+    const name = `memoryLedger: accounts[${index}]`
+    requireObject(name, account)
+    // Other members are no mistake: an account may be one of the directory, with a balance added.
     const mistake = mistakeInAccount(account)
-    if (mistake !== undefined) throw new ConfigurationError(`memoryLedger: accounts[${index}].${mistake}`)
+    if (mistake !== undefined) throw new ConfigurationError(`${name}.${mistake}`)
     if (!openAccount(books, account)) throw new TypeError(`the account ${account.account} occurs twice`)
   }
   return createDoubleEntryLedger(books)

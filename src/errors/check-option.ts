@@ -4,6 +4,7 @@ import { ConfigurationError } from './configuration-error.ts'
 
 /** An option that is an object of members. */
 export function requireObject(name: string, value: unknown): void {
+  refusePromise(name, value)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ConfigurationError(`${name} must be an object`)
 }
@@ -18,7 +19,7 @@ export function refuseUnknown(name: string, given: object, known: readonly strin
 /** An integer above zero. Above `most` it would exceed what a date can hold or a timer can wait. */
 export function requirePositive(name: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)
-    throw new ConfigurationError(`${name} must be a positive integer`)
+    throw new ConfigurationError(`${name} must be a positive integer (${typeof value} was given)`)
   if (value > most) throw new ConfigurationError(`${name} must be at most ${most}`)
 }
 
@@ -29,17 +30,17 @@ export function requireBaseUrl(
   { loopbackHttp }: { readonly loopbackHttp: boolean },
 ): void {
   const url = typeof text === 'string' ? parseUrl(text) : undefined
-  if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL`)
-  if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
-  const canonical = `${url.origin}${url.pathname === '/' ? '' : url.pathname}`
-  if (canonical !== text) throw new ConfigurationError(`${name} must be written as ${canonical}`)
-  if (/[:*+()?]/.test(url.pathname)) throw new ConfigurationError(`${name} must not hold any of :*+()? in its path`)
+  if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL (${typeof text} was given)`)
   const isLoopback = loopbackHttp && isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
     throw new ConfigurationError(
       `${name} must be https (http needs settings.policies.loopbackHttp, on loopback names only)`,
     )
   }
+  if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
+  const canonical = `${url.origin}${url.pathname === '/' ? '' : url.pathname}`
+  if (canonical !== text) throw new ConfigurationError(`${name} must be written as ${canonical}`)
+  if (/[:*+()?]/.test(url.pathname)) throw new ConfigurationError(`${name} must not hold any of :*+()? in its path`)
 }
 
 const SHORTEST_SECRET = 32
@@ -51,6 +52,9 @@ export function requireSecrets(secrets: unknown): void {
     throw new ConfigurationError('secrets must hold at least one secret')
   if (secrets.some((secret) => typeof secret !== 'string' || secret.length < SHORTEST_SECRET))
     throw new ConfigurationError(`secrets must be strings of at least ${SHORTEST_SECRET} characters`)
+  // As out of a file: out of the environment the same secret would be another one.
+  if (secrets.some((secret) => /^\s|\s$/.test(secret)))
+    throw new ConfigurationError('secrets must not begin or end with white space')
   if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
 }
 
@@ -59,9 +63,21 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
   if (port === undefined) throw new ConfigurationError(`${name} is missing`)
   if (typeof port === 'function')
     throw new ConfigurationError(`${name} is a function, not an object with ${methods[0]}(): if it makes one, call it`)
-  if (hasMethod(port, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
+  refusePromise(name, port)
+  if (Array.isArray(port)) throw new ConfigurationError(`${name} is a list, not an object with ${methods[0]}()`)
   const missing = methods.find((method) => !hasMethod(port, method))
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
+}
+
+/** What a clock says now. Nobody's clock is in 1970, but for those of tests, which may begin anywhere near zero. */
+export function requireMilliseconds(name: string, now: unknown): void {
+  if (typeof now !== 'number' || !Number.isSafeInteger(now))
+    throw new ConfigurationError(`${name} must give whole milliseconds since 1970 (${typeof now} was given)`)
+  if (now >= 1e9 && now < 1e11) throw new ConfigurationError(`${name} must give milliseconds, not seconds`)
+}
+
+function refusePromise(name: string, value: unknown): void {
+  if (hasMethod(value, 'then')) throw new ConfigurationError(`${name} is a promise: await it`)
 }
 
 /** Whether a value is an object with that method. */

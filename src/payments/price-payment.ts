@@ -99,20 +99,20 @@ export interface PriceRequest {
 }
 
 /**
- * What the wallet's pricing says, checked except for its fee. Throws if it does not answer; `undefined` if it does not
- * exchange the two.
+ * What the wallet's pricing says: its rate, checked, and all of it as `given`, for whoever takes its fee. Throws if it does
+ * not answer; `undefined` if it does not exchange the two.
  */
 export async function askPrice(
   context: Context,
   { walletAddress, from, to }: PriceRequest,
-): Promise<(AssetExchange & Pick<Price, 'fee'>) | undefined> {
+): Promise<(AssetExchange & { readonly given: Price }) | undefined> {
   const price = await answerInTime(context, 'the pricing', () =>
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
   )
   if (price === undefined || price === null) return undefined
   const rate = parseRate(price.rate)
   if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is not a positive decimal')
-  return { from, to, rate, ...(price.fee && { fee: price.fee }) }
+  return { from, to, rate, given: price }
 }
 
 /**
@@ -126,11 +126,26 @@ async function ownExchange(context: Context, request: PriceRequest): Promise<Ass
   return (await askPrice(context, request)) ?? (from.assetCode === to.assetCode ? even : undefined)
 }
 
+const PRICE_MEMBERS: readonly string[] = ['rate', 'fee'] satisfies (keyof Price)[]
+const FEE_MEMBERS: readonly string[] = ['basisPoints', 'fixed'] satisfies (keyof NonNullable<Price['fee']>)[]
+
+/** Without this, a misspelt fee would silently be none. */
+function refuseUnknown(name: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((member) => !known.includes(member))
+  if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
+}
+
 async function termsOf(context: Context, request: PriceRequest): Promise<Terms | undefined> {
   const price = await askPrice(context, request)
   if (price === undefined) return undefined
-  const { from, to, rate, fee } = price
-  const { basisPoints = 0, fixed = 0n } = fee ?? {}
+  const { from, to, rate, given } = price
+  refuseUnknown('price', given, PRICE_MEMBERS)
+  const fee = given.fee ?? {}
+  // No list, promise or number has members to misspell, nor any that is a fee.
+  if (Object.prototype.toString.call(fee) !== '[object Object]')
+    throw new TypeError('Pricing.price gave a fee that is not an object')
+  refuseUnknown('fee', fee, FEE_MEMBERS)
+  const { basisPoints = 0, fixed = 0n } = fee
   if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints >= 10_000)
     throw new TypeError('Pricing.price gave a fee whose basisPoints are not an integer from 0 to 9999')
   if (typeof fixed !== 'bigint' || fixed < 0n)

@@ -173,5 +173,8 @@ export type ServiceEvent =
 /** Everything that the library tells its host. */
 export type OpenPaymentsEvent = MoneyEvent | ServiceEvent
 
-/** The host's sink for events. A rejection for a money event means "send it again"; for others it is ignored. */
+/**
+ * The host's sink for events. If it throws or rejects for a money event, that means "send it again"; any other event is not
+ * sent again, but printed on the error stream if it is a fault or needs a person.
+ */
 export type OnEvent = (event: OpenPaymentsEvent) => void | Promise<void>

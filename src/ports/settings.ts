@@ -8,15 +8,15 @@ export interface Lifetimes {
    * @spec GRT-17
    */
   readonly interactionSeconds: number
-  /** A quote, unless its receiver expires earlier. Default 300. */
+  /** A quote, unless its receiver expires earlier. Default 300; at most 86400. */
   readonly quoteSeconds: number
   /** An incoming payment that names no expiry, and the longest that one may request. Default 30 days. @spec INC-2 */
   readonly incomingPaymentSeconds: number
   /** The `wait` of a continuation. Default 5. @spec CON-3 */
   readonly continuationWaitSeconds: number
-  /** How old the `created` of a signature may be. Default 300. @spec SIG-18 */
+  /** How old the `created` of a signature may be. Default 300; at most 3600. @spec SIG-18 */
   readonly signatureAgeSeconds: number
-  /** How far ahead the `created` of a signature may be. Default 60. @spec SIG-18 */
+  /** How far ahead the `created` of a signature may be. Default 60; at most 3600. @spec SIG-18 */
   readonly signatureSkewSeconds: number
 }
 
@@ -41,8 +41,8 @@ export interface RequestLimits {
   /** How long a commit is retried against concurrent writers. Default 3. */
   readonly commitSeconds: number
   /**
-   * The lease of a worker on a payment. Default 30; at least five times `holdSeconds`, and at least 15 with a payment
-   * method.
+   * The lease of a worker on a payment. Default 30; at most 3600, at least five times `holdSeconds`, and at least 15 with a
+   * payment method.
    */
   readonly leaseSeconds: number
   /**

@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../errors/check-option.ts'
+import { refuseUnknown, requireMethods, requireObject } from '../errors/check-option.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
@@ -33,13 +33,19 @@ const INVALID = { ok: false, reason: 'invalid' } as const
 
 /**
  * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` if an
- * option is unknown, or if it is given no `network` on a host without `node:https`.
+ * option is unknown or of the wrong type, or if it is given no `network` on a host without `node:https`.
  * @spec KEY-6 @spec KEY-7 @spec KEY-12 @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5 @spec T-35
  */
 export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyResolver {
+  requireObject('the options of fetchKeyResolver()', options)
   refuseUnknown('fetchKeyResolver', options, ['clock', 'loopbackHttp', 'network'])
   const { clock = systemClock(), loopbackHttp = false, network = hostNetwork() } = options
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
+  requireMethods('fetchKeyResolver.clock', clock, ['now', 'sleep'])
+  requireMethods('fetchKeyResolver.network', network, ['resolveHost', 'dial'])
+  // Any text would be true, 'false' too.
+  if (typeof loopbackHttp !== 'boolean')
+    throw new ConfigurationError('fetchKeyResolver.loopbackHttp must be true or false')
   const takeFromSource = tokenBuckets(clock, FROM_SOURCE)
   // With the cache of 60 seconds that serves 600 active clients of one wallet.
   const requests: GuardedRequests = { clock, loopbackHttp, budget: strangersBudget(clock), network }

@@ -29,6 +29,7 @@ const CONNECTION = { exec: () => 0, prepare: () => 0 }
 const NO_CONNECTION =
   'SQLite: the first argument must be an open connection, such as `await openSqlite(path)`, not a path or a promise'
 const NO_DATABASE = 'the database of postgresStorage must be a Pool of pg or an instance of postgres'
+const NO_HOME = 'consentPage: homeUrl must be an absolute http or https URL'
 const NO_WAIT = 'SQLite: busyTimeoutSeconds must be from 0 to 86400'
 const NO_ANSWER_TIME = 'postgresStorage: answerSeconds must be above 0, and at most 86400'
 
@@ -42,10 +43,15 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
     'consentPage: walletName must be a non-empty string',
   ],
   ['consentPage', consentPage, [{ ...PAGE, loginURL: '/login' }], 'consentPage.loginURL is not an option'],
-  ['consentPage', consentPage, [{ ...PAGE, homeUrl: 42 }], 'consentPage: homeUrl must be a string'],
+  ...[42, '', 'wallet.example', '/', '//wallet.example', 'https:wallet.example', 'https://', 'javascript:alert()'].map(
+    (homeUrl) => ['consentPage', consentPage, [{ ...PAGE, homeUrl }], NO_HOME] as const,
+  ),
+  ['consentPage', consentPage, [{ ...PAGE, homeUrl: 'http://localhost:3000/home' }], 'accepted'],
   ['consentPage', consentPage, [PAGE], 'accepted'],
   ['consentRedirect', consentRedirect, [{}], 'consentRedirect: url must be a function'],
-  ['memoryLedger', memoryLedger, [[ROW]], 'memoryLedger.0 is not an option'],
+  ['memoryLedger', memoryLedger, [[ROW]], 'the options of memoryLedger() must be an object'],
+  ['memoryLedger', memoryLedger, [null], 'the options of memoryLedger() must be an object'],
+  ['memoryLedger', memoryLedger, [{ accounts: [null] }], 'memoryLedger: accounts[0] must be an object'],
   ['memoryLedger', memoryLedger, [{ account: [ROW] }], 'memoryLedger.account is not an option'],
   ['memoryLedger', memoryLedger, [{ accounts: ROW }], 'memoryLedger: accounts must be a list'],
   [
@@ -99,6 +105,21 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
       ] as const,
   ),
   ['fetchKeyResolver', fetchKeyResolver, [{ loopback: true }], 'fetchKeyResolver.loopback is not an option'],
+  ['fetchKeyResolver', fetchKeyResolver, [null], 'the options of fetchKeyResolver() must be an object'],
+  [
+    'fetchKeyResolver',
+    fetchKeyResolver,
+    [{ loopbackHttp: 'false' }],
+    'fetchKeyResolver.loopbackHttp must be true or false',
+  ],
+  [
+    'fetchKeyResolver',
+    fetchKeyResolver,
+    [{ clock: Date }],
+    'fetchKeyResolver.clock is a function, not an object with now(): if it makes one, call it',
+  ],
+  ['fetchKeyResolver', fetchKeyResolver, [{ network: {} }], 'fetchKeyResolver.network.resolveHost must be a function'],
+  ['fetchKeyResolver', fetchKeyResolver, [{ loopbackHttp: true }], 'accepted'],
 ]
 
 it.each(MISTAKES)('%s says what is wrong with its options', async (_, make, given, message) => {

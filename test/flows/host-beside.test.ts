@@ -1,10 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import express from 'express'
-import type { OpenPayments } from 'open-payments-server'
+import type { OnEvent, OpenPayments } from 'open-payments-server'
 import { openPaymentsMiddleware } from 'open-payments-server/express'
 import { toNodeListener } from 'open-payments-server/node'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { keyRegistry, remoteClient } from '../support/key-registry.ts'
 import {
   ALICE,
@@ -126,6 +126,26 @@ describe('onEvent', () => {
     await wallet.openPayments.drain()
     const answer = await wallet.send('GET', payment.id, { token })
     expect(answer.body).toMatchObject({ completed: true, receivedAmount: usd('5') })
+  })
+
+  it.each<[string, OnEvent]>([
+    [
+      'throws',
+      () => {
+        throw new TypeError('a method without its object')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('the host is busy'))],
+  ])('that %s has faults printed, and nothing that needs no person', async (_, onEvent) => {
+    const print = vi.spyOn(console, 'error').mockReturnValue()
+    try {
+      const wallet = await testWallet({ onEvent, walletAddresses: { find: () => Promise.reject(new Error('away')) } })
+      expect((await wallet.send('GET', ALICE)).status).toBe(503)
+      const first = 'open-payments-server: the directory of wallet addresses failed'
+      expect(print.mock.calls).toEqual([[first, expect.objectContaining({ message: 'away' })]])
+    } finally {
+      print.mockRestore()
+    }
   })
 
   it('that never resolves holds up neither money nor drain()', async () => {

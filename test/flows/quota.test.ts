@@ -36,7 +36,7 @@ const QUOTES = [{ type: 'quote', actions: ['create'] }]
 const OUTGOING = [{ type: 'outgoing-payment', actions: ['create'], identifier: ALICE }]
 
 const HOUR = 3_600_000
-const LONG = { ...LONG_LIFETIMES, quoteSeconds: 7200, signatureAgeSeconds: 7200 }
+const LONG = { ...LONG_LIFETIMES, quoteSeconds: 7200, signatureAgeSeconds: 3600 }
 const limited = (createdPerHour: number) => ({ settings: { lifetimes: LONG, limits: { createdPerHour } } })
 
 /** A shop whose client may create one more thing: two grants and an incoming payment are there. */

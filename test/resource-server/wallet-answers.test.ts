@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import type { Asset, PaymentMethod, Storage } from 'open-payments-server'
+import type { Asset, PaymentMethod, Price, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeRail } from '../support/fake-rail.ts'
@@ -229,6 +229,35 @@ describe('prices', () => {
         message: 'Pricing.price gave a fee whose fixed part is not a bigint of zero or more',
       }),
     )
+  })
+
+  const UNKNOWN = 'which is not a member of'
+  it.each<readonly [string, object]>([
+    [`fees, ${UNKNOWN} a price`, { rate: '1', fees: { basisPoints: 50 } }],
+    [`fix, ${UNKNOWN} a fee`, { rate: '1', fee: { basisPoints: 50, fix: 25n } }],
+    ...[25n, 25, false, '25', [{ fixed: 25n }], Promise.resolve({ fixed: 25n }), new Map([['fixed', 25n]])].map(
+      (fee) => ['a fee that is not an object', { rate: '1', fee }] as const,
+    ),
+  ])('QUO-8 leave no fee out that is misspelt or misshapen: %s, %o', async (message, price) => {
+    const { wallet, spending, incoming } = await shop({
+      overrides: { pricing: { price: async () => price as Price } },
+    })
+    await expectRefusal(wallet, [500, 'internal_error', 'internal server error'], () =>
+      askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('100') }),
+    )
+    expect(wallet.events).toContainEqual(
+      expect.objectContaining({ type: 'fault', message: `Pricing.price gave ${message}` }),
+    )
+  })
+
+  it('QUO-8 have no fee where it is null, as in a database row', async () => {
+    const price = JSON.parse('{ "rate": "1", "fee": null }')
+    const { wallet, spending, incoming } = await shop({ overrides: { pricing: { price: async () => price } } })
+    const { body } = await expectStatus(
+      201,
+      askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('100') }),
+    )
+    expect(body.receiveAmount.value).toBe('100')
   })
 
   it('EMB-2 are not waited for longer than their deadline', async () => {

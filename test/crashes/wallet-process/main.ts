@@ -61,7 +61,7 @@ const openPayments = createOpenPayments({
   clock,
   onEvent: (event) => writeDown(event, calls),
   settings: {
-    lifetimes: { accessTokenSeconds: 10_000_000, quoteSeconds: 86_400, signatureAgeSeconds: 86_400 },
+    lifetimes: { accessTokenSeconds: 10_000_000, quoteSeconds: 86_400, signatureAgeSeconds: 3600 },
     // However slow this machine is: what a payment does depends on no deadline.
     limits: { holdSeconds: 10, leaseSeconds: LEASE_SECONDS },
   },

@@ -117,7 +117,7 @@ const openPayments = createOpenPayments({
   clock,
   onEvent: tell,
   settings: {
-    lifetimes: { accessTokenSeconds: 10_000_000, quoteSeconds: 86_400, signatureAgeSeconds: 86_400 },
+    lifetimes: { accessTokenSeconds: 10_000_000, quoteSeconds: 86_400, signatureAgeSeconds: 3600 },
     limits: { leaseSeconds: LEASE_SECONDS },
     policies: { loopbackHttp: true },
   },
