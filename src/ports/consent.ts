@@ -137,7 +137,9 @@ export interface Interactions {
 export interface Consent {
   /**
    * Answers a GET or a POST. `url` is the interaction URL itself, for the form's action; the library adds the
-   * security headers of INT-9 to whatever is returned, and sends every redirect with status 303.
+   * security headers of INT-9 to whatever is returned, and sends every redirect with status 303. An answer that no host
+   * could send counts as a rejection: a status outside 200 to 599, or a header with a control character or with one above
+   * U+00FF. So percent-encode a URL.
    */
   respond(exchange: {
     readonly request: HttpRequest
@@ -147,8 +149,8 @@ export interface Consent {
   }): Promise<HttpResponse>
   /**
    * Makes the page that a person sees when `respond` rejects: `status` is 503 if the same request may succeed later, and
-   * 500 if something is broken. The failure itself is reported by an event. Without this method, or if it rejects too, the
-   * answer is the authorization server's JSON error.
+   * 500 if something is broken. The failure itself is reported by an event. Without this method, or if it rejects too or no
+   * host could send its answer, the answer is the authorization server's JSON error.
    */
   failed?(status: 500 | 503): Promise<HttpResponse>
 }
