@@ -13,11 +13,11 @@ export interface ConsentInterval {
    */
   readonly phase: 'ahead' | 'current' | 'over'
   /**
-   * Start of the first window, in milliseconds. If `windows` is absent: of the current window; of the first, before it
+   * Start of the first window, in milliseconds since 1970. If `windows` is absent: of the current window; of the first, before it
    * begins; of the last, once it is over. Counted back from an end it may lie before the year 1.
    */
   readonly startsAt: number
-  /** End of the last window, in milliseconds; absent if they never end. */
+  /** End of the last window, in milliseconds since 1970; absent if they never end. */
   readonly endsAt?: number
 }
 

@@ -18,7 +18,9 @@ export type DecisionResult =
 
 /** A payment for which the host is to say how it ended. Amounts are in wire form. */
 export interface UndecidedPayment {
+  /** The last segment of its URL, for `sent` and `failed`. */
   readonly id: string
+  /** A URL, like `receiver`. */
   readonly walletAddress: string
   readonly receiver: string
   /** Milliseconds since 1970. */
