@@ -23,7 +23,7 @@ export interface ExpressOptions {
    * proxies in front. Default: none, and so no such limits, because all requests through one proxy would count as one
    * source.
    */
-  readonly source?: (request: ExpressRequest) => string | undefined
+  source?(request: ExpressRequest): string | undefined
 }
 
 /**
@@ -36,7 +36,8 @@ export interface ExpressOptions {
  * `https://wallet.example/alice`.
  *
  * Mount it before body parsers: signatures cover the raw bytes. Behind parsers that keep them in `rawBody` it works too:
- * `express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } })`, and likewise `express.urlencoded`.
+ * `express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) })`, and likewise
+ * `express.urlencoded`.
  *
  * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is
  * unknown or no function.

@@ -19,7 +19,7 @@ export interface NodeListenerOptions {
    * connect directly to this server; behind a proxy, what the proxy says. Default: none, and so no such limits, because all
    * requests through one proxy would count as one source.
    */
-  readonly source?: (request: IncomingMessage) => string | undefined
+  source?(request: IncomingMessage): string | undefined
 }
 
 /**

@@ -4,7 +4,7 @@ import { requireOpenPayments } from './require-open-payments.ts'
 import { createTurns } from './turns.ts'
 
 /** What the handler needs to know about the host. */
-export interface ServeOptions<Peer extends readonly unknown[]> {
+export interface ServeOptions<Peer extends readonly unknown[] = readonly unknown[]> {
   /** The wallet's own routes. Default: everything is answered here, unknown paths with 404. */
   readonly next?: (request: Request) => Response | Promise<Response>
   /**
@@ -15,7 +15,7 @@ export interface ServeOptions<Peer extends readonly unknown[]> {
    * Behind a proxy: what the proxy says. Default: none, and so no such limits, because all requests through one proxy would
    * count as one source.
    */
-  readonly source?: (request: Request, ...peer: Peer) => string | undefined
+  source?(request: Request, ...peer: Peer): string | undefined
 }
 
 /**

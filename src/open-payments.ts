@@ -75,19 +75,20 @@ export interface OpenPayments {
   readonly incomingPayments: {
     /**
      * Counts a transfer, once per `transferId`: the same call gets the same answer forever, even a refusal. `id` is the last
-     * segment of the incoming payment's URL. Rejects with `TypeError` or `RangeError` for an invalid argument. Also rejects
-     * if the storage or directory fails, or the directory names another account than the payment was made for; then call
-     * again with the same arguments.
+     * segment of the incoming payment's URL; anything else is `unknown`, and a whole URL is a fault as well. Rejects with
+     * `TypeError` or `RangeError` if another argument is invalid. Also rejects if the storage or directory fails, or the
+     * directory names another account than the payment was made for; then call again with the same arguments.
      */
     received(id: string, amount: Amount, transferId: string): Promise<ReceivedPayment>
   }
   /**
    * For payments whose rail does not know what became of the money (`delivery_unknown`): a person, or another process,
    * finds out and says so here. That decides the payment and is final: the same call again gets the same answer, the other
-   * one gets `conflict`. Rejects if the storage fails; then make the same call again to find out.
+   * one gets `conflict`. `id` is the last segment of the payment's URL. Rejects with `TypeError` if it is anything else, and
+   * if the storage fails; then make the same call again to find out.
    */
   readonly outgoingPayments: {
-    /** What was in flight has arrived: it counts as sent. `id` is the last segment of the payment's URL. */
+    /** What was in flight has arrived: it counts as sent. */
     sent(id: string): Promise<DecisionResult>
     /** What was in flight has not arrived and never will: it does not count. */
     failed(id: string): Promise<DecisionResult>

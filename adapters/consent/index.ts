@@ -21,8 +21,9 @@ export interface AuthenticatedUser extends ResourceOwner {
 /** What `consentPage` needs from a wallet. */
 export interface ConsentPageOptions {
   /**
-   * Reads the wallet's own login from a request. `{ redirect }` sends the browser to the wallet's login, which must
-   * bring it back to the interaction URL (`request.target`); `undefined` or `null` answers 401.
+   * Reads the wallet's own login from a request. `{ redirect }` sends the browser to the wallet's login, by an absolute or
+   * a relative URL; the login must bring it back to the interaction URL (`request.target`). `undefined` or `null` answers
+   * 401.
    */
   readonly authenticate: (
     request: HttpRequest,
@@ -128,6 +129,16 @@ function redirectTo(location: string): HttpResponse {
   return { status: 303, headers: { location } }
 }
 
+/**
+ * A redirect to a URL of the wallet, as a browser would read it: beyond ASCII percent-encoded, since a header cannot hold it.
+ * `source`: who made the URL, for the message.
+ */
+function redirectToUrl(url: string, source: string): HttpResponse {
+  if (typeof url !== 'string' || url === '') throw new TypeError(`${source} must be a URL, as a string`)
+  const ascii = url.replaceAll(/[^\0-\x7f]+/g, encodeURI)
+  return redirectTo(ascii !== url && URL.canParse(url) ? new URL(url).href : ascii)
+}
+
 /** The answer of the person, as the form brings it. */
 interface Answer {
   readonly decision: 'approve' | 'deny'
@@ -226,7 +237,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
     async respond(exchange) {
       const user = await authenticate(exchange.request)
       if (user === undefined || user === null) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED)
-      if ('redirect' in user) return redirectTo(user.redirect)
+      if ('redirect' in user) return redirectToUrl(user.redirect, 'consentPage: the redirect of authenticate')
       const frame = { walletName, homeUrl, userName: user.name }
       return exchange.request.method === 'POST'
         ? answerInteraction(underWay, frame, exchange, user)
@@ -238,10 +249,16 @@ export function consentPage(options: ConsentPageOptions): Consent {
 
 /**
  * Sends the browser to the wallet's own screen, which then calls `openPayments.interactions`. `url` makes the screen's
- * address from the reference of the interaction, which is already encoded for a URL, because anyone may have written it.
- * Throws a `ConfigurationError` if `url` is not a function.
+ * address, an absolute or a relative URL, from the reference of the interaction, which is already encoded for a URL, because
+ * anyone may have written it. Throws a `ConfigurationError` if `url` is not a function, or another option is given.
  */
-export function consentRedirect({ url }: { readonly url: (reference: string) => string }): Consent {
+export function consentRedirect(options: { readonly url: (reference: string) => string }): Consent {
+  requireObject('the options of consentRedirect()', options)
+  refuseUnknown('consentRedirect', options, ['url'])
+  const { url } = options
   if (typeof url !== 'function') throw new ConfigurationError('consentRedirect: url must be a function')
-  return { respond: async ({ reference }) => redirectTo(url(encodeURIComponent(reference))) }
+  return {
+    respond: async ({ reference }) =>
+      redirectToUrl(url(encodeURIComponent(reference)), 'consentRedirect: what url answers'),
+  }
 }

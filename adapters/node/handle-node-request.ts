@@ -54,7 +54,7 @@ async function readBytes(
     throw new ConfigurationError(
       'a body parser read this request: mount open-payments-server before it, or let every parser ' +
         '(express.urlencoded too) keep the bytes: ' +
-        'app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))',
+        'app.use(express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) }))',
     )
   }
   if (request.readableEnded) return new Uint8Array()

@@ -18,7 +18,7 @@ import { lineOf, type SignedRequest, showToken, signedRequestIdOf } from '../pro
 import { recordsOfKind } from '../records/read-record.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
-/** The grant that a payment was made under. Times are in milliseconds. */
+/** The grant that a payment was made under. `id` is that of `grants.list`; times are in milliseconds since 1970. */
 export interface AuditedGrant {
   readonly id: string
   readonly createdAt: number
@@ -51,13 +51,17 @@ export interface AuditedRequest {
   readonly body: string
 }
 
-/** A payment with everything that proves who ordered it, and where it is in the ledger. Amounts are in wire form. */
+/**
+ * A payment with everything that proves who ordered it, and where it is in the ledger. Amounts are in wire form, times in
+ * milliseconds since 1970. `id` and `quoteId` are the last segments of their URLs; `walletAddress` and `receiver` are URLs,
+ * and so is `client`, unless it is `jwk:` and the thumbprint of a key.
+ */
 export interface AuditedPayment {
   readonly id: string
   readonly walletAddress: string
   readonly client: string
   readonly state: OutgoingPaymentState
-  /** Every state that it entered, in order, each with its time in milliseconds. */
+  /** Every state that it entered, in order, each with its time. */
   readonly states: readonly StateEntry[]
   readonly createdAt: number
   readonly receiver: string

@@ -15,6 +15,7 @@ import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/f
 import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
+import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
@@ -47,6 +48,7 @@ async function findOpen(
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
   // A text has `includes` too, and would own every address that it holds.
   if (!Array.isArray(walletAddresses)) throw new TypeError('walletAddresses must be a list of URLs')
+  for (const one of walletAddresses) requireCanonical(context, one)
   if (typeof session !== 'string' || session === '')
     throw new TypeError('session must be a non-empty string: it binds the decision to one browser')
   const interaction = await readRecord(context.storage, 'interaction', await context.secrets.digest(reference))
@@ -63,6 +65,14 @@ async function findOpen(
   const sessionHash = await context.secrets.digest(session)
   if (bound !== undefined && !isEqualDigest(bound, sessionHash)) return { ok: false, reason: 'other_session' }
   return { ok: true, interaction, grant, walletAddress, sessionHash }
+}
+
+/** In any other form it would be no wallet address, and its owner would look like a stranger. Other servers' do no harm. */
+function requireCanonical({ policies }: Context, text: unknown): void {
+  if (typeof text !== 'string') throw new TypeError('walletAddresses must be a list of URLs')
+  const canonical = canonicalWalletAddress(text, policies)
+  if (canonical === undefined) throw new TypeError(`in walletAddresses ${text} is not a wallet address`)
+  if (text !== canonical) throw new TypeError(`in walletAddresses ${text} must be written as ${canonical}`)
 }
 
 /** Whether a decision was taken, perhaps since the interaction was read; else the grant was cancelled. */

@@ -41,15 +41,15 @@ export async function interact(
 }
 
 /**
- * What the wallet's screen answers, or its page for a failure together with that failure. Rejects with it if there is no
- * page.
+ * What the wallet's screen answers, or its page for a failure together with that failure. An answer that no host could send
+ * is a failure, too. Rejects with it if there is no page.
  */
 async function respondOrFail(
   consent: Consent,
   exchange: Parameters<Consent['respond']>[0],
 ): Promise<{ readonly response: HttpResponse; readonly failure?: unknown }> {
   try {
-    return { response: await consent.respond(exchange) }
+    return { response: checkedAnswer('respond', await consent.respond(exchange)) }
   } catch (failure) {
     const response = await pageOfFailure(consent, failure)
     if (response === undefined) throw failure
@@ -57,16 +57,42 @@ async function respondOrFail(
   }
 }
 
-/** The page that the wallet has for a failure; none if that fails too, or answers no response. */
+/** The page that the wallet has for a failure; none if that fails too, or no host could send it. */
 async function pageOfFailure(consent: Consent, failure: unknown): Promise<HttpResponse | undefined> {
   const away = isOpenPaymentsError(failure) && failure.condition.status === 503 ? failure.condition : undefined
   try {
-    const page = await consent.failed?.(away === undefined ? 500 : 503)
-    // A host in JavaScript may answer anything.
-    return page?.headers && { ...page, headers: { ...away?.headers, ...page.headers } }
+    const page = checkedAnswer('failed', await consent.failed?.(away === undefined ? 500 : 503))
+    return { ...page, headers: { ...away?.headers, ...page.headers } }
   } catch {
     return undefined
   }
+}
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
+// What every host can send: of other control characters Node throws and Deno ends its process; above U+00FF there is no byte.
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** A copy of what the wallet's screen answers; throws a `TypeError` that says what is wrong with it, if anything is. */
+function checkedAnswer(method: keyof Consent, answer: HttpResponse | undefined): HttpResponse {
+  const demand = (holds: boolean, message: string): void => {
+    if (!holds) throw new TypeError(`consent.${method}: ${message}`)
+  }
+  // A host in JavaScript may answer anything.
+  if (typeof answer !== 'object' || answer === null)
+    throw new TypeError(`consent.${method}: the answer must be an object with status and headers`)
+  const { status, headers, body } = answer
+  demand(Number.isInteger(status) && status >= 200 && status <= 599, 'status must be an integer from 200 to 599')
+  // The entries of a Fetch `Headers` or of a Map are no members.
+  const isPlain = typeof headers === 'object' && headers !== null && !(Symbol.iterator in headers)
+  demand(isPlain, 'headers must be an object of strings')
+  for (const [name, value] of Object.entries(headers)) {
+    demand(HEADER_NAME.test(name), `${name} is not the name of a header`)
+    const isValue = typeof value === 'string' && HEADER_VALUE.test(value)
+    demand(isValue, `the header ${name} must be a string without control characters and without any above U+00FF`)
+  }
+  const isBody = body === undefined || typeof body === 'string' || body instanceof Uint8Array
+  demand(isBody, 'body must be a string or a Uint8Array')
+  return { status, headers, body }
 }
 
 function securityHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

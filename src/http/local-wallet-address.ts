@@ -1,6 +1,6 @@
 import { serverPublicKeys } from '../http-signatures/server-key.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
-import type { JsonWebKey } from '../protocol/json-web-key.ts'
+import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /** A wallet address of this server as the directory has it, with its canonical URL. */
@@ -35,7 +35,7 @@ export function isLocalWalletAddress(context: Context, walletAddress: string): b
 export async function clientKeysOf(
   context: Context,
   { url, keys = [] }: LocalWalletAddress,
-): Promise<readonly JsonWebKey[]> {
+): Promise<readonly WalletAddressKey[]> {
   if (url !== context.policies.clientWalletAddress) return keys
   return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }

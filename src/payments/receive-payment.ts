@@ -6,6 +6,7 @@ import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } 
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { deliverEvents } from './notify.ts'
 import { completionChanges, replaceIncoming } from './replace-incoming.ts'
@@ -44,6 +45,11 @@ export async function receivePayment(
   transferId: string,
 ): Promise<ReceivedPayment> {
   assertReceived(amount, transferId)
+  // A stranger may have typed anything, so it is no error; but a URL is what the wallet itself has at hand.
+  if (/\//.test(id)) {
+    const cause = new TypeError(`the id is the last segment of the URL, not ${JSON.stringify(id)}`)
+    tellFault(context, 'a URL was reported as the id of an incoming payment', cause)
+  }
   // Before anything waits its turn: the wallet's directory may take its time.
   await requirePayeeAccount(context, id, receiptIdOf(transferId))
   const result = await context.serialize(turnAtIncoming(id), () =>

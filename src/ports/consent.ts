@@ -13,11 +13,11 @@ export interface ConsentInterval {
    */
   readonly phase: 'ahead' | 'current' | 'over'
   /**
-   * Start of the first window, in milliseconds. If `windows` is absent: of the current window; of the first, before it
+   * Start of the first window, in milliseconds since 1970. If `windows` is absent: of the current window; of the first, before it
    * begins; of the last, once it is over. Counted back from an end it may lie before the year 1.
    */
   readonly startsAt: number
-  /** End of the last window, in milliseconds; absent if they never end. */
+  /** End of the last window, in milliseconds since 1970; absent if they never end. */
   readonly endsAt?: number
 }
 
@@ -84,8 +84,8 @@ export interface ResourceOwner {
   /** Identifies the browser session: the same for all of its requests, and unguessable. @spec INT-10 */
   readonly session: string
   /**
-   * This person's wallet addresses, as canonical URLs. Only the owner of the one in question sees the request and
-   * decides.
+   * This person's wallet addresses, each as its canonical URL, as `WalletAddresses.find` is given it; one that is closed or on
+   * another server does no harm. Only the owner of the one in question sees the request and decides.
    */
   readonly walletAddresses: readonly string[]
 }
@@ -118,8 +118,8 @@ export type DecidedInteraction =
 
 /**
  * What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. Each call rejects with
- * `TypeError` if `walletAddresses` is not a list or `session` is not a non-empty string, and otherwise if the storage or a
- * secret that it needs is unavailable; `approve` also if the directory fails. The same call may then succeed later.
+ * `TypeError` if `walletAddresses` is not a list of canonical wallet addresses or `session` is not a
+ * non-empty string, and otherwise if the storage or a secret that it needs is unavailable; `approve` also if the directory fails. The same call may then succeed later.
  */
 export interface Interactions {
   /** Opens an interaction for its owner's session, or shows it to that session again. Nobody else can open it. */
@@ -137,7 +137,9 @@ export interface Interactions {
 export interface Consent {
   /**
    * Answers a GET or a POST. `url` is the interaction URL itself, for the form's action; the library adds the
-   * security headers of INT-9 to whatever is returned, and sends every redirect with status 303.
+   * security headers of INT-9 to whatever is returned, and sends every redirect with status 303. An answer that no host
+   * could send counts as a rejection: a status outside 200 to 599, or a header with a control character or with one above
+   * U+00FF. So percent-encode a URL.
    */
   respond(exchange: {
     readonly request: HttpRequest
@@ -147,8 +149,8 @@ export interface Consent {
   }): Promise<HttpResponse>
   /**
    * Makes the page that a person sees when `respond` rejects: `status` is 503 if the same request may succeed later, and
-   * 500 if something is broken. The failure itself is reported by an event. Without this method, or if it rejects too, the
-   * answer is the authorization server's JSON error.
+   * 500 if something is broken. The failure itself is reported by an event. Without this method, or if it rejects too or no
+   * host could send its answer, the answer is the authorization server's JSON error.
    */
   failed?(status: 500 | 503): Promise<HttpResponse>
 }

@@ -5,7 +5,8 @@ import type { OutgoingPaymentState } from '../protocol/outgoing-payment.ts'
 /**
  * An event about money. Delivered at least once, and in order per payment, except that `credit_refused` is ordered with no
  * other: `recover()` calls `onEvent` again until it resolves; a call that takes longer than 10 seconds counts as rejected.
- * `id` is the same each time. `at` is in milliseconds since 1970.
+ * `id` is the event's own, the same each time. `incomingPayment` and `outgoingPayment` are ids, the last segments of URLs;
+ * `walletAddress` is a URL. `at` is in milliseconds since 1970.
  */
 export type MoneyEvent =
   | {
@@ -49,6 +50,7 @@ export type MoneyEvent =
       readonly id: string
       readonly at: number
       readonly incomingPayment: string
+      /** The id of the receipt, which has no URL. */
       readonly receipt: string
       readonly amount: WireAmount
       readonly reason: string
@@ -56,7 +58,7 @@ export type MoneyEvent =
 
 /**
  * An event about the service. Best effort: delivered once, never again. No event ever carries a secret. Times (`at`,
- * `retryAt`) are in milliseconds since 1970.
+ * `retryAt`) are in milliseconds since 1970. `outgoingPayment` is the last segment of the payment's URL.
  * @spec D2 @spec T-6
  */
 export type ServiceEvent =

@@ -6,7 +6,10 @@ export interface LedgerAccount extends Asset {
   readonly canReceive: boolean
 }
 
-/** Who is at the other end of a movement. */
+/**
+ * Who is at the other end of a movement: an account of this ledger, with the id of the incoming payment (the last segment
+ * of its URL), or an address in the network of a payment method, such as an ILP address.
+ */
 export type Counterparty =
   | { readonly kind: 'local'; readonly account: string; readonly incomingPayment: string }
   | { readonly kind: 'rail'; readonly method: string; readonly address: string }

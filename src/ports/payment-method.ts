@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from './http-exchange.ts'
 
 /** An incoming payment as a payment method sees it. `sharedSecret` is 256 bits, base64url, derived for this payment. */
 export interface PayableIncomingPayment {
-  /** Not for others on the money's path: anyone who knows it may read the secret. */
+  /** The last segment of its URL. Not for others on the money's path: anyone who knows it may read the secret. */
   readonly id: string
   /** What others call it: always the same 38 base64url characters, from which only this server can derive the id. */
   readonly address: string
@@ -39,7 +39,7 @@ export type RailQuote =
 
 /** A delivery to a receiver on another server. */
 export interface Delivery {
-  /** The id of the outgoing payment: 32 hexadecimal digits. */
+  /** The id of the outgoing payment: 32 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   /** How the receiver is paid, as its server said before anything left; the same in every later call. */
   readonly details: IlpPaymentMethod
@@ -109,6 +109,7 @@ export type RecordProgress = (progress: DeliveryProgress, most?: bigint) => Prom
 export interface RailTransfer {
   /** 32 hexadecimal digits, the same whenever this transfer is reported again. */
   readonly id: string
+  /** Its id, the last segment of its URL. */
   readonly incomingPayment: string
   /** In the asset of the incoming payment. */
   readonly amount: Amount

@@ -19,7 +19,11 @@ export interface PendingEvent {
   readonly event: MoneyEvent
 }
 
-/** Everything that is stored, by kind. Values hold strings, numbers, booleans, bigints, arrays and plain objects. */
+/**
+ * Everything that is stored, by kind. Values hold strings, numbers, booleans, bigints, arrays and plain objects. In all of
+ * them `id`, and what ends in `Id`, is an id and no URL; `walletAddress` and `receiver` are URLs; and a time, such as
+ * `createdAt`, is in milliseconds since 1970.
+ */
 export interface RecordTypes {
   readonly grant: Grant
   readonly interaction: Interaction
@@ -44,7 +48,7 @@ export type ListableKind = 'grant' | 'incoming-payment' | 'outgoing-payment'
 
 /** What a record is written with, besides its kind, its id (the value's `id`) and its version. */
 export interface RecordMarks {
-  /** When background work is due on this record, in milliseconds; absent if none is. */
+  /** When background work is due on this record, in milliseconds since 1970; absent if none is. */
   readonly dueAt?: number
   /** Whether `list` shows it; only for a listable kind. Default no. */
   readonly isListed?: boolean
@@ -93,6 +97,7 @@ export type CommitResult = 'committed' | { readonly conflicts: readonly number[]
 
 /** A place in a list: the record that the page begins after. */
 export interface ListPosition {
+  /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly id: string
 }

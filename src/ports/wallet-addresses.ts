@@ -1,4 +1,16 @@
-import type { JsonWebKey } from '../protocol/json-web-key.ts'
+/**
+ * A public key as a wallet has it: a JSON Web Key, with the types that a database or Node's
+ * `{ kid, alg: 'EdDSA', ...publicKey.export({ format: 'jwk' }) }` gives to its members. Which values they must have says
+ * `JsonWebKey`.
+ */
+export interface WalletAddressKey {
+  readonly kid: string
+  readonly kty?: string | undefined
+  readonly crv?: string | undefined
+  readonly x?: string | undefined
+  readonly alg?: string
+  readonly use?: string
+}
 
 /** One of the wallet's accounts, as the world sees it. Optional members may also be `null`, as in a database row. */
 export interface WalletAddress {
@@ -23,7 +35,7 @@ export interface WalletAddress {
    * is not a sound Ed25519 key, is a fault.
    * @spec WAS-10
    */
-  readonly keys?: readonly JsonWebKey[] | null
+  readonly keys?: readonly WalletAddressKey[] | null
 }
 
 /** The wallet's directory of accounts. */

@@ -25,6 +25,7 @@ export interface AccessToken {
   /** The wallet address whose owner gave its grant, and the account that it was given for. @spec RS-13 */
   readonly walletAddress?: string
   readonly account?: string
+  /** Milliseconds since 1970, like every time here. */
   readonly issuedAt: number
   readonly expiresAt: number
   readonly rotatedAt?: number

@@ -26,9 +26,11 @@ export interface PinnedKey {
 
 /** A grant as it is stored. Every secret that belongs to it is kept as a SHA-256 digest or derived again when needed. */
 export interface Grant {
+  /** 32 hexadecimal digits, the last segment of its continuation URL. */
   readonly id: string
   readonly state: GrantState
   readonly finalisation?: Finalisation
+  /** Milliseconds since 1970, like every time here. */
   readonly createdAt: number
   /** When a grant expires that has not been issued by then. @spec GRT-17 */
   readonly expiresAt: number

@@ -14,9 +14,10 @@ export interface IdempotencyKey {
   readonly id: string
   /** SHA-256 of the bytes of the request's body. */
   readonly bodyHash: string
-  /** The identifier of what was created. */
+  /** The id of what was created, the last segment of its URL. */
   readonly resourceId: string
   readonly answer: KeptAnswer
+  /** Milliseconds since 1970. */
   readonly expiresAt: number
 }
 

@@ -18,12 +18,14 @@ export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'exp
 
 /** An incoming payment as it is stored. `received` counts credited receipts only, `reserved` those under way. */
 export interface IncomingPayment {
+  /** 32 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string
   /** The account that the wallet address had when it was created. @spec INC-13 */
   readonly account: string
   readonly client: ClientId
   readonly state: IncomingPaymentState
+  /** Milliseconds since 1970, like `expiresAt`. */
   readonly createdAt: number
   readonly expiresAt?: number
   readonly incomingAmount?: Amount

@@ -6,6 +6,7 @@ export interface Interaction {
   readonly id: string
   readonly grantId: string
   readonly state: InteractionState
+  /** Milliseconds since 1970, like `expiresAt`. */
   readonly createdAt: number
   readonly expiresAt: number
   /** The name in the client's wallet address document when the grant was requested. @spec INT-2 */

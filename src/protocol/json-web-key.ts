@@ -136,7 +136,7 @@ export function thumbprintInput(key: PublicKey): string {
 }
 
 /** A key as this server publishes it: the members of the published key schema, and no other that the key may carry. @spec WAS-10 @spec KEY-1 */
-export function publishedKey(jwk: JsonWebKey): JsonWebKey {
+export function publishedKey(jwk: PublicKey & Pick<JsonWebKey, 'use'>): JsonWebKey {
   const published = { kid: jwk.kid, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x: jwk.x } as const
   return jwk.use === undefined ? published : { ...published, use: jwk.use }
 }

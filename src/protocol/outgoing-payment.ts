@@ -31,14 +31,17 @@ export function takenBy(decision: Decision | undefined): bigint {
 
 /** An outgoing payment as it is stored: every argument of every ledger call that it will ever cause. */
 export interface OutgoingPayment {
+  /** 32 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string
   readonly client: ClientId
   readonly state: OutgoingPaymentState
   /** Every state that it entered, in order; the last is `state`. */
   readonly states: readonly StateEntry[]
+  /** Milliseconds since 1970. */
   readonly createdAt: number
   readonly quoteId?: string
+  /** The URL of an incoming payment. */
   readonly receiver: string
   readonly debitAmount: Amount
   readonly receiveAmount: Amount

@@ -8,14 +8,17 @@ export type QuoteState = 'open' | 'reserved' | 'used'
 
 /** A quote as it is stored. Its amounts are fixed for good. @spec QUO-5 */
 export interface Quote {
+  /** 32 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string
   /** The account that it was made for. @spec RS-13 */
   readonly account: string
   readonly client: ClientId
   readonly state: QuoteState
+  /** Milliseconds since 1970, like `expiresAt`. */
   readonly createdAt: number
   readonly expiresAt: number
+  /** The URL of an incoming payment. */
   readonly receiver: string
   readonly debitAmount: Amount
   readonly receiveAmount: Amount

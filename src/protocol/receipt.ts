@@ -6,9 +6,11 @@ export type ReceiptState = 'reserved' | 'credited' | 'dropped'
 /** Money that reached an incoming payment. `id` is unique on this server and is applied once. @spec INC-5 */
 export interface Receipt {
   readonly id: string
+  /** The last segment of the URL of the incoming payment. */
   readonly incomingPaymentId: string
   readonly state: ReceiptState
   readonly amount: Amount
+  /** Milliseconds since 1970. */
   readonly createdAt: number
   /** The payment on this server that it came from; absent for money from elsewhere. */
   readonly outgoingPaymentId?: string

@@ -5,5 +5,6 @@
  */
 export interface ReplayClaim {
   readonly id: string
+  /** Milliseconds since 1970. */
   readonly expiresAt: number
 }

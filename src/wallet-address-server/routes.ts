@@ -4,6 +4,7 @@ import { type Exchange, queryOf } from '../http/exchange.ts'
 import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
+import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
 import { type JsonWebKey, parsePublicKey, publishedKey } from '../protocol/json-web-key.ts'
 import { type WireWalletAddress, walletAddressPath } from '../protocol/wallet-address.ts'
 import { createPublisher } from './public-document.ts'
@@ -86,8 +87,8 @@ async function keySet(context: Context, found: LocalWalletAddress): Promise<{ re
 }
 
 /** The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. */
-function publicKeyOf(jwk: JsonWebKey): JsonWebKey {
+function publicKeyOf(jwk: WalletAddressKey): JsonWebKey {
   const parsed = parsePublicKey(jwk, { requireAlg: false })
   if (!parsed.ok) throw new TypeError(`walletAddresses.find gave a key that cannot be published: ${parsed.reason}`)
-  return publishedKey(jwk)
+  return publishedKey(jwk.use === 'sig' ? { ...parsed.key, use: 'sig' } : parsed.key)
 }

@@ -16,7 +16,7 @@ async function postTo(app: Express, body = BODY, type = 'application/json'): Pro
   return ask(await listen(app), head, body)
 }
 
-const MENDING_LINE = 'app.use(express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }))'
+const MENDING_LINE = 'app.use(express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) }))'
 
 /** What that line gives a parser, as TypeScript takes it. */
 const verify = (request: IncomingMessage, _response: unknown, bytes: Buffer): void => {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import type { Approver, Interactions } from 'open-payments-server'
+import { consentPage } from 'open-payments-server/consent'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, CONSENT_REQUEST, cancel, INTERACT, resume } from '../auth-server/auth-wallet.ts'
-import { ALICE, type Answer, AUTH, BOB, decideAs, FINISH, OWNER, referenceOf } from '../support/test-wallet.ts'
+import { ALICE, type Answer, AUTH, BASE, BOB, decideAs, FINISH, OWNER, referenceOf } from '../support/test-wallet.ts'
 
 const ALICE_ALONE = { session: 'session-1', walletAddresses: [ALICE] }
 const withFinish = (change: object): unknown => ({
@@ -49,6 +50,53 @@ describe('who is logged in', () => {
     const row = Object.assign({}, owner, { walletAddresses: `${ALICE}2` })
     await expect(interactions.find(reference, row)).rejects.toThrow('walletAddresses must be a list')
     expect(await interactions.find(reference, owner)).toEqual({ ok: false, reason: 'not_owner' })
+  })
+
+  const none = (text: string): string => `in walletAddresses ${text} is not a wallet address`
+  const rather = (text: string, url: string): string => `in walletAddresses ${text} must be written as ${url}`
+  const others: readonly (readonly [unknown, string])[] = [
+    ['alice', none('alice')],
+    ['$wallet.example/alice', none('$wallet.example/alice')],
+    ['https://wallet.example/alice?x', none('https://wallet.example/alice?x')],
+    [`${ALICE}/`, rather(`${ALICE}/`, ALICE)],
+    ['https://Wallet.example/alice', rather('https://Wallet.example/alice', ALICE)],
+    [BASE, rather(BASE, `${BASE}/.well-known/pay`)],
+    [{ url: ALICE }, 'walletAddresses must be a list of URLs'],
+    [undefined, 'walletAddresses must be a list of URLs'],
+  ]
+
+  it.each(others)('INT-10 is no owner by a wallet address in another form: %s', async (other, message) => {
+    const { reference, interactions, decider } = await opened()
+    // Beside the right one, too: next time it may be the one in question.
+    for (const walletAddresses of [[other], [ALICE, other]]) {
+      const row: Approver = Object.assign({}, decider, { walletAddresses })
+      await expect(interactions.find(reference, row)).rejects.toThrow(new TypeError(message))
+      await expect(interactions.approve(reference, row)).rejects.toThrow(new TypeError(message))
+      await expect(interactions.deny(reference, row)).rejects.toThrow(new TypeError(message))
+    }
+    expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
+  })
+
+  it('INT-10 sees of such a mistake the page of failure, and the wallet the fault', async () => {
+    const owner = { session: 'session-1', walletAddresses: ['alice'] }
+    const wallet = await authWallet({ consent: consentPage({ walletName: 'A Bank', authenticate: async () => owner }) })
+    const pending = await wallet.ask(CONSENT_REQUEST)
+    const response = await wallet.openPayments.fetch(new Request(pending.body.interact.redirect))
+    expect(response.status).toBe(500)
+    expect(await response.text()).toContain('Something went wrong on our side')
+    expect(wallet.events.find(({ type }) => type === 'fault')).toMatchObject({ message: none('alice') })
+  })
+
+  it.each([
+    ['closed', { account: 'closed', assetCode: 'USD', assetScale: 2, isActive: false }],
+    ['unknown', undefined],
+  ])('INT-10 may have an account that is %s by now, and one on another server', async (_, account) => {
+    const { wallet, reference, interactions, decider } = await opened()
+    if (account !== undefined) wallet.directory.set(BOB, account)
+    else wallet.directory.delete(BOB)
+    const walletAddresses = [BOB, 'https://other.example/alice', ALICE]
+    expect(await interactions.find(reference, { ...ALICE_ALONE, walletAddresses })).toMatchObject({ ok: true })
+    expect(await interactions.approve(reference, { ...decider, walletAddresses })).toMatchObject({ ok: true })
   })
 
   it.each([7, true, { id: 1 }, null])('INT-10 is refused with a session that is no text: %s', async (session) => {
@@ -125,7 +173,7 @@ describe('an interaction', () => {
     const wallet = await authWallet()
     const reference = referenceOf(await wallet.ask(CONSENT_REQUEST))
     const { interactions } = wallet.openPayments
-    for (const walletAddresses of [[], [BOB], [`${ALICE}/`]]) {
+    for (const walletAddresses of [[], [BOB], [`${BASE}/closed`]]) {
       await expectRefused(wallet, 'not_owner', () => interactions.find(reference, { session: 'b', walletAddresses }))
     }
     const found = await interactions.find(reference, ALICE_ALONE)

@@ -194,8 +194,21 @@ describe('a word about a payment that is not the host’s to decide', () => {
     for (const word of ['sent', 'failed'] as const) {
       expect(await ask(world, word, known)).toEqual({ ok: false, reason: 'not_asked' })
       expect(await local.wallet.openPayments.outgoingPayments[word](here)).toEqual({ ok: false, reason: 'not_asked' })
-      for (const id of ['', 'x', '0'.repeat(32)])
-        expect(await ask(world, word, id)).toEqual({ ok: false, reason: 'unknown' })
+      expect(await ask(world, word, '0'.repeat(32))).toEqual({ ok: false, reason: 'unknown' })
     }
   })
+
+  it.each(['sent', 'failed'] as const)(
+    '%s is not said of what has no id: it is a mistake of the caller',
+    async (word) => {
+      const { world, id } = await undecided()
+      const call = Reflect.get(world.wallet.openPayments.outgoingPayments, word)
+      const none: readonly unknown[] = [undefined, null, 17, '', 'x', `https://wallet.example/outgoing-payments/${id}`]
+      for (const other of none) {
+        const mistake = `outgoingPayments.${word}: the id must be the last segment of the payment's URL, not ${other}`
+        await expect(Reflect.apply(call, undefined, [other])).rejects.toThrow(new TypeError(mistake))
+      }
+      expect(await ask(world, word, id)).toEqual({ ok: true })
+    },
+  )
 })

@@ -654,6 +654,21 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     expect(await tell(id)).toEqual({ ok: false, reason: 'unknown' })
     expect(await tell(idOf(rig.incoming))).toMatchObject({ ok: true })
     expect(await tell(id)).toEqual({ ok: false, reason: 'conflict' })
+    // A stranger may have typed it.
+    expect(rig.wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+  })
+
+  it('INC-5 a URL for an id is unknown, and a fault: the wallet has taken it for one', async () => {
+    const { wallet, incoming } = await ready('cap')
+    const url = incoming.id
+    const answer = await wallet.openPayments.incomingPayments.received(url, usdAmount(1n), 't')
+    expect(answer).toEqual({ ok: false, reason: 'unknown' })
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([
+      {
+        message: 'a URL was reported as the id of an incoming payment',
+        cause: { message: `the id is the last segment of the URL, not ${JSON.stringify(url)}` },
+      },
+    ])
   })
 
   it.each(none)('INC-5 an amount without its asset is a fault of the caller (%j)', async (wrong) => {

@@ -18,7 +18,9 @@ export type DecisionResult =
 
 /** A payment for which the host is to say how it ended. Amounts are in wire form. */
 export interface UndecidedPayment {
+  /** The last segment of its URL, for `sent` and `failed`. */
   readonly id: string
+  /** A URL, like `receiver`. */
   readonly walletAddress: string
   readonly receiver: string
   /** Milliseconds since 1970. */
@@ -37,11 +39,14 @@ export interface UndecidedPayment {
 
 /**
  * Takes the host's word for what became of what is in flight. It decides the payment once; the same word again gets the same
- * answer.
+ * answer. Rejects with a `TypeError` if `id` is no id.
  */
 export async function decideByHost(context: Context, id: string, said: 'sent' | 'failed'): Promise<DecisionResult> {
+  // Nothing but the wallet's own records can name it.
+  if (!isIdentifier(id))
+    throw new TypeError(`outgoingPayments.${said}: the id must be the last segment of the payment's URL, not ${id}`)
   for (;;) {
-    const record = isIdentifier(id) ? await readRecord(context.storage, 'outgoing-payment', id) : undefined
+    const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) return { ok: false, reason: 'unknown' }
     const payment = record.value
     const { delivery, state } = payment

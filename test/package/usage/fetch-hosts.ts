@@ -1,10 +1,19 @@
 import type { OpenPayments } from 'open-payments-server'
-import { serveHandler as bunHandler } from 'open-payments-server/bun'
-import { serveHandler as denoHandler } from 'open-payments-server/deno'
+import { type BunOptions, serveHandler as bunHandler } from 'open-payments-server/bun'
+import { type DenoOptions, serveHandler as denoHandler } from 'open-payments-server/deno'
 
 /** What a host of its own kind hands to a handler. */
 interface Peer {
   readonly address: string
+}
+
+/** Options that are made elsewhere. */
+export function servesWith(
+  openPayments: OpenPayments,
+): readonly ((request: Request, peer: Peer) => Promise<Response>)[] {
+  const bun: BunOptions = { next: () => new Response('the wallet itself') }
+  const deno: DenoOptions = { source: (_: Request, { address }: Peer) => address }
+  return [bunHandler(openPayments, bun), denoHandler(openPayments, deno)]
 }
 
 /** Any Fetch host, one that ends with the response included. */

@@ -1,7 +1,8 @@
+import { generateKeyPairSync } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
-import express, { type Express } from 'express'
-import type { OpenPayments, Storage } from 'open-payments-server'
+import express, { type Express, type Request } from 'express'
+import type { OpenPayments, Storage, WalletAddress } from 'open-payments-server'
 import { openPaymentsMiddleware } from 'open-payments-server/express'
 import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { toNodeListener } from 'open-payments-server/node'
@@ -26,9 +27,19 @@ export function mounts(openPayments: OpenPayments): Express {
   const app = express()
   app.use(openPaymentsMiddleware(openPayments))
   app.use('/payments', openPaymentsMiddleware(openPayments, { source: ({ ip }) => ip }))
+  const source = (request: Request): string | undefined => request.ip
+  app.use(openPaymentsMiddleware(openPayments, { source }))
+  app.use(express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) }))
   // @ts-expect-error a source is a function of the request
   app.use(openPaymentsMiddleware(openPayments, { source: 'ip' }))
   return app
+}
+
+/** A key as Node writes it. */
+export function publishes(): WalletAddress {
+  const { publicKey } = generateKeyPairSync('ed25519')
+  const key = { kid: 'key-1', alg: 'EdDSA', ...publicKey.export({ format: 'jwk' }) }
+  return { account: 'alice', assetCode: 'EUR', assetScale: 2, keys: [key] }
 }
 
 /** The connections that a host has open. */

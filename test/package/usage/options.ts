@@ -68,6 +68,14 @@ export function neverWithoutInteraction(): void {
 export function findsWalletAddresses(): void {
   createOpenPayments({ ...options, walletAddresses: { find: async () => undefined } })
   createOpenPayments({ ...options, walletAddresses: { find: async () => null } })
+  const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
+  const stored: string = 'from a database'
+  createOpenPayments({
+    ...options,
+    walletAddresses: { find: async () => ({ ...account, keys: [{ kid: 'a', kty: stored, crv: stored, x: stored }] }) },
+  })
+  // @ts-expect-error a key has an id
+  createOpenPayments({ ...options, walletAddresses: { find: async () => ({ ...account, keys: [{ kty: 'OKP' }] }) } })
   // @ts-expect-error an account belongs to an asset
   createOpenPayments({ ...options, walletAddresses: { find: async () => ({ account: 'alice' }) } })
   // @ts-expect-error a promise, since a directory is asked over a network
