@@ -117,13 +117,16 @@ export interface ListQuery {
  * - `get`, `list` and `due` see every commit that resolved before they were called; one `get` sees all its records at
  *   one moment. Nobody ever sees part of a commit, or anything of one that met a conflict.
  * - `commit` applies all changes or none, durably before it resolves. Of two commits that expect the same version, or
- *   insert the same id, exactly one succeeds. Changes name each record at most once; there are up to 100 of them. A
- *   `check` changes nothing in its record.
+ *   insert the same id, exactly one succeeds. Changes name each record at most once; there are 1 to 100 of them. A `check`
+ *   changes nothing in its record.
  * - Ids and wallet addresses compare exactly, character by character.
  * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself.
  */
 export interface Storage {
-  /** Reads records, in the order of the keys; `undefined` if there is none. One round trip. */
+  /**
+   * Reads records, in the order of the keys; `undefined` if there is none. One round trip. There is at least one key, there may
+   * be more than a hundred, and a key may be there twice.
+   */
   get(keys: readonly Key[]): Promise<readonly (StoredRecord | undefined)[]>
   /** Lists records with `isListed`. */
   list(query: ListQuery): Promise<readonly StoredRecord[]>

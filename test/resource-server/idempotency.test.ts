@@ -1,3 +1,4 @@
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
@@ -288,6 +289,18 @@ describe('the signature of a repeat', () => {
     const again = await expectStatus(201, create(rig, OUTGOING, 'k', { nonce: 'two', alter: second.alter }))
     expect(again.text).toBe(first.text)
     await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => rig.wallet.sendRaw(second.request()))
+  })
+
+  it.each(CREATIONS)('SIG-24 is no question to the storage where there is none to use up: $name', async (creation) => {
+    const storage = memoryStorage()
+    // As stores are whose batches must hold something.
+    const get: typeof storage.get = async (keys) => {
+      if (keys.length === 0) throw new Error('a read of no records')
+      return storage.get(keys)
+    }
+    const rig = await shop({ overrides: { storage: { ...storage, get } } })
+    const first = await expectStatus(201, create(rig, creation, 'k'))
+    expect((await expectStatus(201, create(rig, creation, 'k'))).text).toBe(first.text)
   })
 
   it('SIG-24 is used up too, so that nobody else can send it once the key is free', async () => {
