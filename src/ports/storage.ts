@@ -19,7 +19,10 @@ export interface PendingEvent {
   readonly event: MoneyEvent
 }
 
-/** Everything that is stored, by kind. Values hold strings, numbers, booleans, bigints, arrays and plain objects. */
+/**
+ * Everything that is stored, by kind. Values hold strings, finite numbers, booleans, `null`, bigints, arrays and plain objects;
+ * no member or element is `undefined`.
+ */
 export interface RecordTypes {
   readonly grant: Grant
   readonly interaction: Interaction

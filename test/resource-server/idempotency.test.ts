@@ -63,6 +63,15 @@ const OUTGOING: Creation = {
 }
 const CREATIONS = [INCOMING, QUOTE, OUTGOING]
 
+function leastOrder({ incoming }: Shop): Readonly<Record<string, unknown>> {
+  return { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('7') }
+}
+
+function hasUndefined(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === undefined
+  return Object.values(value).some(hasUndefined)
+}
+
 /** The header, and its coverage by the signature. */
 function keyed(key: string): Sending {
   return { headers: { 'idempotency-key': key }, components: [...COVERED, 'idempotency-key'] }
@@ -112,6 +121,20 @@ describe('a repeat under an Idempotency-Key', () => {
     expect(made(rig, creation)).toBe(1)
     expect(await rig.wallet.ledger.balance('bob')).toMatchObject({ total: creation === OUTGOING ? 7n : 0n })
   })
+
+  it.each([{ ...INCOMING, body: () => ({ walletAddress: BOB }) }, QUOTE, { ...OUTGOING, body: leastOrder }])(
+    'OUT-12 has its answer kept without members that are undefined, which not every database takes: $name',
+    async (creation) => {
+      const storage = memoryStorage()
+      const commit: typeof storage.commit = async (changes) => {
+        if (changes.some(hasUndefined)) throw new Error('a member is undefined')
+        return storage.commit(changes)
+      }
+      const rig = await shop({ overrides: { storage: { ...storage, commit } } })
+      const first = await expectStatus(201, create(rig, creation, 'k'))
+      expect((await expectStatus(201, create(rig, creation, 'k'))).text).toBe(first.text)
+    },
+  )
 
   it.each(CREATIONS)(
     'OUT-12 T-32 is answered too where it is byte for byte the first request: $name',
