@@ -29,7 +29,7 @@ export type LedgerResult = { readonly ok: true } | { readonly ok: false; readonl
 /** The answer of a ledger to the end of a hold, which nothing but different arguments can prevent. */
 export type SettlementResult = { readonly ok: true } | { readonly ok: false; readonly reason: 'conflict' }
 
-/** Reserves money of an account. `id`: 32 hexadecimal digits, 128 bits. */
+/** Reserves money of an account, at least one unit. `id`: 32 hexadecimal digits, 128 bits. */
 export interface Hold {
   readonly id: string
   readonly account: string
@@ -37,14 +37,17 @@ export interface Hold {
   readonly counterparty: Counterparty
 }
 
-/** Takes held money: `amount` leaves the account, `fee` of it stays with the wallet. `id` and asset are the hold's. */
+/**
+ * Takes held money: `amount`, at least one unit, leaves the account; `fee` of it, which may be 0, stays with the wallet. `id` and
+ * asset are the hold's.
+ */
 export interface Settlement {
   readonly id: string
   readonly amount: Amount
   readonly fee: Amount
 }
 
-/** Adds money to an account. `id`: 32 hexadecimal digits, 128 bits. */
+/** Adds money to an account, at least one unit. `id`: 32 hexadecimal digits, 128 bits. */
 export interface Credit {
   readonly id: string
   readonly account: string

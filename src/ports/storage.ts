@@ -20,7 +20,8 @@ export interface PendingEvent {
 }
 
 /**
- * Everything that is stored, by kind. Values hold strings, numbers, booleans, bigints, arrays and plain objects. In all of
+ * Everything that is stored, by kind. Values hold strings, finite numbers, booleans, `null`, bigints, arrays and plain objects;
+ * no member or element is `undefined`. They come back equal; the members of an object may come in another order. In all of
  * them `id`, and what ends in `Id`, is an id and no URL; `walletAddress` and `receiver` are URLs; and a time, such as
  * `createdAt`, is in milliseconds since 1970.
  */
@@ -43,12 +44,12 @@ export interface RecordTypes {
 /** The name of a kind of record. */
 export type RecordKind = keyof RecordTypes
 
-/** A kind that can be listed; its values carry `walletAddress`, `client` and `createdAt`. */
+/** A kind that can be listed; the values of what is listed carry `walletAddress`, `client` and `createdAt`. */
 export type ListableKind = 'grant' | 'incoming-payment' | 'outgoing-payment'
 
 /** What a record is written with, besides its kind, its id (the value's `id`) and its version. */
 export interface RecordMarks {
-  /** When background work is due on this record, in milliseconds since 1970; absent if none is. */
+  /** When background work is due on this record, in whole milliseconds since 1970; absent if none is. */
   readonly dueAt?: number
   /** Whether `list` shows it; only for a listable kind. Default no. */
   readonly isListed?: boolean
@@ -122,20 +123,24 @@ export interface ListQuery {
  * - `get`, `list` and `due` see every commit that resolved before they were called; one `get` sees all its records at
  *   one moment. Nobody ever sees part of a commit, or anything of one that met a conflict.
  * - `commit` applies all changes or none, durably before it resolves. Of two commits that expect the same version, or
- *   insert the same id, exactly one succeeds. Changes name each record at most once; there are up to 100 of them. A
- *   `check` changes nothing in its record.
- * - Ids and wallet addresses compare exactly, character by character.
+ *   insert the same id, exactly one succeeds. Changes name each record at most once; there are 1 to 100 of them. A `check`
+ *   changes nothing in its record.
+ * - Ids and wallet addresses compare exactly, character by character. An id has up to 517 UTF-16 code units; that of a rail
+ *   account is as long as its name.
  * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself.
  */
 export interface Storage {
-  /** Reads records, in the order of the keys; `undefined` if there is none. One round trip. */
+  /**
+   * Reads records, in the order of the keys; `undefined` if there is none. One round trip. There is at least one key, there may
+   * be more than a hundred, and a key may be there twice.
+   */
   get(keys: readonly Key[]): Promise<readonly (StoredRecord | undefined)[]>
-  /** Lists records with `isListed`. */
+  /** Lists records with `isListed`: `limit` of them if there are so many. */
   list(query: ListQuery): Promise<readonly StoredRecord[]>
   /**
-   * Records whose `dueAt` is at or before `now`, the longest due first. May leave out those whose `schemaVersion` is
-   * above the one that this release writes; and also a record that it cannot read, so that it holds up no others, if it
-   * calls `onUnreadable` with the reason.
+   * Records whose `dueAt` is at or before `now`, the longest due first: `limit` of them if there are so many. May leave out
+   * those whose `schemaVersion` is above the one that this release writes; and also a record that it cannot read, so that it
+   * holds up no others, if it calls `onUnreadable` with the reason.
    */
   due(
     kind: RecordKind,

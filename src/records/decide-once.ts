@@ -119,14 +119,18 @@ function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
   return context.clock.now() < expiresAt
 }
 
-/** A key that has expired may still be there, and is used anew. */
+/**
+ * A key that has expired may still be there, and is used anew. The answer is JSON, which has no member that is undefined; nor
+ * has every database.
+ */
 function keepAnswerChange(
   context: Context,
   key: KeyedRequest,
   resourceId: string,
-  answer: KeptAnswer,
+  response: KeptAnswer,
   stale: StoredRecord<'idempotency-key'> | undefined,
 ): Change {
+  const answer = Object.fromEntries(Object.entries(response).filter(([, member]) => member !== undefined))
   const expiresAt = context.clock.now() + IDEMPOTENCY_KEPT_MILLISECONDS
   const dueAt = expiresAt + CLOCK_ERROR_MILLISECONDS
   const kept = { kind: 'idempotency-key', value: { ...key, resourceId, answer, expiresAt }, dueAt } as const

@@ -9,7 +9,8 @@ const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 /**
  * The host's storage, with its failures turned into ours: a read that fails is an event and "unavailable", since nothing is
  * known and nothing has happened. So is a read that throws instead of rejecting, or does not answer with a list of records,
- * as a storage in JavaScript may. What a failed commit means is for `decide` to find out.
+ * as a storage in JavaScript may. What a failed commit means is for `decide` to find out. A read of nothing is not passed on:
+ * not every database takes a batch that is empty.
  *
  * Every write names the form of its value. A record written by a newer release, while both run, is not guessed at: it cannot
  * be read, and background work leaves it to the newer release. Background work also skips a damaged record, and reports it.
@@ -40,7 +41,7 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
     return records
   }
   return {
-    get: async (keys) => readable(await guard(() => storage.get(keys))),
+    get: async (keys) => (keys.length === 0 ? [] : readable(await guard(() => storage.get(keys)))),
     list: async (query) => readable(await guard(() => storage.list(query))),
     due: async (kind, at, limit) => {
       // Records of a newer release stay due, as do unreadable ones, and must not hide what is behind them.

@@ -55,7 +55,7 @@ export const EXACT_CASES: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'an asset is its code and its scale: fees of one code and two scales are kept apart',
+    name: 'an asset is its code and its scale: fees and clearing of one code and two scales are kept apart',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       await wallet.openAccount('dora', FINER_USD, 5_000_000n)
@@ -72,6 +72,11 @@ export const EXACT_CASES: readonly LedgerCase[] = [
       assertSame([await wallet.fees(USD), await wallet.fees(FINER_USD)], [25n, 250_001n], 'the fees of both assets')
       assertSame([await wallet.total(USD), await wallet.total(FINER_USD)], [1600n, 5_000_000n], 'the totals of both')
       assertSame(await wallet.available('dora'), 1_000_000n, 'available to dora')
+      const credit = creditOf(9, 3n, { account: 'dora', amount: amountOf(FINER_USD, 3n) })
+      await mustSucceed(wallet.ledger.credit(credit), 'a credit of dora')
+      const totals = [await wallet.total(USD), await wallet.total(FINER_USD)]
+      assertSame(totals, [1600n, 5_000_000n], 'the totals of both after a credit of dora')
+      assertSame(await wallet.available('dora'), 1_000_003n, 'available to dora after the credit')
     },
   },
   {

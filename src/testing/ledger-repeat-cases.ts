@@ -8,7 +8,9 @@ import {
   idOf,
   type LedgerCase,
   makeWallet,
+  mustRefuse,
   mustSucceed,
+  RAIL,
   settlementOf,
   USD,
 } from './ledger-case.ts'
@@ -108,6 +110,29 @@ export const REPEAT_CASES: readonly LedgerCase[] = [
       }
       await assertAvailable(wallet, 'after all calls in every order', 600n, 890n)
       assertSame([await wallet.fees(USD), await wallet.total(USD)], [10n, 1600n], 'the fees and the total')
+    },
+  },
+  {
+    name: 'a hold with other arguments under the id of one that has ended is a conflict without effect',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (const number of [1, 2]) await mustSucceed(ledger.hold(holdOf(number, 400n)), `hold ${number}`)
+      await mustSucceed(ledger.release({ id: idOf(1) }), 'the release of hold 1')
+      await mustSucceed(ledger.settle(settlementOf(2, 400n)), 'the settlement of hold 2')
+      for (const number of [1, 2]) {
+        for (const value of [399n, 401n]) {
+          await mustRefuse(
+            ledger.hold(holdOf(number, value)),
+            'conflict',
+            `a hold of ${value} after the end of ${number}`,
+          )
+        }
+        const other = ledger.hold(holdOf(number, 400n, { counterparty: RAIL }))
+        await mustRefuse(other, 'conflict', `a hold for another receiver after the end of ${number}`)
+      }
+      await assertAvailable(wallet, 'after all calls', 600n)
+      assertSame(await wallet.total(USD), 1600n, 'the total')
     },
   },
   {

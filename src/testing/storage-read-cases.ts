@@ -1,6 +1,14 @@
 import type { Change, ListableKind, ListQuery, Storage } from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
-import { CLIENT, MOMENT, sampleGrant, sampleIncomingPayment, sampleSpending, WALLET_ADDRESS } from './sample-records.ts'
+import { DELIVERY } from './sample-rail.ts'
+import {
+  CLIENT,
+  MOMENT,
+  OUTGOING_PAYMENT,
+  sampleIncomingPayment,
+  sampleSpending,
+  WALLET_ADDRESS,
+} from './sample-records.ts'
 import {
   claim,
   idsOf,
@@ -60,7 +68,6 @@ async function makeLists(makeStorage: () => Promise<Storage>): Promise<Storage> 
     storage,
     ...insertListed('hidden', {}).map((insert) => ({ ...insert, isListed: false })),
     ...insertListed('elsewhere', { walletAddress: `${WALLET_ADDRESS}/2` }),
-    { action: 'insert', kind: 'grant', value: sampleGrant('nowhere'), isListed: true },
   )
   return storage
 }
@@ -218,6 +225,9 @@ const WORK: readonly StorageCase[] = [
   },
 ]
 
+/** A payment method may note down so much, in whatever script. */
+const LONG_DELIVERY = { ...DELIVERY, notes: '\u6f22'.repeat(16_384) }
+
 const SIZES: readonly StorageCase[] = [
   {
     name: 'get, list and due give as many records as are asked for, also more than a hundred',
@@ -239,6 +249,30 @@ const SIZES: readonly StorageCase[] = [
       const query = { kind, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 101 } as const
       assertSame(idsOf(await storage.list(query)), ids.slice(0, 101), 'a list of 101 of 120')
       assertSame(idsOf(await storage.due(kind, MOMENT, 101)), ids.slice(0, 101), '101 of 120 that are due')
+    },
+  },
+  {
+    name: 'get, list and due give all that is asked for of the longest records, 57 kB each',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const kind = 'outgoing-payment'
+      const ids = Array.from({ length: 50 }, (_, index) => `a${100 + index}`)
+      const inserts = ids.map((id, index): Change => {
+        const value = { ...OUTGOING_PAYMENT, id, metadata: { text: 'x'.repeat(8000) }, delivery: LONG_DELIVERY }
+        return { action: 'insert', kind, value, isListed: true, dueAt: index }
+      })
+      for (let first = 0; first < inserts.length; first += 10) {
+        await mustCommit(storage, ...inserts.slice(first, first + 10))
+      }
+      const found = await storage.get(ids.map((id) => ({ kind, id })))
+      assertSame(
+        found.map((record) => record?.value.id),
+        ids,
+        'a get of 50 records',
+      )
+      const query = { kind, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 101 } as const
+      assertSame(idsOf(await storage.list(query)), ids, 'a list of 50 records')
+      assertSame(idsOf(await storage.due(kind, MOMENT, 101)), ids, '50 records that are due')
     },
   },
 ]

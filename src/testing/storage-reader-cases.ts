@@ -138,6 +138,26 @@ export const READER_CASES: readonly StorageCase[] = [
     },
   },
   {
+    name: 'one list sees a commit to several of its records whole or not at all',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const listed = ['a', 'b', 'c', 'd'].map(
+        (id) => ({ kind: INCOMING, value: sampleIncomingPayment(id), isListed: true }) as const,
+      )
+      await mustCommit(storage, ...listed.map((record): Change => ({ ...record, action: 'insert' })))
+      const read = async (): Promise<void> => {
+        const versions = (await storage.list(LIST)).map(versionOf)
+        const [first = 0] = versions
+        assertSame(versions, [first, first, first, first], 'the versions in one list')
+      }
+      const writes = Array.from({ length: 20 }, (_, index) => () => {
+        const version = index + 1
+        return mustCommit(storage, ...listed.map((record): Change => ({ ...record, action: 'replace', version })))
+      })
+      await readDuring(storage, writes, read)
+    },
+  },
+  {
     name: 'who has seen a part of a commit finds all of it from then on',
     async run(makeStorage) {
       const storage = await makeStorage()

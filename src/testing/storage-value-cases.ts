@@ -1,6 +1,7 @@
 import type { Change, RecordKind, RecordMarks, Storage, StoredRecord } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
 import {
+  CLIENT,
   INTERACTION,
   type Insert,
   MOMENT,
@@ -18,6 +19,7 @@ import {
   replaceClaim,
   type StorageCase,
   samplesOf,
+  withMembers,
 } from './storage-case.ts'
 
 const INCOMING = 'incoming-payment'
@@ -38,14 +40,21 @@ function marksOf(record: RecordMarks | undefined): Marks {
   }
 }
 
+/** The lists of every kind, of all clients or of one. */
+async function listEach(storage: Storage, client?: string): Promise<readonly StoredRecord[]> {
+  const query = { ...LIST, ...(client !== undefined && { client }) }
+  return (await Promise.all(LISTED_SAMPLES.map(({ kind }) => storage.list({ ...query, kind })))).flat()
+}
+
 /** All that a record is. */
 function partsOf(record: StoredRecord | undefined): unknown {
   return { kind: record?.kind, version: record?.version, value: record?.value, marks: marksOf(record) }
 }
 
-/** Every mark that a record of its kind can have. */
-function marksAt({ kind }: Insert, dueAt: number): RecordMarks {
-  return { dueAt, isListed: LISTED_SAMPLES.some((listed) => listed.kind === kind), schemaVersion: 0 }
+/** Every mark that a record can have: a grant is listed once its owner has given it, and then has a wallet address. */
+function marksAt({ kind, value }: Insert, dueAt: number): RecordMarks {
+  const isListed = LISTED_SAMPLES.some((listed) => listed.kind === kind) && 'walletAddress' in value
+  return { dueAt, isListed, schemaVersion: 0 }
 }
 
 /** Gives each number another value, however deep it is. */
@@ -99,18 +108,45 @@ const VALUES: readonly StorageCase[] = [
         await mustCommit(storage, ...(step === 0 ? inserts : replacements))
         const found = await storage.get(KINDS.map((kind) => ({ kind, id: 'a' })))
         const due = await Promise.all(KINDS.map((kind) => storage.due(kind, MOMENT + step, 10)))
-        const listed = await Promise.all(LISTED_SAMPLES.map(({ kind }) => storage.list({ ...LIST, kind })))
+        const listed = await listEach(storage)
+        const ofClient = await listEach(storage, CLIENT)
         for (const [index, insert] of inserts.entries()) {
           const { kind, value } = insert
           const what = `${kind} after ${step} replacements`
           const whole = { kind, version: step + 1, value, marks: marksOf(insert) }
-          const ofKind = (records: readonly StoredRecord[]) => records.filter((record) => record.kind === kind)
+          const ofKind = (records: readonly StoredRecord[]) =>
+            records.filter((record) => record.kind === kind).map(partsOf)
           assertSame(partsOf(found[index]), whole, `get of ${what}`)
-          assertSame(ofKind(due.flat()).map(partsOf), isMarked ? [whole] : [], `due of ${what}`)
-          const isShown = insert.isListed === true && 'walletAddress' in value
-          assertSame(ofKind(listed.flat()).map(partsOf), isShown ? [whole] : [], `list of ${what}`)
+          assertSame(ofKind(due.flat()), isMarked ? [whole] : [], `due of ${what}`)
+          const shown = insert.isListed === true ? [whole] : []
+          assertSame(ofKind(listed), shown, `list of ${what}`)
+          assertSame(ofKind(ofClient), shown, `list of ${what}, of its client`)
         }
       }
+    },
+  },
+  {
+    name: 'what a replacement lists is in the lists, those of its client too, until it is deleted, and no other record for it',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const listed = LISTED_SAMPLES.map((insert) => withMembers(insert, { id: 'a' }))
+      const assertListed = async (client: string | undefined, versions: readonly number[], when: string) => {
+        const found = (await listEach(storage, client)).map(({ kind, version }) => [kind, version])
+        const expected = listed.flatMap(({ kind }) => versions.map((version) => [kind, version]))
+        assertSame(found, expected, `kinds and versions in the lists of ${client ?? 'all clients'} ${when}`)
+      }
+      await mustCommit(storage, ...listed.map((insert) => ({ ...insert, isListed: false })))
+      for (const version of [1, 2]) {
+        await mustCommit(storage, ...listed.map((insert): Change => ({ ...insert, action: 'replace', version })))
+        await assertListed(undefined, [version + 1], `after ${version} replacements`)
+        await assertListed(CLIENT, [version + 1], `after ${version} replacements`)
+      }
+      await mustCommit(storage, ...listed.map(({ kind }) => ({ action: 'delete', kind, id: 'a', version: 3 }) as const))
+      await assertListed(undefined, [], 'after the deletion')
+      await assertListed(CLIENT, [], 'after the deletion')
+      await mustCommit(storage, ...listed.map((insert) => withMembers(insert, { client: 'jwk:other' })))
+      await assertListed('jwk:other', [1], 'after another client has inserted the ids')
+      await assertListed(CLIENT, [], 'after another client has inserted the ids')
     },
   },
   {

@@ -8,6 +8,7 @@ const NAMES = 'names of accounts compare exactly: alice and Alice are two'
 const LOOKALIKES =
   'names that differ in an accent, in a space at the end or after 64 characters are of different accounts'
 const IDS = 'ids of 128 bits that differ in one digit are not taken for one another'
+const ASSETS = 'an asset is its code and its scale: fees and clearing of one code and two scales are kept apart'
 const SUMS = 'balances, fees and clearing go beyond 64 bits, and are exact there'
 
 /** A ledger that keeps its ids in another form. */
@@ -66,7 +67,7 @@ export const BROKEN_COMPARISONS: readonly BrokenLedger[] = [
   },
   {
     does: 'keeps its fees by the code of the currency',
-    breaks: ['an asset is its code and its scale: fees of one code and two scales are kept apart'],
+    breaks: [ASSETS],
     breakLedger: (ledger) => ({
       async settle(settlement) {
         const { amount, fee } = settlement
@@ -78,6 +79,20 @@ export const BROKEN_COMPARISONS: readonly BrokenLedger[] = [
         const same = { ...fee, assetScale: 2 }
         await ledger.hold({ id, account, amount: same, counterparty: { kind: 'rail', method: '', address: '' } })
         await ledger.settle({ id, amount: same, fee: same })
+        return answer
+      },
+    }),
+  },
+  {
+    does: 'takes a credit out of the clearing account of the same code',
+    breaks: [ASSETS],
+    breakLedger: (ledger) => ({
+      async credit(credit) {
+        const { assetCode, assetScale, value } = credit.amount
+        const answer = await ledger.credit(credit)
+        // Nothing is taken out of this asset: what was goes back.
+        if (assetScale !== 2)
+          await ledger.createAccount({ account: `taken for ${credit.id}`, assetCode, assetScale, balance: value })
         return answer
       },
     }),

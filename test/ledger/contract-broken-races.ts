@@ -4,6 +4,7 @@ import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const OK = { ok: true } as const
 const MEANWHILE = 'a call that nobody waited for is answered the same when it is made again, meanwhile and afterwards'
+const AFTER_END = 'a hold with other arguments under the id of one that has ended is a conflict without effect'
 const BOTH_WAYS = 'payments in both directions, and of an account to itself, at the same time all come through'
 
 /** Locks that are taken one after the other; where two wait for each other one gives up, as in a database. */
@@ -96,6 +97,40 @@ export const BROKEN_REPEATS: readonly BrokenLedger[] = [
           return ledger.settle(settlement)
         },
         credit: (credit) => ledger.credit(isSettled ? { ...credit, id: randomId() } : credit),
+      }
+    },
+  },
+  {
+    does: 'forgets the arguments of a hold once it is released, and takes it anew',
+    breaks: [AFTER_END],
+    breakLedger(ledger) {
+      const released = new Map<string, bigint>()
+      const held = new Map<string, bigint>()
+      return {
+        hold(hold) {
+          const earlier = released.get(hold.id)
+          const isAnew = earlier !== undefined && earlier !== hold.amount.value
+          if (!held.has(hold.id)) held.set(hold.id, hold.amount.value)
+          return ledger.hold(isAnew ? { ...hold, id: randomId() } : hold)
+        },
+        release(release) {
+          released.set(release.id, held.get(release.id) ?? 0n)
+          return ledger.release(release)
+        },
+      }
+    },
+  },
+  {
+    does: 'gives every hold under an id that is settled its first answer',
+    breaks: [AFTER_END],
+    breakLedger(ledger) {
+      const settled = new Set<string>()
+      return {
+        hold: async (hold) => (settled.has(hold.id) ? OK : ledger.hold(hold)),
+        settle(settlement) {
+          settled.add(settlement.id)
+          return ledger.settle(settlement)
+        },
       }
     },
   },

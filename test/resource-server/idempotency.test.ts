@@ -1,3 +1,4 @@
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
@@ -62,6 +63,15 @@ const OUTGOING: Creation = {
 }
 const CREATIONS = [INCOMING, QUOTE, OUTGOING]
 
+function leastOrder({ incoming }: Shop): Readonly<Record<string, unknown>> {
+  return { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('7') }
+}
+
+function hasUndefined(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === undefined
+  return Object.values(value).some(hasUndefined)
+}
+
 /** The header, and its coverage by the signature. */
 function keyed(key: string): Sending {
   return { headers: { 'idempotency-key': key }, components: [...COVERED, 'idempotency-key'] }
@@ -111,6 +121,20 @@ describe('a repeat under an Idempotency-Key', () => {
     expect(made(rig, creation)).toBe(1)
     expect(await rig.wallet.ledger.balance('bob')).toMatchObject({ total: creation === OUTGOING ? 7n : 0n })
   })
+
+  it.each([{ ...INCOMING, body: () => ({ walletAddress: BOB }) }, QUOTE, { ...OUTGOING, body: leastOrder }])(
+    'OUT-12 has its answer kept without members that are undefined, which not every database takes: $name',
+    async (creation) => {
+      const storage = memoryStorage()
+      const commit: typeof storage.commit = async (changes) => {
+        if (changes.some(hasUndefined)) throw new Error('a member is undefined')
+        return storage.commit(changes)
+      }
+      const rig = await shop({ overrides: { storage: { ...storage, commit } } })
+      const first = await expectStatus(201, create(rig, creation, 'k'))
+      expect((await expectStatus(201, create(rig, creation, 'k'))).text).toBe(first.text)
+    },
+  )
 
   it.each(CREATIONS)(
     'OUT-12 T-32 is answered too where it is byte for byte the first request: $name',
@@ -288,6 +312,18 @@ describe('the signature of a repeat', () => {
     const again = await expectStatus(201, create(rig, OUTGOING, 'k', { nonce: 'two', alter: second.alter }))
     expect(again.text).toBe(first.text)
     await expectRefusal(rig.wallet, INVALID_SIGNATURE, () => rig.wallet.sendRaw(second.request()))
+  })
+
+  it.each(CREATIONS)('SIG-24 is no question to the storage where there is none to use up: $name', async (creation) => {
+    const storage = memoryStorage()
+    // As stores are whose batches must hold something.
+    const get: typeof storage.get = async (keys) => {
+      if (keys.length === 0) throw new Error('a read of no records')
+      return storage.get(keys)
+    }
+    const rig = await shop({ overrides: { storage: { ...storage, get } } })
+    const first = await expectStatus(201, create(rig, creation, 'k'))
+    expect((await expectStatus(201, create(rig, creation, 'k'))).text).toBe(first.text)
   })
 
   it('SIG-24 is used up too, so that nobody else can send it once the key is free', async () => {

@@ -4,6 +4,9 @@ import { type BrokenStore, withMember } from './contract-broken.ts'
 const ONE_ANOTHER =
   'ids of any kind that differ in a letter, in its case, in a space or late in a long text are not taken for another'
 
+const LONGEST =
+  'receipts whose ids are the longest there are, and differ in their last character, are not taken for another'
+
 /** A store that takes what it makes of an id for the id. */
 function naming(storage: Storage, nameOf: (id: string, kind: RecordKind) => string): Storage {
   const renamed = <T extends object>(named: T, kind: RecordKind): T =>
@@ -53,13 +56,18 @@ export const BROKEN_IDS: readonly BrokenStore[] = [
     breakStore: (storage) => naming(storage, (id) => id.normalize('NFC')),
   },
   {
-    does: 'asks for what UTF-8 makes of an id',
-    breaks: ['an id that is no text finds nothing, and no record whose id it might be turned into'],
-    breakStore: (storage) => naming(storage, (id) => Buffer.from(id).toString()),
+    does: 'cuts ids at 300 characters',
+    breaks: [LONGEST],
+    breakStore: (storage) => naming(storage, (id) => id.slice(0, 300)),
   },
   {
-    does: 'ends an id at a NUL',
-    breaks: ['an id that is no text finds nothing, and no record whose id it might be turned into'],
-    breakStore: (storage) => naming(storage, (id) => id.replace(/\0.*$/s, '')),
+    does: 'cuts ids at 512 characters',
+    breaks: [LONGEST],
+    breakStore: (storage) => naming(storage, (id) => id.slice(0, 512)),
+  },
+  {
+    does: 'cuts ids at 1024 bytes',
+    breaks: [LONGEST],
+    breakStore: (storage) => naming(storage, (id) => Buffer.from(id).subarray(0, 1024).toString()),
   },
 ]

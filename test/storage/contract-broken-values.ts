@@ -54,6 +54,16 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
     breakStore: (storage) => reviving(storage, /^-?\d+n$/, (text) => BigInt(text.slice(0, -1))),
   },
   {
+    does: 'takes text that looks like a bigint above zero for one',
+    breaks: [EVERY_KIND],
+    breakStore: (storage) => reviving(storage, /^\d+n$/, (text) => BigInt(text.slice(0, -1))),
+  },
+  {
+    does: 'takes text that names a bigint for one',
+    breaks: [EVERY_KIND],
+    breakStore: (storage) => reviving(storage, /^bigint:\d+$/, (text) => BigInt(text.slice(7))),
+  },
+  {
     does: 'takes text that looks like a date for one, and writes it in its own form',
     breaks: [EVERY_KIND],
     breakStore: (storage) => reviving(storage, /^\d+-\d\d-\d\dT[\d:]+Z$/, (text) => new Date(text).toISOString()),

@@ -6,6 +6,7 @@ import { storageContract } from '../../src/testing/storage-contract.ts'
 import type { BrokenStore } from './contract-broken.ts'
 import { BROKEN_COMMITS } from './contract-broken-commits.ts'
 import { BROKEN_IDS } from './contract-broken-ids.ts'
+import { BROKEN_LISTS } from './contract-broken-lists.ts'
 import { BROKEN_RACES } from './contract-broken-races.ts'
 import { BROKEN_READERS } from './contract-broken-readers.ts'
 import { BROKEN_READS } from './contract-broken-reads.ts'
@@ -15,6 +16,7 @@ const BROKEN: readonly BrokenStore[] = [
   ...BROKEN_VALUES,
   ...BROKEN_IDS,
   ...BROKEN_READS,
+  ...BROKEN_LISTS,
   ...BROKEN_COMMITS,
   ...BROKEN_RACES,
   ...BROKEN_READERS,

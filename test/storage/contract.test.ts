@@ -8,6 +8,7 @@ import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from 
 import type { Storage } from '../../src/ports/storage.ts'
 import { inTurns } from '../../src/testing/in-turns.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
+import { ODD_IDS } from './odd-ids.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'storage-'))
 const opened: OpenedSqlite[] = []
@@ -47,7 +48,8 @@ const STORES: Readonly<Record<string, () => Promise<Storage>>> = {
 }
 
 describe.each(Object.entries(STORES))('the storage contract on %s', (_name, makeStorage) => {
-  it.each(storageContract().map((contractCase) => [contractCase.name, contractCase] as const))('%s', (_case, { run }) =>
+  const cases = [...storageContract(), ODD_IDS]
+  it.each(cases.map((oneCase) => [oneCase.name, oneCase] as const))('%s', (_case, { run }) =>
     expect(run(makeStorage)).resolves.toBeUndefined(),
   )
 })

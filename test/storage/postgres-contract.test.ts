@@ -5,6 +5,7 @@ import type { Storage } from '../../src/ports/storage.ts'
 import { inTurns } from '../../src/testing/in-turns.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
+import { ODD_IDS } from './odd-ids.ts'
 import { useDatabases } from './postgres-databases.ts'
 
 const { newSchema, openPool, openSql } = useDatabases()
@@ -30,7 +31,8 @@ describe.each(Object.entries(DATABASES))('the storage contract on %s', (_name, o
     return storage
   }
 
-  it.each(storageContract().map((contractCase) => [contractCase.name, contractCase] as const))('%s', (_case, { run }) =>
+  const cases = [...storageContract(), ODD_IDS]
+  it.each(cases.map((oneCase) => [oneCase.name, oneCase] as const))('%s', (_case, { run }) =>
     expect(run(makeStorage)).resolves.toBeUndefined(),
   )
 })
