@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
 
 /**
- * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node. `target`:
- * the raw target, even if a framework has changed `request.url`. `source`: where it came from, for the limits per source.
- * A body that a parser has read is taken from `rawBody`, if the host keeps it. One whose connection ends early counts
- * as too large.
+ * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node; never, if
+ * one before it on the same connection ends that. `target`: the raw target, even if a framework has changed
+ * `request.url`. `source`: where it came from, for the limits per source. A body that a parser has read is taken from
+ * `rawBody`, if the host keeps it. One whose connection ends early counts as too large.
  */
 export async function handleNodeRequest(
   openPayments: Pick<OpenPayments, 'handle'>,
@@ -14,6 +14,10 @@ export async function handleNodeRequest(
   target: string,
   source: string | undefined,
 ): Promise<void> {
+  if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
+    if (isQueued(request, response)) await new Promise((resolve) => response.once('socket', resolve))
+    if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
+  }
   // Whether every byte has come, of which Node says so only later.
   let isWhole = false
   const onWhole = (): void => {
@@ -27,6 +31,18 @@ export async function handleNodeRequest(
     source,
   })
   sendAnswer(request, response, answer, isWhole)
+}
+
+/**
+ * What changes nothing is answered out of turn: a client that sends several requests at once waits only for the slowest.
+ * What changes something waits for the answers before it (RFC 9112, 9.3.2): if one of them says that it is the last, the
+ * client takes the rest for not carried out (9.6).
+ */
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** Whether earlier answers are to be written first. A response that was made without a connection never gets a socket. */
+function isQueued({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  return response.socket === null && socket.pending === false
 }
 
 /** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
