@@ -131,6 +131,8 @@ function sendAnswer(
   const sent: Record<string, string | number> = others
   // The host may have set one of its own for its session.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
+  // Of one connection with HTTP/1, and unknown to HTTP/2: Node warns of it.
+  if (request.httpVersionMajor > 1) delete sent['connection']
   if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
   const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
   // The rest of a body that nobody reads would have to be waited for before the next request.

@@ -1,8 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type ClientHttp2Session, connect, createServer, type IncomingHttpHeaders } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { Socket } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import type { HttpRequest, HttpResponse } from '../../src/index.ts'
 import { createEcho, ECHO_LIMIT, receive, send, testServers } from './echo.ts'
@@ -212,89 +211,5 @@ describe('a connection that is kept', () => {
     await vi.waitUntil(() => received > asked * body.length, 10_000)
     expect(begun).toBe(asked)
     socket.destroy()
-  })
-})
-
-/** A session of HTTP/2 with a server, and a way to ask on it. */
-async function openSession(listener: ReturnType<typeof toNodeListener>) {
-  // The compatibility API gives the same objects under other types.
-  const server = createServer(listener as never).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  opened.push(() => {
-    session.destroy()
-    server.close()
-  })
-  return session
-}
-
-const opened: (() => void)[] = []
-
-interface Http2Answer {
-  readonly headers: IncomingHttpHeaders & { readonly ':status'?: number }
-  readonly text: string
-}
-
-async function askOn(session: ClientHttp2Session, headers: object, body?: string): Promise<Http2Answer> {
-  const stream = session.request({ ':path': '/op', ...headers }, { endStream: body === undefined })
-  stream.setEncoding('utf8').on('error', () => undefined)
-  const [answer] = await once(stream.end(body), 'response')
-  let text = ''
-  for await (const part of stream) text += part
-  return { headers: answer, text }
-}
-
-describe('HTTP/2, with the compatibility API of Node', () => {
-  afterEach(() => {
-    for (const close of opened.splice(0)) close()
-  })
-
-  it('keeps targets, every line of a field, and bodies that no header announces', async () => {
-    const session = await openSession(toNodeListener(createEcho()))
-    const read = await askOn(session, { ':path': '/op//a?b=%zz', authorization: 'GNAP a' })
-    expect(JSON.parse(read.text)).toMatchObject({ target: '/op//a?b=%zz', authorization: ['GNAP a'], body: '' })
-    const created = await askOn(session, { ':method': 'POST' }, '{}')
-    expect(created.headers).toMatchObject({ ':status': 200, 'content-type': 'application/json' })
-    expect(JSON.parse(created.text)).toMatchObject({ method: 'POST', body: '{}' })
-    const head = await askOn(session, { ':method': 'HEAD' })
-    expect([head.headers[':status'], head.text]).toEqual([200, ''])
-  })
-
-  it('EMB-1 ends the stream alone where a body is too large, and warns of nothing', async () => {
-    const warnings: unknown[] = []
-    const warned = (warning: unknown): void => void warnings.push(warning)
-    process.on('warning', warned)
-    const session = await openSession(toNodeListener(createEcho()))
-    const large = 'x'.repeat(500_000)
-    for (const length of [{}, { 'content-length': large.length }]) {
-      const { headers } = await askOn(session, { ':method': 'POST', ...length }, large)
-      expect(headers[':status']).toBe(413)
-    }
-    expect((await askOn(session, {})).headers[':status']).toBe(200)
-    process.off('warning', warned)
-    expect(warnings).toEqual([])
-  })
-
-  it('waits for the end of a stream, also where all that its head announces has come', async () => {
-    const session = await openSession(toNodeListener(createEcho()))
-    const stream = session.request({ ':path': '/op', ':method': 'POST', 'content-length': 2 })
-    const answers: unknown[] = []
-    stream.on('response', (headers) => answers.push(headers[':status']))
-    stream.write('{}')
-    expect((await askOn(session, { ':method': 'POST' }, '[]')).headers[':status']).toBe(200)
-    expect(answers).toEqual([])
-    stream.end()
-    await once(stream, 'response')
-    expect(answers).toEqual([200])
-  })
-
-  it('DIG-7 fails loudly behind a parser, which no header gives away', async () => {
-    const listener = toNodeListener(createEcho())
-    const session = await openSession(async (request, response) => {
-      await once(request.resume(), 'end')
-      listener(request, response)
-    })
-    expect((await askOn(session, { ':method': 'POST' }, '{}')).text).toBe('"fault"')
-    expect(JSON.parse((await askOn(session, { ':method': 'POST' })).text)).toMatchObject({ body: '' })
   })
 })
