@@ -52,13 +52,15 @@ function isQueued({ socket }: IncomingMessage, response: ServerResponse): boolea
 }
 
 /** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
-function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+function linesOf({ rawHeaders, httpVersionMajor }: IncomingMessage, name: string): readonly string[] {
   const lines: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const raw = rawHeaders[at]
     // Most names are told apart by their length.
     if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
   }
+  // HTTP/2 may send one line in parts (RFC 9113, 8.2.3).
+  if (name === 'cookie' && httpVersionMajor > 1 && lines.length > 1) return [lines.join('; ')]
   return lines
 }
 

@@ -67,6 +67,19 @@ describe('HTTP/2, with the compatibility API of Node', () => {
     expect(warnings).toEqual([])
   })
 
+  it('has the parts of a cookie field in one line, as HTTP/1.1 has them', async () => {
+    const session = await openSession(
+      toNodeListener({
+        owns: async () => true,
+        handle: async (request) => ({ status: 200, headers: {}, body: JSON.stringify(request.headerLines('cookie')) }),
+      }),
+    )
+    const ask = async (headers: object) => JSON.parse((await askOn(session, headers)).text)
+    expect(await ask({ cookie: ['session=a', 'theme=b'] })).toEqual(['session=a; theme=b'])
+    expect(await ask({ cookie: 'session=a' })).toEqual(['session=a'])
+    expect(await ask({})).toEqual([])
+  })
+
   it('waits for the end of a stream, also where all that its head announces has come', async () => {
     const session = await openSession(toNodeListener(createEcho()))
     const stream = session.request({ ':path': '/op', ':method': 'POST', 'content-length': 2 })
