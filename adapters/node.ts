@@ -26,8 +26,14 @@ export interface NodeListenerOptions {
  * A listener for `http.createServer` and `https.createServer`. With `next` it answers what `owns` says is its own and
  * passes on the rest; a request for which that cannot be determined, because the wallet's directory fails, is answered
  * here. If `source` throws, the connection is closed with that error. Also works with `http2` servers, though the types do
- * not say so. Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an
- * option is unknown or no function.
+ * not say so.
+ *
+ * A request with 1000 header lines or more is answered with 431; do not set `server.maxHeadersCount` below that, because
+ * Node 20 hides the lines above it. A pipelined request that changes something waits for the answers before it, and is not
+ * carried out if one of them ends the connection.
+ *
+ * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is
+ * unknown or no function.
  */
 export function toNodeListener(
   openPayments: Pick<OpenPayments, 'handle' | 'owns'>,

@@ -20,9 +20,10 @@ export interface ServeOptions<Peer extends readonly unknown[] = readonly unknown
 
 /**
  * A handler for `Deno.serve`, and the `fetch` of `Bun.serve`. With `next` it answers what `owns` says is its own and passes
- * on the rest; a request for which that cannot be determined, because the wallet's directory fails, is answered here.
- * Throws a `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is
- * unknown or no function.
+ * on the rest; a request for which that cannot be determined, because the wallet's directory fails, is answered here. If
+ * `source` throws, the handler rejects with that error, which Bun and Deno answer with 500. Throws a
+ * `ConfigurationError` if `openPayments` is missing, or is a promise that was not awaited, or if an option is unknown or no
+ * function.
  */
 export function serveHandler<Peer extends readonly unknown[]>(
   openPayments: Pick<OpenPayments, 'fetch' | 'owns'>,

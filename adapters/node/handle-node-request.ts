@@ -2,10 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
 
 /**
- * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node. `target`:
- * the raw target, even if a framework has changed `request.url`. `source`: where it came from, for the limits per source.
- * A body that a parser has read is taken from `rawBody`, if the host keeps it. One whose connection ends early counts
- * as too large.
+ * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node; never, if
+ * one before it on the same connection ends that. `target`: the raw target, even if a framework has changed
+ * `request.url`. `source`: where it came from, for the limits per source. A body that a parser has read is taken from
+ * `rawBody`, if the host keeps it. One whose connection ends early counts as too large.
  */
 export async function handleNodeRequest(
   openPayments: Pick<OpenPayments, 'handle'>,
@@ -14,6 +14,13 @@ export async function handleNodeRequest(
   target: string,
   source: string | undefined,
 ): Promise<void> {
+  if (request.rawHeaders.length >= 2 * MOST_LINES) {
+    return sendAnswer(request, response, { status: 431, headers: { connection: 'close' } }, false)
+  }
+  if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
+    if (isQueued(request, response)) await new Promise((resolve) => response.once('socket', resolve))
+    if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
+  }
   // Whether every byte has come, of which Node says so only later.
   let isWhole = false
   const onWhole = (): void => {
@@ -29,14 +36,31 @@ export async function handleNodeRequest(
   sendAnswer(request, response, answer, isWhole)
 }
 
+/** With so many lines or more, Node 20 and Deno drop some without a word: also the one that says how long a body is. */
+const MOST_LINES = 1000
+
+/**
+ * What changes nothing is answered out of turn: a client that sends several requests at once waits only for the slowest.
+ * What changes something waits for the answers before it (RFC 9112, 9.3.2): if one of them says that it is the last, the
+ * client takes the rest for not carried out (9.6).
+ */
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+
+/** Whether earlier answers are to be written first. A response that was made without a connection never gets a socket. */
+function isQueued({ socket }: IncomingMessage, response: ServerResponse): boolean {
+  return response.socket === null && socket.pending === false
+}
+
 /** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
-function linesOf({ rawHeaders }: IncomingMessage, name: string): readonly string[] {
+function linesOf({ rawHeaders, httpVersionMajor }: IncomingMessage, name: string): readonly string[] {
   const lines: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const raw = rawHeaders[at]
     // Most names are told apart by their length.
     if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
   }
+  // HTTP/2 may send one line in parts (RFC 9113, 8.2.3).
+  if (name === 'cookie' && httpVersionMajor > 1 && lines.length > 1) return [lines.join('; ')]
   return lines
 }
 
@@ -109,6 +133,8 @@ function sendAnswer(
   const sent: Record<string, string | number> = others
   // The host may have set one of its own for its session.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
+  // Of one connection with HTTP/1, and unknown to HTTP/2: Node warns of it.
+  if (request.httpVersionMajor > 1) delete sent['connection']
   if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
   const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
   // The rest of a body that nobody reads would have to be waited for before the next request.

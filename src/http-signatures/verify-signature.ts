@@ -12,7 +12,11 @@ import type { SignedMessage } from './signed-message.ts'
 export type { SignatureCandidate, SignatureRules } from './signature-candidate.ts'
 export type { SignedMessage } from './signed-message.ts'
 
-/** Fields of which a second line could be read by one party and signed by another. @spec SIG-32 */
+/**
+ * Fields of which a second line could be read by one party and signed by another. None of them has a comma: that is how
+ * a Fetch host joins lines.
+ * @spec SIG-32
+ */
 const SINGLE_FIELDS = ['authorization', 'content-type', 'content-length', 'host'] as const
 
 /**
@@ -25,7 +29,9 @@ export async function readSignatures(
   rules: SignatureRules,
   cryptography: Cryptography,
 ): Promise<{ readonly ok: true; readonly candidates: readonly SignatureCandidate[] } | Refusal> {
-  const repeated = SINGLE_FIELDS.find((name) => message.headerLines(name).length > 1)
+  const repeated = SINGLE_FIELDS.find((name) =>
+    message.headerLines(name).some((line, at) => at > 0 || line.includes(',')),
+  )
   if (repeated !== undefined) return refuse(`there is more than one ${repeated} line`)
   const read = readSignatureHeaders(message, rules.legacySyntax)
   if (!read.ok) return read

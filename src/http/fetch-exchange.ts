@@ -1,3 +1,4 @@
+import { invalidRequest } from '../errors/conditions.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import { toUtf8 } from '../protocol/identifiers.ts'
@@ -15,8 +16,20 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
       const line = request.headers.get(name)
       return line === null ? [] : [line]
     },
-    bytes: (limit) => (request.body === null ? new Uint8Array() : readBytes(request, request.body, limit)),
+    bytes(limit) {
+      const body = bodyOf(request)
+      return body === null ? new Uint8Array() : readBytes(request, body, limit)
+    },
     source,
+  }
+}
+
+/** Hono on Node finds out only here that what it made of `Host` is no URL. */
+function bodyOf(request: Request): Request['body'] {
+  try {
+    return request.body
+  } catch {
+    throw invalidRequest('the URL of this request is none')
   }
 }
 
@@ -35,7 +48,7 @@ export function toFetchResponse({ status, headers, body }: HttpResponse, method 
 }
 
 async function readBytes(
-  { bodyUsed }: Request,
+  { bodyUsed, headers }: Request,
   body: ReadableStream<Uint8Array>,
   limit: number,
 ): Promise<Uint8Array | undefined> {
@@ -44,20 +57,18 @@ async function readBytes(
       'the request body was read before openPayments.fetch(request): call it first, or keep a copy with request.clone()',
     )
   }
+  // What is not read stays locked, and is not cancelled: Deno would take in the rest of it, however long that is.
   const reader = body.getReader()
+  if (Number(headers.get('content-length')) > limit) return undefined
   const chunks: Uint8Array[] = []
   let length = 0
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
       length += part.value.length
-      if (length > limit) break
+      if (length > limit) return undefined
       chunks.push(part.value)
     }
   } catch {
-    return undefined
-  }
-  if (length > limit) {
-    reader.cancel().catch(() => undefined)
     return undefined
   }
   return joinBytes(chunks, length)

@@ -64,6 +64,34 @@ async function orderedPayment(mount: (openPayments: Mounted) => RequestListener)
   return { wallet, ledger, port, order, holding, release, answer, outcomes }
 }
 
+describe.each(HOSTS)('an order to %s behind a request of the same connection', (_, mount) => {
+  const refused = (head: string, body: string) => `${head} HTTP/1.1\r\nHost: test\r\n${body}`
+  it.each([
+    ['is too large', refused('POST /quotes', `Content-Length: 70000\r\n\r\n${'x'.repeat(70_000)}`), 413],
+    ['is encoded', refused('POST /quotes', 'Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}'), 415],
+  ])('that %s, which ends the connection, is not carried out, and may come again', async (_what, before, status) => {
+    const { wallet, ledger, port, order, release, answer, outcomes } = await orderedPayment(mount)
+    release.reach()
+    const text = await receive(send(port, before + textOf(order)))
+    expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close`, 'i'))
+    await wallet.openPayments.drain()
+    expect(outcomes()).toMatchObject([{ status }])
+    expect(await ledger.balance('alice')).toMatchObject({ total: 1000n, held: 0n })
+    expect(await answer()).toMatch(/^HTTP\/1\.1 201 /)
+    await wallet.openPayments.drain()
+    expect(await ledger.balance('alice')).toMatchObject({ total: 750n, held: 0n })
+  })
+
+  it('that is answered is carried out, and answered after it', async () => {
+    const { port, order, release } = await orderedPayment(mount)
+    release.reach()
+    const text = await receive(
+      send(port, `GET /alice HTTP/1.1\r\nHost: test\r\n\r\n${textOf(order, ['connection: close'])}`),
+    )
+    expect(text).toMatch(/^HTTP\/1\.1 200 [\s\S]*HTTP\/1\.1 201 /)
+  })
+})
+
 describe.each(HOSTS)('a client of %s that goes away', (_, mount) => {
   it.each([
     ['before the body that it announced', 0],

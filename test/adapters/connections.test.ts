@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { type ClientHttp2Session, connect, createServer, type IncomingHttpHeaders } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { describe, expect, it, vi } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import type { HttpRequest, HttpResponse } from '../../src/index.ts'
 import { createEcho, ECHO_LIMIT, receive, send, testServers } from './echo.ts'
@@ -58,7 +58,7 @@ describe('a connection that is kept', () => {
     expect(text).not.toContain('/op/next')
   })
 
-  it('has requests that came at once answered in their order, each with its own body', async () => {
+  it('has reads that came at once begun at once, and answered in their order', async () => {
     let begun = 0
     const echo = createEcho()
     const finished: (() => void)[] = []
@@ -74,15 +74,93 @@ describe('a connection that is kept', () => {
         },
       }),
     )
-    const requests = [1, 2, 3].map((n) => `POST /op/${n} HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\n\r\n${n}`)
-    const socket = send(port, requests.join(''))
-    const text = await receiveUntil(socket, '"body":"3"')
-    expect([...text.matchAll(/"target":"\/op\/(\d)"[^}]*"body":"(\d)"/g)].map(([, a, b]) => [a, b])).toEqual([
-      ['1', '1'],
-      ['2', '2'],
-      ['3', '3'],
-    ])
+    const socket = send(
+      port,
+      ['GET', 'OPTIONS', 'GET'].map((method, n) => `${method} /op/${n} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''),
+    )
+    const text = await receiveUntil(socket, '"target":"/op/2"')
+    expect([...text.matchAll(/"target":"\/op\/(\d)"/g)].map(([, n]) => n)).toEqual(['0', '1', '2'])
     socket.destroy()
+  })
+
+  it('has changes that came at once carried out one after the other, each with its own body, and warns of nothing', async () => {
+    const warnings: unknown[] = []
+    const warned = (warning: unknown): void => void warnings.push(warning)
+    process.on('warning', warned)
+    let running = 0
+    let most = 0
+    const echo = createEcho()
+    const port = await listen(
+      toNodeListener({
+        ...echo,
+        async handle(request) {
+          running += 1
+          most = Math.max(most, running)
+          await new Promise((resolve) => setImmediate(resolve))
+          const answer = await echo.handle(request)
+          running -= 1
+          return answer
+        },
+      }),
+    )
+    const numbers = Array.from({ length: 30 }, (_, n) => String(n + 10))
+    const requests = numbers.map((n) => `POST /op/${n} HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n${n}`)
+    const socket = send(port, requests.join(''))
+    const text = await receiveUntil(socket, '"body":"39"')
+    const seen = [...text.matchAll(/"target":"\/op\/(\d+)"[^}]*"body":"(\d+)"/g)].map(([, a, b]) => [a, b])
+    expect(seen).toEqual(numbers.map((n) => [n, n]))
+    process.off('warning', warned)
+    expect([most, warnings]).toEqual([1, []])
+    socket.destroy()
+  })
+
+  it.each([
+    ['that the host has answered before its turn', (response: ServerResponse) => response.end('no'), '/op/next'],
+    ['that the host has given up', (response: ServerResponse) => response.destroy(), ''],
+  ])('carries out no change %s', async (_, giveUp, next) => {
+    const handled: string[] = []
+    const echo = createEcho()
+    let goOn = (): void => undefined
+    const isSecond = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const listener = toNodeListener({
+      ...echo,
+      async handle(request) {
+        handled.push(request.target)
+        if (request.target === '/op/slow') await isSecond
+        return echo.handle(request)
+      },
+    })
+    const port = await listen((request, response) => {
+      listener(request, response)
+      if (request.url !== '/op/second') return
+      giveUp(response)
+      goOn()
+    })
+    const requests = ['GET /op/slow', 'POST /op/second', 'GET /op/next']
+    const [first, second, third] = requests.map((line) => `${line} HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n`)
+    const text = await receive(send(port, `${first}\r\n${second}\r\n${third}Connection: close\r\n\r\n`))
+    expect(text).toContain('"target":"/op/slow"')
+    expect(text).toContain(next)
+    expect(handled).not.toContain('/op/second')
+  })
+
+  it('carries out no change on a connection that takes no answer any more', async () => {
+    let handled = 0
+    const listener = toNodeListener({
+      ...createEcho(),
+      async handle() {
+        handled += 1
+        return { status: 204, headers: {} }
+      },
+    })
+    const port = await listen((request, response) => {
+      request.socket.end()
+      listener(request, response)
+    })
+    expect(await receive(send(port, 'POST /op HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{}'))).toBe('')
+    expect(handled).toBe(0)
   })
 
   it('holds no listener of a request that is over', async () => {
@@ -133,89 +211,5 @@ describe('a connection that is kept', () => {
     await vi.waitUntil(() => received > asked * body.length, 10_000)
     expect(begun).toBe(asked)
     socket.destroy()
-  })
-})
-
-/** A session of HTTP/2 with a server, and a way to ask on it. */
-async function openSession(listener: ReturnType<typeof toNodeListener>) {
-  // The compatibility API gives the same objects under other types.
-  const server = createServer(listener as never).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  opened.push(() => {
-    session.destroy()
-    server.close()
-  })
-  return session
-}
-
-const opened: (() => void)[] = []
-
-interface Http2Answer {
-  readonly headers: IncomingHttpHeaders & { readonly ':status'?: number }
-  readonly text: string
-}
-
-async function askOn(session: ClientHttp2Session, headers: object, body?: string): Promise<Http2Answer> {
-  const stream = session.request({ ':path': '/op', ...headers }, { endStream: body === undefined })
-  stream.setEncoding('utf8').on('error', () => undefined)
-  const [answer] = await once(stream.end(body), 'response')
-  let text = ''
-  for await (const part of stream) text += part
-  return { headers: answer, text }
-}
-
-describe('HTTP/2, with the compatibility API of Node', () => {
-  afterEach(() => {
-    for (const close of opened.splice(0)) close()
-  })
-
-  it('keeps targets, every line of a field, and bodies that no header announces', async () => {
-    const session = await openSession(toNodeListener(createEcho()))
-    const read = await askOn(session, { ':path': '/op//a?b=%zz', authorization: 'GNAP a' })
-    expect(JSON.parse(read.text)).toMatchObject({ target: '/op//a?b=%zz', authorization: ['GNAP a'], body: '' })
-    const created = await askOn(session, { ':method': 'POST' }, '{}')
-    expect(created.headers).toMatchObject({ ':status': 200, 'content-type': 'application/json' })
-    expect(JSON.parse(created.text)).toMatchObject({ method: 'POST', body: '{}' })
-    const head = await askOn(session, { ':method': 'HEAD' })
-    expect([head.headers[':status'], head.text]).toEqual([200, ''])
-  })
-
-  it('EMB-1 ends the stream alone where a body is too large, and warns of nothing', async () => {
-    const warnings: unknown[] = []
-    const warned = (warning: unknown): void => void warnings.push(warning)
-    process.on('warning', warned)
-    const session = await openSession(toNodeListener(createEcho()))
-    const large = 'x'.repeat(500_000)
-    for (const length of [{}, { 'content-length': large.length }]) {
-      const { headers } = await askOn(session, { ':method': 'POST', ...length }, large)
-      expect(headers[':status']).toBe(413)
-    }
-    expect((await askOn(session, {})).headers[':status']).toBe(200)
-    process.off('warning', warned)
-    expect(warnings).toEqual([])
-  })
-
-  it('waits for the end of a stream, also where all that its head announces has come', async () => {
-    const session = await openSession(toNodeListener(createEcho()))
-    const stream = session.request({ ':path': '/op', ':method': 'POST', 'content-length': 2 })
-    const answers: unknown[] = []
-    stream.on('response', (headers) => answers.push(headers[':status']))
-    stream.write('{}')
-    expect((await askOn(session, { ':method': 'POST' }, '[]')).headers[':status']).toBe(200)
-    expect(answers).toEqual([])
-    stream.end()
-    await once(stream, 'response')
-    expect(answers).toEqual([200])
-  })
-
-  it('DIG-7 fails loudly behind a parser, which no header gives away', async () => {
-    const listener = toNodeListener(createEcho())
-    const session = await openSession(async (request, response) => {
-      await once(request.resume(), 'end')
-      listener(request, response)
-    })
-    expect((await askOn(session, { ':method': 'POST' }, '{}')).text).toBe('"fault"')
-    expect(JSON.parse((await askOn(session, { ':method': 'POST' })).text)).toMatchObject({ body: '' })
   })
 })

@@ -113,6 +113,28 @@ describe('a body that something in front has touched', () => {
   })
 })
 
+describe('what stands behind more lines than Node shows', () => {
+  it.each([
+    ['a second line', 'Authorization: GNAP b\r\n\r\n'],
+    ['the length of a body', 'Content-Length: 2\r\n\r\n{}'],
+  ])('SIG-32 DIG-8 hides nothing: %s', async (_, rest) => {
+    const echo = createEcho()
+    const handled: string[] = []
+    const handle: typeof echo.handle = (request) => {
+      handled.push(request.target)
+      return echo.handle(request)
+    }
+    const port = await listen(toNodeListener({ ...echo, handle }))
+    const request = (lines: number): string =>
+      `GET /op/${lines} HTTP/1.1\r\nHost: test\r\nAuthorization: GNAP a\r\n${'a:\r\n'.repeat(lines)}`
+    for (const lines of [1000, 1050, 2100]) {
+      expect(await receive(send(port, request(lines) + rest))).toMatch(/^HTTP\/1\.1 431 [\s\S]*connection: close/i)
+    }
+    expect(await receive(send(port, `${request(900)}Connection: close\r\n\r\n`))).toMatch(/^HTTP\/1\.1 200 /)
+    expect(handled).toEqual(['/op/900'])
+  })
+})
+
 describe('the length of a body', () => {
   it('may be waited for with Expect: 100-continue', async () => {
     const port = await listen(toNodeListener(createEcho()))

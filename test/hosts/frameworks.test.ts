@@ -1,4 +1,5 @@
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { serve } from '@hono/node-server'
@@ -143,6 +144,27 @@ describe.each(FRAMEWORKS)('$name', ({ start }) => {
 })
 
 describe('Hono', () => {
+  it.each(['999.999.999.999', 'xn--a', '1.2.3.4.5'])(
+    'SIG-29 refuses what comes with a Host of %s, of which it can make no URL',
+    async (host) => {
+      const { openPayments, events } = await testWallet()
+      const app = new Hono().mount('/', (request) => openPayments.fetch(request), { replaceRequest: false })
+      const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0, overrideGlobalObjects: false })
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      for (const [method, path, body] of [
+        ['GET', '/alice'],
+        ['POST', '/quotes', '{}'],
+      ]) {
+        const asked = request({ host: '127.0.0.1', port, path, method, headers: { host }, agent: false })
+        const [answer] = await once(asked.end(body), 'response')
+        expect(answer.statusCode).toBe(400)
+      }
+      expect(events.filter(({ type }) => type === 'fault')).toEqual([])
+      server.close()
+    },
+  )
+
   it('DIG-7 fails loudly where a middleware has read the body before', async () => {
     const { openPayments, events } = await testWallet()
     const app = new Hono()

@@ -101,6 +101,9 @@ describe('the message', () => {
       const covered = LINES.map((line) => (line[0] === `"${name}"` ? ([line[0], value] as const) : line))
       const headers = { ...HEADERS, [name]: [lines[0], lines[0]] }
       expect(await judge(signByHand({ headers, lines: covered }))).toBe(`there is more than one ${name} line`)
+      // As a Fetch host shows them.
+      const joined = { ...HEADERS, [name]: [value] }
+      expect(await judge(signByHand({ headers: joined, lines: covered }))).toBe(`there is more than one ${name} line`)
     },
   )
 

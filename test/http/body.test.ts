@@ -155,15 +155,21 @@ describe('the body of a request', () => {
     }
   })
 
-  it('DIG-8 is refused on GET by its length, where a Fetch host does not show it', async () => {
-    const wallet = await authWallet()
-    const { value: token } = (await wallet.ask(PLAIN_REQUEST)).body.access_token
-    const alter = (request: InMemoryRequest): HttpRequest => ({ ...request, bytes: async () => new Uint8Array() })
-    const refusal = await wallet.expectRefusal(400, 'invalid_request', () =>
-      wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token, json: {}, alter }),
-    )
-    expect(refusal.body.error.description).toBe('this request takes no body')
-  })
+  it.each(['2', '2, 2', '+2'])(
+    'DIG-8 is refused on GET by its length of %s, where a Fetch host does not show it',
+    async (length) => {
+      const wallet = await authWallet()
+      const { value: token } = (await wallet.ask(PLAIN_REQUEST)).body.access_token
+      const alter = (request: InMemoryRequest): HttpRequest => ({
+        ...alterRequest(request, { headers: { 'content-length': [length] } }),
+        bytes: async () => new Uint8Array(),
+      })
+      const refusal = await wallet.expectRefusal(400, 'invalid_request', () =>
+        wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token, json: {}, alter }),
+      )
+      expect(refusal.body.error.description).toBe('this request takes no body')
+    },
+  )
 
   it.each([
     ['no media type', []],
