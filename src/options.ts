@@ -18,7 +18,7 @@ import type { Ledger } from './ports/ledger.ts'
 import type { PaymentMethod } from './ports/payment-method.ts'
 import type { Pricing } from './ports/pricing.ts'
 import type { RemoteReceivers } from './ports/remote-receivers.ts'
-import type { Lifetimes, Policies, RequestLimits } from './ports/settings.ts'
+import type { Lifetimes, Policies, RequestLimits, SomeOf } from './ports/settings.ts'
 import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
 import { isAppScheme } from './protocol/finish.ts'
@@ -66,9 +66,9 @@ export interface OpenPaymentsOptions {
   readonly onEvent?: OnEvent
   /** Lifetimes, sizes and open choices; each has a default, which `undefined` means, too. */
   readonly settings?: {
-    readonly lifetimes?: Partial<Lifetimes>
-    readonly limits?: Partial<RequestLimits>
-    readonly policies?: Partial<Policies>
+    readonly lifetimes?: SomeOf<Lifetimes> | undefined
+    readonly limits?: SomeOf<RequestLimits> | undefined
+    readonly policies?: SomeOf<Policies> | undefined
   }
 }
 
@@ -191,7 +191,7 @@ function refuseHiddenEndpoints(name: string, url: string, other: string): void {
 function withDefaults<T extends object>(
   name: string,
   defaults: T,
-  given: Partial<T> = {},
+  given: SomeOf<T> = {},
   withoutDefault: readonly string[] = [],
 ): T {
   requireObject(name, given)

@@ -105,3 +105,6 @@ export interface Policies {
   /** Prefix of the ILP addresses given out if no payment method is configured. Default `test.local`. */
   readonly localIlpPrefix: string
 }
+
+/** Some of the settings; the others, and those that are `undefined`, have their defaults. */
+export type SomeOf<T> = { readonly [K in keyof T]?: T[K] | undefined }

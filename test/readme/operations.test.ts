@@ -9,7 +9,7 @@ const blocks = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) =
 
 it('the page for the person on call shows what is not over, and hurries it', async () => {
   const [unfinished = '', events = '', receipts = '', outgoing = '', incoming = '', hurry = ''] = blocks
-  expect(blocks).toHaveLength(8)
+  expect(blocks).toHaveLength(9)
   const handle = await openSqlite(':memory:')
   const books = memoryLedger({
     accounts: [
@@ -67,5 +67,46 @@ it('the page for the person on call shows what is not over, and hurries it', asy
   ])
   expect(await books.balance('bob')).toMatchObject({ total: 7n })
   expect(await books.balance('alice')).toMatchObject({ total: 93n, held: 0n })
+  handle.close()
+})
+
+it('what a process took up whose clock was ahead is due again once the clocks are right', async () => {
+  const afterwards = blocks.find((sql) => sql.startsWith('UPDATE') && sql.includes('op_event')) ?? ''
+  const handle = await openSqlite(':memory:')
+  const books = memoryLedger({
+    accounts: [
+      { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
+      { account: 'bob', assetCode: 'USD', assetScale: 2 },
+    ],
+  })
+  let isAway = true
+  const told: string[] = []
+  const wallet = await testWallet({
+    storage: sqliteStorage(handle),
+    ledger: { ...books, credit: async (credit) => (isAway ? Promise.reject(new Error('away')) : books.credit(credit)) },
+    onEvent: async (event) => {
+      if (!('id' in event)) return
+      if (isAway) throw new Error('the host is away')
+      told.push(event.type)
+    },
+  })
+  const { payment } = await incomingPayment(wallet)
+  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('7') }
+  await wallet.send('POST', `${BASE}/outgoing-payments`, { token: await spendingToken(wallet), json })
+  await wallet.openPayments.drain()
+  const [day, twoHours] = [24 * 3_600_000, 2 * 3_600_000]
+  wallet.clock.advance(day)
+  expect(await wallet.openPayments.recover()).toBeGreaterThan(0)
+  await wallet.openPayments.drain()
+  wallet.clock.advance(-day)
+
+  isAway = false
+  wallet.clock.advance(twoHours)
+  expect(await wallet.openPayments.recover()).toBe(0)
+  handle.exec(afterwards.replaceAll('1800000000000', String(wallet.clock.now() + twoHours)))
+  expect(await wallet.openPayments.recover()).toBeGreaterThan(0)
+  await wallet.openPayments.drain()
+  expect(await books.balance('bob')).toMatchObject({ total: 7n })
+  expect(told).toEqual(expect.arrayContaining(['incoming_payment.created', 'outgoing_payment.completed']))
   handle.close()
 })

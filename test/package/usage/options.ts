@@ -57,6 +57,11 @@ export function refusesMisspellings(): void {
   createOpenPayments({ ...options, settings: { lifetimes: { quoteSeconds: '60' } } })
 }
 
+/** A setting that is `undefined`, as from an environment, has its default. */
+export function takesUndefinedSettings(quoteSeconds: number | undefined): void {
+  createOpenPayments({ ...options, settings: { lifetimes: { quoteSeconds }, limits: undefined } })
+}
+
 /** Money never leaves without its owner, whatever a host configures. */
 export function neverWithoutInteraction(): void {
   createOpenPayments({ ...options, settings: { policies: { withoutInteraction: ['quote'] } } })
