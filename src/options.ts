@@ -33,7 +33,10 @@ export interface OpenPaymentsOptions {
   readonly resourceServer: string
   /** Origin under which the wallet addresses live. Default: the origin of `resourceServer`. */
   readonly walletAddressServer?: string
-  /** Secrets of at least 32 characters, without white space at their ends; the first signs, the others still verify. Generate one with `openssl rand -base64 32`. */
+  /**
+   * Secrets of at least 32 characters, without white space at their ends; the first signs, the others still verify. Generate one
+   * with `openssl rand -base64 32`.
+   */
   readonly secrets: readonly string[]
   /** Where grants and payments are kept: `sqliteStorage`, `postgresStorage`, or your own. */
   readonly storage: Storage
@@ -139,12 +142,10 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   const policies = withDefaults('settings.policies', POLICIES, settings.policies, ['clientWalletAddress'])
   for (const [name, value] of Object.entries(lifetimes))
     requirePositive(`settings.lifetimes.${name}`, value, MOST_SECONDS[name] ?? CENTURY_SECONDS)
-  for (const [name, value] of Object.entries(limits))
-    requirePositive(
-      `settings.limits.${name}`,
-      value,
-      MOST_SECONDS[name] ?? (name.endsWith('Seconds') ? DAY_SECONDS : undefined),
-    )
+  for (const [name, value] of Object.entries(limits)) {
+    const most = name.endsWith('Seconds') ? DAY_SECONDS : undefined
+    requirePositive(`settings.limits.${name}`, value, MOST_SECONDS[name] ?? most)
+  }
   // Whoever is at a payment must not lose it to recovery: under one lease the ledger is waited for four times at most, for a
   // hold in the request and three repeats, or for three credits and the settlement; and then something is committed.
   if (limits.leaseSeconds < limits.holdSeconds * 5) {

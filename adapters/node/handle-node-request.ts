@@ -14,7 +14,7 @@ export async function handleNodeRequest(
   target: string,
   source: string | undefined,
 ): Promise<void> {
-  if (request.rawHeaders.length >= 2 * MOST_LINES) {
+  if (request.rawHeaders.length >= 2 * TOO_MANY_LINES) {
     return sendAnswer(request, response, { status: 431, headers: { connection: 'close' } }, false)
   }
   if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
@@ -37,7 +37,7 @@ export async function handleNodeRequest(
 }
 
 /** With so many lines or more, Node 20 and Deno drop some without a word: also the one that says how long a body is. */
-const MOST_LINES = 1000
+const TOO_MANY_LINES = 1000
 
 /**
  * What changes nothing is answered out of turn: a client that sends several requests at once waits only for the slowest.

@@ -66,6 +66,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
         })
         return 'committed'
       } catch (error) {
+        // Without conflicts it is another commit's: SQLite could not undo that one alone, and all of the turn are undone.
         if (error !== CONFLICT || conflicts.length === 0) throw error
         return { conflicts }
       }

@@ -29,7 +29,7 @@ function bodyOf(request: Request): Request['body'] {
   try {
     return request.body
   } catch {
-    throw invalidRequest('the URL of this request is none')
+    throw invalidRequest('this request has no valid URL')
   }
 }
 

@@ -130,7 +130,7 @@ const PRICE_MEMBERS: readonly string[] = ['rate', 'fee'] satisfies (keyof Price)
 const FEE_MEMBERS: readonly string[] = ['basisPoints', 'fixed'] satisfies (keyof NonNullable<Price['fee']>)[]
 
 /** Without this, a misspelt fee would silently be none. */
-function refuseUnknown(name: string, given: object, known: readonly string[]): void {
+function refuseMisspelt(name: string, given: object, known: readonly string[]): void {
   const unknown = Object.keys(given).find((member) => !known.includes(member))
   if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
 }
@@ -139,12 +139,12 @@ async function termsOf(context: Context, request: PriceRequest): Promise<Terms |
   const price = await askPrice(context, request)
   if (price === undefined) return undefined
   const { from, to, rate, given } = price
-  refuseUnknown('price', given, PRICE_MEMBERS)
+  refuseMisspelt('price', given, PRICE_MEMBERS)
   const fee = given.fee ?? {}
   // No list, promise or number has members to misspell, nor any that is a fee.
   if (Object.prototype.toString.call(fee) !== '[object Object]')
     throw new TypeError('Pricing.price gave a fee that is not an object')
-  refuseUnknown('fee', fee, FEE_MEMBERS)
+  refuseMisspelt('fee', fee, FEE_MEMBERS)
   const { basisPoints = 0, fixed = 0n } = fee
   if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints >= 10_000)
     throw new TypeError('Pricing.price gave a fee whose basisPoints are not an integer from 0 to 9999')

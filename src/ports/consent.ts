@@ -13,8 +13,8 @@ export interface ConsentInterval {
    */
   readonly phase: 'ahead' | 'current' | 'over'
   /**
-   * Start of the first window, in milliseconds since 1970. If `windows` is absent: of the current window; of the first, before it
-   * begins; of the last, once it is over. Counted back from an end it may lie before the year 1.
+   * Start of the first window, in milliseconds since 1970. If `windows` is absent: of the current window; of the first, before
+   * it begins; of the last, once it is over. Counted back from an end it may lie before the year 1.
    */
   readonly startsAt: number
   /** End of the last window, in milliseconds since 1970; absent if they never end. */
@@ -118,8 +118,9 @@ export type DecidedInteraction =
 
 /**
  * What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. Each call rejects with
- * `TypeError` if `walletAddresses` is not a list of canonical wallet addresses or `session` is not a
- * non-empty string, and otherwise if the storage or a secret that it needs is unavailable; `approve` also if the directory fails. The same call may then succeed later.
+ * `TypeError` if `walletAddresses` is not a list of canonical wallet addresses or `session` is not a non-empty string, and
+ * otherwise if the storage or a secret that it needs is unavailable; `approve` also if the directory fails. The same call may
+ * then succeed later.
  */
 export interface Interactions {
   /** Opens an interaction for its owner's session, or shows it to that session again. Nobody else can open it. */

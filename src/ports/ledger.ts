@@ -38,8 +38,8 @@ export interface Hold {
 }
 
 /**
- * Takes held money: `amount`, at least one unit, leaves the account; `fee` of it, which may be 0, stays with the wallet. `id` and
- * asset are the hold's.
+ * Takes held money: `amount`, at least one unit, leaves the account; `fee` of it, which may be 0, stays with the wallet.
+ * `id` and asset are the hold's.
  */
 export interface Settlement {
   readonly id: string

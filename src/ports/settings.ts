@@ -35,7 +35,8 @@ export interface RequestLimits {
    * reading an account of the ledger. For a receiver on another server, all of these and that server share it; the hold may
    * take half as long again. So such an answer takes at most 1.5 × `holdSeconds`, plus the storage and the directory:
    * `walletAddresses.find` has `holdSeconds` to itself, each time it is called. Whatever this says, reading a receiver on
-   * another server ends after 3 seconds, and `ilp` looks for the rate to it for 2.5. Default 3.
+   * another server ends after 3 seconds, and `ilp` looks for the rate to it for 2.5. Default 3; at most a fifth of
+   * `leaseSeconds`.
    */
   readonly holdSeconds: number
   /** How long a commit is retried against concurrent writers. Default 3. */

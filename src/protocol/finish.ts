@@ -36,7 +36,10 @@ const WITH_HOST = /^https?:\/\/[^/]/i
 /** Schemes that run or read something in place of going somewhere. @spec INT-6 */
 const FORBIDDEN_SCHEMES: readonly string[] = ['javascript', 'data', 'file', 'blob', 'vbscript']
 
-/** Whether an embedder may list a scheme as that of an app: in lower case, and none that is forbidden or needs no listing. @spec INT-6 */
+/**
+ * Whether a wallet may list a scheme as that of an app: in lower case, and none that is forbidden or needs no listing.
+ * @spec INT-6
+ */
 export function isAppScheme(scheme: unknown): boolean {
   if (typeof scheme !== 'string' || !/^[a-z][a-z0-9+.-]*$/.test(scheme)) return false
   return ![...FORBIDDEN_SCHEMES, 'http', 'https'].includes(scheme)

@@ -120,8 +120,8 @@ function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
 }
 
 /**
- * A key that has expired may still be there, and is used anew. The answer is JSON, which has no member that is undefined; nor
- * has every database.
+ * A key that has expired may still be there, and is used anew. Members that are undefined are left out: JSON has none, and
+ * some databases refuse them.
  */
 function keepAnswerChange(
   context: Context,

@@ -22,7 +22,7 @@ const ALIKE: readonly string[] = [
   ...[longText(261, 'a'), longText(261, 'b'), longText(261, 'B'), longText(260, '')],
 ]
 
-/** A transfer is named by the wallet, in up to 256 characters: 517 code units of UTF-16 with the prefix, 1,029 bytes of UTF-8. */
+/** The wallet names a transfer, in up to 256 characters: with the prefix 517 code units of UTF-16, 1,029 bytes of UTF-8. */
 const LONGEST: readonly string[] = ['\u{1f600}', '\u{1f601}'].map((end) => `rail:${'\u{1f600}'.repeat(255)}${end}`)
 
 /** What the store promises of ids: one that it does not have is never taken for another one. */

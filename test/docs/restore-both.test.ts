@@ -7,11 +7,9 @@ import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import { BASE, incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
 import { loggedLedger } from './logged-ledger.ts'
 import { codeBlocksOf } from './markdown.ts'
-import { copyOf, openLedger, openWallet, order, reconcileNow } from './restored-wallet.ts'
+import { copyOf, lastSegment, openLedger, openWallet, order, reconcileNow } from './restored-wallet.ts'
 
 // What docs/production.md says of a storage and a ledger that were restored to one moment.
-
-const last = (url: string): string => url.split('/').at(-1) ?? ''
 
 /** One file with both, restored to before Alice paid 5.00 to Bob, and a peer 3.00; and the log of what the ledger did. */
 async function restoredTogether() {
@@ -79,8 +77,8 @@ it('the log of the ledger makes the ledger ahead again, and the first table does
   const noted = [id, ...credits]
   const found = await reconcileNow(wallet, backup)
   expect(found.toSorted()).toEqual(noted.map((one) => `${one}: held or booked for no payment`).toSorted())
-  expect(await received(last(within.id), usdAmount(500n), credits[0] ?? '')).toMatchObject({ accepted: 500n })
-  expect(await received(last(fromPeer.id), usdAmount(300n), credits[1] ?? '')).toMatchObject({ accepted: 300n })
+  expect(await received(lastSegment(within.id), usdAmount(500n), credits[0] ?? '')).toMatchObject({ accepted: 500n })
+  expect(await received(lastSegment(fromPeer.id), usdAmount(300n), credits[1] ?? '')).toMatchObject({ accepted: 300n })
   books.correct(-300n)
   expect(await reconcileNow(wallet, backup, { noted })).toEqual([])
   expect(await restored.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
@@ -95,7 +93,7 @@ it('without that log a person books what a peer says it has sent', async () => {
   const id = crypto.randomUUID().replaceAll('-', '')
   const counterparty = { kind: 'rail', method: 'ilp', address: 'test.peer/USD/2' } as const
   expect(await restored.credit({ id, account: 'bob', amount: usdAmount(300n), counterparty })).toEqual({ ok: true })
-  expect(await received(last(fromPeer.id), usdAmount(300n), id)).toMatchObject({ ok: true, accepted: 300n })
+  expect(await received(lastSegment(fromPeer.id), usdAmount(300n), id)).toMatchObject({ ok: true, accepted: 300n })
   books.correct(-300n)
   expect(await restored.balance('bob')).toMatchObject({ total: 300n })
   expect(await receivedOf(fromPeer.id)).toBe('300')

@@ -6,6 +6,7 @@ import { incomingPayment, spendingToken, usd, usdAmount } from '../support/test-
 import {
   copyOf,
   endingBefore,
+  lastSegment,
   openElsewhere,
   openLedger,
   openWallet,
@@ -17,8 +18,6 @@ import {
 } from './restored-wallet.ts'
 
 // What docs/production.md says of a storage that is behind its ledger: what its money comes to, step by step.
-
-const last = (url: string): string => url.split('/').at(-1) ?? ''
 
 const FOR_NO_PAYMENT = 'held or booked for no payment'
 
@@ -53,7 +52,7 @@ describe('a hold that the storage has forgotten', () => {
     ])
 
     expect(await ledger.settle({ id, amount: usdAmount(500n), fee: usdAmount(0n) })).toEqual({ ok: true })
-    const told = await wallet.openPayments.incomingPayments.received(last(payment.id), usdAmount(500n), credit)
+    const told = await wallet.openPayments.incomingPayments.received(lastSegment(payment.id), usdAmount(500n), credit)
     expect(told).toEqual({ ok: true, accepted: 500n, excess: 0n })
     expect(await reconcileNow(wallet, books, { noted: [id, credit] })).toEqual([])
     expect(await ledger.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
@@ -140,12 +139,16 @@ it('a storage that is behind has its accounts with peers set right by `settled`:
   for (let sequence = 10n; sequence < 20n; sequence++) await bringTo(restored, 100n, sequence)
   expect(await restored.owed()).toBe(1000n)
 
-  const found = await reconcileNow(restored.wallet, books, { received: receivedIn(backup) })
+  const found = await reconcileNow(restored.wallet, books, { received: await receivedIn(backup) })
   expect(found.length).toBe(2)
   expect(found.every((line) => line.endsWith(FOR_NO_PAYMENT))).toBe(true)
   const entries = (await ledger.entries('bob')).filter(({ amount }) => amount === 600n)
   const [{ transfer: credit = '' } = {}] = entries
-  const told = await restored.wallet.openPayments.incomingPayments.received(last(payment.id), usdAmount(600n), credit)
+  const told = await restored.wallet.openPayments.incomingPayments.received(
+    lastSegment(payment.id),
+    usdAmount(600n),
+    credit,
+  )
   expect(told).toEqual({ ok: true, accepted: 600n, excess: 0n })
 })
 

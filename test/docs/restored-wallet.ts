@@ -5,8 +5,10 @@ import type { AuditedPayment, Ledger, OpenPayments } from 'open-payments-server'
 import { ilp } from 'open-payments-server/ilp'
 import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
+import type { Pool } from 'pg'
 import { expect, onTestFinished } from 'vitest'
 import { reconcileAll } from '../examples/nightly.ts'
+import { readReceived } from '../examples/read-received.ts'
 import { readSqliteBooks } from '../examples/read-sqlite-books.ts'
 import type { Received } from '../examples/reconcile.ts'
 import { PEER, peerRequest, TOKEN } from '../ilp/receiver-world.ts'
@@ -97,7 +99,11 @@ export async function order(wallet: TestWallet, token: string, incomingPayment: 
   const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
   expect(created.status).toBe(201)
   await wallet.openPayments.drain()
-  return created.body.id.split('/').at(-1) ?? ''
+  return lastSegment(created.body.id)
+}
+
+export function lastSegment(url: string): string {
+  return url.split('/').at(-1) ?? ''
 }
 
 /** Step by step until nothing is due. */
@@ -125,26 +131,7 @@ export function reconcileNow(
   return reconcileAll(openPayments, [ALICE, BOB], readBooks, NOTHING_IN_FLIGHT, async () => received, new Set(noted))
 }
 
-interface ReceiptRow {
-  readonly id: string
-  readonly state: string
-  readonly payee_account: string
-  readonly amount_value: string
-  readonly amount_asset_code: string
-  readonly amount_asset_scale: number
-  readonly created_at: number
-  readonly rail_account_id: string
-}
-
-/** As `readReceived` of docs/reconciliation.md, from SQLite. */
-export function receivedIn(storage: SqliteHandle): readonly Received[] {
-  const rows = storage.prepare('SELECT * FROM op_receipt WHERE payee_account IS NOT NULL').all() as ReceiptRow[]
-  return rows.map((row) => ({
-    id: row.id,
-    state: row.state,
-    payeeAccount: row.payee_account,
-    amount: { value: row.amount_value, assetCode: row.amount_asset_code, assetScale: row.amount_asset_scale },
-    createdAt: Number(row.created_at),
-    railAccount: row.rail_account_id,
-  }))
+/** The statement of docs/reconciliation.md, which has the same rows on SQLite. */
+export function receivedIn(storage: SqliteHandle): Promise<readonly Received[]> {
+  return readReceived({ query: async (sql: string) => ({ rows: storage.prepare(sql).all() }) } as unknown as Pool)
 }

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { createGroupCommit } from '../../adapters/storage/sqlite/group-commit.ts'
-import { type OpenedSqlite, openSqlite, type SqliteHandle } from '../../adapters/storage/sqlite.ts'
+import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { claim, insertClaim, readVersions } from '../../src/testing/storage-case.ts'
 
 const opened: OpenedSqlite[] = []
 
@@ -85,6 +86,21 @@ describe('works of one turn', () => {
       Array(3).fill('database or disk is full'),
     )
     expect(rows()).toMatchObject({ found: null })
+  })
+
+  it('are not committed, nor said to be in conflict, where SQLite cannot undo one that is', async () => {
+    const { handle } = await open()
+    const storage = sqliteStorage({
+      prepare: (sql) => handle.prepare(sql),
+      exec: (sql) => {
+        if (sql.startsWith('ROLLBACK TO')) throw new Error('disk I/O error')
+        return handle.exec(sql)
+      },
+    })
+    expect(await storage.commit([insertClaim('a')])).toBe('committed')
+    const results = await Promise.allSettled(['a', 'b'].map((id) => storage.commit([insertClaim(id)])))
+    expect(results).toMatchObject([{ value: { conflicts: [0] } }, { status: 'rejected' }])
+    expect(await readVersions(storage, claim('a'), claim('b'))).toEqual([1, undefined])
   })
 
   it('are not applied again where the commit of all of them fails', async () => {
