@@ -18,7 +18,7 @@ export async function handleNodeRequest(
     return sendAnswer(request, response, { status: 431, headers: { connection: 'close' } }, false)
   }
   if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
-    if (isQueued(request, response)) await new Promise((resolve) => response.once('socket', resolve))
+    if (isQueued(request, response)) await untilItsTurn(request, response)
     if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
   }
   // Whether every byte has come, of which Node says so only later.
@@ -49,6 +49,13 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 /** Whether earlier answers are to be written first. A response that was made without a connection never gets a socket. */
 function isQueued({ socket }: IncomingMessage, response: ServerResponse): boolean {
   return response.socket === null && socket.pending === false
+}
+
+/** Reads no more meanwhile: Node itself stops only for answers that nobody takes, and what waits has none. @spec T-36 */
+async function untilItsTurn({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
+  socket.pause()
+  await new Promise((resolve) => response.once('socket', resolve))
+  socket.resume()
 }
 
 /** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */

@@ -181,6 +181,39 @@ describe('a connection that is kept', () => {
     socket.destroy()
   })
 
+  it('is read no further than its turn: changes that wait for an answer are not taken in without end', async () => {
+    let seen = 0
+    let answered = 0
+    let goOn = (): void => undefined
+    const isOver = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const listener = toNodeListener({
+      owns: async () => true,
+      async handle({ target }) {
+        if (target === '/op/slow') await isOver
+        answered += 1
+        return { status: 204, headers: {} }
+      },
+    })
+    const port = await listen((request, response) => {
+      seen += 1
+      listener(request, response)
+    })
+    const asked = 20_000
+    const change = 'POST /op HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n'
+    const socket = send(port, `GET /op/slow HTTP/1.1\r\nHost: test\r\n\r\n${change.repeat(asked)}`)
+    socket.resume()
+    for (let still = 0, before = seen; still < 50; still = seen === before && seen > 0 ? still + 1 : 0) {
+      before = seen
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(seen).toBeLessThan(asked / 4)
+    goOn()
+    await vi.waitUntil(() => answered > asked, 10_000)
+    socket.destroy()
+  })
+
   it('is read no further than its answers are: a client that does not read is not served without end', async () => {
     let begun = 0
     const body = 'x'.repeat(100_000)
