@@ -55,5 +55,6 @@ export type { LastCharge, Spending, SpentAmounts } from './protocol/spent-amount
 export { type FetchKeyResolverOptions, fetchKeyResolver } from './runtime/fetch-key-resolver.ts'
 export type { DialedReply, OutboundNetwork, PinnedConnection } from './runtime/guarded-request.ts'
 export { keepGoing } from './runtime/keep-going.ts'
+export { reportFaults } from './runtime/report-faults.ts'
 export { systemClock } from './runtime/system-clock.ts'
 export { webCryptography } from './runtime/web-crypto.ts'

@@ -62,8 +62,8 @@ export interface OpenPaymentsOptions {
   /** Default: the system's clock. */
   readonly clock?: Clock
   /**
-   * Receives every event. Default: faults, and what needs a person, are printed on the error stream; your own function
-   * replaces that, unless it throws or rejects for such an event. Money events are recorded only by processes with an
+   * Receives every event. Default: `reportFaults`, which prints faults and what needs a person on the error stream; your own
+   * function replaces it, unless it throws or rejects for such an event. Money events are recorded only by processes with an
    * `onEvent` of their own: when a process without one ends a payment, nobody receives its event.
    */
   readonly onEvent?: OnEvent

@@ -6,7 +6,7 @@ function describeTrouble(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
       const { outgoingPayment, state, attempts, reason } = event
-      return `payment ${outgoingPayment} is stalled in "${state}" after ${attempts} attempts: ${reason}`
+      return `payment ${outgoingPayment} is stalled in "${state}", attempt ${attempts}: ${reason}`
     }
     case 'rail_unavailable':
       return `nothing moves through ${event.railAccount}: ${[event.reason, event.detail].filter(Boolean).join(', ')}`

@@ -15,6 +15,7 @@ import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/f
 import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
+import { parseUrl } from '../protocol/url.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
 import { endGrantChange } from '../records/end-grant.ts'
@@ -48,7 +49,7 @@ async function findOpen(
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
   // A text has `includes` too, and would own every address that it holds.
   if (!Array.isArray(walletAddresses)) throw new TypeError('walletAddresses must be a list of URLs')
-  for (const one of walletAddresses) requireCanonical(context, one)
+  const owned = walletAddresses.map((text) => readOwned(context, text))
   if (typeof session !== 'string' || session === '')
     throw new TypeError('session must be a non-empty string: it binds the decision to one browser')
   const interaction = await readRecord(context.storage, 'interaction', await context.secrets.digest(reference))
@@ -61,18 +62,20 @@ async function findOpen(
   if (grant === undefined || walletAddress === undefined) return { ok: false, reason: 'unknown' }
   if (grant.value.state !== 'pending') return { ok: false, reason: isDecided(grant.value) ? 'used' : 'unknown' }
   // Before the session is bound: whoever is logged in to the wrong account must not lock the owner out.
-  if (!walletAddresses.includes(walletAddress)) return { ok: false, reason: 'not_owner' }
+  if (!owned.includes(walletAddress)) return { ok: false, reason: 'not_owner' }
   const sessionHash = await context.secrets.digest(session)
   if (bound !== undefined && !isEqualDigest(bound, sessionHash)) return { ok: false, reason: 'other_session' }
   return { ok: true, interaction, grant, walletAddress, sessionHash }
 }
 
-/** In any other form it would be no wallet address, and its owner would look like a stranger. Other servers' do no harm. */
-function requireCanonical({ policies }: Context, text: unknown): void {
+/**
+ * A person's wallet address in its canonical form; `undefined` if it is none that a server of this library has. The name of an
+ * account would make its owner look like a stranger.
+ */
+function readOwned({ policies }: Context, text: unknown): string | undefined {
   if (typeof text !== 'string') throw new TypeError('walletAddresses must be a list of URLs')
-  const canonical = canonicalWalletAddress(text, policies)
-  if (canonical === undefined) throw new TypeError(`in walletAddresses ${text} is not a wallet address`)
-  if (text !== canonical) throw new TypeError(`in walletAddresses ${text} must be written as ${canonical}`)
+  if (parseUrl(text) === undefined) throw new TypeError(`walletAddresses must be a list of URLs, not ${text}`)
+  return canonicalWalletAddress(text, policies)
 }
 
 /** Whether a decision was taken, perhaps since the interaction was read; else the grant was cancelled. */

@@ -52,7 +52,7 @@ async function untilAnswered(call: Promise<LedgerResult>): Promise<LedgerResult>
 function readAnswer(context: Context, answer: LedgerResult | 'late', told: LedgerCall): LedgerOutcome {
   if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined, told)
   if (answer?.ok === true) return { outcome: 'done' }
-  if (answer?.ok !== false) return unknownOutcome(context, 'the ledger gave an invalid answer', answer, told)
+  if (answer?.ok !== false) return invalidAnswer(context, answer, told)
   switch (answer.reason) {
     case 'insufficient_funds':
     case 'account_closed':
@@ -61,8 +61,13 @@ function readAnswer(context: Context, answer: LedgerResult | 'late', told: Ledge
     case 'conflict':
       return unknownOutcome(context, 'the ledger knows this id with other arguments', answer, told)
     default:
-      return unknownOutcome(context, 'the ledger gave an invalid answer', answer, told)
+      return invalidAnswer(context, answer, told)
   }
+}
+
+function invalidAnswer(context: Context, answer: unknown, told: LedgerCall): LedgerOutcome {
+  const words = `${told.call} must answer { ok: true }, or { ok: false, reason } with a reason that it may give`
+  return unknownOutcome(context, 'the ledger gave an invalid answer', new TypeError(words, { cause: answer }), told)
 }
 
 function unknownOutcome(

@@ -110,8 +110,8 @@ export async function askPrice(
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
   )
   if (price === undefined || price === null) return undefined
-  const rate = parseRate(price.rate)
-  if (rate === undefined) throw new TypeError('Pricing.price gave a rate that is not a positive decimal')
+  const rate = typeof price.rate === 'string' ? parseRate(price.rate) : undefined
+  if (rate === undefined) throw new TypeError('Pricing.price gave no rate that is a positive decimal, as a string')
   return { from, to, rate, given: price }
 }
 

@@ -3,7 +3,10 @@ import type { WireAmount } from '../protocol/amount.ts'
 
 declare const console: { error(...values: readonly unknown[]): void }
 
-/** The default sink for events: prints faults, and each event that asks for a person, in a line on the error stream. */
+/**
+ * The default of `onEvent`: prints each fault, and a line for each event that asks for a person, on the error stream. Call it from
+ * your own `onEvent` to keep that.
+ */
 export function reportFaults(event: OpenPaymentsEvent): void {
   if (event.type === 'fault') {
     const { message, cause, call, callId } = event
@@ -18,7 +21,7 @@ function lineFor(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
       const { outgoingPayment, state, attempts, reason } = event
-      return `payment ${outgoingPayment} is stalled in "${state}" after ${attempts} attempts: ${reason}`
+      return `payment ${outgoingPayment} is stalled in "${state}", attempt ${attempts}, until recover() takes it up: ${reason}`
     }
     case 'delivery_unknown': {
       const { outgoingPayment, railAccount, inFlightSent } = event

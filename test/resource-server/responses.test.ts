@@ -202,7 +202,7 @@ describe('when the wallet itself fails', () => {
       expect.objectContaining({
         type: 'fault',
         operation: 'create-quote',
-        message: 'Pricing.price gave a rate that is not a positive decimal',
+        message: 'Pricing.price gave no rate that is a positive decimal, as a string',
       }),
     )
   })

@@ -26,7 +26,7 @@ describe('the sink for events of a server without one', () => {
         retryAt: 1,
         reason: 'no answer',
       },
-      'payment p1 is stalled in "sending" after 3 attempts: no answer',
+      'payment p1 is stalled in "sending", attempt 3, until recover() takes it up: no answer',
     ],
     [
       { type: 'delivery_unknown', at, outgoingPayment: 'p1', ...told, inFlightSent: usd('9') },

@@ -14,7 +14,7 @@ describe('what a sandbox tells the person who started it', () => {
   it.each<[OpenPaymentsEvent, string]>([
     [
       { type: 'payment_stalled', at, outgoingPayment: 'p1', state: 'sending', attempts: 3, retryAt: 1, reason: 'busy' },
-      'payment p1 is stalled in "sending" after 3 attempts: busy',
+      'payment p1 is stalled in "sending", attempt 3: busy',
     ],
     [
       { type: 'rail_unavailable', at, railAccount: 'test.second/USD/2', reason: 'sending_limit' },
