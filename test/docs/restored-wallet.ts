@@ -135,3 +135,29 @@ export function reconcileNow(
 export function receivedIn(storage: SqliteHandle): Promise<readonly Received[]> {
   return readReceived({ query: async (sql: string) => ({ rows: storage.prepare(sql).all() }) } as unknown as Pool)
 }
+
+/** A line of the log of a ledger, as `loggedLedger` writes it. */
+export type LoggedCall = readonly [name: string, argument: { readonly id: string }]
+
+/**
+ * Makes the calls of a log again, in the order that the page gives: credits, what ends older holds, and then each hold with
+ * its end. Answers what was refused.
+ */
+export async function replay(log: readonly LoggedCall[], ledger: Ledger): Promise<readonly string[]> {
+  const of = (...names: readonly string[]) => log.filter(([name]) => names.includes(name))
+  const [holds, ends] = [of('hold'), of('settle', 'release')]
+  const endsOf = (id: string) => ends.filter(([, end]) => end.id === id)
+  const older = ends.filter(([, { id }]) => !holds.some(([, hold]) => hold.id === id))
+  return makeAgain([...of('credit'), ...older, ...holds.flatMap((hold) => [hold, ...endsOf(hold[1].id)])], ledger)
+}
+
+/** Makes calls in the order in which they are given. Answers what was refused. */
+export async function makeAgain(calls: readonly LoggedCall[], ledger: Ledger): Promise<readonly string[]> {
+  const refused: string[] = []
+  for (const [name, argument] of calls) {
+    const call = ledger[name as keyof Ledger] as (argument: object) => ReturnType<Ledger['hold']>
+    const answer = await call(argument)
+    if (!answer.ok) refused.push(`${name} ${argument.id}: ${answer.reason}`)
+  }
+  return refused
+}
