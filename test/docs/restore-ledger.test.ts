@@ -108,7 +108,91 @@ describe('a ledger that is behind its storage', () => {
     const { ledger } = await openLedger()
     await ledger.setPermissions('alice', { canSend: false, canReceive: true })
     const payments = await paymentsOf(wallet.openPayments)
-    expect(await tellLedger(ledger, payments)).toEqual([`hold ${id}: not_allowed`, `settle ${id}: conflict`])
+    expect(await tellLedger(ledger, payments)).toEqual([
+      `hold ${id} (charge 500): not_allowed`,
+      `settle ${id}: conflict`,
+    ])
+  })
+})
+
+describe('a hold that a ledger refuses to be told of', () => {
+  /** Alice may send in the ledger that is lost, and not in the one that is restored. */
+  async function refused(ending: (ledger: Ledger) => Ledger, closing?: 'no_method' | 'unreachable', canSend = false) {
+    const storage = await openSqlite(':memory:')
+    const truth = await openLedger()
+    const elsewhere = await openElsewhere()
+    const behind = switchOf(ending(truth.ledger))
+    const { wallet } = await openWallet(storage, behind.ledger, { elsewhere })
+    const { remoteReceivers, receiver, url } = elsewhere
+    let reads = 0
+    // It is read when it is ordered, and again before anything leaves.
+    remoteReceivers.before = async () => {
+      reads += 1
+      for (const fake of remoteReceivers.all) {
+        fake.hasMethod = closing !== 'no_method' || reads !== 2
+        fake.trouble = closing === 'unreachable' && reads === 2 ? 'unreachable' : undefined
+      }
+    }
+    const { payment } = await incomingPayment(wallet)
+    const id = await order(wallet, await spendingToken(wallet), closing === undefined ? payment.id : url)
+    const restored = await openLedger()
+    await restored.ledger.setPermissions('alice', { canSend, canReceive: true })
+    behind.current = restored.ledger
+    const payments = await paymentsOf(wallet.openPayments)
+    return { id, wallet, payments, receiver, ...restored, told: await tellLedger(restored.ledger, payments) }
+  }
+
+  it('is charged by hand if its payee is paid, and the answer says so', async () => {
+    const { id, told } = await refused((ledger) => endingBefore(ledger, 'settle'))
+    expect(told).toEqual([`hold ${id} (charge 500): not_allowed`])
+  })
+
+  it('is not charged if nobody is paid, although its payment waits for ever', async () => {
+    const releasing = (ledger: Ledger): Ledger => ({ ...ledger, release: () => Promise.reject(new Error('ended')) })
+    const { id, wallet, ledger, receiver, told } = await refused(releasing, 'no_method')
+    expect(told).toEqual([`hold ${id} (charge 0): not_allowed`])
+    await recoverAll(wallet)
+    expect(await paymentsOf(wallet.openPayments)).toMatchObject([{ state: 'decided' }])
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+    expect(receiver.total()).toBe(0n)
+    // Where it is not refused, its payment ends.
+    const allowed = await refused(releasing, 'no_method', true)
+    expect(allowed.told).toEqual([])
+    await recoverAll(allowed.wallet)
+    expect(await paymentsOf(allowed.wallet.openPayments)).toMatchObject([{ state: 'failed' }])
+    expect(await allowed.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+  })
+
+  it('pays its payee all the same while it is `sending`, unless the credit is refused by hand', async () => {
+    const { wallet, ledger } = await refused((ledger) => endingBefore(ledger, 'credit'))
+    await recoverAll(wallet)
+    expect(await ledger.balance('bob')).toMatchObject({ total: 500n })
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+
+    const other = await refused((ledger) => endingBefore(ledger, 'credit'))
+    expect(other.told).toEqual([`hold ${other.id} (sending): not_allowed`])
+    const { credit } = callsOf(other.payments[0] ?? expect.fail())
+    await other.ledger.setPermissions('bob', { canSend: false, canReceive: false })
+    await other.ledger.credit(credit ?? expect.fail())
+    await other.ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    await recoverAll(other.wallet)
+    expect(await other.ledger.balance('bob')).toMatchObject({ total: 0n })
+    expect(await other.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+  })
+
+  it('leaves for another wallet all the same while it is `sending`, unless its hour is over', async () => {
+    const { wallet, ledger, receiver } = await refused((ledger) => ledger, 'unreachable')
+    wallet.clock.advance(120_000)
+    await recoverAll(wallet)
+    expect(receiver.total()).toBe(500n)
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+
+    const other = await refused((ledger) => ledger, 'unreachable')
+    expect(other.told).toEqual([`hold ${other.id} (sending): not_allowed`])
+    other.wallet.clock.advance(3_600_000)
+    await recoverAll(other.wallet)
+    expect(other.receiver.total()).toBe(0n)
+    expect(await other.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
   })
 })
 
