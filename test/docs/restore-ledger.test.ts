@@ -6,6 +6,7 @@ import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import { incomingPayment, spendingToken, usdAmount } from '../support/test-wallet.ts'
 import {
   endingBefore,
+  letArrive,
   openElsewhere,
   openLedger,
   openWallet,
@@ -117,30 +118,34 @@ describe('a ledger that is behind its storage', () => {
 
 describe('a hold that a ledger refuses to be told of', () => {
   /** Alice may send in the ledger that is lost, and not in the one that is restored. */
-  async function refused(ending: (ledger: Ledger) => Ledger, closing?: 'no_method' | 'unreachable', canSend = false) {
+  async function refused(
+    ending: (ledger: Ledger) => Ledger,
+    { toElsewhere = false, part = 0n, hasMethod = true, canSend = false } = {},
+  ) {
     const storage = await openSqlite(':memory:')
     const truth = await openLedger()
     const elsewhere = await openElsewhere()
     const behind = switchOf(ending(truth.ledger))
     const { wallet } = await openWallet(storage, behind.ledger, { elsewhere })
-    const { remoteReceivers, receiver, url } = elsewhere
-    let reads = 0
-    // It is read when it is ordered, and again before anything leaves.
-    remoteReceivers.before = async () => {
-      reads += 1
-      for (const fake of remoteReceivers.all) {
-        fake.hasMethod = closing !== 'no_method' || reads !== 2
-        fake.trouble = closing === 'unreachable' && reads === 2 ? 'unreachable' : undefined
-      }
-    }
+    const open = letArrive(elsewhere, part)
     const { payment } = await incomingPayment(wallet)
-    const id = await order(wallet, await spendingToken(wallet), closing === undefined ? payment.id : url)
+    const token = await spendingToken(wallet)
+    const id = await order(wallet, token, toElsewhere ? elsewhere.url : payment.id)
+    // A receiver that has no method any more ends the payment.
+    for (const fake of elsewhere.remoteReceivers.all) fake.hasMethod = hasMethod
+    wallet.clock.advance(60_000)
+    if (!hasMethod) await wallet.openPayments.recover()
+    await wallet.openPayments.drain()
+    open()
     const restored = await openLedger()
     await restored.ledger.setPermissions('alice', { canSend, canReceive: true })
     behind.current = restored.ledger
     const payments = await paymentsOf(wallet.openPayments)
-    return { id, wallet, payments, receiver, ...restored, told: await tellLedger(restored.ledger, payments) }
+    const told = await tellLedger(restored.ledger, payments)
+    return { id, wallet, payments, receiver: elsewhere.receiver, ...restored, told }
   }
+
+  const sendingTo = (part: bigint) => refused((ledger) => ledger, { toElsewhere: true, part })
 
   it('is charged by hand if its payee is paid, and the answer says so', async () => {
     const { id, told } = await refused((ledger) => endingBefore(ledger, 'settle'))
@@ -149,14 +154,14 @@ describe('a hold that a ledger refuses to be told of', () => {
 
   it('is not charged if nobody is paid, although its payment waits for ever', async () => {
     const releasing = (ledger: Ledger): Ledger => ({ ...ledger, release: () => Promise.reject(new Error('ended')) })
-    const { id, wallet, ledger, receiver, told } = await refused(releasing, 'no_method')
+    const { id, wallet, ledger, receiver, told } = await refused(releasing, { toElsewhere: true, hasMethod: false })
     expect(told).toEqual([`hold ${id} (charge 0): not_allowed`])
     await recoverAll(wallet)
     expect(await paymentsOf(wallet.openPayments)).toMatchObject([{ state: 'decided' }])
     expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
     expect(receiver.total()).toBe(0n)
     // Where it is not refused, its payment ends.
-    const allowed = await refused(releasing, 'no_method', true)
+    const allowed = await refused(releasing, { toElsewhere: true, hasMethod: false, canSend: true })
     expect(allowed.told).toEqual([])
     await recoverAll(allowed.wallet)
     expect(await paymentsOf(allowed.wallet.openPayments)).toMatchObject([{ state: 'failed' }])
@@ -180,20 +185,27 @@ describe('a hold that a ledger refuses to be told of', () => {
     expect(await other.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
   })
 
-  it('leaves for another wallet all the same while it is `sending`, unless its hour is over', async () => {
-    const { wallet, ledger, receiver } = await refused((ledger) => ledger, 'unreachable')
-    wallet.clock.advance(120_000)
-    await recoverAll(wallet)
-    expect(receiver.total()).toBe(500n)
-    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+  it.each([0n, 100n])(
+    'leaves for another wallet within its hour, all the same, where %s has left before',
+    async (part) => {
+      const early = await sendingTo(part)
+      early.wallet.clock.advance(120_000)
+      await recoverAll(early.wallet)
+      expect(early.receiver.total()).toBe(500n)
+      expect(await early.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
 
-    const other = await refused((ledger) => ledger, 'unreachable')
-    expect(other.told).toEqual([`hold ${other.id} (sending): not_allowed`])
-    other.wallet.clock.advance(3_600_000)
-    await recoverAll(other.wallet)
-    expect(other.receiver.total()).toBe(0n)
-    expect(await other.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
-  })
+      const { id, wallet, ledger, receiver, told } = await sendingTo(part)
+      expect(told).toEqual([`hold ${id} (sending): not_allowed`])
+      wallet.clock.advance(3_600_000)
+      await recoverAll(wallet)
+      expect(receiver.total()).toBe(part)
+      expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+      // What its payer is to be charged is what has left.
+      const payments = await paymentsOf(wallet.openPayments)
+      expect(payments).toMatchObject([{ state: 'decided', rail: { sent: { value: `${part}` } } }])
+      expect(await tellLedger(ledger, payments)).toEqual([`hold ${id} (charge ${part}): not_allowed`])
+    },
+  )
 })
 
 describe('a credit that is refused by hand', () => {

@@ -1,10 +1,9 @@
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
-import { encodeAmountTooLarge } from '../../adapters/ilp/packet.ts'
-import { reject } from '../ilp/sender-receiver.ts'
 import { spendingToken } from '../support/test-wallet.ts'
 import {
   copyOf,
+  letArrive,
   openElsewhere,
   openLedger,
   openWallet,
@@ -26,19 +25,7 @@ describe.each([
     const storage = await openSqlite(':memory:')
     const elsewhere = await openElsewhere()
     const { remoteReceivers, receiver, url } = elsewhere
-    const { answer } = receiver
-    let [room, reads] = [part, 0]
-    // It is read when it is ordered, and again before anything leaves: from then on no more than `part` arrives.
-    remoteReceivers.before = async () => {
-      reads += 1
-      if (reads !== 2) return
-      receiver.answer = async (prepare, amount, now) => {
-        if (room === 0n) return reject('T01')
-        if (amount > room) return reject('F08', encodeAmountTooLarge({ receivedAmount: amount, maximumAmount: room }))
-        room -= amount
-        return answer(prepare, amount, now)
-      }
-    }
+    const open = letArrive(elsewhere, part)
     const lost = await openWallet(storage, ledger, { elsewhere })
     const { clock } = lost.wallet
     await order(lost.wallet, await spendingToken(lost.wallet), url)
@@ -49,7 +36,7 @@ describe.each([
     await lost.wallet.openPayments.drain()
     expect(await paymentsOf(lost.wallet.openPayments)).toMatchObject([{ state: 'failed' }])
     for (const fake of remoteReceivers.all) fake.hasMethod = true
-    receiver.answer = answer
+    open()
 
     const { wallet, balance } = await openWallet(backup, ledger, { elsewhere })
     wallet.clock.advance(clock.now() + 60_000 - wallet.clock.now())
