@@ -6,6 +6,7 @@ import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import { incomingPayment, spendingToken, usdAmount } from '../support/test-wallet.ts'
 import {
   endingBefore,
+  letArrive,
   openElsewhere,
   openLedger,
   openWallet,
@@ -108,8 +109,103 @@ describe('a ledger that is behind its storage', () => {
     const { ledger } = await openLedger()
     await ledger.setPermissions('alice', { canSend: false, canReceive: true })
     const payments = await paymentsOf(wallet.openPayments)
-    expect(await tellLedger(ledger, payments)).toEqual([`hold ${id}: not_allowed`, `settle ${id}: conflict`])
+    expect(await tellLedger(ledger, payments)).toEqual([
+      `hold ${id} (charge 500): not_allowed`,
+      `settle ${id}: conflict`,
+    ])
   })
+})
+
+describe('a hold that a ledger refuses to be told of', () => {
+  /** Alice may send in the ledger that is lost, and not in the one that is restored. */
+  async function refused(
+    ending: (ledger: Ledger) => Ledger,
+    { toElsewhere = false, part = 0n, hasMethod = true, canSend = false } = {},
+  ) {
+    const storage = await openSqlite(':memory:')
+    const truth = await openLedger()
+    const elsewhere = await openElsewhere()
+    const behind = switchOf(ending(truth.ledger))
+    const { wallet } = await openWallet(storage, behind.ledger, { elsewhere })
+    const open = letArrive(elsewhere, part)
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const id = await order(wallet, token, toElsewhere ? elsewhere.url : payment.id)
+    // A receiver that has no method any more ends the payment.
+    for (const fake of elsewhere.remoteReceivers.all) fake.hasMethod = hasMethod
+    wallet.clock.advance(60_000)
+    if (!hasMethod) await wallet.openPayments.recover()
+    await wallet.openPayments.drain()
+    open()
+    const restored = await openLedger()
+    await restored.ledger.setPermissions('alice', { canSend, canReceive: true })
+    behind.current = restored.ledger
+    const payments = await paymentsOf(wallet.openPayments)
+    const told = await tellLedger(restored.ledger, payments)
+    return { id, wallet, payments, receiver: elsewhere.receiver, ...restored, told }
+  }
+
+  const sendingTo = (part: bigint) => refused((ledger) => ledger, { toElsewhere: true, part })
+
+  it('is charged by hand if its payee is paid, and the answer says so', async () => {
+    const { id, told } = await refused((ledger) => endingBefore(ledger, 'settle'))
+    expect(told).toEqual([`hold ${id} (charge 500): not_allowed`])
+  })
+
+  it('is not charged if nobody is paid, although its payment waits for ever', async () => {
+    const releasing = (ledger: Ledger): Ledger => ({ ...ledger, release: () => Promise.reject(new Error('ended')) })
+    const { id, wallet, ledger, receiver, told } = await refused(releasing, { toElsewhere: true, hasMethod: false })
+    expect(told).toEqual([`hold ${id} (charge 0): not_allowed`])
+    await recoverAll(wallet)
+    expect(await paymentsOf(wallet.openPayments)).toMatchObject([{ state: 'decided' }])
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+    expect(receiver.total()).toBe(0n)
+    // Where it is not refused, its payment ends.
+    const allowed = await refused(releasing, { toElsewhere: true, hasMethod: false, canSend: true })
+    expect(allowed.told).toEqual([])
+    await recoverAll(allowed.wallet)
+    expect(await paymentsOf(allowed.wallet.openPayments)).toMatchObject([{ state: 'failed' }])
+    expect(await allowed.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+  })
+
+  it('pays its payee all the same while it is `sending`, unless the credit is refused by hand', async () => {
+    const { wallet, ledger } = await refused((ledger) => endingBefore(ledger, 'credit'))
+    await recoverAll(wallet)
+    expect(await ledger.balance('bob')).toMatchObject({ total: 500n })
+    expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+
+    const other = await refused((ledger) => endingBefore(ledger, 'credit'))
+    expect(other.told).toEqual([`hold ${other.id} (sending): not_allowed`])
+    const { credit } = callsOf(other.payments[0] ?? expect.fail())
+    await other.ledger.setPermissions('bob', { canSend: false, canReceive: false })
+    await other.ledger.credit(credit ?? expect.fail())
+    await other.ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    await recoverAll(other.wallet)
+    expect(await other.ledger.balance('bob')).toMatchObject({ total: 0n })
+    expect(await other.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+  })
+
+  it.each([0n, 100n])(
+    'leaves for another wallet within its hour, all the same, where %s has left before',
+    async (part) => {
+      const early = await sendingTo(part)
+      early.wallet.clock.advance(120_000)
+      await recoverAll(early.wallet)
+      expect(early.receiver.total()).toBe(500n)
+      expect(await early.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+
+      const { id, wallet, ledger, receiver, told } = await sendingTo(part)
+      expect(told).toEqual([`hold ${id} (sending): not_allowed`])
+      wallet.clock.advance(3_600_000)
+      await recoverAll(wallet)
+      expect(receiver.total()).toBe(part)
+      expect(await ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
+      // What its payer is to be charged is what has left.
+      const payments = await paymentsOf(wallet.openPayments)
+      expect(payments).toMatchObject([{ state: 'decided', rail: { sent: { value: `${part}` } } }])
+      expect(await tellLedger(ledger, payments)).toEqual([`hold ${id} (charge ${part}): not_allowed`])
+    },
+  )
 })
 
 describe('a credit that is refused by hand', () => {

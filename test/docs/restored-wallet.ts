@@ -7,13 +7,14 @@ import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sql
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import type { Pool } from 'pg'
 import { expect, onTestFinished } from 'vitest'
+import { encodeAmountTooLarge } from '../../adapters/ilp/packet.ts'
 import { reconcileAll } from '../examples/nightly.ts'
 import { readReceived } from '../examples/read-received.ts'
 import { readSqliteBooks } from '../examples/read-sqlite-books.ts'
 import type { Received } from '../examples/reconcile.ts'
 import { PEER, peerRequest, TOKEN } from '../ilp/receiver-world.ts'
 import { testPath } from '../ilp/sender-path.ts'
-import { type TestReceiver, testReceiver } from '../ilp/sender-receiver.ts'
+import { reject, type TestReceiver, testReceiver } from '../ilp/sender-receiver.ts'
 import { fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
 import { ALICE, BASE, BOB, type TestWallet, testWallet, usd } from '../support/test-wallet.ts'
 
@@ -49,6 +50,26 @@ export async function openElsewhere() {
   const remoteReceivers = fakeRemoteReceivers()
   const { ilpAddress: address, sharedSecret } = receiver.details
   return { receiver, remoteReceivers, url: remoteReceivers.add({ address, sharedSecret }).url }
+}
+
+/** Of the next payment that is ordered no more than `part` arrives, until what is answered is called. */
+export function letArrive({ receiver, remoteReceivers }: Awaited<ReturnType<typeof openElsewhere>>, part: bigint) {
+  const { answer } = receiver
+  let [room, reads] = [part, 0]
+  // It is read when it is ordered, and again before anything leaves.
+  remoteReceivers.before = async () => {
+    reads += 1
+    if (reads !== 2) return
+    receiver.answer = async (prepare, amount, now) => {
+      if (room === 0n) return reject('T01')
+      if (amount > room) return reject('F08', encodeAmountTooLarge({ receivedAmount: amount, maximumAmount: room }))
+      room -= amount
+      return answer(prepare, amount, now)
+    }
+  }
+  return (): void => {
+    receiver.answer = answer
+  }
 }
 
 /** A ledger of which a process that ends has made its last call: this one never arrives. */
@@ -134,4 +155,30 @@ export function reconcileNow(
 /** The statement of docs/reconciliation.md, which has the same rows on SQLite. */
 export function receivedIn(storage: SqliteHandle): Promise<readonly Received[]> {
   return readReceived({ query: async (sql: string) => ({ rows: storage.prepare(sql).all() }) } as unknown as Pool)
+}
+
+/** A line of the log of a ledger, as `loggedLedger` writes it. */
+export type LoggedCall = readonly [name: string, argument: { readonly id: string }]
+
+/**
+ * Makes the calls of a log again, in the order that the page gives: credits, what ends older holds, and then each hold with
+ * its end. Answers what was refused.
+ */
+export async function replay(log: readonly LoggedCall[], ledger: Ledger): Promise<readonly string[]> {
+  const of = (...names: readonly string[]) => log.filter(([name]) => names.includes(name))
+  const [holds, ends] = [of('hold'), of('settle', 'release')]
+  const endsOf = (id: string) => ends.filter(([, end]) => end.id === id)
+  const older = ends.filter(([, { id }]) => !holds.some(([, hold]) => hold.id === id))
+  return makeAgain([...of('credit'), ...older, ...holds.flatMap((hold) => [hold, ...endsOf(hold[1].id)])], ledger)
+}
+
+/** Makes calls in the order in which they are given. Answers what was refused. */
+export async function makeAgain(calls: readonly LoggedCall[], ledger: Ledger): Promise<readonly string[]> {
+  const refused: string[] = []
+  for (const [name, argument] of calls) {
+    const call = ledger[name as keyof Ledger] as (argument: object) => ReturnType<Ledger['hold']>
+    const answer = await call(argument)
+    if (!answer.ok) refused.push(`${name} ${argument.id}: ${answer.reason}`)
+  }
+  return refused
 }

@@ -18,7 +18,7 @@ export function callsOf(payment: AuditedPayment): { readonly hold: Hold; readonl
   }
 }
 
-/** Tells a ledger that is behind what the storage knows. Answers what the ledger did not take. */
+/** Tells a ledger that is behind what the storage knows. Answers what it did not take, and what is to be charged by hand. */
 export async function tellLedger(
   ledger: Ledger,
   payments: readonly AuditedPayment[],
@@ -48,7 +48,11 @@ export async function tellLedger(
     const inAsset = (value: bigint) => ({ ...amountOf(debitAmount), value })
     if (state === 'failed' && debit === 0n)
       await ledger.release({ id }) // a conflict: it was not held
-    else if (state !== 'created') await ask(`hold ${id}`, ledger.hold(callsOf(payment).hold))
+    else if (state !== 'created') {
+      // What is `sending` has paid nobody, or not all; of the others it is known what they cost.
+      const isToDo = state === 'sending' ? state : `charge ${debit}`
+      await ask(`hold ${id} (${isToDo})`, ledger.hold(callsOf(payment).hold))
+    }
     const isSettled = state === 'completed' || (state === 'failed' && debit > 0n)
     if (isSettled) await ask(`settle ${id}`, ledger.settle({ id, amount: inAsset(debit), fee: inAsset(fee) }))
   }
