@@ -505,7 +505,9 @@ describe('what a rail brings in another asset', () => {
     const none = await railWorld()
     expect(await none.rail.exchange(eur(100n), usdAmount(0n), BOB)).toBeUndefined()
     const wrong = await railWorld({ pricing: { price: async () => ({ rate: 'many' }) } })
-    await expect(wrong.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('no rate that is a positive decimal')
+    await expect(wrong.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow(
+      'no rate that is a positive decimal',
+    )
     const failing = await railWorld({ pricing: { price: () => Promise.reject(new Error('no market')) } })
     await expect(failing.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('the pricing does not answer')
   })
