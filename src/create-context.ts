@@ -6,7 +6,7 @@ import { createOngoingWork } from './payments/ongoing-work.ts'
 import { createDeliveries } from './payments/rail/deliveries.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Context } from './ports/context.ts'
-import type { MoneyEvent, OnEvent } from './ports/events.ts'
+import type { MoneyEvent, OnEvent, OpenPaymentsEvent } from './ports/events.ts'
 import type { Pricing } from './ports/pricing.ts'
 import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { isSameAsset } from './protocol/amount.ts'
@@ -117,10 +117,19 @@ async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): P
 /** A sink that fails must not fail the request that it is told about, nor keep what is wrong to itself. */
 function emitBestEffort(onEvent: OnEvent): Context['emit'] {
   return (event) => {
-    const tell = async (): Promise<void> => onEvent(event)
-    tell()
-      .catch(() => reportFaults(event))
-      // The error stream is the last place to report to.
-      .catch(() => undefined)
+    try {
+      const told = onEvent(event)
+      if (told !== undefined) Promise.resolve(told).catch(() => reportAnyway(event))
+    } catch {
+      reportAnyway(event)
+    }
+  }
+}
+
+function reportAnyway(event: OpenPaymentsEvent): void {
+  try {
+    reportFaults(event)
+  } catch {
+    // The error stream is the last place to report to.
   }
 }

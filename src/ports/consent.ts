@@ -84,7 +84,8 @@ export interface ResourceOwner {
   /** Identifies the browser session: the same for all of its requests, and unguessable. @spec INT-10 */
   readonly session: string
   /**
-   * This person's wallet addresses, as URLs; one that is closed or on another server does no harm. Only the owner of the one in question sees the request and decides.
+   * This person's wallet addresses, as URLs; one that is closed or on another server does no harm. Only the owner of the one
+   * in question sees the request and decides.
    */
   readonly walletAddresses: readonly string[]
 }
@@ -117,9 +118,8 @@ export type DecidedInteraction =
 
 /**
  * What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. Each call rejects with
- * `TypeError` if `walletAddresses` is not a list of URLs or `session` is not a non-empty string, and
- * otherwise if the storage or a secret that it needs is unavailable; `approve` also if the directory fails. The same call may
- * then succeed later.
+ * `TypeError` if `walletAddresses` is not a list of URLs or `session` is not a non-empty string, and otherwise if the storage
+ * or a secret that it needs is unavailable; `approve` also if the directory fails. The same call may then succeed later.
  */
 export interface Interactions {
   /** Opens an interaction for its owner's session, or shows it to that session again. Nobody else can open it. */
