@@ -6,3 +6,13 @@ export function gate() {
   })
   return { open: () => open(), opened }
 }
+
+/** A call that never answers, and the moment at which it was made. */
+export function silence() {
+  const { open, opened } = gate()
+  const call = (): Promise<never> => {
+    open()
+    return new Promise(() => undefined)
+  }
+  return { called: opened, call }
+}

@@ -8,7 +8,7 @@ import {
   type OpenPaymentsOptions,
   type WalletAddress,
 } from 'open-payments-server'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { type DoubleEntryLedger, memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import {
   createSigningKey,
@@ -22,6 +22,7 @@ import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import type { AnswerBody } from './answer-body.ts'
 import { bodyText } from './body-text.ts'
 import { type FakeClock, fakeClock } from './fake-clock.ts'
+import { lastSegment } from './last-segment.ts'
 import { violations } from './open-api.ts'
 
 export const AUTH = 'https://auth.wallet.example'
@@ -60,7 +61,7 @@ export interface TestWallet {
   readonly clock: FakeClock
   readonly events: OpenPaymentsEvent[]
   readonly storage: OpenPaymentsOptions['storage']
-  readonly ledger: ReturnType<typeof memoryLedger>
+  readonly ledger: DoubleEntryLedger
   readonly directory: Map<string, WalletAddress>
   readonly client: Client
   /** Signs and sends; every answer is checked against the published documents. */
@@ -75,7 +76,11 @@ const ACCOUNTS = [
   { account: 'carol', assetCode: 'EUR', assetScale: 4, balance: 0n },
 ] as const
 
-const NO_NETWORK: KeyResolver = {
+/** Books with the three accounts of a wallet of tests. */
+export const testLedger = (): DoubleEntryLedger => memoryLedger({ accounts: ACCOUNTS })
+
+/** Knows no key but those of the directory. */
+export const NO_NETWORK: KeyResolver = {
   keySet: async () => ({ ok: false, reason: 'unreachable' }),
   publicName: async () => undefined,
 }
@@ -84,7 +89,8 @@ export async function testWallet(overrides: Partial<OpenPaymentsOptions> = {}): 
   const clock = fakeClock()
   const events: OpenPaymentsEvent[] = []
   const key = await createSigningKey(cryptography, 'client-key')
-  const ledger = memoryLedger({ accounts: ACCOUNTS })
+  // Whatever a test gives in its place must be the ledger that it looks at: a spread or a proxy of books has their balances.
+  const ledger = (overrides.ledger ?? testLedger()) as DoubleEntryLedger
   const storage = overrides.storage ?? memoryStorage()
   const directory = new Map<string, WalletAddress>([
     [ALICE, { account: 'alice', assetCode: 'USD', assetScale: 2, publicName: 'Alice' }],
@@ -199,7 +205,7 @@ export async function requestConsent(
 
 /** The last segment of an interaction's redirect. */
 export function referenceOf(pending: Answer): string {
-  return pending.body.interact.redirect.split('/').at(-1) ?? ''
+  return lastSegment(pending.body.interact.redirect)
 }
 
 /** The person who owns all accounts of the wallet, in one browser. */
