@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
-import { handleNodeRequest } from './node/handle-node-request.ts'
+import { createNodeRequestHandler } from './node/handle-node-request.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
 /** What Express adds to a request of Node: the target before a mount point removed its prefix. */
@@ -48,8 +48,9 @@ export function openPaymentsMiddleware(
 ): (request: ExpressRequest, response: ServerResponse, next: (error?: unknown) => void) => void {
   requireOpenPayments(openPayments, 'openPaymentsMiddleware', options, ['source'])
   const { source } = options
+  const handleRequest = createNodeRequestHandler(openPayments)
   const handle = async (request: ExpressRequest, response: ServerResponse): Promise<void> =>
-    handleNodeRequest(openPayments, request, response, request.originalUrl, source?.(request))
+    handleRequest(request, response, request.originalUrl, source?.(request))
   return (request, response, next) => {
     const owned = openPayments.owns(request.method ?? 'GET', request.originalUrl).catch(() => true)
     owned.then((isOwned) => (isOwned ? handle(request, response).catch(next) : next()))

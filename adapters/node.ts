@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
-import { handleNodeRequest, hasBody } from './node/handle-node-request.ts'
+import { createNodeRequestHandler, hasBody } from './node/handle-node-request.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 import { createTurns } from './turns.ts'
 
@@ -42,14 +42,15 @@ export function toNodeListener(
   requireOpenPayments(openPayments, 'toNodeListener', options, ['next', 'source'])
   const { next, source } = options
   const nextTurn = createTurns()
-  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handleRequest = createNodeRequestHandler(openPayments)
+  const handleInTurn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // The connection that says where it came from may be gone by the next turn.
     const from = source?.(request)
     if (!hasBody(request)) await nextTurn()
-    return handleNodeRequest(openPayments, request, response, request.url ?? '/', from)
+    return handleRequest(request, response, request.url ?? '/', from)
   }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    handle(request, response).catch((error: Error) => response.destroy(error))
+    handleInTurn(request, response).catch((error: Error) => response.destroy(error))
   }
   if (next === undefined) return answer
   return async (request, response) => {

@@ -1,39 +1,48 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
+import type { MaybePromise } from '../../src/ports/maybe-promise.ts'
 
-/**
- * Answers one request, whether or not it is for Open Payments. Resolves when the response is handed to Node; never, if
- * one before it on the same connection ends that. `target`: the raw target, even if a framework has changed
- * `request.url`. `source`: where it came from, for the limits per source. A body that a parser has read is taken from
- * `rawBody`, if the host keeps it. One whose connection ends early counts as too large.
- */
-export async function handleNodeRequest(
-  openPayments: Pick<OpenPayments, 'handle'>,
+/** Answers one request; `source`: where it came from, for the limits per source. */
+export type NodeRequestHandler = (
   request: IncomingMessage,
   response: ServerResponse,
   target: string,
   source: string | undefined,
-): Promise<void> {
-  if (request.rawHeaders.length >= 2 * TOO_MANY_LINES) {
-    return sendAnswer(request, response, { status: 431, headers: { connection: 'close' } }, false)
+) => Promise<void>
+
+/**
+ * Makes what answers a request, whether or not it is for Open Payments. It resolves when the response is handed to Node;
+ * never, if one before it on the same connection ends that. `target`: the raw target, even if a framework has changed
+ * `request.url`. A body that a parser has read is taken from `rawBody`, if the host keeps it. One whose connection ends
+ * early counts as too large.
+ */
+export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handle'>): NodeRequestHandler {
+  const untilItsTurn = createConnectionTurns()
+  return async (request, response, target, source) => {
+    if (request.rawHeaders.length >= 2 * TOO_MANY_LINES) {
+      return sendAnswer(request, response, { status: 431, headers: { connection: 'close' } }, false)
+    }
+    if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
+      if (isQueued(request, response)) await untilItsTurn(request.socket, response)
+      if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
+    }
+    // Whether every byte has come, of which Node says so only later.
+    let isWhole = false
+    const read = async (limit: number): Promise<Uint8Array | undefined> => {
+      const bytes = await readBytes(request, limit)
+      isWhole = bytes !== undefined
+      return bytes
+    }
+    const answer = await openPayments.handle({
+      method: request.method ?? 'GET',
+      target,
+      headerLines: (name) => linesOf(request, name),
+      bytes: (limit) => (hasBody(request) ? read(limit) : new Uint8Array()),
+      source,
+    })
+    sendAnswer(request, response, answer, isWhole)
   }
-  if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
-    if (isQueued(request, response)) await untilItsTurn(request, response)
-    if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
-  }
-  // Whether every byte has come, of which Node says so only later.
-  let isWhole = false
-  const onWhole = (): void => {
-    isWhole = true
-  }
-  const answer = await openPayments.handle({
-    method: request.method ?? 'GET',
-    target,
-    headerLines: (name) => linesOf(request, name),
-    bytes: (limit) => (hasBody(request) ? readBytes(request, limit, onWhole) : new Uint8Array()),
-    source,
-  })
-  sendAnswer(request, response, answer, isWhole)
 }
 
 /** With so many lines or more, Node 20 and Deno drop some without a word: also the one that says how long a body is. */
@@ -51,11 +60,27 @@ function isQueued({ socket }: IncomingMessage, response: ServerResponse): boolea
   return response.socket === null && socket.pending === false
 }
 
-/** Reads no more meanwhile: Node itself stops only for answers that nobody takes, and what waits has none. @spec T-36 */
-async function untilItsTurn({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
-  socket.pause()
-  await new Promise((resolve) => response.once('socket', resolve))
-  socket.resume()
+/**
+ * Waits until the answer of a request may be written. Nothing more is read from its connection while anything on it waits:
+ * Node itself stops only for answers that nobody takes, and what waits has none. @spec T-36
+ */
+function createConnectionTurns(): (socket: Socket, response: ServerResponse) => Promise<void> {
+  /** How many wait, by connection. */
+  const waiting = new WeakMap<Socket, number>()
+  // Node reads on by itself for a body that has come in part.
+  function stop(this: Socket): void {
+    this.pause()
+  }
+  return async (socket, response) => {
+    const before = waiting.get(socket) ?? 0
+    waiting.set(socket, before + 1)
+    if (before === 0) socket.on('resume', stop)
+    socket.pause()
+    await new Promise((resolve) => response.once('socket', resolve))
+    const left = (waiting.get(socket) ?? 0) - 1
+    waiting.set(socket, left)
+    if (left === 0) socket.off('resume', stop).resume()
+  }
 }
 
 /** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
@@ -71,11 +96,8 @@ function linesOf({ rawHeaders, httpVersionMajor }: IncomingMessage, name: string
   return lines
 }
 
-async function readBytes(
-  request: IncomingMessage,
-  limit: number,
-  onWhole: () => void,
-): Promise<Uint8Array | undefined> {
+/** The whole body; `undefined` if it is larger than the limit or does not come. */
+function readBytes(request: IncomingMessage, limit: number): MaybePromise<Uint8Array | undefined> {
   // Not before the end: who collects bytes on the way has only some of them by now.
   if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
     return request.rawBody.length > limit ? undefined : request.rawBody
@@ -90,7 +112,7 @@ async function readBytes(
   }
   if (request.readableEnded) return new Uint8Array()
   const isTooLarge = Number(request.headers['content-length'] ?? 0) > limit
-  return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit, onWhole)
+  return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
 }
 
 /** How many bytes are the whole body, if the head says so for certain: HTTP/2 says by a flag where a body ends, and chunks say it themselves. */
@@ -104,7 +126,7 @@ export function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
 
-function collectBytes(request: IncomingMessage, limit: number, onWhole: () => void): Promise<Uint8Array | undefined> {
+function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   return new Promise((resolve) => {
     const announced = lengthOf(request)
     const chunks: Uint8Array[] = []
@@ -117,7 +139,6 @@ function collectBytes(request: IncomingMessage, limit: number, onWhole: () => vo
         resolve(undefined)
       } else if (length === announced) {
         // Most bodies come together with their head: what does not wait for `end` needs no deadline.
-        onWhole()
         resolve(Buffer.concat(chunks))
       }
     })

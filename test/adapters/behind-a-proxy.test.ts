@@ -8,8 +8,8 @@ import { openPaymentsMiddleware } from 'open-payments-server/express'
 import { toNodeListener } from 'open-payments-server/node'
 import { type InMemoryRequest, type SignedRequestOptions, signedRequest } from 'open-payments-server/testing'
 import { afterEach, describe, expect, it } from 'vitest'
+import { testServers } from '../support/test-servers.ts'
 import { BASE, BOB, cryptography, type TestWallet, testWallet } from '../support/test-wallet.ts'
-import { testServers } from './echo.ts'
 
 // A certificate for wallet.example that nobody vouches for, with its key: made for this test, and good for nothing else.
 const TLS = {

@@ -8,8 +8,10 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { toNodeListener } from 'open-payments-server/node'
 import { signedRequest } from 'open-payments-server/testing'
 import { describe, expect, it, vi } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { testServers } from '../support/test-servers.ts'
 import { ALICE, BASE, cryptography, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
-import { ask, createEcho, receive, send, testServers } from './echo.ts'
+import { ask, createEcho, receive, send } from './echo.ts'
 import { headOf, textOf } from './raw-request.ts'
 
 const { listen } = testServers()
@@ -22,26 +24,17 @@ const HOSTS: readonly (readonly [string, (openPayments: Mounted) => RequestListe
   ['Express 5', (openPayments) => express().use(openPaymentsMiddleware(openPayments))],
 ]
 
-/** A moment that can be waited for, and brought about. */
-function moment() {
-  let reach = (): void => undefined
-  const reached = new Promise<void>((resolve) => {
-    reach = resolve
-  })
-  return { reach, reached }
-}
-
 /** A wallet of which a client is about to order a payment, and what stops the order within the ledger's hold. */
 async function orderedPayment(mount: (openPayments: Mounted) => RequestListener) {
-  const [holding, release] = [moment(), moment()]
+  const [holding, release] = [gate(), gate()]
   const accounts = ['alice', 'bob'].map((account) => ({ account, assetCode: 'USD', assetScale: 2, balance: 1000n }))
   const ledger = memoryLedger({ accounts })
   const wallet = await testWallet({
     ledger: {
       ...ledger,
       hold: async (order) => {
-        holding.reach()
-        await release.reached
+        holding.open()
+        await release.opened
         return ledger.hold(order)
       },
     },
@@ -71,7 +64,7 @@ describe.each(HOSTS)('an order to %s behind a request of the same connection', (
     ['is encoded', refused('POST /quotes', 'Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}'), 415],
   ])('that %s, which ends the connection, is not carried out, and may come again', async (_what, before, status) => {
     const { wallet, ledger, port, order, release, answer, outcomes } = await orderedPayment(mount)
-    release.reach()
+    release.open()
     const text = await receive(send(port, before + textOf(order)))
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} [\\s\\S]*connection: close`, 'i'))
     await wallet.openPayments.drain()
@@ -84,7 +77,7 @@ describe.each(HOSTS)('an order to %s behind a request of the same connection', (
 
   it('that is answered is carried out, and answered after it', async () => {
     const { port, order, release } = await orderedPayment(mount)
-    release.reach()
+    release.open()
     const text = await receive(
       send(port, `GET /alice HTTP/1.1\r\nHost: test\r\n\r\n${textOf(order, ['connection: close'])}`),
     )
@@ -98,7 +91,7 @@ describe.each(HOSTS)('a client of %s that goes away', (_, mount) => {
     ['within the body', 10],
   ])('%s has ordered nothing, and may order it again', async (_when, sent) => {
     const { wallet, ledger, port, order, release, answer, outcomes } = await orderedPayment(mount)
-    release.reach()
+    release.open()
     const socket = send(port, headOf(order) + Buffer.from(order.body).toString('latin1', 0, sent))
     await once(socket, 'connect')
     socket.destroy()
@@ -113,10 +106,10 @@ describe.each(HOSTS)('a client of %s that goes away', (_, mount) => {
   it('while its order is carried out has ordered it, once', async () => {
     const { wallet, ledger, port, order, holding, release, answer, outcomes } = await orderedPayment(mount)
     const socket = send(port, textOf(order))
-    await holding.reached
+    await holding.opened
     socket.destroy()
     await once(socket, 'close')
-    release.reach()
+    release.open()
     await vi.waitUntil(() => outcomes().length === 1)
     await wallet.openPayments.drain()
     expect(outcomes()).toMatchObject([{ operation: 'create-outgoing-payment', status: 201 }])
@@ -130,7 +123,7 @@ describe.each(HOSTS)('a client of %s that goes away', (_, mount) => {
 
   it('while its answer is written disturbs nobody', async () => {
     const echo = createEcho()
-    const closed = moment()
+    const closed = gate()
     const body = 'x'.repeat(20_000_000)
     const listener = mount({
       ...echo,
@@ -138,13 +131,13 @@ describe.each(HOSTS)('a client of %s that goes away', (_, mount) => {
         request.target === '/op/large' ? { status: 200, headers: {}, body } : echo.handle(request),
     })
     const port = await listen((request, response) => {
-      if (request.url === '/op/large') response.on('close', closed.reach)
+      if (request.url === '/op/large') response.on('close', closed.open)
       listener(request, response)
     })
     const socket = send(port, 'GET /op/large HTTP/1.1\r\nHost: test\r\n\r\n')
     await once(socket, 'data')
     socket.destroy()
-    await closed.reached
+    await closed.opened
     expect(await ask(port, 'GET /op HTTP/1.1')).toMatchObject({ target: '/op' })
   })
 })

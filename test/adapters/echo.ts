@@ -1,7 +1,4 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import { type AddressInfo, connect, type Socket } from 'node:net'
-import { afterEach } from 'vitest'
+import { connect, type Socket } from 'node:net'
 import type { HttpRequest, HttpResponse } from '../../src/index.ts'
 
 /** The most bytes of a body that the echo reads. */
@@ -52,25 +49,6 @@ export function createEcho() {
 
 function jsonResponse(status: number, value: unknown): HttpResponse {
   return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) }
-}
-
-/** Servers that are closed after each test. */
-export function testServers(): { readonly listen: (listener: RequestListener) => Promise<number> } {
-  const servers: Server[] = []
-  afterEach(() => {
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections()
-      server.close()
-    }
-  })
-  return {
-    async listen(listener) {
-      const server = createServer(listener).listen(0, '127.0.0.1')
-      servers.push(server)
-      await once(server, 'listening')
-      return (server.address() as AddressInfo).port
-    },
-  }
 }
 
 /** A connection on which `text` was sent. */

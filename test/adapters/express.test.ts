@@ -4,8 +4,9 @@ import express4 from 'express4'
 import { describe, expect, it } from 'vitest'
 import { openPaymentsMiddleware } from '../../adapters/express.ts'
 import { isConfigurationError } from '../../src/index.ts'
+import { testServers } from '../support/test-servers.ts'
 import { ALICE, BASE, testWallet } from '../support/test-wallet.ts'
-import { ask, createEcho, ECHO_LIMIT, type Echo, EVERY_BYTE, receive, send, testServers } from './echo.ts'
+import { ask, createEcho, ECHO_LIMIT, type Echo, EVERY_BYTE, receive, send } from './echo.ts'
 
 const { listen } = testServers()
 

@@ -2,8 +2,10 @@ import { toNodeListener } from 'open-payments-server/node'
 import { type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, PLAIN_REQUEST } from '../auth-server/auth-wallet.ts'
+import { gate } from '../support/gate.ts'
+import { testServers } from '../support/test-servers.ts'
 import { AUTH, BASE, BOB, cryptography, grantAtOnce } from '../support/test-wallet.ts'
-import { closing, receive, send, testServers } from './echo.ts'
+import { closing, receive, send } from './echo.ts'
 import { headOf } from './raw-request.ts'
 
 const { listen } = testServers()
@@ -18,10 +20,7 @@ async function listening(): Promise<{
   readonly isReading: Promise<void>
 }> {
   const wallet = await authWallet()
-  let begin = (): void => undefined
-  const isReading = new Promise<void>((resolve) => {
-    begin = resolve
-  })
+  const { open: begin, opened: isReading } = gate()
   const port = await listen(
     toNodeListener({
       owns: (...given) => wallet.openPayments.owns(...given),

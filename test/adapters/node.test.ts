@@ -4,7 +4,9 @@ import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import type { HttpResponse } from '../../src/index.ts'
-import { ask, closing, createEcho, ECHO_LIMIT, EVERY_BYTE, receive, send, testServers } from './echo.ts'
+import { gate } from '../support/gate.ts'
+import { testServers } from '../support/test-servers.ts'
+import { ask, closing, createEcho, ECHO_LIMIT, EVERY_BYTE, receive, send } from './echo.ts'
 
 const { listen } = testServers()
 
@@ -113,10 +115,7 @@ describe('a request of node:http', () => {
     const answer = new Promise<HttpResponse>((resolve) => {
       answered = resolve
     })
-    let reading = (): void => undefined
-    const isReading = new Promise<void>((resolve) => {
-      reading = resolve
-    })
+    const { open: reading, opened: isReading } = gate()
     const port = await listen(
       toNodeListener({
         ...echo,

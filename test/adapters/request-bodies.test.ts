@@ -4,8 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import { isConfigurationError } from '../../src/index.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { testServers } from '../support/test-servers.ts'
 import { BASE, testWallet } from '../support/test-wallet.ts'
-import { ask, createEcho, ECHO_LIMIT, receive, send, testServers } from './echo.ts'
+import { ask, createEcho, ECHO_LIMIT, receive, send } from './echo.ts'
 
 const { listen } = testServers()
 

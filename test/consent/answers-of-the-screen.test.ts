@@ -2,7 +2,7 @@ import type { Consent } from 'open-payments-server'
 import { consentPage, consentRedirect } from 'open-payments-server/consent'
 import { toNodeListener } from 'open-payments-server/node'
 import { describe, expect, it } from 'vitest'
-import { testServers } from '../adapters/echo.ts'
+import { testServers } from '../support/test-servers.ts'
 import { testWallet } from '../support/test-wallet.ts'
 
 const { listen } = testServers()

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import express from 'express'
 import type { AuthenticatedUser } from 'open-payments-server/consent'
 import { expect, it } from 'vitest'
-import { testServers } from '../adapters/echo.ts'
+import { gate } from '../support/gate.ts'
+import { testServers } from '../support/test-servers.ts'
 import { ALICE, AUTH, BOB, requestConsent, type TestWallet, testWallet } from '../support/test-wallet.ts'
 import { consent, mountOpenPayments } from './express-sessions.ts'
-import { codeBlocksOf } from './markdown.ts'
 
 const { listen } = testServers()
 
@@ -16,22 +15,14 @@ const PEOPLE: Readonly<Record<string, AuthenticatedUser>> = {
   bob: { session: 'the session of Bob', walletAddresses: [BOB], name: 'Bob' },
 }
 
-it('docs/consent.md has express-sessions.ts word by word', () => {
-  const code = readFileSync(new URL('express-sessions.ts', import.meta.url), 'utf8')
-  expect(codeBlocksOf('docs/consent.md').map((block) => block.code)).toContain(code)
-})
-
 /** An application with that login, and a way to visit it; the bodies of four forms come when the heads of all are there. */
 async function start(wallet: TestWallet) {
-  let release = (): void => undefined
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { open, opened } = gate()
   let forms = 0
   const app = express()
   mountOpenPayments(app, wallet.openPayments, ({ method, headers }) => {
     if (method === 'POST') forms += 1
-    if (forms === 4) release()
+    if (forms === 4) open()
     return PEOPLE[headers.cookie ?? '']
   })
   const port = await listen(app)
@@ -45,7 +36,7 @@ async function start(wallet: TestWallet) {
       agent: false,
     })
     sent.flushHeaders()
-    if (isForm) await released
+    if (isForm) await opened
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       sent.on('response', resolve).on('error', reject).end(body)
     })
