@@ -156,8 +156,9 @@ function sqliteBooks(handle: SqliteHandle): Books {
 /**
  * A ledger in double entry on a SQLite connection that the host has open, in tables that begin with `ledger_`, and
  * `op_meta` for their version. They are created or brought up to date at once; it throws if that fails, and a
- * `ConfigurationError` if an argument is not valid. It may share its connection with `sqliteStorage`. Every
- * answer is durable when it resolves, unless the database is in memory; several processes may use one file.
+ * `ConfigurationError` if an argument is not valid or the encoding of the database is not UTF-8. It may share its connection
+ * with `sqliteStorage`. Every answer is durable when it resolves, unless the database is in memory; several processes may use
+ * one file.
  */
 export function sqliteLedger(handle: SqliteHandle, options: SqliteOptions = {}): DoubleEntryLedger {
   configureHandle(handle, options)

@@ -23,14 +23,15 @@ const CONFLICT = Object.freeze(new Error('a change does not fit'))
 
 /**
  * A storage on a SQLite connection that the host has open, in tables whose names begin with `op_`; they are created or
- * brought up to date at once, and it throws if that fails. Commits are durable (write-ahead log, full synchronisation), and
- * those of one turn of the event loop share one fsync. Several processes may use one file.
+ * brought up to date at once; it throws if that fails, and a `ConfigurationError` if an argument is not valid or the
+ * encoding of the database is not UTF-8. Commits are durable (write-ahead log, `synchronous = EXTRA`), and those of one turn
+ * of the event loop share one fsync. Several processes may use one file.
  */
 export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {}): Storage {
   configureHandle(handle, options)
   migrate(handle, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const runner = createRunner(handle)
-  const transact = createGroupCommit(handle)
+  const commitInTurn = createGroupCommit(handle)
   const tableOf = createTables()
   const atOneMoment = createMoments(handle)
   const read = createReader(runner, tableOf, atOneMoment)
@@ -60,7 +61,7 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
       const bound = changes.map(bindChange)
       let conflicts: readonly number[] = []
       try {
-        await transact(() => {
+        await commitInTurn(() => {
           conflicts = bound.flatMap((makeChange, index) => (makeChange() ? [] : [index]))
           if (conflicts.length > 0) throw CONFLICT
         })

@@ -42,7 +42,7 @@ describe('the storage contract finds a store that', () => {
 })
 
 describe('the storage contract', () => {
-  it('has no case that no broken store breaks', () => {
+  it('EMB-7 has no case that no broken store breaks', () => {
     const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
     expect(storageContract().filter(({ name }) => !proved.has(name))).toEqual([])
   })

@@ -1,34 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import Libsql from 'libsql'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { inTurns } from '../../src/testing/in-turns.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import { ODD_IDS } from './odd-ids.ts'
+import { useSqlite } from './sqlite-databases.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'storage-'))
-const opened: OpenedSqlite[] = []
-let files = 0
-
-async function open(path: string): Promise<SqliteHandle> {
-  const handle = await openSqlite(path)
-  opened.push(handle)
-  return handle
-}
-
-function newFile(): string {
-  files += 1
-  return join(folder, `${files}.db`)
-}
-
-afterAll(() => {
-  for (const handle of opened) handle.close()
-  rmSync(folder, { recursive: true })
-})
+const { open, newFile, opened } = useSqlite()
 
 /** Spreads the calls over two connections to one file, as two processes of one wallet would. */
 async function onTwoHandles(): Promise<Storage> {
@@ -38,7 +18,7 @@ async function onTwoHandles(): Promise<Storage> {
 
 const STORES: Readonly<Record<string, () => Promise<Storage>>> = {
   memory: async () => memoryStorage(),
-  'SQLite in memory': async () => sqliteStorage(await open(':memory:')),
+  'SQLite in memory': async () => sqliteStorage(await open()),
   'two connections to one SQLite file': onTwoHandles,
   libsql: async () => {
     const handle = new Libsql(newFile())

@@ -1,9 +1,8 @@
-import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { claim, insertClaim, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
-import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
 import { isCommit, useDatabases, watchStatements } from './postgres-databases.ts'
 import { type PostgresProxy, startProxy, startSilentServer } from './postgres-proxy.ts'
 
@@ -116,12 +115,7 @@ describe('a commit of a payment whose reply is lost', () => {
   /** Pays while the reply of one commit, counted from the request on, is lost; false where there was no such commit. */
   async function payLosing(open: (schema: string) => PostgresDatabase, lost: number): Promise<boolean> {
     const database = await proxied(open)
-    const ledger = memoryLedger({
-      accounts: [
-        { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 1000n },
-        { account: 'bob', assetCode: 'USD', assetScale: 2 },
-      ],
-    })
+    const ledger = testLedger()
     const wallet = await testWallet({ storage: database.storage, ledger })
     const token = await spendingToken(wallet, { debitAmount: usd('15') })
     const { payment } = await incomingPayment(wallet, { incomingAmount: usd('10') })
@@ -141,7 +135,7 @@ describe('a commit of a payment whose reply is lost', () => {
     const [record, ...others] = await database.storage.list(query)
     expect(record?.value).toMatchObject({ state: 'completed', sentAmount: { value: 10n } })
     expect(others).toEqual([])
-    expect(await ledger.balance('alice')).toMatchObject({ total: 990n, held: 0n })
+    expect(await ledger.balance('alice')).toMatchObject({ total: 99_990n, held: 0n })
     expect(await ledger.balance('bob')).toMatchObject({ total: 10n, held: 0n })
     // What is left of the limit was counted once: another five are admitted, not ten.
     const spent = await run(database.schema, `SELECT debit_value FROM op_spending WHERE id LIKE '%life'`)

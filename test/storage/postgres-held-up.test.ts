@@ -4,7 +4,7 @@ import { migrate } from '../../adapters/storage/postgres/migrate.ts'
 import { type PgClient, type PgPool, type PostgresDatabase, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { sampleInserts } from '../../src/testing/sample-records.ts'
-import { mustCommit } from '../../src/testing/storage-case.ts'
+import { insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
 import { useDatabases } from './postgres-databases.ts'
 
 // A process of a newer release that starts while a long transaction, such as a backup, has read a table that it changes.
@@ -52,11 +52,20 @@ it('waits for another process that takes the step, however long that takes', asy
   await mustCommit(storage, ...sampleInserts())
 })
 
+it('makes the tables once, where processes start at the same time and the role waits for no lock', async () => {
+  for (let round = 0; round < 3; round++) {
+    const schema = await newSchema()
+    const start = () => postgresStorage(openPool(schema, { lock_timeout: '1ms' }, { max: 1 }))
+    const storages = await Promise.all(Array.from({ length: 6 }, start))
+    for (const [index, storage] of storages.entries()) await mustCommit(storage, insertClaim(`a${index}`))
+  }
+})
+
 it('gives up after a minute or so, and says what it has waited for', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: 0 })
   try {
     const locked = Object.assign(new Error('canceling statement due to lock timeout'), { code: '55P03' })
-    const opened = postgresStorage(answering((text) => (text.includes('lock_timeout') ? locked : ['0', '0'])))
+    const opened = postgresStorage(answering((text) => (text.includes('lock_timeout') ? locked : STATE)))
     const refused = expect(opened).rejects.toMatchObject({
       message: expect.stringMatching(/^the storage schema .* version 1: another transaction, .* pg_blocking_pids/),
       cause: locked,
@@ -70,8 +79,11 @@ it('gives up after a minute or so, and says what it has waited for', async () =>
   }
 })
 
+/** What the start reads of a schema that has taken no step. */
+const STATE: readonly (string | null)[] = ['0', '0', 'UTF8', 'public', 'public', null]
+
 /** A pool that answers every statement with one row, or an error. */
-function answering(answerTo: (text: string) => Error | readonly string[]): PgPool {
+function answering(answerTo: (text: string) => Error | readonly (string | null)[]): PgPool {
   const client: PgClient = {
     query: async ({ text }) => {
       const answer = answerTo(text)

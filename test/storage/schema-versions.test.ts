@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { connectionsOf } from '../../adapters/storage/postgres/database.ts'
 import { migrate as migratePostgres } from '../../adapters/storage/postgres/migrate.ts'
 import { postgresStorage } from '../../adapters/storage/postgres.ts'
@@ -9,18 +9,16 @@ import {
   STORAGE_READABLE_FROM,
 } from '../../adapters/storage/sql/schema.ts'
 import { migrate as migrateSqlite } from '../../adapters/storage/sqlite/migrate.ts'
-import { type OpenedSqlite, openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { SCHEMA_VERSIONS } from '../../src/protocol/schema-version.ts'
 import { OUTGOING_PAYMENT, sampleInserts } from '../../src/testing/sample-records.ts'
 import { claim, idsOf, mustCommit, replaceClaim } from '../../src/testing/storage-case.ts'
 import { useDatabases } from './postgres-databases.ts'
+import { useSqlite } from './sqlite-databases.ts'
 
 const { newSchema, openPool, run } = useDatabases()
-const opened: OpenedSqlite[] = []
-afterAll(() => {
-  for (const handle of opened) handle.close()
-})
+const { open } = useSqlite()
 
 /** One empty database. */
 interface Database {
@@ -33,8 +31,7 @@ interface Database {
 
 const DATABASES: Readonly<Record<string, () => Promise<Database>>> = {
   SQLite: async () => {
-    const handle = await openSqlite(':memory:')
-    opened.push(handle)
+    const handle = await open()
     return {
       open: async () => sqliteStorage(handle),
       migrate: async (...args) => migrateSqlite(handle, 'storage', ...args),

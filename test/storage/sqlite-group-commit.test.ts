@@ -1,21 +1,17 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createGroupCommit } from '../../adapters/storage/sqlite/group-commit.ts'
-import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { claim, insertClaim, readVersions } from '../../src/testing/storage-case.ts'
+import { useSqlite } from './sqlite-databases.ts'
 
-const opened: OpenedSqlite[] = []
-
-afterEach(() => {
-  for (const handle of opened.splice(0)) handle.close()
-})
+const databases = useSqlite()
 
 async function open(): Promise<{
   readonly handle: SqliteHandle
   readonly executed: string[]
   readonly rows: () => unknown
 }> {
-  const handle = await openSqlite(':memory:')
-  opened.push(handle)
+  const handle = await databases.open()
   handle.exec('CREATE TABLE mine (n INTEGER PRIMARY KEY)')
   const executed: string[] = []
   return {

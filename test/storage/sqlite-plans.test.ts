@@ -5,9 +5,8 @@ import { findVersion, replaceInPlace } from '../../adapters/storage/sqlite/chang
 import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { ListableKind, ListQuery } from '../../src/ports/storage.ts'
-import { sampleInserts } from '../../src/testing/sample-records.ts'
+import { KINDS } from '../../src/testing/storage-case.ts'
 
-const KINDS = [...new Set(sampleInserts().map(({ kind }) => kind))]
 const LISTABLE: readonly ListableKind[] = ['grant', 'incoming-payment', 'outgoing-payment']
 const AFTER = { createdAt: 500, id: 'a' }
 

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
-import { type OpenedSqlite, openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { statSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Change, RecordMarks, Storage } from '../../src/ports/storage.ts'
 import type { IncomingPayment } from '../../src/protocol/incoming-payment.ts'
 import {
@@ -12,14 +10,9 @@ import {
   sampleIncomingPayment,
   WALLET_ADDRESS,
 } from '../../src/testing/sample-records.ts'
+import { useSqlite } from './sqlite-databases.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sqlite-replace-'))
-const opened: OpenedSqlite[] = []
-
-afterAll(() => {
-  for (const handle of opened) handle.close()
-  rmSync(folder, { recursive: true })
-})
+const { open, newFile } = useSqlite()
 
 const KIND = 'incoming-payment'
 const SHOWN: RecordMarks = { isListed: true, dueAt: MOMENT }
@@ -33,9 +26,8 @@ async function withPayment(marks: RecordMarks): Promise<{
   readonly storage: Storage
   readonly pagesOf: (change: Change) => Promise<number>
 }> {
-  const path = join(folder, `${opened.length}.db`)
-  const handle = await openSqlite(path)
-  opened.push(handle)
+  const path = newFile()
+  const handle = await open(path)
   const storage = sqliteStorage(handle)
   await storage.commit([{ action: 'insert', kind: KIND, value: sampleIncomingPayment('a'), ...marks }])
   const pageSize = 4096

@@ -1,16 +1,14 @@
-import { afterEach, describe, expect, it } from 'vitest'
-import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { ConfigurationError } from 'open-payments-server'
+import { describe, expect, it } from 'vitest'
+import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
+import { type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { useSqlite } from './sqlite-databases.ts'
 
-const opened: OpenedSqlite[] = []
-
-afterEach(() => {
-  for (const handle of opened.splice(0)) handle.close()
-})
+const { open, newFile } = useSqlite()
 
 /** A connection to a fresh file whose log another process is just making: SQLite refuses to make it so many times. */
 async function contendedHandle(refusals: number): Promise<SqliteHandle> {
-  const handle = await openSqlite(':memory:')
-  opened.push(handle)
+  const handle = await open()
   let left = refusals
   return {
     prepare: (sql) => handle.prepare(sql),
@@ -32,5 +30,34 @@ describe('a storage that starts on a file together with other processes', () => 
   it('says what SQLite said where the log is never made', async () => {
     const handle = await contendedHandle(Number.POSITIVE_INFINITY)
     expect(() => sqliteStorage(handle)).toThrow('database is locked')
+  })
+})
+
+it('synchronises the folder of a file that can have no write-ahead log, whose journal could come back', async () => {
+  const handle = await open(newFile())
+  sqliteStorage({
+    prepare: (sql) => handle.prepare(sql),
+    // As SQLite does it on a file system without shared memory: it says no word.
+    exec: (sql) => (sql.includes('journal_mode') ? undefined : handle.exec(sql)),
+  })
+  expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'delete' })
+  const EXTRA = 3
+  expect(handle.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: EXTRA })
+})
+
+describe.each([
+  ['storage', sqliteStorage],
+  ['ledger', sqliteLedger],
+] as const)('a %s on a database whose encoding loses a part of some texts', (_, make) => {
+  it.each(['UTF-16le', 'UTF-16be'])('refuses %s, says what to do, and leaves the file as it is', async (encoding) => {
+    const handle = await open(newFile())
+    handle.exec(`PRAGMA encoding = '${encoding}'`)
+    handle.exec('CREATE TABLE mine (id TEXT)')
+    expect(() => make(handle)).toThrow(ConfigurationError)
+    expect(() => make(handle)).toThrow(
+      `SQLite: the encoding of the database must be UTF-8, and is ${encoding}: give a new file, or make this one anew`,
+    )
+    expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'delete' })
+    expect(handle.prepare('SELECT name FROM sqlite_master').all()).toMatchObject([{ name: 'mine' }])
   })
 })

@@ -1,30 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
-import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { progressOf } from '../../src/payments/rail/delivery-progress.ts'
 import type { Change, RecordKind, Storage } from '../../src/ports/storage.ts'
+import { receivedIn } from '../../src/protocol/spent-amounts.ts'
+import { recordsOfKind } from '../../src/records/read-record.ts'
 import { sampleIncomingPayment, sampleInserts } from '../../src/testing/sample-records.ts'
+import { KINDS } from '../../src/testing/storage-case.ts'
+import { useSqlite } from './sqlite-databases.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sqlite-'))
-const opened: OpenedSqlite[] = []
-
-async function open(name: string): Promise<OpenedSqlite> {
-  const handle = await openSqlite(name === ':memory:' ? name : join(folder, name))
-  opened.push(handle)
-  return handle
-}
-
-afterAll(() => {
-  for (const handle of opened) handle.close()
-  rmSync(folder, { recursive: true })
-})
+const { open, newFile } = useSqlite()
 
 const KNOWN = STORAGE_MIGRATIONS.length
-const KINDS = [...new Set(sampleInserts().map(({ kind }) => kind))]
 
 function insert(id: string): Change {
   return { action: 'insert', kind: 'replay-claim', value: { id, expiresAt: 1 } }
@@ -51,7 +40,7 @@ async function contentOf(storage: Storage): Promise<unknown> {
 
 describe('the schema', () => {
   it('has a column for each member of each kind, and no other', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     sqliteStorage(handle)
     for (const kind of KINDS) {
       const layout = layoutOf(kind)
@@ -62,7 +51,7 @@ describe('the schema', () => {
   })
 
   it('holds amounts and decisions as text, and moments and versions as integers', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     await sqliteStorage(handle).commit(sampleInserts())
     const types = `SELECT typeof(debit_amount_value) || ' ' || typeof(decision_amount) || ' ' || typeof(created_at)
       || ' ' || typeof(version) || ' ' || typeof(due_at) AS found FROM op_outgoing_payment WHERE id = 'full'`
@@ -72,7 +61,7 @@ describe('the schema', () => {
   })
 
   it('uses an index, and sorts nothing, for a list, a list of one client, and work that is due', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     sqliteStorage(handle)
     const list = 'SELECT id FROM op_incoming_payment WHERE is_listed = 1 AND wallet_address = ?'
     const order = 'ORDER BY created_at DESC, id DESC LIMIT 10'
@@ -88,19 +77,20 @@ describe('the schema', () => {
   })
 
   it('is made once, however often and by whomever it is opened', async () => {
-    const first = await open('twice.db')
+    const file = newFile()
+    const first = await open(file)
     const storage = sqliteStorage(first)
     await storage.commit(sampleInserts())
     const before = await contentOf(storage)
     expect(await contentOf(sqliteStorage(first))).toEqual(before)
-    expect(await contentOf(sqliteStorage(await open('twice.db')))).toEqual(before)
+    expect(await contentOf(sqliteStorage(await open(file)))).toEqual(before)
     expect(first.prepare('SELECT name, version FROM op_meta').all()).toMatchObject([
       { name: 'storage', version: KNOWN },
     ])
   })
 
   it('refuses a database of a newer release and leaves it alone', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     sqliteStorage(handle)
     handle.exec('UPDATE op_meta SET version = 99, readable_from = 99')
     expect(() => sqliteStorage(handle)).toThrow(
@@ -110,7 +100,7 @@ describe('the schema', () => {
   })
 
   it('is made whole or not at all', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     const failing = watch(handle, (sql) => {
       if (sql.includes('CREATE TABLE op_quote')) throw new Error('disk I/O error')
     })
@@ -122,26 +112,28 @@ describe('the schema', () => {
 
 describe('durability', () => {
   it('loses nothing when the file is closed and opened again', async () => {
-    const first = await openSqlite(join(folder, 'restart.db'))
+    const file = newFile()
+    const first = await openSqlite(file)
     const storage = sqliteStorage(first)
     expect(await storage.commit(sampleInserts())).toBe('committed')
     const before = await contentOf(storage)
     first.close()
-    expect(await contentOf(sqliteStorage(await open('restart.db')))).toEqual(before)
+    expect(await contentOf(sqliteStorage(await open(file)))).toEqual(before)
   })
 
   it('keeps a write-ahead log, synchronises it fully, and waits for other processes', async () => {
-    const handle = await open('pragmas.db')
+    const handle = await open(newFile())
     sqliteStorage(handle, { busyTimeoutSeconds: 1.5 })
     const read = (name: string): unknown => handle.prepare(`PRAGMA ${name}`).get()
     expect(read('journal_mode')).toMatchObject({ journal_mode: 'wal' })
-    expect(read('synchronous')).toMatchObject({ synchronous: 2 })
+    expect(read('synchronous')).toMatchObject({ synchronous: 3 })
     expect(read('busy_timeout')).toMatchObject({ timeout: 1500 })
   })
 
   it('shows a commit to other connections once it has resolved, and not before', async () => {
-    const mine = sqliteStorage(await open('two.db'))
-    const handle = await open('two.db')
+    const file = newFile()
+    const mine = sqliteStorage(await open(file))
+    const handle = await open(file)
     const other = sqliteStorage(handle)
     const pending = mine.commit([insert('a')])
     expect(handle.prepare('SELECT id FROM op_replay_claim').all()).toEqual([])
@@ -150,8 +142,9 @@ describe('durability', () => {
   })
 
   it('rejects, and writes nothing, while another process holds the file for too long', async () => {
-    const mine = sqliteStorage(await open('busy.db'), { busyTimeoutSeconds: 0.02 })
-    const other = await open('busy.db')
+    const file = newFile()
+    const mine = sqliteStorage(await open(file), { busyTimeoutSeconds: 0.02 })
+    const other = await open(file)
     other.exec('BEGIN IMMEDIATE')
     await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
     other.exec('COMMIT')
@@ -163,7 +156,7 @@ describe('durability', () => {
 describe('group commit', () => {
   it('writes the commits of one turn in one transaction, in the order in which they were made', async () => {
     const executed: string[] = []
-    const storage = sqliteStorage(watch(await open(':memory:'), (sql) => executed.push(sql)))
+    const storage = sqliteStorage(watch(await open(), (sql) => executed.push(sql)))
     executed.length = 0
     const results = await Promise.all([
       storage.commit([insert('a')]),
@@ -177,7 +170,7 @@ describe('group commit', () => {
   })
 
   it('names every conflict of a commit', async () => {
-    const storage = sqliteStorage(await open(':memory:'))
+    const storage = sqliteStorage(await open())
     await storage.commit([insert('a')])
     const result = await storage.commit([insert('a'), insert('b'), replace('c', 1)])
     expect(result).toEqual({ conflicts: [0, 2] })
@@ -185,7 +178,7 @@ describe('group commit', () => {
 
   it('rejects every commit of a transaction that could not be made durable, and keeps none', async () => {
     let isBroken = false
-    const handle = await open(':memory:')
+    const handle = await open()
     const failing = watch(handle, (sql) => {
       if (isBroken && sql === 'COMMIT') throw new Error('disk I/O error')
     })
@@ -200,7 +193,7 @@ describe('group commit', () => {
   })
 
   it('rejects a value that cannot be stored, and only the commit that brings it', async () => {
-    const storage = sqliteStorage(await open(':memory:'))
+    const storage = sqliteStorage(await open())
     const value = sampleIncomingPayment('bad', { metadata: { amount: 1n } })
     const [bad, good] = await Promise.allSettled([
       storage.commit([{ action: 'insert', kind: 'incoming-payment', value }]),
@@ -216,14 +209,14 @@ describe('group commit', () => {
     ['state', undefined],
     ['received', { value: 1, assetCode: 'USD', assetScale: 2 }],
   ])('rejects a %s of %j', async (member, value) => {
-    const storage = sqliteStorage(await open(':memory:'))
+    const storage = sqliteStorage(await open())
     const payment = { ...sampleIncomingPayment('a'), [member]: value }
     const changes = [{ action: 'insert', kind: 'incoming-payment', value: payment }] as Change[]
     await expect(storage.commit(changes)).rejects.toThrow(`cannot store ${member}`)
   })
 
   it('leaves a transaction alone that the host has left open, and says so', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     const storage = sqliteStorage(handle)
     handle.exec('CREATE TABLE mine (n INTEGER)')
     handle.exec('BEGIN')
@@ -237,7 +230,7 @@ describe('group commit', () => {
 
 describe('rows of other databases', () => {
   it('reads integers that a handle returns as bigint or as text', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     await sqliteStorage(handle).commit(sampleInserts())
     const before = await contentOf(sqliteStorage(handle))
     for (const convert of [BigInt, String]) {
@@ -271,26 +264,46 @@ describe('rows of other databases', () => {
 
   it.each<[RecordKind, string]>([
     ['receipt', `UPDATE op_receipt SET amount_value = 'many'`],
+    ['receipt', `UPDATE op_receipt SET amount_value = ''`],
+    ['receipt', `UPDATE op_receipt SET amount_value = '0x10'`],
     ['receipt', `UPDATE op_receipt SET created_at = 'yesterday'`],
+    ['receipt', `UPDATE op_receipt SET created_at = ''`],
+    ['receipt', `UPDATE op_receipt SET created_at = '0x10'`],
     ['grant', `UPDATE op_grant SET access = '['`],
   ])('throws for a %s that someone has spoiled: %s', async (kind, sql) => {
-    const handle = await open(':memory:')
+    const handle = await open()
     const storage = sqliteStorage(handle)
     await storage.commit(sampleInserts())
     handle.exec(sql)
     await expect(storage.get([{ kind, id: 'full' }])).rejects.toThrow()
   })
+
+  it.each(['', '0x10', 'many'])(
+    'hands out an amount in JSON that someone has spoiled, and it is no number: %j',
+    async (text) => {
+      const handle = await open()
+      const storage = sqliteStorage(handle)
+      await storage.commit(sampleInserts())
+      handle.exec(`UPDATE op_spending SET receive = json_set(receive, '$[0].value', '${text}')`)
+      handle.exec(`UPDATE op_outgoing_payment SET delivery = json_set(delivery, '$.sent', '${text}')`)
+      const [spending] = recordsOfKind(await storage.get([{ kind: 'spending', id: 'full' }]), 'spending')
+      const [payment] = recordsOfKind(await storage.get([{ kind: 'outgoing-payment', id: 'full' }]), 'outgoing-payment')
+      if (spending === undefined || payment === undefined) throw new Error('both are stored')
+      expect(() => spending.value.receive.map((sum) => receivedIn(spending.value, sum))).toThrow(TypeError)
+      expect(() => progressOf(payment.value)).toThrow(TypeError)
+    },
+  )
 })
 
 describe('openSqlite', () => {
   it('takes what the runtime has built in, where it has', async () => {
-    const handle = await open(':memory:')
+    const handle = await open()
     const BuiltIn = builtInSqlite()
     if (BuiltIn === undefined) expect(handle.prepare('SELECT 1 AS one').get()).toMatchObject({ one: 1 })
     else expect(handle).toBeInstanceOf(BuiltIn)
   })
 
   it('rejects where the file cannot be opened', async () => {
-    await expect(openSqlite(join(folder, 'no', 'such', 'folder.db'))).rejects.toThrow()
+    await expect(openSqlite(`${newFile()}/in-no-folder.db`)).rejects.toThrow()
   })
 })

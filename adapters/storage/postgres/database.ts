@@ -26,6 +26,8 @@ export interface PgStatement {
 export interface PgClient {
   /** Runs one statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly (readonly unknown[])[] }>
+  /** `T` or `E` within a transaction, as the server has last said. `pg` before 8.21 does not tell. */
+  getTransactionStatus?(): string | null
   /** Listens for connection errors, which would otherwise crash the process. */
   on(event: 'error', listener: () => void): unknown
   /** Stops listening. */
@@ -158,16 +160,33 @@ function giveBack(client: PgClient, isBroken: boolean): void {
   client.release(isBroken)
 }
 
+function isInTransaction(client: PgClient): boolean {
+  try {
+    const status = client.getTransactionStatus?.()
+    return status === 'T' || status === 'E'
+  } catch {
+    // Of `pg.native`, whose own library may be older than this call.
+    return false
+  }
+}
+
 // The pool's own `query` would close the connection after any error.
 async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) => Promise<T>): Promise<T> {
-  const client = await takeClient(pool, seconds)
+  let client = await takeClient(pool, seconds)
+  // Somebody else gave it back without COMMIT or ROLLBACK. What is written there may still be undone.
+  while (isInTransaction(client)) {
+    giveBack(client, true)
+    client = await takeClient(pool, seconds)
+  }
   let isBroken = true
   try {
     const answer = await run(client)
+    // Their BEGIN was still on its way when they gave it back.
+    if (isInTransaction(client)) throw new Error('a connection of the pool was given back within a transaction')
     isBroken = false
     return answer
   } catch (error) {
-    isBroken = !UNHARMED.has(sqlState(error))
+    isBroken = isInTransaction(client) || !UNHARMED.has(sqlState(error))
     throw error
   } finally {
     giveBack(client, isBroken)

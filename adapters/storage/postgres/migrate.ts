@@ -1,16 +1,42 @@
+import { RECORD_TABLES } from '../sql/layout.ts'
 import { isComplete, META_TABLE, type Migration, readSchemaState, type SchemaState } from '../sql/schema.ts'
-import type { Connections } from './database.ts'
+import type { Connections, Parameter } from './database.ts'
 import { backOff, sqlState } from './retry.ts'
+
+// A row even if there is none of that name, or none that this role may see. What row level security spares is spelled out:
+// other databases may not know `row_security_active`.
+const READ_STATE = `SELECT version, readable_from, current_setting('server_encoding'), nspname, current_schema(),
+    (SELECT min(relname) FROM pg_class AS hidden
+      WHERE hidden.relnamespace = meta.relnamespace AND relname IN ('op_meta', '${RECORD_TABLES.join("', '")}') AND relrowsecurity
+        AND (relforcerowsecurity OR NOT pg_has_role(relowner, 'USAGE'))
+        AND NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)))
+  FROM pg_class AS meta JOIN pg_namespace ON pg_namespace.oid = relnamespace LEFT JOIN op_meta ON name = $1
+  WHERE meta.oid = to_regclass('op_meta')`
+
+/** Refuses a database in which records would be refused later, belong to another wallet, or be hidden. */
+function refuseUnfit([encoding, found, current, hidden]: readonly Parameter[]): void {
+  if (encoding !== 'UTF8') {
+    throw new Error(`the server_encoding of this database is ${encoding}: make one with ENCODING 'UTF8'`)
+  }
+  if (found !== current) {
+    throw new Error(
+      `search_path begins with the schema ${current}, but finds op_meta in ${found}, which may be another wallet's: set search_path to the schema of this wallet alone`,
+    )
+  }
+  if (hidden !== null) {
+    throw new Error(
+      `row level security applies to ${hidden}, and would hide records from this role: give the role BYPASSRLS, or ALTER TABLE ${hidden} DISABLE ROW LEVEL SECURITY if nothing else serves this schema to others`,
+    )
+  }
+}
 
 /** Reads how far a schema is; `undefined` if there is none at all. */
 async function readState({ query }: Connections, name: string): Promise<SchemaState | undefined> {
   try {
-    const [row] = await query({
-      text: 'SELECT version, readable_from FROM op_meta WHERE name = $1',
-      parameters: [name],
-      isRepeated: false,
-    })
-    return row && readSchemaState(row)
+    const [row] = await query({ text: READ_STATE, parameters: [name], isRepeated: false })
+    if (row === undefined) return undefined
+    refuseUnfit(row.slice(2))
+    return row[0] === null ? undefined : readSchemaState(row)
   } catch (error) {
     if (sqlState(error) === '42P01') return undefined
     throw error
@@ -67,7 +93,7 @@ const MOST_TRIES = 12
 /** Lets whoever has queued behind a step go first; rejects once it was held up too often. */
 async function standBack(tries: number, name: string, version: number, cause: unknown): Promise<void> {
   if (tries < MOST_TRIES) return backOff(tries, 250)
-  const message = `the ${name} schema of this database cannot be brought to version ${version}: another transaction, such as a backup, has held one of its tables for a minute; start again after it (pg_locks and pg_blocking_pids name it)`
+  const message = `the ${name} schema of this database cannot be brought to version ${version}: another transaction, such as a backup or another start, has held one of its tables for a minute; start again after it (pg_locks and pg_blocking_pids name it)`
   throw new Error(message, { cause })
 }
 
@@ -94,9 +120,9 @@ export async function migrate(
     try {
       await connections.script(statements.map((sql) => toDialect(sql, text)).join(';\n'))
     } catch (error) {
-      if (sqlState(error) === HELD_UP && state !== undefined) {
+      if (sqlState(error) === HELD_UP) {
         tries += 1
-        await standBack(tries, name, state.version + 1, error)
+        await standBack(tries, name, (state?.version ?? 0) + 1, error)
         continue
       }
       races += 1

@@ -222,6 +222,13 @@ function membersOf(kind: RecordKind): readonly Member[] {
   })
 }
 
+function tableOf(kind: string): string {
+  return `op_${kind.replaceAll('-', '_')}`
+}
+
+/** The tables of all kinds. */
+export const RECORD_TABLES: readonly string[] = Object.keys(LAYOUTS).map(tableOf)
+
 /** Where and how records of a kind are stored. */
 export function layoutOf(kind: RecordKind): TableLayout {
   const members = membersOf(kind)
@@ -230,7 +237,7 @@ export function layoutOf(kind: RecordKind): TableLayout {
   const columns = [...members.flatMap((member) => member.columns), ...marks]
   const dueAt = columns.indexOf('due_at')
   return {
-    table: `op_${kind.replaceAll('-', '_')}`,
+    table: tableOf(kind),
     members,
     isListable,
     columns,

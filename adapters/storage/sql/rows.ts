@@ -102,17 +102,22 @@ export function readText(row: Row, at: number): string {
   return cell
 }
 
+/** An integer as text. `Number` and `BigInt` would also read an empty text, as 0, and `0x10`. */
+const DECIMAL = /^-?\d+$/
+
 /** The integer in a cell, however the database hands it over; throws if there is none. */
 export function readInteger(row: Row, at: number): number {
-  const cell = row[at]
-  const value = cell === null || cell === undefined ? Number.NaN : Number(cell)
+  const cell = row[at] ?? Number.NaN
+  const value = typeof cell === 'string' && !DECIMAL.test(cell) ? Number.NaN : Number(cell)
   if (!Number.isSafeInteger(value)) throw new TypeError(`cell ${at} holds no integer`)
   return value
 }
 
 /** The exact integer that a cell holds as decimal text; throws if there is none. */
 export function readBigint(row: Row, at: number): bigint {
-  return BigInt(readText(row, at))
+  const text = readText(row, at)
+  if (!DECIMAL.test(text)) throw new TypeError(`cell ${at} holds no integer`)
+  return BigInt(text)
 }
 
 function readMember({ type, at }: Member, row: Row): unknown {

@@ -7,7 +7,7 @@ import { inTransaction, type SqliteHandle } from './handle.ts'
  * fails, every work of it rejects. Work may run twice, the first time of which everything is undone: it has no effect but
  * on the database.
  */
-export type Transact = <T>(work: () => T) => Promise<T>
+export type CommitInTurn = <T>(work: () => T) => Promise<T>
 
 /** What is thrown to undo a transaction in which a task failed. */
 const UNDO = Object.freeze(new Error('undone'))
@@ -58,7 +58,7 @@ function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() =>
 }
 
 /** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
-export function createGroupCommit(handle: SqliteHandle): Transact {
+export function createGroupCommit(handle: SqliteHandle): CommitInTurn {
   // Where the host makes commits durable none share an fsync: every work has a transaction of its own.
   if (handle.transactionSync !== undefined) return async (work) => inTransaction(handle, work)
   return gatherWork((tasks) => {

@@ -127,8 +127,9 @@ export interface SqliteOptions {
 const LONGEST_WAIT_SECONDS = 86_400
 
 /**
- * Sets a connection up to wait for other processes and to survive a power loss after each commit. If SQLite cannot
- * keep a write-ahead log the file is as durable without.
+ * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite can keep no
+ * write-ahead log it does not say so, and a commit is the removal of a journal, which only EXTRA makes durable; otherwise that
+ * is the same as FULL.
  */
 export function configureHandle(handle: SqliteHandle, options: SqliteOptions): void {
   refuseUnknown('SQLite', options, ['busyTimeoutSeconds'])
@@ -144,8 +145,18 @@ export function configureHandle(handle: SqliteHandle, options: SqliteOptions): v
     throw new ConfigurationError(`SQLite: busyTimeoutSeconds must be from 0 to ${LONGEST_WAIT_SECONDS}`)
   if (handle.transactionSync !== undefined) return
   handle.exec(`PRAGMA busy_timeout = ${Math.round(busyTimeoutSeconds * 1000)}`)
+  refuseEncoding(handle)
   keepLog(handle)
-  handle.exec('PRAGMA synchronous = FULL')
+  handle.exec('PRAGMA synchronous = EXTRA')
+}
+
+/** In UTF-16 SQLite returns some texts in part, such as that of a signed request, and finds an id by others. */
+function refuseEncoding(handle: SqliteHandle): void {
+  const [encoding] = createRunner(handle).first('PRAGMA encoding', []) ?? []
+  if (encoding === 'UTF-8') return
+  throw new ConfigurationError(
+    `SQLite: the encoding of the database must be UTF-8, and is ${encoding}: give a new file, or make this one anew with \`sqlite3 old.db .dump | sqlite3 new.db\``,
+  )
 }
 
 const MOST_TRIES = 10

@@ -5,7 +5,7 @@ import type { AtOneMoment, SqliteHandle } from './handle.ts'
 export type ReadInTurn = <T>(read: () => T) => Promise<T>
 
 /** What tells each caller, also of a read that fails. */
-function applyApart({ apply, reject }: Work): () => void {
+function readApart({ apply, reject }: Work): () => void {
   try {
     return apply()
   } catch (error) {
@@ -18,7 +18,7 @@ function isLocked(error: unknown): boolean {
   return error instanceof Error && error.message.includes('locked')
 }
 
-function applyAll(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonly (() => void)[] {
+function readTogether(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonly (() => void)[] {
   try {
     if (tasks.length > 1) return atOneMoment(() => tasks.map((task) => task.apply()))
   } catch (error) {
@@ -26,7 +26,7 @@ function applyAll(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonly ((
     if (isLocked(error)) return tasks.map((task) => () => task.reject(error))
     // What fails is read once more, apart from the others, and is told.
   }
-  return tasks.map(applyApart)
+  return tasks.map(readApart)
 }
 
 /**
@@ -37,6 +37,6 @@ export function createTurnReads(handle: SqliteHandle, atOneMoment: AtOneMoment):
   // A Durable Object has no turns that it could wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
   return gatherWork((tasks) => {
-    for (const answer of applyAll(atOneMoment, tasks)) answer()
+    for (const answer of readTogether(atOneMoment, tasks)) answer()
   })
 }
