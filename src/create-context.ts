@@ -12,6 +12,7 @@ import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { isSameAsset } from './protocol/amount.ts'
 import { payersOf } from './protocol/client.ts'
 import { answerBefore } from './records/deadline.ts'
+import { createDecideTogether } from './records/decide-together.ts'
 import { guardDirectory } from './records/guard-directory.ts'
 import { guardStorage } from './records/guard-storage.ts'
 import { createSerializer } from './records/serializer.ts'
@@ -37,16 +38,18 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const cryptography = options.cryptography ?? webCryptography()
   const keyResolver = options.keyResolver ?? fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
   const onEvent: OnEvent = options.onEvent ?? reportFaults
-  const { authServer, resourceServer, storage, ledger, walletAddresses, paymentMethods = [] } = options
+  const { authServer, resourceServer, ledger, walletAddresses, paymentMethods = [] } = options
   const emit = emitBestEffort(onEvent)
   const secrets = derivedSecrets(options.secrets, cryptography)
   const own = { clock, cryptography, secrets, emit, policies }
   const remoteReceivers = options.remoteReceivers ?? (paymentMethods.length > 0 ? readReceivers(own) : undefined)
+  const storage = guardStorage(options.storage, own)
+  const serialize = createSerializer()
   return Object.freeze({
     authServer,
     resourceServer,
     walletAddressServer,
-    storage: guardStorage(storage, own),
+    storage,
     ledger,
     lateAnswers: createLateAnswers(),
     deliveries: createDeliveries(),
@@ -67,7 +70,8 @@ export function createContext(options: OpenPaymentsOptions): Context {
     emit,
     // Money events are only kept if somebody asked for them: the default sink would acknowledge and drop them.
     ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
-    serialize: createSerializer(),
+    serialize,
+    decideTogether: createDecideTogether({ storage, clock, emit }, serialize),
   } satisfies Context)
 }
 

@@ -4,8 +4,8 @@ import { createInteractions } from './ase/interactions.ts'
 import { authServerRoutes } from './auth-server/routes.ts'
 import { createContext } from './create-context.ts'
 import { fromFetchRequest, toFetchResponse } from './http/fetch-exchange.ts'
-import { createHandler } from './http/handle.ts'
 import { findLocalWalletAddress } from './http/local-wallet-address.ts'
+import { createPipeline } from './http/pipeline.ts'
 import { answerByRail, railEndpoints } from './http/rail-endpoints.ts'
 import { createRouter } from './http/router.ts'
 import type { OpenPaymentsOptions } from './options.ts'
@@ -143,7 +143,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     'wallet-address-server': '',
   }
   const match = createRouter(routes, bases)
-  const answer = createHandler(context, match)
+  const pipeline = createPipeline(context, match)
   const { keep, drain } = context.ongoing
   const tracked = (work: Promise<number>): Promise<number> => {
     keep(work)
@@ -173,7 +173,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
       tellHost(host, Promise.all(credits))
       return response
     }
-    return answer(request, (work) => tellHost(host, keep(work)))
+    return pipeline(request, (work) => tellHost(host, keep(work)))
   }
   return {
     handle,

@@ -1,4 +1,5 @@
 import type { DeliveryProgress } from '../../src/index.ts'
+import { storedAmount } from '../../src/protocol/amount.ts'
 import type { PathRate } from './probe-path.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
@@ -53,16 +54,16 @@ export function readProgress(id: string, { sent, received, notes }: DeliveryProg
   return {
     sent,
     received,
-    said: said === undefined ? received : BigInt(textOf(said)),
-    nextSequence: BigInt(textOf(memberOf(read, 'next'))),
+    said: said === undefined ? received : integerOf(said),
+    nextSequence: integerOf(memberOf(read, 'next')),
     ...(rate !== undefined && {
-      rate: { sent: BigInt(textOf(memberOf(rate, '0'))), received: BigInt(textOf(memberOf(rate, '1'))) },
+      rate: { sent: integerOf(memberOf(rate, '0')), received: integerOf(memberOf(rate, '1')) },
     }),
     packets: packets.map((packet: unknown) => ({
-      sequence: BigInt(textOf(memberOf(packet, '0'))),
-      amount: BigInt(textOf(memberOf(packet, '1'))),
-      least: BigInt(textOf(memberOf(packet, '2'))),
-      expiresAt: Number(textOf(memberOf(packet, '3'))),
+      sequence: integerOf(memberOf(packet, '0')),
+      amount: integerOf(memberOf(packet, '1')),
+      least: integerOf(memberOf(packet, '2')),
+      expiresAt: Number(integerOf(memberOf(packet, '3'))),
       isTaken: memberOf(packet, '4') === 'taken',
     })),
   }
@@ -72,7 +73,7 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined
 }
 
-function textOf(value: unknown): string {
+function integerOf(value: unknown): bigint {
   if (typeof value !== 'string') throw new TypeError('the notes of a delivery are not as they were written')
-  return value
+  return storedAmount(value)
 }

@@ -127,7 +127,10 @@ async function transferOf({ server, peer, prepare, packet, payment, arrived }: A
   }
 }
 
-function rejectTransfer(arrival: Arrival, outcome: TransferOutcome): Promise<IlpReject> {
+/** What a transfer comes to whose packet is refused for good. */
+type NotTaken = Exclude<TransferOutcome, 'received' | 'rate_limited'>
+
+function rejectTransfer(arrival: Arrival, outcome: NotTaken): Promise<IlpReject> {
   const { server, peer, packet, payment } = arrival
   switch (outcome) {
     case 'over_limit':
@@ -149,7 +152,7 @@ function rejectTransfer(arrival: Arrival, outcome: TransferOutcome): Promise<Ilp
       return rejectSealed(arrival, 'T00', 'not now')
     case 'not_payable':
       return rejectSealed(arrival, 'F99', 'this takes no money any more', CLOSE)
-    default:
+    case 'refused':
       return rejectSealed(arrival, 'R00', 'too late, or refused before')
   }
 }

@@ -28,14 +28,14 @@ export function openJournal(clock: Clock, record: RecordProgress, stateNow: () =
     dueAt: () => recordedAt + RECORD_MILLISECONDS,
     isLost: () => isLost,
     async write(most) {
-      const written = changes
-      recordedAt = clock.now()
+      // The lease that it renews may count from now on, however long it takes.
+      const [written, begunAt] = [changes, clock.now()]
       const recorded = await record(formatProgress(stateNow()), most).catch((cause: unknown) => {
         isLost = true
         throw cause
       })
       if (recorded === 'over_limit') return 'over_limit'
-      recordedChanges = written
+      ;[recordedChanges, recordedAt] = [written, begunAt]
       return 'recorded'
     },
   }

@@ -4,7 +4,7 @@ import type { Context } from '../ports/context.ts'
 import type { ListPosition, StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import { isUsableToken } from '../protocol/access-token.ts'
-import { amountOf, amountToWire, type WireAmount } from '../protocol/amount.ts'
+import { amountOf, amountToWire, storedAmount, type WireAmount } from '../protocol/amount.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
 import {
@@ -189,7 +189,7 @@ function auditedDelivery(payment: RailPayment): AuditedDelivery {
     account,
     address,
     sendAmount,
-    ...(fixedFee !== undefined && { fixedFee: amountToWire(amountOf(fee, BigInt(fixedFee))) }),
+    ...(fixedFee !== undefined && { fixedFee: amountToWire(amountOf(fee, storedAmount(fixedFee))) }),
     ...amounts,
     ...(delivery?.isLeftToHost && { isLeftToHost: delivery.isLeftToHost }),
     ...(delivery?.saidByHost && { saidByHost: delivery.saidByHost }),

@@ -1,7 +1,7 @@
 import type { ConsentAccess, ConsentData, ConsentInterval } from '../ports/consent.ts'
 import type { Context } from '../ports/context.ts'
 import type { Access } from '../protocol/access.ts'
-import { formatAmount, type WireAmount } from '../protocol/amount.ts'
+import { formatAmount, storedAmount, type WireAmount } from '../protocol/amount.ts'
 import type { Grant } from '../protocol/grant.ts'
 import type { Interaction } from '../protocol/interaction.ts'
 import { firstWindowStart, lastWindowEnd, parseInterval, windowAt, windowCount } from '../protocol/interval.ts'
@@ -39,7 +39,7 @@ function consentAccess(context: Context, access: Access): ConsentAccess {
 }
 
 function humanAmount(amount: WireAmount): string {
-  return formatAmount({ ...amount, value: BigInt(amount.value) })
+  return formatAmount({ ...amount, value: storedAmount(amount.value) })
 }
 
 function consentInterval(context: Context, text: string): ConsentInterval | undefined {

@@ -7,9 +7,9 @@ import {
   wrongContinuationToken,
 } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
-import { presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
+import { type Proof, presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
 import { type Input, parseBody } from '../http/endpoint.ts'
-import type { Exchange, Proof } from '../http/exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'

@@ -21,7 +21,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       takesBody: true,
       identify: identifyClient,
       schema: GrantRequest,
-      createdBy: ({ holder }) => holder.client,
+      chargedTo: ({ holder }) => holder.client,
       run: requestGrant,
     }),
     defineEndpoint({
@@ -56,7 +56,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       role,
       takesBody: true,
       identify: identifyByToken(unknownManagedToken),
-      createdBy: ({ client }) => client,
+      chargedTo: ({ client }) => client,
       run: rotateToken,
     }),
     defineEndpoint({

@@ -1,19 +1,16 @@
 import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
-import {
-  readSignatures,
-  type SignatureCandidate,
-  type VerifiedSignature,
-  verifySignature,
-} from '../http-signatures/verify-signature.ts'
+import { readSignatures, type SignatureCandidate, verifySignature } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
-import { inOrderOfTime, isIdentifier, toHex, toUtf8 } from '../protocol/identifiers.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
+import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
+import type { ReplayClaims } from '../records/decide-once.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
-import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import { type ClientKey, findClientKey, type KeyHolder } from './client-key.ts'
-import type { Exchange, Proof } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
+import { claimsOf } from './replay-claims.ts'
 
 const GNAP_TOKEN = /^gnap ([A-Za-z0-9\-._~+/]+=*)$/i
 
@@ -25,6 +22,17 @@ export function presentedToken(exchange: Exchange): string | undefined {
   const lines = exchange.request.headerLines('authorization')
   if (lines.length !== 1) return undefined
   return GNAP_TOKEN.exec(lines[0]?.trim() ?? '')?.[1]
+}
+
+/** The proven sender of a request, and the replay claims that its effect must commit. */
+export interface Proof extends ReplayClaims {
+  readonly keyId: string
+  readonly thumbprint: string
+  readonly key: PublicKey
+  /** What was signed: the values of the covered components, the access token among them. */
+  readonly base: string
+  /** 64 bytes. */
+  readonly signature: Uint8Array
 }
 
 /** Who calls the resource server: a usable token, and the proof that its client signed this request. */
@@ -117,28 +125,25 @@ export async function proveSignature(
   const findKey = findEachOnce((keyId) => findClientKey(context, holder, keyId))
   const verified = await verifySignature(candidates, findKey, context.cryptography)
   if (!verified.ok) throw invalidSignature(verified.reason)
-  exchange.provedBy(holder.client)
+  exchange.noteClient(holder.client)
   const { candidate, base, found: key } = verified
   if (candidate.legacySyntax !== undefined) {
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
-  const claims = [...(await claimsOf(exchange, verified))]
   // A request with two signatures uses up both: otherwise it could be sent again with the other one alone.
+  const all = [verified]
   for (const other of candidates.filter((one) => one !== candidate)) {
     const also = await verifySignature([other], findKey, context.cryptography)
-    if (also.ok) claims.push(...(await claimsOf(exchange, also)))
+    if (also.ok) all.push(also)
   }
-  // Two signatures may use up the same nonce; a commit names each record once.
-  const distinct = [...new Map(claims.map((claim) => [claim.id, claim])).values()]
   const proof: Proof = {
     keyId: candidate.keyId,
     thumbprint: key.thumbprint,
     key: key.key,
     base,
     signature: candidate.signature,
-    claims: distinct.map(({ change }) => change),
-    nonceClaims: distinct.filter(({ what }) => what === 'nonce').map(({ change }) => change),
+    ...(await claimsOf(exchange, all)),
   }
   return { proof, key }
 }
@@ -151,50 +156,6 @@ function findEachOnce(find: (keyId: string) => Promise<ClientKey | undefined>): 
     if (found !== undefined) known.set(keyId, found)
     return found
   }
-}
-
-/** One thing that a signature uses up, and the change that records it. */
-interface Claim {
-  readonly id: string
-  readonly what: 'base' | 'nonce'
-  readonly change: Change
-}
-
-async function claimsOf(
-  exchange: Exchange,
-  { candidate, base, found: key }: VerifiedSignature<ClientKey>,
-): Promise<readonly Claim[]> {
-  const { cryptography, clock, lifetimes } = exchange.context
-  const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
-  const singleUse = isSingleUse(exchange)
-  // Kept a day longer, against a wrong clock, only if a quota bounds how many there are: a repeat of any other request does
-  // nothing new. @spec T-37
-  const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
-  const claim = async (what: Claim['what'], used: string, order = ''): Promise<Claim> => {
-    const id = order + toHex(await cryptography.sha256(toUtf8(`${what}\n${key.thumbprint}\n${used}`)))
-    return { id, what, change: { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt } }
-  }
-  const claims: Claim[] = []
-  // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
-  // The base holds `created`, and a nonce may come again with another.
-  if (singleUse) claims.push(await claim('base', base, inOrderOfTime(candidate.created * 1000)))
-  if (candidate.nonce !== undefined) claims.push(await claim('nonce', candidate.nonce))
-  return claims
-}
-
-/** @spec SIG-24 @spec SIG-27 */
-function isSingleUse(exchange: Exchange): boolean {
-  if (exchange.operation === 'create-outgoing-payment') return true
-  return exchange.context.policies.replay === 'all' && !['GET', 'HEAD'].includes(exchange.request.method)
-}
-
-/**
- * Stores the replay claims of a request that has no effect to commit them with. A claim that is there already is a
- * replay.
- * @spec SIG-23 @spec SIG-26
- */
-export async function claimSignature(exchange: Exchange, proof: Proof): Promise<void> {
-  await decide(exchange.context, async () => ({ answer: undefined }), { claims: proof.claims })
 }
 
 /**

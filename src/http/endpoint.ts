@@ -6,7 +6,10 @@ import type { Exchange, ServerRole } from './exchange.ts'
 import type { Result } from './respond.ts'
 import type { Row } from './router.ts'
 
-/** An endpoint as data: who may call, what is read, what is done. The order of the steps is written once, below. */
+/**
+ * An endpoint as data: who may call, what is read, what is done. The steps have the numbers that `createPipeline` lists; their
+ * order is written once, below.
+ */
 export interface Endpoint<Caller, Body> {
   readonly operation: OperationId
   readonly method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS'
@@ -22,7 +25,7 @@ export interface Endpoint<Caller, Body> {
   /** Step 6: the body. */
   readonly schema?: v.GenericSchema<unknown, Body>
   /** Step 7: whose quota is charged, with a 429 if it is used up; absent if nothing is created. @spec T-37 */
-  createdBy?(caller: Caller): ClientId
+  chargedTo?(caller: Caller): ClientId
   /** And what is done. */
   run(input: Input<Caller, Body>): Promise<Result>
 }
@@ -56,12 +59,12 @@ export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | u
     role,
     takesBody,
     isPublic,
-    isCharged: endpoint.createdBy !== undefined,
+    isCharged: endpoint.chargedTo !== undefined,
     answer: async (exchange) => {
       const caller = await endpoint.identify(exchange)
       endpoint.authorize?.(caller)
       const parsed = endpoint.schema && parseBody(endpoint.schema, exchange.json())
-      if (endpoint.createdBy) chargeCreation(exchange, endpoint.createdBy(caller))
+      if (endpoint.chargedTo) chargeCreation(exchange, endpoint.chargedTo(caller))
       return endpoint.run({ exchange, caller, body: parsed })
     },
   }

@@ -1,8 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
-import type { Change } from '../ports/storage.ts'
 import type { ClientId } from '../protocol/client.ts'
-import type { PublicKey } from '../protocol/json-web-key.ts'
 import type { OperationId } from '../protocol/operations.ts'
 
 /** Which of the three servers answers; decides the shape of errors and the base of URLs. */
@@ -27,26 +25,11 @@ export interface Exchange {
   readonly params: Readonly<Record<string, string>>
   readonly waitUntil: WaitUntil
   /** Called with the proven sender of the request, for its event. */
-  readonly provedBy: (client: ClientId) => void
+  readonly noteClient: (client: ClientId) => void
   /** The network that the request came from, if the host names it. */
   readonly source: string | undefined
   /** The body as JSON, parsed on first use and once. Throws `invalid_request`. @spec EMB-3 */
   json(): unknown
-}
-
-/** The proven sender of a request, and the replay claims that its effect must commit. */
-export interface Proof {
-  readonly keyId: string
-  readonly thumbprint: string
-  readonly key: PublicKey
-  /** What was signed: the values of the covered components, the access token among them. */
-  readonly base: string
-  /** 64 bytes. */
-  readonly signature: Uint8Array
-  /** Inserts for the commit of the effect; a conflict on one of them is a replay. @spec SIG-26 */
-  readonly claims: readonly Change[]
-  /** Those of the claims that a `nonce` makes. */
-  readonly nonceClaims: readonly Change[]
 }
 
 /** The query of a request; empty if its target has no question mark. */

@@ -42,7 +42,7 @@ export function createRouter<R extends Row>(
       .routes.map(([, pattern]) => ({ beginning: fixedBeginning(path), pattern, group })),
   )
   const anywhere = rows.filter(({ path }) => path === ANY_PATH)
-  const find = (path: string): Found<R> | undefined => {
+  const find = (path: string): PathMatch<R> | undefined => {
     for (const { beginning, pattern, group } of table) {
       // Most paths differ in their first segment, and matching a pattern is expensive.
       const match = path.startsWith(beginning) ? pattern.exec(path) : null
@@ -71,7 +71,7 @@ function rowFor<R extends Row>(group: readonly R[], method: string): R | undefin
   return group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic === true))
 }
 
-interface Found<R> {
+interface PathMatch<R> {
   readonly group: readonly R[]
   /** `undefined` if one of them is not valid UTF-8 text. */
   readonly params: Readonly<Record<string, string>> | undefined

@@ -1,12 +1,14 @@
 import type { Context } from '../ports/context.ts'
-import type { StoredRecord } from '../ports/storage.ts'
-import { isLocalPayment, isRailPayment, type RailPayment } from '../protocol/outgoing-payment.ts'
+import type { Change, StoredRecord } from '../ports/storage.ts'
+import { isLocalPayment } from '../protocol/outgoing-payment.ts'
 import { tellFault } from '../records/tell-fault.ts'
+import { tryCommit } from '../records/try-commit.ts'
 import { confirmHold, type WrittenWithHold } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
+import { isRailRecord, type RailRecord } from './rail/rail-record.ts'
 import { reasonText, type Step } from './step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
@@ -21,14 +23,14 @@ export async function advancePayment(
   written?: WrittenWithHold,
   tells: 'at once' | 'later' = 'at once',
 ): Promise<void> {
-  const { id, incomingPaymentId } = start.value
+  const { id } = start.value
   // The host receives its event meanwhile: a slow event handler holds up neither answer nor money.
   const told = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
-  const completesReceiver = await moveToEnd(context, start, written?.creditId)
+  const completed = await moveToEnd(context, start, written?.creditId)
   const tellRest = async (): Promise<void> => {
     await told
     await deliverEvents(context, id)
-    if (completesReceiver && incomingPaymentId !== undefined) await deliverEvents(context, incomingPaymentId)
+    if (completed !== undefined) await deliverEvents(context, completed)
   }
   if (tells === 'later') context.ongoing.tellLater(tellRest)
   else await tellRest()
@@ -37,18 +39,18 @@ export async function advancePayment(
 /**
  * Takes step after step until the payment has ended, or is left to somebody else. Every step repeats safely: the
  * arguments of each ledger call were committed before it, and each commit expects the record that this worker read, so
- * that of two workers one stops. A call that the ledger does not answer is left to `recover()`. Answers whether the
- * incoming payment is complete by this, and its host is to hear of it. Never rejects.
+ * that of two workers one stops. A call that the ledger does not answer is left to `recover()`. Answers the id of the
+ * incoming payment if it is complete by this, and its host is to hear of it. Never rejects.
  */
 async function moveToEnd(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
   reservedCreditId: string | undefined,
-): Promise<boolean> {
+): Promise<string | undefined> {
   let record = start
   let creditId = reservedCreditId
   let tries = 0
-  let completesReceiver = false
+  let completed: string | undefined
   try {
     for (;;) {
       const step = await takeStep(context, record, creditId).catch((cause) => stallOn(context, cause))
@@ -56,7 +58,7 @@ async function moveToEnd(
         case 'moved':
           record = step.record
           creditId = step.creditId
-          completesReceiver ||= step.completesReceiver === true
+          completed ??= step.completes
           tries = 0
           break
         case 'stalled':
@@ -66,23 +68,23 @@ async function moveToEnd(
             break
           }
           await postpone(context, record, step.reason)
-          return completesReceiver
+          return completed
         case 'later':
           await postpone(context, step.record, step.reason)
-          return completesReceiver
+          return completed
         case 'no_place':
           await leaveDue(context, record)
-          return completesReceiver
+          return completed
         case 'ended':
-          return completesReceiver || step.completesReceiver === true
+          return completed ?? step.completes
         case 'waiting':
         case 'lost':
-          return completesReceiver
+          return completed
       }
     }
   } catch (cause) {
     stallOn(context, cause)
-    return completesReceiver
+    return completed
   }
 }
 
@@ -106,7 +108,7 @@ async function takeStep(
       return { outcome: held.outcome === 'lost' ? 'lost' : 'ended' }
     }
     case 'sending':
-      if (isRailPayment(payment)) return deliverAtPlace(context, record, payment)
+      if (isRailRecord(record)) return deliverAtPlace(context, record)
       if (isLocalPayment(payment)) return deliverLocally(context, record, payment, creditId)
       throw new Error('the receiver of a payment is not on this server')
     case 'decided':
@@ -119,14 +121,11 @@ async function takeStep(
 }
 
 /** Lets a payment method work on a payment if there is a place for it; what `recover()` took up has its place already. */
-async function deliverAtPlace(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: RailPayment,
-): Promise<Step> {
+async function deliverAtPlace(context: Context, record: RailRecord): Promise<Step> {
   const { deliveries } = context
+  const payment = record.value
   if (!deliveries.has(payment.id) && !deliveries.hasPlaceFor(payment)) return { outcome: 'no_place' }
-  const work = deliverByRail(context, record, payment)
+  const work = deliverByRail(context, record)
   deliveries.follow(payment, work)
   return work
 }
@@ -136,8 +135,9 @@ async function deliverAtPlace(
  * after its lease.
  */
 async function leaveDue(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<void> {
-  await context.storage.commit([{ ...record, action: 'replace', dueAt: context.clock.now() }])
-  context.deliveries.wait(record.value)
+  const change = { ...record, action: 'replace', dueAt: context.clock.now() } satisfies Change
+  const outcome = await tryCommit(context, [change], 'a payment could not be moved on')
+  if (outcome === 'taken') context.deliveries.wait(record.value)
 }
 
 const LONGEST_PAUSE_SECONDS = 3600
@@ -148,8 +148,8 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const attempts = value.attempts + 1
   const pauseSeconds = Math.min(context.limits.leaseSeconds * 2 ** Math.min(value.attempts, 20), LONGEST_PAUSE_SECONDS)
   const dueAt = context.clock.now() + pauseSeconds * 1000
-  const outcome = await context.storage.commit([{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }])
-  if (outcome !== 'committed') return
+  const changes: readonly Change[] = [{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }]
+  if ((await tryCommit(context, changes, 'a payment could not be moved on')) !== 'taken') return
   const at = context.clock.now()
   const told = { outgoingPayment: value.id, state: value.state, attempts, retryAt: dueAt, reason: reasonText(reason) }
   context.emit({ type: 'payment_stalled', at, ...told })

@@ -2,11 +2,9 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type Access, allowsAction, coversWalletAddress, type OutgoingPaymentAccess } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
-import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
+import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
-import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
-import { ceilDivide } from '../protocol/price.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
 import {
   chargeSpending,
@@ -15,7 +13,7 @@ import {
   receivedIn,
   type Spending,
 } from '../protocol/spent-amounts.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { recordsOfKind } from '../records/read-record.ts'
 
 /** A payment as the limits of a grant see it. */
 export interface Charge {
@@ -183,13 +181,13 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
   const { debitAmount, receiveAmount } = limits
   if (debitAmount !== undefined) {
     if (!isSameAsset(debitAmount, charge.debitAmount)) return 'the debit limit is in another asset'
-    if (spending.debit.value + charge.debitAmount.value > BigInt(debitAmount.value))
+    if (spending.debit.value + charge.debitAmount.value > storedAmount(debitAmount.value))
       return 'the debit limit of the grant is exceeded'
   }
   if (receiveAmount !== undefined) {
     if (!isSameAsset(receiveAmount, charge.receiveAmount)) return 'the receive limit is in another asset'
     const received = receivedIn(spending, charge.receiveAmount) + charge.receiveAmount.value
-    if (received > BigInt(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
+    if (received > storedAmount(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
     // What arrives is what the receiver says, and nothing else limits the debit then.
     if (charge.rail?.isUnpriced)
       return 'the grant limits only what is received, and this wallet has no price for the asset of the receiver'
@@ -203,46 +201,4 @@ function refuseBySums({ debitAmount, receiveAmount }: Charge, spending: Spending
   const received = receivedIn(spending, receiveAmount) + receiveAmount.value
   if (debit <= MAX_AMOUNT_VALUE && received <= MAX_AMOUNT_VALUE) return undefined
   return 'the grant would have spent more than an amount can be'
-}
-
-/** The changes that give what a payment did not use of its reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
-export async function releaseSpendingChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
-  const stored = recordsOfKind(records, 'spending')
-  const { debitAmount, receiveAmount, decision } = payment
-  const untaken = debitAmount.value - takenBy(decision)
-  const unreceived = receiveAmount.value - receivedOf(payment)
-  const changes = stored.map(async (record): Promise<Change> => {
-    const value = chargeSpending(record.value, -untaken, receiveAmount, -unreceived)
-    if (payment.state !== 'refused' || value.lastCharge?.payment !== payment.id)
-      return { ...record, action: 'replace', value }
-    // A refused payment never was charged. The record itself stays, or one that is made anew would pass for it with a
-    // writer that read it before. @spec D13 @spec D15
-    const { lastCharge: _, ...rest } = value
-    const lastCharge = await unrefused(context, payment.chargedAfter)
-    return { ...record, action: 'replace', value: { ...rest, ...(lastCharge && { lastCharge }) } }
-  })
-  return Promise.all(changes)
-}
-
-/**
- * This charge, or the last one before it that was not refused. Any other refusal writes the same record of the grant, so
- * what this says is still true when it is committed.
- * @spec LIM-10
- */
-async function unrefused(context: Context, charge: LastCharge | undefined): Promise<LastCharge | undefined> {
-  const record = charge && (await readRecord(context.storage, 'outgoing-payment', charge.payment))
-  return record?.value.state === 'refused' ? unrefused(context, record.value.chargedAfter) : charge
-}
-
-/**
- * What a failed payment has brought its receiver all the same: what the receiver's side says, which may be more than was
- * priced, but no less than what was paid for. Otherwise a receiver could free budget by its own word and be paid from it again.
- */
-function receivedOf({ decision, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
-  if (takenBy(decision) === 0n || rail === undefined || delivery === undefined) return 0n
-  const [said, sent, sendAmount] = [BigInt(delivery.received), BigInt(delivery.sent), BigInt(rail.sendAmount.value)]
-  const paidFor = ceilDivide(sent * receiveAmount.value, sendAmount)
-  if (said >= receiveAmount.value) return receiveAmount.value
-  return said > paidFor ? said : paidFor
 }

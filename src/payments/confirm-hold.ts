@@ -9,14 +9,15 @@ import {
   type OutgoingPayment,
 } from '../protocol/outgoing-payment.ts'
 import { signedRequestIdOf } from '../protocol/signed-request.ts'
+import { asCommitted } from '../records/as-committed.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { freeKeyChanges } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
-import { releaseSpendingChanges } from './charge-grant.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
+import { releaseSpendingChanges } from './release-spending.ts'
 import { creditIdOf, type TakenRoom, takeRoom } from './take-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
@@ -107,16 +108,10 @@ async function startSending(
   quote: StoredRecord<'quote'> | undefined,
 ): Promise<HoldResult> {
   const payment = known.value
-  if (!isLocalPayment(payment) || context.serialize.countOf(turnAtIncoming(payment.incomingPaymentId)) > 0)
-    return writeSending(context, known, quote, async () => undefined)
-  let isFirst = true
-  return context.serialize(turnAtIncoming(payment.incomingPaymentId), () =>
-    writeSending(context, known, quote, async (now) => {
-      if (!isFirst) return undefined
-      isFirst = false
-      return roomAtOnce(context, payment, now)
-    }),
-  )
+  if (!isLocalPayment(payment)) return writeSending(context, known, quote)
+  const turn = turnAtIncoming(payment.incomingPaymentId)
+  if (context.serialize.countOf(turn) > 0) return writeSending(context, known, quote)
+  return context.serialize(turn, () => writeSending(context, known, quote, payment))
 }
 
 async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
@@ -128,14 +123,16 @@ async function roomAtOnce(context: Context, payment: LocalPayment, now: number):
   return room?.ok ? room : undefined
 }
 
+/** `roomFor` is the payment, if its turn at the incoming payment has come; room is reserved by the first attempt alone. */
 async function writeSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
   quote: StoredRecord<'quote'> | undefined,
-  reserve: (now: number) => Promise<TakenRoom | undefined>,
+  roomFor?: LocalPayment,
 ): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
   const readItsQuote = quote ? knownAtFirst(context.storage, quote) : () => readQuote(context, known.value)
+  let isFirst = true
   return decide<HoldResult>(context, async () => {
     const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
@@ -146,17 +143,14 @@ async function writeSending(
     const events =
       record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
     const used = useQuoteChanges(payment, await readItsQuote())
-    const room = await reserve(now)
+    const room = isFirst && roomFor ? await roomAtOnce(context, roomFor, now) : undefined
+    isFirst = false
+    const write = { ...record, action: 'replace', value: payment, dueAt, isListed: true } satisfies Change
     return {
-      changes: [
-        { ...record, action: 'replace', value: payment, dueAt, isListed: true },
-        ...used,
-        ...(room?.changes ?? []),
-        ...events,
-      ],
+      changes: [write, ...used, ...(room?.changes ?? []), ...events],
       answer: {
         outcome: 'held',
-        record: { ...record, version: record.version + 1, value: payment, dueAt, isListed: true },
+        record: asCommitted(write),
         written: { createdEvent: events[0], creditId: room?.creditId },
       },
     }
@@ -189,7 +183,12 @@ async function refusePayment(
     const state = isShown ? 'failed' : 'refused'
     const ended = enterState(record.value, state, context.clock.now())
     const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
-    const end: Change = { ...unmarked(record), action: 'replace', value: payment, ...(isShown && { isListed: true }) }
+    const end = {
+      ...unmarked(record),
+      action: 'replace',
+      value: payment,
+      ...(isShown && { isListed: true }),
+    } satisfies Change
     const undone = [
       ...(await releaseSpendingChanges(context, payment)),
       ...(isShown
@@ -198,10 +197,9 @@ async function refusePayment(
     ]
     const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
     const events = isShown ? eventChanges(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
-    const failed = { ...unmarked(record), version: record.version + 1, value: payment, isListed: true }
     return {
       changes: [end, ...undone, ...events],
-      answer: isShown ? { outcome: 'failed', record: failed } : { outcome: 'refused', reason },
+      answer: isShown ? { outcome: 'failed', record: asCommitted(end) } : { outcome: 'refused', reason },
     }
   }
   // It gives back what its grant has spent while others take from it: each waits its turn, so they do not conflict.

@@ -4,10 +4,10 @@ import type { LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Decision } from '../protocol/outgoing-payment.ts'
+import { asCommitted } from '../records/as-committed.ts'
 import { answerBefore } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
-import { decideOnce, type Effect, isUsedKey, planOnce, unlessRepeated } from '../records/decide-once.ts'
-import { decideTogether } from '../records/decide-together.ts'
+import { decideOnce, type Effect, planOnce } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { askHold, type HoldResult, type WrittenWithHold, writeHold } from './confirm-hold.ts'
@@ -48,26 +48,15 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const id = context.secrets.randomId()
   const effectOf = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> =>
     effectOfOrder(context, id, order, await readToken(), terms, uncommitted)
-  await prepareOrder(context, order)
-  // What is late for the joint commit is not asked for once more: everybody behind it in the line would wait for that too.
-  let late: Promise<PaymentTerms> | undefined
-  const effectInCompany = async (before: Promise<ReadonlyMap<string, Change>>): Promise<Effect<Intent>> => {
-    const reading = readTerms()
-    const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
-    if (terms !== 'late') return effectOf(terms, [...(await before).values()])
-    late = reading
-    throw unavailable('an order was not priced in time to share a commit')
-  }
-  const effectAlone = async (): Promise<Effect<Intent>> => {
-    const reading = late ?? readTerms()
-    late = undefined
-    return effectOf(await reading, [])
-  }
-  const once = await decideTogether(
-    context,
+  const reader = createTermsReader(context, readTerms)
+  const once = await context.decideTogether(
     turnAtGrant(presented.value.grantId),
-    (before) => planOnce(context, order, () => effectInCompany(before)),
-    () => decideOnce(context, order, effectAlone),
+    (before) =>
+      planOnce(context, order, async () => {
+        const terms = await reader.inCompany()
+        return terms && effectOf(terms, [...(await before).values()])
+      }),
+    () => decideOnce(context, order, async () => effectOf(await reader.alone(), [])),
   )
   if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
   const { record, spent, quote } = once.made
@@ -76,12 +65,29 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
 }
 
-/**
- * An order whose key is already used asks no other server. The request that it repeats may use the key meanwhile.
- * @spec OUT-12
- */
-async function prepareOrder(context: Context, { key, isRemote, readTerms }: PaymentOrder): Promise<void> {
-  if (isRemote && !(await isUsedKey(context, key))) await unlessRepeated(context, key, readTerms())
+/** The terms of one order: `undefined` in company if they take too long to share a commit. */
+interface TermsReader {
+  inCompany(): Promise<PaymentTerms | undefined>
+  alone(): Promise<PaymentTerms>
+}
+
+function createTermsReader(context: Context, readTerms: PaymentOrder['readTerms']): TermsReader {
+  // What is late for the joint commit is not asked for once more: everybody behind it in the line would wait for that too.
+  let late: Promise<PaymentTerms> | undefined
+  return {
+    inCompany: async () => {
+      const reading = readTerms()
+      const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
+      if (terms !== 'late') return terms
+      late = reading
+      return undefined
+    },
+    alone: async () => {
+      const reading = late ?? readTerms()
+      late = undefined
+      return reading
+    },
+  }
 }
 
 /**
@@ -154,10 +160,7 @@ async function showPayment(
     if (state === 'refused') return { answer: { outcome: 'refused', reason: refusalOf(decision) } }
     if (record.isListed === true) return { answer: { outcome: 'lost', record } }
     const events = eventChanges(context, [outgoingPaymentEvent(context, record.value, 'created')])
-    const shown: StoredRecord<'outgoing-payment'> = { ...record, version: record.version + 1, isListed: true }
-    return {
-      changes: [{ ...record, action: 'replace', isListed: true }, ...events],
-      answer: { ...held, record: shown },
-    }
+    const write = { ...record, action: 'replace', isListed: true } satisfies Change
+    return { changes: [write, ...events], answer: { ...held, record: asCommitted(write) } }
   })
 }

@@ -80,7 +80,7 @@ async function writeOutcome(
     if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')
     const { changes, answer } = changesOf(context, record, decision, credit.changes)
-    return { changes, answer: { ...answer, completesReceiver: credit.completesReceiver } }
+    return { changes, answer: { ...answer, completes: credit.completes } }
   })
 }
 

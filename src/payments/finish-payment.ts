@@ -1,12 +1,13 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, Plan } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { amountOf } from '../protocol/amount.ts'
 import { type Decision, enterState, type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
+import { asCommitted } from '../records/as-committed.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
-import { releaseSpendingChanges } from './charge-grant.ts'
 import { eventChanges, outgoingPaymentEvent } from './notify.ts'
+import { releaseSpendingChanges } from './release-spending.ts'
 import type { Ended, Moved, Step } from './step.ts'
 import { turnAtGrant } from './turns.ts'
 
@@ -58,7 +59,7 @@ function changesOfEnd(
   record: StoredRecord<'outgoing-payment'>,
   end: OutgoingPayment,
   others: readonly Change[],
-): { readonly changes: readonly Change[]; readonly answer: Ended } {
+): Plan<Ended> {
   const event = outgoingPaymentEvent(context, end, end.state === 'failed' ? 'failed' : 'completed')
   const write: Change = { ...unmarked(record), action: 'replace', value: end, isListed: true }
   return { changes: [write, ...others, ...eventChanges(context, [event])], answer: { outcome: 'ended' } }
@@ -70,14 +71,12 @@ export function changesOfDecision(
   record: StoredRecord<'outgoing-payment'>,
   decision: Decision,
   others: readonly Change[],
-): { readonly changes: readonly Change[]; readonly answer: Moved } {
+): Plan<Moved> {
   const now = context.clock.now()
   const value: OutgoingPayment = { ...enterState(record.value, 'decided', now), decision, attempts: 0 }
   const dueAt = now + context.limits.leaseSeconds * 1000
-  return {
-    changes: [{ ...record, action: 'replace', value, dueAt }, ...others],
-    answer: { outcome: 'moved', record: { ...record, version: record.version + 1, value, dueAt } },
-  }
+  const write = { ...record, action: 'replace', value, dueAt } satisfies Change
+  return { changes: [write, ...others], answer: { outcome: 'moved', record: asCommitted(write) } }
 }
 
 /**
@@ -88,7 +87,7 @@ export function changesOfDecisionAndEnd(
   record: StoredRecord<'outgoing-payment'>,
   decision: Decision,
   others: readonly Change[],
-): { readonly changes: readonly Change[]; readonly answer: Ended } {
+): Plan<Ended> {
   const payment = enterState(record.value, 'decided', context.clock.now())
   return changesOfEnd(context, record, endOf(context, payment, decision), others)
 }

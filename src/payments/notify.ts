@@ -5,9 +5,10 @@ import { amountToWire } from '../protocol/amount.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
+import { asCommitted } from '../records/as-committed.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import type { TakenUp } from './taken-up.ts'
+import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 
 /** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
 export function incomingPaymentEvent(
@@ -125,10 +126,6 @@ function isOurs({ clock }: Context, { dueAt = 0 }: RecordedEvent): boolean {
   return clock.now() < dueAt
 }
 
-function asCommitted({ action: _, ...record }: RecordedEvent): StoredRecord<'event'> {
-  return { ...record, version: 1 }
-}
-
 async function readEvents(context: Context, subject: string): Promise<readonly StoredRecord<'event'>[]> {
   const ids = [`${subject}:1`, `${subject}:2`]
   return recordsOfKind(await context.storage.get(ids.map((id) => ({ kind: 'event', id }))), 'event')
@@ -138,7 +135,7 @@ const LONGEST_PAUSE_MILLISECONDS = 300_000
 
 /**
  * All of a payment's, since the later one waits for the first: for a lease, then for as long again as the first has
- * waited, up to five minutes. Else `recover()` would ask a failing host on and on.
+ * waited, up to five minutes. Else `recover()` would ask a failing host on and on. What cannot be put off stays due.
  */
 async function postponeEvents(context: Context, waiting: readonly StoredRecord<'event'>[]): Promise<TakenUp> {
   const [first] = waiting
@@ -146,10 +143,8 @@ async function postponeEvents(context: Context, waiting: readonly StoredRecord<'
   const now = context.clock.now()
   const waited = Math.min(now - first.value.event.at, LONGEST_PAUSE_MILLISECONDS)
   const dueAt = now + Math.max(waited, context.limits.leaseSeconds * 1000)
-  try {
-    const outcome = await context.storage.commit(waiting.map((record) => ({ ...record, action: 'replace', dueAt })))
-    return outcome === 'committed' ? 'taken' : 'lost'
-  } catch {
-    return 'failed' // They stay due.
-  }
+  return tryCommit(
+    context,
+    waiting.map((record) => ({ ...record, action: 'replace', dueAt })),
+  )
 }

@@ -9,6 +9,7 @@ import type { Metadata } from '../protocol/metadata.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
+import { asCommitted } from '../records/as-committed.ts'
 import type { Effect, SingleUse } from '../records/decide-once.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { chargeGrant } from './charge-grant.ts'
@@ -37,11 +38,6 @@ export interface PaymentOrder extends SingleUse {
   readonly signedRequest: Omit<SignedRequest, 'id'>
   /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
   readonly readTerms: () => Promise<PaymentTerms>
-  /**
-   * Whether another server is asked for the terms: then they are read once beforehand, so that the other payments of
-   * the grant do not wait for it.
-   */
-  readonly isRemote: boolean
   /** The answer to the order; `spent` is what its grant has spent with the payment. */
   readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
 }
@@ -73,16 +69,17 @@ export async function effectOfOrder(
   const intended = intendPayment(id, token, terms, charged, now)
   const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
   const dueAt = now + context.limits.leaseSeconds * 1000
+  const write = { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt } satisfies Change
+  const reserve = terms.quote && reserveQuoteChange(terms.quote, id)
   const changes: readonly Change[] = [
-    { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt },
+    write,
     { action: 'insert', kind: 'signed-request', value: { id: signedRequestIdOf(payment), ...signedRequest } },
     { action: 'check', kind: 'access-token', id: token.id, version: current.version },
     ...charged.changes,
-    ...reserveQuoteChanges(terms.quote, id),
+    ...(reserve ? [reserve] : []),
   ]
-  const record: StoredRecord<'outgoing-payment'> = { kind: 'outgoing-payment', version: 1, value: payment, dueAt }
   const { spent } = charged
-  const made = { record, spent, quote: terms.quote && reservedQuote(terms.quote, id) }
+  const made = { record: asCommitted(write), spent, quote: reserve && asCommitted(reserve) }
   // Without a key nothing is kept, and the answer is of the payment as its hold leaves it.
   return { changes, resourceId: id, response: key ? answerOf(payment, spent) : {}, made }
 }
@@ -137,15 +134,9 @@ function payeeOf({
 }
 
 /** @spec QUO-7 */
-function reserveQuoteChanges(quote: StoredRecord<'quote'> | undefined, outgoingPaymentId: string): readonly Change[] {
-  if (quote === undefined) return []
-  return [{ ...unmarked(quote), action: 'replace', value: reservedQuote(quote, outgoingPaymentId).value }]
-}
-
-/** A quote as it is once its payment is committed. */
-function reservedQuote(
-  { kind, version, value }: StoredRecord<'quote'>,
+function reserveQuoteChange(
+  quote: StoredRecord<'quote'>,
   outgoingPaymentId: string,
-): StoredRecord<'quote'> {
-  return { kind, version: version + 1, value: { ...value, state: 'reserved', outgoingPaymentId } }
+): Extract<Change, { readonly action: 'replace'; readonly kind: 'quote' }> {
+  return { ...unmarked(quote), action: 'replace', value: { ...quote.value, state: 'reserved', outgoingPaymentId } }
 }

@@ -5,10 +5,10 @@ import { isIdentifier } from '../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { deliverEvents } from './notify.ts'
+import { readReceipt } from './read-receipt.ts'
 import { completionChanges, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
@@ -52,11 +52,9 @@ export async function receivePayment(
   }
   // Before anything waits its turn: the wallet's directory may take its time.
   await requirePayeeAccount(context, id, receiptIdOf(transferId))
-  const result = await context.serialize(turnAtIncoming(id), () =>
-    decide<ReceivedPayment>(context, async () => {
-      // Read before the receipt: if this very transfer has just completed the payment, its receipt is found, not a refusal.
-      const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
-      const known = await readRecord(context.storage, 'receipt', receiptIdOf(transferId))
+  const { completes, ...received } = await context.serialize(turnAtIncoming(id), () =>
+    decide<ReceivedPayment & { readonly completes?: string }>(context, async () => {
+      const { incoming: record, receipt: known } = await readReceipt(context, id, receiptIdOf(transferId))
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
@@ -76,15 +74,21 @@ export async function receivePayment(
       // Recorded, since room may come back when a payment that reserved it fails, and time on the clock of another process.
       if (isRefused) return { changes: [insert], answer: { ok: false, reason: outcome } }
       const value = countReceipt(record.value, accepted)
+      const completion = completionChanges(context, record.value, value)
       return {
-        changes: [replaceIncoming(record, value), insert, ...completionChanges(context, record.value, value)],
-        answer: { ok: true, accepted, excess: amount.value - accepted },
+        changes: [replaceIncoming(record, value), insert, ...completion],
+        answer: {
+          ok: true,
+          accepted,
+          excess: amount.value - accepted,
+          ...(completion.length > 0 && { completes: id }),
+        },
       }
     }),
   )
   // Not awaited: the host may call this from its own event handler.
-  if (result.ok) context.ongoing.keep(deliverEvents(context, id))
-  return result
+  if (completes !== undefined) context.ongoing.keep(deliverEvents(context, completes))
+  return received
 }
 
 /**
@@ -116,13 +120,8 @@ function assertReceived(amount: Amount, transferId: string): void {
  */
 async function requirePayeeAccount(context: Context, id: string, receiptId: string): Promise<void> {
   if (!isIdentifier(id)) return
-  const found = await context.storage.get([
-    { kind: 'incoming-payment', id },
-    { kind: 'receipt', id: receiptId },
-  ])
-  const [incoming] = recordsOfKind(found, 'incoming-payment')
-  const isNew = recordsOfKind(found, 'receipt').length === 0
-  if (incoming === undefined || !isNew || !isActive(incoming.value, context.clock.now())) return
+  const { incoming, receipt } = await readReceipt(context, id, receiptId)
+  if (incoming === undefined || receipt !== undefined || !isActive(incoming.value, context.clock.now())) return
   const { walletAddress } = incoming.value
   const payee = await context.walletAddresses.find(walletAddress)
   if (payee === undefined || incoming.value.account === payee.account) return

@@ -1,24 +1,25 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
-import { answerBefore } from '../records/deadline.ts'
+import { asCommitted } from '../records/as-committed.ts'
+import { commitUncontested } from '../records/commit-uncontested.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
+
 import { tellFault } from '../records/tell-fault.ts'
+import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { advancePayment } from './advance-payment.ts'
-import { deliverEvents, subjectOf } from './notify.ts'
+import { forgetRecords } from './forget-records.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
 import { MOST_DELIVERIES } from './rail/deliveries.ts'
-import { BATCH, commitUncontested, forgetRecords, isRefusal } from './sweep.ts'
-import type { TakenUp } from './taken-up.ts'
+import { createEventRecovery } from './recover-events.ts'
+import { BATCH, isRefusal } from './sweep.ts'
+import { resolvedWith, type Tally, tallyOf } from './tally.ts'
 
 /** How many of the payments that are due a call reads at most, to find some that need no place with a payment method. */
 const MOST_READ = 1600
 
 /** Payments that were postponed come back one after the other, over so long. */
 const POSTPONED_MILLISECONDS = 240_000
-
-/** How long a call waits for the host to hear of events, which it then has counted: what falls due meanwhile waits as long. */
-const EVENTS_MILLISECONDS = 1000
 
 /**
  * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
@@ -35,47 +36,26 @@ const EVENTS_MILLISECONDS = 1000
  */
 export function createRecovery(context: Context): () => Promise<number> {
   context.deliveries.onPlace(({ id }) => context.ongoing.keep(takeUpWaiting(context, id)))
-  let endsAt = 0
-  // One run at a time: a slow host is not asked for more by each call. If a run hangs, the next one begins a lease later.
-  const tellEvents = async (): Promise<readonly TakenUp[]> => {
-    const now = context.clock.now()
-    if (now < endsAt) return []
-    const until = now + context.limits.leaseSeconds * 1000
-    endsAt = until
-    const run = recoverEvents(context).finally(() => {
-      if (endsAt === until) endsAt = 0
-    })
-    context.ongoing.keep(run)
-    const told = await answerBefore(context.clock, EVENTS_MILLISECONDS, () => run)
-    return told === 'late' ? [] : told
-  }
+  const tellEvents = createEventRecovery(context)
   return () => recoverPayments(context, tellEvents)
 }
 
-async function recoverPayments(context: Context, tellEvents: () => Promise<readonly TakenUp[]>): Promise<number> {
+async function recoverPayments(context: Context, tellEvents: () => Promise<Tally>): Promise<number> {
   const now = context.clock.now()
   // A kind that cannot be read keeps nothing else waiting.
   const settled = await Promise.allSettled([recoverDue(context, now), recoverMoney(context, now)])
   const told = tellEvents()
   context.ongoing.keep(told)
   if (settled.some(({ status }) => status === 'rejected')) await told
-  const { payments, postponed } = resultOf(settled[0])
-  const { receipts, refusals } = resultOf(settled[1])
-  const money = [...payments, ...receipts]
+  const payments = resultOf(settled[0])
+  const receipts = resultOf(settled[1])
   // If there may be more money to move on, the next call must not wait for the host to receive events.
-  const outOfTheWay = postponed + refusals
-  const events = countOf(money, outOfTheWay) >= BATCH ? [] : await told
-  const counts = { payments: countTaken(payments), receipts: countTaken(receipts), events: countTaken(events) }
-  const count = countOf([...money, ...events], outOfTheWay)
-  if (countTaken([...money, ...events]) > 0)
-    context.emit({ type: 'recovered', at: context.clock.now(), ...counts, isFull: count >= BATCH })
+  const events = resolvedWith(payments, receipts) >= BATCH ? tallyOf([]) : await told
+  const count = resolvedWith(payments, receipts, events)
+  const taken = { payments: payments.taken, receipts: receipts.taken, events: events.taken }
+  if (taken.payments + taken.receipts + taken.events > 0)
+    context.emit({ type: 'recovered', at: context.clock.now(), ...taken, isFull: count >= BATCH })
   return count
-}
-
-/** What a call resolves with: what other workers took first counts too, if this call got anything itself. */
-function countOf(outcomes: readonly TakenUp[], outOfTheWay: number): number {
-  const taken = countTaken(outcomes) + outOfTheWay
-  return taken > 0 ? taken + outcomes.filter((outcome) => outcome === 'lost').length : 0
 }
 
 /** What a part came to; throws what it was rejected with. */
@@ -84,19 +64,11 @@ function resultOf<T>(part: PromiseSettledResult<T>): T {
   return part.value
 }
 
-function countTaken(outcomes: readonly TakenUp[]): number {
-  return outcomes.filter((outcome) => outcome === 'taken').length
-}
-
 /**
  * Takes up the payments that are longest due; it looks on behind those for a rail that there is no place for, and postpones
- * them if it sees no end of them: `postponed` is how many. As many as there are places stay due, for another process
- * or for the next call.
+ * them if it sees no end of them. As many as there are places stay due, for another process or for the next call.
  */
-async function recoverDue(
-  context: Context,
-  now: number,
-): Promise<{ readonly payments: readonly TakenUp[]; readonly postponed: number }> {
+async function recoverDue(context: Context, now: number): Promise<Tally> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const takePlace = context.deliveries.handOutPlaces()
@@ -107,7 +79,7 @@ async function recoverDue(
     // Started at once, so that what another call counts meanwhile includes this.
     const taken = found.map((record) => takeUp(context, record))
     const postponed = isMore ? await postponeAll(context, [...left].slice(MOST_DELIVERIES)) : 0
-    return { payments: await Promise.all(taken), postponed }
+    return tallyOf(await Promise.all(taken), postponed)
   }
 }
 
@@ -159,28 +131,13 @@ async function takeUp(
   return typeof own === 'object' ? 'taken' : own
 }
 
-/** Credits what is due, and returns how many refusals it has deleted for that. */
-async function recoverMoney(
-  context: Context,
-  now: number,
-): Promise<{ readonly receipts: readonly TakenUp[]; readonly refusals: number }> {
+/** Credits what is due, and deletes refusals that are in its way. */
+async function recoverMoney(context: Context, now: number): Promise<Tally> {
   const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
   const money = due.filter((record) => !isRefusal(record))
   // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.
   const refusals = due.length === BATCH ? await forgetRecords(context, due.filter(isRefusal)) : 0
-  return { receipts: await recoverReceipts(context, money), refusals }
-}
-
-/** If nobody listens they are left: events recorded by an earlier configuration wait for a process that does. */
-async function recoverEvents(context: Context): Promise<readonly TakenUp[]> {
-  if (context.deliverEvent === undefined) return []
-  const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
-  const subjects = due.map(({ value }) => subjectOf(value.id))
-  const told = [...new Set(subjects)].map(
-    async (id) => [id, await deliverEvents(context, id, { onlyDue: true })] as const,
-  )
-  const outcomes = new Map(await Promise.all(told))
-  return subjects.flatMap((id) => outcomes.get(id) ?? [])
+  return tallyOf(await recoverReceipts(context, money), refusals)
 }
 
 async function takeLease(
@@ -189,15 +146,12 @@ async function takeLease(
   how: 'begun' | 'resumed',
 ): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
-  try {
-    if ((await context.storage.commit([{ ...record, action: 'replace', dueAt }])) !== 'committed') return 'lost'
-    const { id, state, attempts } = record.value
-    const at = context.clock.now()
-    if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, state, attempts })
-    return { ...record, version: record.version + 1, dueAt }
-  } catch (cause) {
-    // One that was not claimed must not hold up the others; if it was claimed after all, it is due again after its lease.
-    tellFault(context, 'a payment could not be claimed', cause)
-    return 'failed'
-  }
+  // One that was not claimed must not hold up the others; if it was claimed after all, it is due again after its lease.
+  const claim = { ...record, action: 'replace', dueAt } satisfies Change
+  const outcome = await tryCommit(context, [claim], 'a payment could not be claimed')
+  if (outcome !== 'taken') return outcome
+  const { id, state, attempts } = record.value
+  const at = context.clock.now()
+  if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, state, attempts })
+  return asCommitted(claim)
 }

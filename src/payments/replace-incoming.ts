@@ -23,18 +23,22 @@ export function completionChanges(
 }
 
 /**
- * What is committed once the ledger has answered a credit: its receipt ends, and the incoming payment counts it or not.
+ * What is committed once the ledger has answered a credit: its receipt ends, and the incoming payment counts it or not. If
+ * that completes it and there is an event of that, `completes` is its id.
  */
 export function changesOfCredit(
   context: Context,
   incoming: StoredRecord<'incoming-payment'>,
   receipt: StoredRecord<'receipt'>,
   isCredited: boolean,
-): { readonly changes: readonly Change[]; readonly completesReceiver: boolean } {
+): { readonly changes: readonly Change[]; readonly completes?: string } {
   const amount = receipt.value.amount.value
   const value = isCredited ? creditReceipt(incoming.value, amount) : dropReceipt(incoming.value, amount)
   const ended: Receipt = { ...receipt.value, state: isCredited ? 'credited' : 'dropped' }
   const end: Change = { ...unmarked(receipt), action: 'replace', value: ended }
   const completion = completionChanges(context, incoming.value, value)
-  return { changes: [replaceIncoming(incoming, value), end, ...completion], completesReceiver: completion.length > 0 }
+  return {
+    changes: [replaceIncoming(incoming, value), end, ...completion],
+    ...(completion.length > 0 && { completes: value.id }),
+  }
 }

@@ -3,8 +3,9 @@ import type { Context } from '../ports/context.ts'
 import type { ReceiverAsker } from '../ports/remote-receivers.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
-import { isLocalReceiver, parseReceiver } from '../protocol/receiver.ts'
+import { isLocalReceiver, parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
 import { readRecord } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import {
@@ -59,19 +60,20 @@ export function lookUpReceiver(context: Context, asker: ReceiverAsker): Receiver
   let resolved: Promise<ResolvedReceiver> | undefined
   let reached: Promise<ReachedReceiver> | undefined
   return {
-    resolve: async (url) => {
-      if (!isRemoteReceiver(context, url)) return resolveReceiver(context, url, asker)
-      resolved ??= resolveReceiver(context, url, asker)
-      return resolved
-    },
-    reach: async (url, from, amount) => {
-      const parsed = isRemoteReceiver(context, url) ? parseReceiver(url) : undefined
-      if (parsed === undefined) return resolveReceiver(context, url, asker)
-      reached ??= reachRemoteReceiver(context, parsed.url, from, amount, asker).then((found) =>
-        found.ok ? found : refusalOf(found, url),
-      )
-      return reached
-    },
+    resolve: (url) =>
+      receiverAt(context, url, (remote) => {
+        resolved ??= findRemoteReceiver(context, remote, asker).then((found) =>
+          found.ok ? found : refusalOf(found, url),
+        )
+        return resolved
+      }),
+    reach: (url, from, amount) =>
+      receiverAt(context, url, (remote) => {
+        reached ??= reachRemoteReceiver(context, remote, from, amount, asker).then((found) =>
+          found.ok ? found : refusalOf(found, url),
+        )
+        return reached
+      }),
   }
 }
 
@@ -94,20 +96,26 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
 }
 
 /**
- * Finds the incoming payment behind a receiver URL. A URL under this server's own base is local, every other one is
- * remote whatever its id, and a remote one can be paid only if a payment method is configured.
- * @spec RS-10 @spec OUT-4 @spec T-41 @spec INC-13
+ * Finds what is behind a receiver URL. A URL under this server's own base is local, every other one is remote whatever its
+ * id, and a remote one, in normal form, is left to `remotely`; it can be paid only if a payment method is configured.
+ * @spec RS-10 @spec QUO-9 @spec T-41
  */
-async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
+async function receiverAt<Found>(
+  context: Context,
+  url: string,
+  remotely: (url: string) => Promise<Found>,
+): Promise<Found | ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
-  if (!isLocalReceiver(parsed, context.resourceServer)) {
-    if (context.remoteReceivers === undefined)
-      return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
-    const found = await findRemoteReceiver(context, parsed.url, asker)
-    return found.ok ? found : refusalOf(found, parsed.url)
-  }
-  const record = await readRecord(context.storage, 'incoming-payment', parsed.id)
+  if (isLocalReceiver(parsed, context.resourceServer)) return resolveLocal(context, parsed)
+  if (context.remoteReceivers === undefined)
+    return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
+  return remotely(parsed.url)
+}
+
+/** The incoming payment of this server, if it can be paid now. @spec OUT-4 @spec INC-13 */
+async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise<ResolvedReceiver> {
+  const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
   if (record === undefined) return { ok: false, reason: 'unknown incoming payment' }
   const payment = record.value
   if (!isActive(payment, context.clock.now()))
@@ -126,7 +134,7 @@ async function resolveReceiver(context: Context, url: string, asker: ReceiverAsk
     ok: true,
     receiver: {
       kind: 'local',
-      url: parsed.url,
+      url,
       record,
       asset: assetOf(payment),
       ...(remainder !== undefined && { remainder }),

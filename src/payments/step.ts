@@ -6,15 +6,15 @@ export interface Moved {
   readonly record: StoredRecord<'outgoing-payment'>
   /** The id of the credit that the same commit reserved room for; absent if it reserved none. */
   readonly creditId?: string | undefined
-  /** Whether the incoming payment is complete by that, and its host is to hear of it. */
-  readonly completesReceiver?: boolean
+  /** The id of the incoming payment if it is complete by that, and its host is to hear of it. */
+  readonly completes?: string | undefined
 }
 
 /** The payment at its end. */
 export interface Ended {
   readonly outcome: 'ended'
-  /** Whether the incoming payment is complete by that, and its host is to hear of it. */
-  readonly completesReceiver?: boolean
+  /** The id of the incoming payment if it is complete by that, and its host is to hear of it. */
+  readonly completes?: string | undefined
 }
 
 /** What a step came to: the payment one state further, its end, or an answer that did not come. */

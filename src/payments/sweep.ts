@@ -2,10 +2,10 @@ import type { Context } from '../ports/context.ts'
 import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
-import { conflictsOf } from '../records/decide.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { isOfKind } from '../records/read-record.ts'
-import { tellFault } from '../records/tell-fault.ts'
+import { tryCommit } from '../records/try-commit.ts'
+import { forgetRecords } from './forget-records.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 
@@ -80,43 +80,9 @@ async function endRecord(context: Context, record: StoredRecord): Promise<boolea
   return sweepAway(context, [endGrantChange(context, record, finaliseGrant(record.value, 'expired'))])
 }
 
-/** Deletes records in one commit; without those that another process was faster with. Answers how many. */
-export async function forgetRecords(context: Context, records: readonly StoredRecord[]): Promise<number> {
-  const changes = records.map(deleteRecord)
-  try {
-    return await commitUncontested(context, changes)
-  } catch (cause) {
-    tellFault(context, 'a record could not be swept', cause)
-    // One record that cannot be deleted keeps no other.
-    let count = 0
-    for (const record of records.length > 1 ? records : []) count += await forgetRecords(context, [record])
-    return count
-  }
-}
-
-/** Commits changes together; without those of records that another process was faster with. Answers how many. */
-export async function commitUncontested(context: Context, changes: readonly Change[]): Promise<number> {
-  let left = changes
-  while (left.length > 0) {
-    const conflicts = conflictsOf(await context.storage.commit(left), left)
-    if (conflicts.length === 0) break
-    left = left.filter((change) => !conflicts.includes(change))
-  }
-  return left.length
-}
-
-function deleteRecord({ kind, version, value }: StoredRecord): Change {
-  return { action: 'delete', kind, id: value.id, version }
-}
-
 /** Commits what is over, and answers whether that has happened; what cannot be committed keeps nothing else waiting. */
 async function sweepAway(context: Context, changes: readonly Change[]): Promise<boolean> {
-  try {
-    return conflictsOf(await context.storage.commit(changes), changes).length === 0
-  } catch (cause) {
-    tellFault(context, 'a record could not be swept', cause)
-    return false
-  }
+  return (await tryCommit(context, changes, 'a record could not be swept')) === 'taken'
 }
 
 async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<boolean> {

@@ -4,7 +4,7 @@ import { toHex, toUtf8 } from '../protocol/identifiers.ts'
 import { type NotPayable, reserveReceipt } from '../protocol/incoming-payment.ts'
 import type { LocalPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { readReceipt } from './read-receipt.ts'
 import { replaceIncoming } from './replace-incoming.ts'
 
 /** The id of the credit that pays a local receiver: 128 bits of SHA-256 over the payment's id. @spec OUT-6 */
@@ -13,24 +13,16 @@ export async function creditIdOf(context: Context, outgoingPaymentId: string): P
   return toHex(digest).slice(0, 32)
 }
 
-/** An incoming payment, and the receipt of one payment to it, at one moment. */
-export interface ReadReceiver {
-  readonly incoming: StoredRecord<'incoming-payment'>
-  readonly receipt: StoredRecord<'receipt'> | undefined
-}
-
-/** The incoming payment and the receipt at one moment: a receipt that is still reserved is counted in it. */
+/** The incoming payment that a payment is for, and the receipt of its credit, at one moment. */
 export async function readReceiver(
   context: Context,
   { incomingPaymentId }: LocalPayment,
   creditId: string,
-): Promise<ReadReceiver> {
-  const found = await context.storage.get([
-    { kind: 'incoming-payment', id: incomingPaymentId },
-    { kind: 'receipt', id: creditId },
-  ])
-  const [incoming] = recordsOfKind(found, 'incoming-payment')
-  const [receipt] = recordsOfKind(found, 'receipt')
+): Promise<{
+  readonly incoming: StoredRecord<'incoming-payment'>
+  readonly receipt: StoredRecord<'receipt'> | undefined
+}> {
+  const { incoming, receipt } = await readReceipt(context, incomingPaymentId, creditId)
   if (incoming === undefined) throw new Error('the receiver of a payment has vanished')
   return { incoming, receipt }
 }

@@ -69,31 +69,15 @@ export type CheckedWalletAddress = {
   readonly [Member in keyof WalletAddress]: Exclude<WalletAddress[Member], null>
 }
 
-/** The changes of a joint commit, by the record that each concerns. */
-export type JointChanges = Map<string, Change>
-
-/** A task that waits for a turn to commit changes, which may be committed in the turn of a task that waits before it. */
-export interface Companion {
-  /**
-   * Adds its changes to those of the companions before it, and passes all of them on; leaves them as they are if it needs a
-   * turn of its own. Never rejects.
-   */
-  join(before: Promise<JointChanges>): Promise<JointChanges>
-  /**
-   * Tells it that the joint commit is over: it has happened, or it has failed with a cause that leaves its outcome
-   * unknown.
-   */
-  settle(end: 'committed' | { readonly cause: unknown }): void
+/** What is to be committed, and the answer once it is. */
+export interface Plan<T> {
+  readonly changes: readonly Change[]
+  readonly answer: T
 }
 
 /** Runs tasks of the same key one after the other in this process: writers of one hot record do not race each other. */
 export interface Serializer {
   <T>(key: string, task: () => Promise<T>): Promise<T>
-  /**
-   * The same for a task that another one may do along with its own. It is given those that wait for this key, itself first;
-   * each is given to one task only. A task that was itself given to another one gets none.
-   */
-  inCompany<T>(key: string, own: Companion, task: (companions: readonly Companion[]) => Promise<T>): Promise<T>
   /** How many tasks of this key run or wait: a task that need not take a turn, or can be refused, takes none behind many. */
   countOf(key: string): number
 }
@@ -149,4 +133,18 @@ export interface Context {
    */
   readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
   readonly serialize: Serializer
+  /**
+   * Decides in the turn of a key, as `serialize` does, and if possible in one commit with the others that wait for the same
+   * turn.
+   *
+   * `plan` says what a task does after those before it, whose changes it is given; it must not write anything. A task that
+   * refuses, answers `undefined` or writes what another one writes gets its own turn, and is decided by `alone` there. So do
+   * all of them if the joint commit conflicts: it is all or nothing, and then nothing of it has happened. So no refusal is
+   * based on something that is not committed. Rejects with "unavailable" if the outcome of the joint commit stays unknown.
+   */
+  decideTogether<T>(
+    key: string,
+    plan: (before: Promise<ReadonlyMap<string, Change>>) => Promise<Plan<T> | undefined>,
+    alone: () => Promise<T>,
+  ): Promise<T>
 }

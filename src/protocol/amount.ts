@@ -35,6 +35,18 @@ export function parseAmountValue(text: string): bigint | undefined {
   return value <= MAX_AMOUNT_VALUE ? value : undefined
 }
 
+const DIGITS = /^\d+$/
+
+/**
+ * Reads an amount that a record holds as decimal text; it may be a sum above the largest amount. Throws if the text is
+ * damaged: `BigInt` alone would read some such texts as less than has been sent or spent.
+ * @spec T-26
+ */
+export function storedAmount(text: string): bigint {
+  if (!DIGITS.test(text)) throw new TypeError(`a record holds no amount where it must: ${JSON.stringify(text)}`)
+  return BigInt(text)
+}
+
 /** The code of an asset: 1 to 12 visible ASCII characters, compared exactly. @spec AMT-2 */
 export const AssetCode: v.GenericSchema<string, string> = v.pipe(
   v.string(),

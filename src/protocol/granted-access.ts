@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { type Access, AccessList, allowsAction } from './access.ts'
-import { isSameAsset, type WireAmount } from './amount.ts'
+import { isSameAsset, storedAmount, type WireAmount } from './amount.ts'
 import type { WireLimits } from './limits.ts'
 
 /**
@@ -50,5 +50,5 @@ function hasNarrowerLimits(asked: WireLimits, given: WireLimits): boolean {
 
 function isAtMost(asked: WireAmount | undefined, given: WireAmount | undefined): boolean {
   if (asked === undefined) return true
-  return given !== undefined && isSameAsset(asked, given) && BigInt(given.value) <= BigInt(asked.value)
+  return given !== undefined && isSameAsset(asked, given) && storedAmount(given.value) <= storedAmount(asked.value)
 }

@@ -1,4 +1,12 @@
-import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, type WireAmount } from './amount.ts'
+import {
+  type Amount,
+  type Asset,
+  amountOf,
+  amountToWire,
+  isSameAsset,
+  storedAmount,
+  type WireAmount,
+} from './amount.ts'
 
 /** A payment that was charged to an entry; `place` is above those of all that the grant was charged before. @spec LIM-10 */
 export interface LastCharge {
@@ -43,7 +51,7 @@ export function hasRoomForAsset({ receive }: Spending, asset: Asset): boolean {
 /** What a window has received in one asset. */
 export function receivedIn(spending: Spending, asset: Asset): bigint {
   const sum = spending.receive.find((amount) => isSameAsset(amount, asset))
-  return sum === undefined ? 0n : BigInt(sum.value)
+  return sum === undefined ? 0n : storedAmount(sum.value)
 }
 
 /** Adds a payment to a window; negative values take it out again, and leave nothing of an asset that is no longer in it. */

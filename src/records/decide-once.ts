@@ -1,19 +1,23 @@
 import { idempotencyConflict, invalidSignature } from '../errors/conditions.ts'
-import type { Context } from '../ports/context.ts'
+import type { Context, Plan } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from './decide.ts'
-import type { Plan } from './decide-together.ts'
 import { idOf } from './id-of.ts'
 import { readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
-/** What a request uses up: its signature, and the key that it names. */
-export interface SingleUse {
+/** What the signatures of a request use up. */
+export interface ReplayClaims {
+  /** Inserts for the commit of the effect; a conflict on one of them is a replay. @spec SIG-26 */
   readonly claims: readonly Change[]
   /** Those of the claims that a `nonce` makes. */
   readonly nonceClaims: readonly Change[]
+}
+
+/** What a request uses up: its signatures, and the key that it names. */
+export interface SingleUse extends ReplayClaims {
   /** Absent if the request names no key. */
   readonly key?: KeyedRequest | undefined
 }
@@ -67,17 +71,19 @@ export async function decideOnce<T>(
 }
 
 /**
- * What `decideOnce` would commit and answer, for a commit together with others; `undefined` if something was created under
- * the key before, however long ago.
+ * What `decideOnce` would commit and answer, for a commit together with others; `undefined` if the attempt answers that, or if
+ * something was created under the key before, however long ago.
  */
 export async function planOnce<T>(
   context: Context,
   { claims, key }: SingleUse,
-  attempt: () => Promise<Effect<T>>,
+  attempt: () => Promise<Effect<T> | undefined>,
 ): Promise<Plan<Once<T>> | undefined> {
   const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
   if (found !== undefined) return undefined
-  const { changes, answer } = underKey(context, key, await attempt(), undefined)
+  const effect = await attempt()
+  if (effect === undefined) return undefined
+  const { changes, answer } = underKey(context, key, effect, undefined)
   return { changes: [...changes, ...claims], answer }
 }
 

@@ -1,62 +1,87 @@
-import type { Companion, Context, JointChanges } from '../ports/context.ts'
+import type { Context, Plan, Serializer } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
-import { commitKnown } from './decide.ts'
+import { type CommitContext, commitKnown } from './decide.ts'
 import { idOf } from './id-of.ts'
-
-/** The result of a task: its changes, and its answer once they are committed. */
-export interface Plan<T> {
-  readonly changes: readonly Change[]
-  readonly answer: T
-}
 
 /** The most changes that a store takes in one commit: see `Storage`. */
 const MOST_CHANGES = 100
 
-/**
- * Decides in the turn of a key and, if possible, in one commit with the others that wait for the same turn.
- *
- * `plan` says what a task does after those before it, whose changes it is given; it must not write anything. A task that
- * refuses, answers `undefined` or writes what another one writes gets its own turn, and is decided by `alone` there. So do
- * all of them if the joint commit conflicts: it is all or nothing, and then nothing of it has happened. So no refusal is
- * based on something that is not committed.
- */
-export function decideTogether<T>(
-  context: Context,
-  key: string,
-  plan: (before: Promise<ReadonlyMap<string, Change>>) => Promise<Plan<T> | undefined>,
-  alone: () => Promise<T>,
-): Promise<T> {
-  let joined: Plan<T> | undefined
-  let isSettled = false
-  let settle: Companion['settle'] = () => undefined
-  // How the joint commit ended for this task; never settled if the task is decided alone.
-  const shared = new Promise<T>((resolve, reject) => {
-    settle = (end) => {
-      if (joined === undefined) return
-      isSettled = true
-      if (end === 'committed') resolve(joined.answer)
-      else reject(end.cause)
-    }
-  })
-  const own: Companion = {
-    join: async (before) => {
-      const planned = await plan(before).catch(() => undefined)
-      const joint = await before
-      if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
-      return joint
-    },
-    settle: (end) => settle(end),
+/** How many tasks are done in one turn at most, including the one whose turn it is: no turn serves everybody who waits. */
+const MOST_COMPANIONS = 16
+
+/** The changes of a joint commit, by the record that each concerns. */
+type JointChanges = Map<string, Change>
+
+/** A task that waits for a turn to commit changes, which may be committed in the turn of a task that waits before it. */
+interface Companion {
+  /**
+   * Adds its changes to those of the companions before it, and passes all of them on; leaves them as they are if it needs a
+   * turn of its own. Never rejects.
+   */
+  join(before: Promise<JointChanges>): Promise<JointChanges>
+  /**
+   * Tells it that the joint commit is over: it has happened, or it has failed with a cause that leaves its outcome
+   * unknown.
+   */
+  settle(end: 'committed' | { readonly cause: unknown }): void
+}
+
+/** What `Context` says of `decideTogether`, for tasks that wait in the queues of `serialize`. */
+export function createDecideTogether(context: CommitContext, serialize: Serializer): Context['decideTogether'] {
+  /** Those whose turn has not begun, by key. */
+  const lines = new Map<string, Companion[]>()
+  const joinLine = (key: string, own: Companion): void => {
+    const line = lines.get(key) ?? []
+    line.push(own)
+    lines.set(key, line)
   }
-  const turn = context.serialize.inCompany(key, own, async (companions) => {
-    if (companions.length > 1) await commitTogether(context, companions)
-    return isSettled ? shared : alone()
-  })
-  // A committed task goes on at once, whatever those before it in the line still wait for.
-  return Promise.race([shared, turn])
+  /** Those that wait, itself first, each for one task only: a task that was itself taken by another one gets none. */
+  const takeLine = (key: string, own: Companion): readonly Companion[] => {
+    const line = lines.get(key) ?? []
+    if (!line.includes(own)) return []
+    const taken = line.splice(0, MOST_COMPANIONS)
+    if (line.length === 0) lines.delete(key)
+    return taken
+  }
+  return <T>(
+    key: string,
+    plan: (before: Promise<ReadonlyMap<string, Change>>) => Promise<Plan<T> | undefined>,
+    alone: () => Promise<T>,
+  ): Promise<T> => {
+    let joined: Plan<T> | undefined
+    let isSettled = false
+    let settle: Companion['settle'] = () => undefined
+    // How the joint commit ended for this task; never settled if the task is decided alone.
+    const shared = new Promise<T>((resolve, reject) => {
+      settle = (end) => {
+        if (joined === undefined) return
+        isSettled = true
+        if (end === 'committed') resolve(joined.answer)
+        else reject(end.cause)
+      }
+    })
+    const own: Companion = {
+      join: async (before) => {
+        const planned = await plan(before).catch(() => undefined)
+        const joint = await before
+        if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
+        return joint
+      },
+      settle: (end) => settle(end),
+    }
+    joinLine(key, own)
+    const turn = serialize(key, async () => {
+      const companions = takeLine(key, own)
+      if (companions.length > 1) await commitTogether(context, companions)
+      return isSettled ? shared : alone()
+    })
+    // A committed task goes on at once, whatever those before it in the line still wait for.
+    return Promise.race([shared, turn])
+  }
 }
 
 /** The tasks read at the same time, and wait for each other only to learn what those before them change. */
-async function commitTogether(context: Context, companions: readonly Companion[]): Promise<void> {
+async function commitTogether(context: CommitContext, companions: readonly Companion[]): Promise<void> {
   const nothing: Promise<JointChanges> = Promise.resolve(new Map())
   const changes = await companions.reduce((before, companion) => companion.join(before), nothing)
   if (changes.size === 0) return

@@ -1,11 +1,15 @@
 import { invalidSignature, unavailable } from '../errors/conditions.ts'
-import type { Context } from '../ports/context.ts'
-import type { Change, CommitResult, RecordKind, StoredRecord } from '../ports/storage.ts'
+import type { Context, Plan } from '../ports/context.ts'
+import type { Change, CommitResult, RecordKind } from '../ports/storage.ts'
+import { isWrittenBy, type Write } from './as-committed.ts'
 import { idOf } from './id-of.ts'
 import { tellFault } from './tell-fault.ts'
 
+/** What a commit needs. */
+export type CommitContext = Pick<Context, 'storage' | 'clock' | 'emit'>
+
 /** The result of one attempt: a commit and its answer, or an answer that needs no commit. */
-export type Attempt<T> = { readonly changes: readonly Change[]; readonly answer: T } | { readonly answer: T }
+export type Attempt<T> = Plan<T> | { readonly answer: T }
 
 // Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
 const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
@@ -68,7 +72,7 @@ export async function decide<T>(
 }
 
 /** Commits; returns the changes that met a conflict, none if it happened. Throws "unavailable" if that stays unknown. */
-export async function commitKnown(context: Context, changes: readonly Change[]): Promise<readonly Change[]> {
+export async function commitKnown(context: CommitContext, changes: readonly Change[]): Promise<readonly Change[]> {
   try {
     return conflictsOf(await context.storage.commit(changes), changes)
   } catch (cause) {
@@ -83,7 +87,7 @@ export async function commitKnown(context: Context, changes: readonly Change[]):
  */
 export function conflictsOf(outcome: CommitResult, changes: readonly Change[]): readonly Change[] {
   if (outcome === 'committed') return []
-  const found = outcome.conflicts.flatMap((index) => changes[index] ?? [])
+  const found = outcome?.conflicts?.flatMap((index) => changes[index] ?? []) ?? []
   if (found.length === 0) throw new TypeError('the storage answered a commit with neither `committed` nor a conflict')
   return found
 }
@@ -92,7 +96,7 @@ function isAbout(change: Change, payment: string): boolean {
   return change.kind === 'outgoing-payment' && idOf(change) === payment
 }
 
-async function hasHappened(context: Context, changes: readonly Change[], cause: unknown): Promise<boolean> {
+async function hasHappened(context: CommitContext, changes: readonly Change[], cause: unknown): Promise<boolean> {
   tellFault(context, 'a commit was not answered', cause)
   const isFresh = ({ action, kind }: Write): boolean => action === 'insert' && FRESH.includes(kind)
   const written = tellingWrites(
@@ -104,11 +108,9 @@ async function hasHappened(context: Context, changes: readonly Change[], cause: 
   const found = await context.storage.get(keys).catch(() => [])
   return written.every((write, index) => {
     const record = found[index]
-    return record !== undefined && (isFresh(write) || isThisWrite(record, write))
+    return record !== undefined && (isFresh(write) || isWrittenBy(record, write))
   })
 }
-
-type Write = Exclude<Change, { readonly id: string }>
 
 /**
  * The writes by which a commit is recognised: a fresh record, else its payment and its receipt, else its first
@@ -123,24 +125,6 @@ function tellingWrites(writes: readonly Write[], isFresh: (write: Write) => bool
   const receipt = writes.find(({ kind }) => kind === 'receipt')
   const own = [payment, receipt].filter((write) => write !== undefined)
   return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace').slice(0, 1)
-}
-
-// A record without a fresh id was written if its next version holds exactly the value that was to be written, and its marks:
-// a worker that claims a payment changes nothing but those.
-function isThisWrite(record: StoredRecord, written: Write): boolean {
-  const version = written.action === 'insert' ? 1 : written.version + 1
-  const isMarkedSo = record.dueAt === written.dueAt && (record.isListed === true) === (written.isListed === true)
-  return record.version === version && isMarkedSo && isEqualValue(record.value, written.value)
-}
-
-function isEqualValue(a: unknown, b: unknown): boolean {
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return a === b
-  const left = Object.entries(a).filter(([, member]) => member !== undefined)
-  const right = new Map(Object.entries(b).filter(([, member]) => member !== undefined))
-  return (
-    left.length === right.size &&
-    left.every(([name, member]) => right.has(name) && isEqualValue(member, right.get(name)))
-  )
 }
 
 /** The round from which on the pauses between colliding writers are at their longest. */

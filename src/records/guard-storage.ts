@@ -31,14 +31,11 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
       throw unavailable('the storage could not be read')
     }
   }
-  const isReadable = (record: StoredRecord | undefined): boolean => {
-    if (record === undefined || isWritten(record)) return true
-    tellFault(context, 'a newer release wrote a record', { kind: record.kind, id: record.value.id })
-    return false
-  }
   const readable = <T extends StoredRecord | undefined>(records: readonly T[]): readonly T[] => {
-    if (!records.every(isReadable)) throw unavailable('a newer release wrote a record')
-    return records
+    const newer = records.find((record) => record !== undefined && !isReadable(record))
+    if (newer === undefined) return records
+    tellFault(context, 'a newer release wrote a record', { kind: newer.kind, id: newer.value.id })
+    throw unavailable('a newer release wrote a record')
   }
   return {
     get: async (keys) => (keys.length === 0 ? [] : readable(await guard(() => storage.get(keys)))),
@@ -48,7 +45,7 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
       for (let asked = limit; ; asked *= 2) {
         const unreadable: unknown[] = []
         const found = await guard(() => storage.due(kind, at, asked, (cause) => unreadable.push(cause)), kind)
-        const own = found.filter(isWritten)
+        const own = found.filter(isReadable)
         if (own.length < limit && found.length + unreadable.length >= asked) continue
         // One is enough: if a whole table is damaged, whoever has to repair it must not be flooded.
         if (unreadable.length > 0) tellFault(context, 'a record that is due could not be read', unreadable[0])
@@ -59,7 +56,8 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
   }
 }
 
-function isWritten({ kind, schemaVersion = 1 }: StoredRecord): boolean {
+/** Whether a record is in a form that this release knows. */
+function isReadable({ kind, schemaVersion = 1 }: StoredRecord): boolean {
   return schemaVersion <= WRITTEN[kind]
 }
 

@@ -1,14 +1,9 @@
-import type { Companion, Serializer } from '../ports/context.ts'
-
-/** How many tasks are done in one turn at most, including the one whose turn it is: no turn serves everybody who waits. */
-const MOST_COMPANIONS = 16
+import type { Serializer } from '../ports/context.ts'
 
 /** What runs or waits at one key. */
 interface Queue {
   /** The last of the tasks. */
   tail?: Promise<unknown>
-  /** Those whose turn has not begun. */
-  readonly line: Companion[]
   count: number
 }
 
@@ -18,13 +13,9 @@ interface Queue {
  */
 export function createSerializer(): Serializer {
   const queues = new Map<string, Queue>()
-  const queueAt = (key: string): Queue => {
-    const queue = queues.get(key) ?? { line: [], count: 0 }
-    queues.set(key, queue)
-    return queue
-  }
   const serialize = async <T>(key: string, task: () => Promise<T>): Promise<T> => {
-    const queue = queueAt(key)
+    const queue: Queue = queues.get(key) ?? { count: 0 }
+    queues.set(key, queue)
     const run = queue.tail === undefined ? task() : queue.tail.then(task, task)
     queue.tail = run
     queue.count++
@@ -34,10 +25,5 @@ export function createSerializer(): Serializer {
       if (--queue.count === 0) queues.delete(key)
     }
   }
-  const inCompany: Serializer['inCompany'] = async (key, own, task) => {
-    const { line } = queueAt(key)
-    line.push(own)
-    return serialize(key, () => task(line.includes(own) ? line.splice(0, MOST_COMPANIONS) : []))
-  }
-  return Object.assign(serialize, { inCompany, countOf: (key: string) => queues.get(key)?.count ?? 0 })
+  return Object.assign(serialize, { countOf: (key: string) => queues.get(key)?.count ?? 0 })
 }

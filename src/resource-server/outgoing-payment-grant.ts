@@ -1,5 +1,6 @@
-import { claimSignature, type TokenCaller } from '../http/credentials.ts'
+import type { TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
+import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
 import { entryWindows, spendingIdsOf } from '../payments/charge-grant.ts'
 import { amountOf } from '../protocol/amount.ts'

@@ -1,8 +1,9 @@
 import { invalidQuote, invalidReceiver } from '../errors/conditions.ts'
-import { claimSignature, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
+import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
+import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment } from '../payments/create-payment.ts'
@@ -24,7 +25,7 @@ import {
 import { localQuoteId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
-import { unlessRepeated } from '../records/decide-once.ts'
+import { isUsedKey, unlessRepeated } from '../records/decide-once.ts'
 import { readRecord } from '../records/read-record.ts'
 import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
@@ -53,12 +54,13 @@ export async function createOutgoingPayment({
         : await termsOfIncomingPayment(timed, await payerFound, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
+  // Read once beforehand, so that other payments of the grant do not wait for another server. A repeat asks none.
+  if (isRemote && !(await isUsedKey(timed, use.key))) await unlessRepeated(timed, use.key, readTerms())
   const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
     signedRequest: signedRequestOf(exchange, caller),
     readTerms,
-    isRemote,
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
   // Not `timed`: what follows the answer has time.

@@ -31,7 +31,7 @@ export function resourceServerRoutes(): readonly Route[] {
       takesBody: true,
       authorize: requireRight('incoming-payment', 'create'),
       schema: CreateIncomingPayment,
-      createdBy: clientOf,
+      chargedTo: clientOf,
       run: createIncomingPayment,
     }),
     defineEndpoint({
@@ -70,7 +70,7 @@ export function resourceServerRoutes(): readonly Route[] {
       takesBody: true,
       authorize: requireRight('quote', 'create'),
       schema: CreateQuote,
-      createdBy: clientOf,
+      chargedTo: clientOf,
       run: createQuote,
     }),
     defineEndpoint({
@@ -90,7 +90,7 @@ export function resourceServerRoutes(): readonly Route[] {
       takesBody: true,
       authorize: requireRight('outgoing-payment', 'create'),
       schema: CreateOutgoingPayment,
-      createdBy: clientOf,
+      chargedTo: clientOf,
       run: createOutgoingPayment,
     }),
     defineEndpoint({

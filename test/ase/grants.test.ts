@@ -9,6 +9,7 @@ import {
   resume,
   rotate,
 } from '../auth-server/auth-wallet.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, CLIENT, decideAs } from '../support/test-wallet.ts'
 
 async function issuedGrant(wallet: Awaited<ReturnType<typeof authWallet>>) {
@@ -31,7 +32,7 @@ describe('the grants of a wallet address', () => {
     const [grant, ...others] = await grants.list(ALICE)
     expect(others).toEqual([])
     expect(grant).toEqual({
-      id: issued.body.continue.uri.split('/').at(-1),
+      id: lastSegment(issued.body.continue.uri),
       client: CLIENT,
       access: [OUTGOING],
       issuedAt: wallet.clock.now(),

@@ -3,6 +3,7 @@ import type { Approver, Interactions } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, CONSENT_REQUEST, cancel, INTERACT, resume } from '../auth-server/auth-wallet.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, type Answer, AUTH, BASE, BOB, decideAs, FINISH, OWNER, referenceOf } from '../support/test-wallet.ts'
 
 const ALICE_ALONE = { session: 'session-1', walletAddresses: [ALICE] }
@@ -125,7 +126,7 @@ describe('an interaction', () => {
 
   it('INT-1 is unknown under any other reference', async () => {
     const { wallet, pending, reference, interactions, decider } = await opened()
-    const grantId = pending.body.continue.uri.split('/').at(-1) ?? ''
+    const grantId = lastSegment(pending.body.continue.uri)
     for (const other of ['', 'x', reference.toUpperCase(), `${reference}0`, grantId, pending.body.interact.finish]) {
       await expectRefused(wallet, 'unknown', () => interactions.find(other, ALICE_ALONE))
       await expectRefused(wallet, 'unknown', () => interactions.approve(other, decider))

@@ -1,5 +1,6 @@
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
+import { lastSegment } from '../support/last-segment.ts'
 import {
   ALICE,
   AUTH,
@@ -126,7 +127,7 @@ describe('rotating an access token', () => {
     const strangers = [
       { token: 'x' },
       { token: other.body.access_token.value },
-      { token: grant.body.access_token.manage.split('/').at(-1) ?? '' },
+      { token: lastSegment(grant.body.access_token.manage) },
     ]
     for (const sending of strangers) {
       await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, grant, sending))

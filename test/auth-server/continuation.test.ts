@@ -2,6 +2,7 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { type Answer, AUTH, addClient, CLIENT, decideAs, referenceOf } from '../support/test-wallet.ts'
 import {
   approvedGrant,
@@ -50,7 +51,7 @@ describe('continuing a grant', () => {
   it('D14 an unknown id is 404 invalid_continuation', async () => {
     const wallet = await authWallet()
     const { pending, interactRef } = await approvedGrant(wallet)
-    for (const id of ['0'.repeat(32), 'x', '..%2f', pending.body.continue.uri.split('/').at(-1)?.toUpperCase()]) {
+    for (const id of ['0'.repeat(32), 'x', '..%2f', lastSegment(pending.body.continue.uri).toUpperCase()]) {
       const strange = {
         ...pending,
         body: { ...pending.body, continue: { ...pending.body.continue, uri: `${AUTH}/continue/${id}` } },

@@ -3,6 +3,7 @@ import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing
 import { describe, expect, it } from 'vitest'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { silence } from '../support/gate.ts'
 import { keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
 import { asPhp, asRust } from '../support/malformed-signatures.ts'
 import {
@@ -344,18 +345,11 @@ describe('what deployed clients send', () => {
 
   it('client behaviour 20: a host of keys that never answers is given up after three seconds', async () => {
     const clock = fakeClock()
-    let asked = (): void => undefined
-    const isAsked = new Promise<void>((resolve) => {
-      asked = resolve
-    })
-    const resolveHost = async (): Promise<readonly string[]> => {
-      asked()
-      return new Promise(() => undefined)
-    }
-    const network = { resolveHost, dial: async (): Promise<never> => new Promise(() => undefined) }
+    const { called, call } = silence()
+    const network = { resolveHost: call, dial: silence().call }
     const wallet = await authWallet({ clock, keyResolver: fetchKeyResolver({ clock, loopbackHttp: false, network }) })
     const answer = wallet.ask({ ...PLAIN_REQUEST, client: SHOP })
-    await isAsked
+    await called
     clock.advance(3_000)
     expect((await answer).status).toBe(400)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { lastSegment } from '../support/last-segment.ts'
 import {
   ALICE,
   AUTH,
@@ -169,7 +170,7 @@ describe('what a grant request gets', () => {
       ]
       const ids = [pending.body.continue.uri, pending.body.interact.redirect, issued.body.access_token.manage]
       for (const secret of secrets) expect(secret).toMatch(TOKEN)
-      for (const id of ids) expect(id.split('/').at(-1)).toMatch(ID)
+      for (const id of ids) expect(lastSegment(id)).toMatch(ID)
       for (const value of [...secrets, ...ids]) seen.add(value)
     }
     expect(seen.size).toBe(70)
@@ -238,7 +239,7 @@ describe('what a grant request gets', () => {
   it('a decision is needed: an opened interaction alone gives nothing', async () => {
     const wallet = await authWallet()
     const pending = await wallet.ask({ ...CONSENT_REQUEST, interact: { start: ['redirect'] } })
-    const reference = pending.body.interact.redirect.split('/').at(-1) ?? ''
+    const reference = lastSegment(pending.body.interact.redirect)
     await wallet.openPayments.interactions.find(reference, OWNER)
     wallet.clock.advance(5000)
     expect((await resume(wallet, pending)).body.access_token).toBeUndefined()

@@ -240,7 +240,7 @@ describe('a token of another server', () => {
     ['at another port', 'https://auth.example:8443/token/1'],
     ['over http', 'http://auth.example/token/1'],
     ['at a subdomain', 'https://x.auth.example/token/1'],
-  ])('T-1 that is managed %s is not rotated: its value is told nobody there', async (_, manage) => {
+  ])('T-46 T-1 that is managed %s is not rotated: its value is told nobody there', async (_, manage) => {
     const { clock, world, receivers } = await foundWith({ grant: granted({ manage }) })
     clock.advance(600_000)
     world.connections.length = 0

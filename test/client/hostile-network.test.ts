@@ -199,7 +199,7 @@ describe('a server that takes its time', () => {
 })
 
 describe('a token', () => {
-  it('T-1 is told nobody but the server for whose payments it was given', async () => {
+  it('T-46 T-1 is told nobody but the server for whose payments it was given', async () => {
     const { world, clock, answers, receivers } = standIn()
     let granted = 0
     answers.grant = () => jsonReply(tokenDocument(`token-${granted++}`))

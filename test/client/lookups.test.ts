@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { FoundReceiver, ReceiverAsker } from '../../src/ports/remote-receivers.ts'
 import { jsonReply } from '../key-resolver/fake-network.ts'
+import { gate } from '../support/gate.ts'
 import { lines } from './internet.ts'
 import { readerOn } from './scene.ts'
 import { COLLECTION, paymentDocument, RECEIVER, type StandIn, standIn } from './stand-in.ts'
@@ -193,10 +194,7 @@ describe('the receiver of a payment that is ordered', () => {
     const there = victim()
     let isSpent = false
     let ordersAsked = 0
-    let fail = (): void => undefined
-    const later = new Promise<void>((resolve) => {
-      fail = resolve
-    })
+    const { open: fail, opened: later } = gate()
     const receivers = readerOn(there.world, there.clock, {
       refuses: async ({ method }, { standing }) => {
         if (!isSpent || method !== 'POST') return false

@@ -20,6 +20,7 @@ const HOLD = 'src/payments/confirm-hold.ts'
 const FINISH = 'src/payments/finish-payment.ts'
 const ONCE = 'src/records/decide-once.ts'
 const DECIDE = 'src/records/decide.ts'
+const LEDGER = 'adapters/ledger/double-entry.ts'
 
 /** A mistake, and what it spoils where a process ends in the midst of it. */
 export interface Mistake {
@@ -145,10 +146,9 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     deed: 'an incoming payment',
     edits: [
       {
-        file: 'src/payments/notify.ts',
-        from: 'if (context.deliverEvent === undefined) return []',
-        to: `for (const event of events) setTimeout(() => context.deliverEvent?.(event), 30)
-  return []`,
+        file: 'src/resource-server/incoming-payments.ts',
+        from: '        ...events,\n',
+        to: '',
       },
     ],
   },
@@ -156,11 +156,29 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     deed: 'a payment straight to its receiver without a key',
     edits: [
       {
-        file: 'adapters/ledger/double-entry.ts',
+        file: LEDGER,
+        from: 'DoubleEntryLedger {\n  return {',
+        to: `DoubleEntryLedger {
+  const late: (() => Promise<unknown>)[] = []
+  const beDurable = async () => {
+    for (const write of late.splice(0)) await write()
+  }
+  return {`,
+      },
+      {
+        file: LEDGER,
         from: 'hold: (request) => books.transact(() => hold(books, request))',
         to: `hold: async (request) => {
-      setTimeout(() => books.transact(() => hold(books, request)), 30)
+      late.push(() => books.transact(() => hold(books, request)))
       return DONE
+    }`,
+      },
+      {
+        file: LEDGER,
+        from: 'settle: (request) => books.transact(() => settle(books, request))',
+        to: `settle: async (request) => {
+      await beDurable()
+      return books.transact(() => settle(books, request))
     }`,
       },
     ],

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs'
 import type { RecordTypes, StoredRecord } from 'open-payments-server'
+import { lastSegment } from '../support/last-segment.ts'
 import type { Books } from './books.ts'
 import { creditIdOf } from './check-ledger.ts'
 import type { Notebook, PaymentOrder } from './notebook.ts'
-import { idOf } from './orders.ts'
 
 type OutgoingPayment = RecordTypes['outgoing-payment']
 type IncomingPayment = RecordTypes['incoming-payment']
@@ -212,7 +212,7 @@ function checkFate({ name, fate, url }: PaymentOrder, payments: readonly Outgoin
     (fate === 'open' && states.length <= 1) ||
     (fate === 'unpaid' && !states.includes('completed')) ||
     (fate === 'paid' && String(states) === 'completed')
-  const isThere = url === undefined || found.some(({ id }) => id === idOf(url))
+  const isThere = url === undefined || found.some(({ id }) => id === lastSegment(url))
   return [
     ...(isRight ? [] : [`the order ${name}, which must be ${fate}, has come to: ${states}`]),
     ...(isThere ? [] : [`the payment ${url} of which a client was told is not there`]),

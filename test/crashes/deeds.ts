@@ -1,6 +1,7 @@
+import { lastSegment } from '../support/last-segment.ts'
 import { type Lane, orderPayment } from './ask.ts'
 import { LIMITED } from './grants.ts'
-import { fromQuote, idOf, quote, receive, reportTransfer, straight } from './orders.ts'
+import { fromQuote, quote, receive, reportTransfer, straight } from './orders.ts'
 import { amountOf } from './wallet-process/accounts.ts'
 
 /** Something that a client or the wallet does, once what it needs is there; it is asked for until it is answered. */
@@ -50,7 +51,7 @@ const payClosed: Deed = async (lane) => {
 
 const receiveByRail: Deed = async (lane) => {
   const incoming = needed(await receive(lane, 'bob', { incomingAmount: amountOf('bob', 150) }))
-  return (asking) => reportTransfer(asking, idOf(incoming))
+  return (asking) => reportTransfer(asking, lastSegment(incoming))
 }
 
 /** Everything that is tried at every call. */

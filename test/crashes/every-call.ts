@@ -1,4 +1,5 @@
 import type { Random } from '../fuzz/random.ts'
+import { gate } from '../support/gate.ts'
 import type { Lane } from './ask.ts'
 import { openLanes } from './campaign.ts'
 import { checkLedgerUnderWay } from './check-ledger.ts'
@@ -81,12 +82,12 @@ export async function endDuring(relay: Relay, deed: Deed, ends: Ends): Promise<E
   await server.port
   const successor = world.start()
   await successor.port
-  const gate = openGate()
+  const { open, opened } = gate()
   const lane: Lane = { ...relay.lane, random: choose(ends.isClientFirst) }
   const act = await deed(lane)
   await server.recover()
   await server.arm(ends.fuse)
-  const answered = act(ends.isClientFirst ? lane : { ...lane, world: sendOnce(world, gate.passed) })
+  const answered = act(ends.isClientFirst ? lane : { ...lane, world: sendOnce(world, opened) })
   await Promise.race([answered, server.ended])
   if (server.isRunning() && (await server.recover())) {
     await Promise.all([server.arm(), successor.kill()])
@@ -100,7 +101,7 @@ export async function endDuring(relay: Relay, deed: Deed, ends: Ends): Promise<E
   const isDeadAgain = !(await successor.recover())
   if (isDeadAgain) await takeOverAgain(relay, successor)
   else await successor.arm()
-  gate.open()
+  open()
   await answered
   for (const last of world.servers()) await last.recover()
   const left = interruptedIn(await world.books.records('outgoing-payment'))
@@ -126,12 +127,4 @@ function sendOnce(world: World, passed: Promise<void>): World {
       return world.send(request, random)
     },
   }
-}
-
-function openGate(): { readonly passed: Promise<void>; open(): void } {
-  let open = (): void => undefined
-  const passed = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { passed, open: () => open() }
 }

@@ -1,6 +1,7 @@
 import { createOpenPayments, type JsonWebKey, type OpenPayments, systemClock } from 'open-payments-server'
 import type { SigningKey } from 'open-payments-server/testing'
 import { bodyText } from '../support/body-text.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import type { Books } from './books.ts'
 import { type AnswerBody, drawKey, sign } from './client.ts'
 import {
@@ -72,7 +73,7 @@ export async function grantClients(
   const clients: GrantedClient[] = []
   for (const [index, signer] of keys.entries()) {
     const payer = PAYERS[index] ?? 'alice'
-    const grant = createGrantFlow(wallet, signer, now, advance)
+    const grant = createGrantFlow(wallet, { base: BASE, accounts: ACCOUNTS }, signer, now, advance)
     const tokens = {
       receiving: await grant([RECEIVING]),
       spending: await grant(spending(payer)),
@@ -90,8 +91,16 @@ type GrantAnswer = AnswerBody & {
   readonly interact?: { readonly redirect: string }
 }
 
-function createGrantFlow(
+/** Where a wallet is published, and the accounts of the person who approves whatever is asked. */
+export interface Published {
+  readonly base: string
+  readonly accounts: readonly { readonly account: string }[]
+}
+
+/** How a client is granted what it asks for, its tokens' values. The clock of the wallet moves on by a second for each. */
+export function createGrantFlow(
   wallet: OpenPayments,
+  { base, accounts }: Published,
   signer: SigningKey,
   now: () => number,
   advance: (milliseconds: number) => void,
@@ -104,11 +113,11 @@ function createGrantFlow(
   }
   return async (access) => {
     const interact = { start: ['redirect'] }
-    const client = walletAddressOf(signer.keyId)
-    const asked = await ask(`${AUTH}/`, { access_token: { access }, client, interact })
+    const client = `${base}/${signer.keyId}`
+    const asked = await ask(`${base}/auth/`, { access_token: { access }, client, interact })
     if (asked.access_token !== undefined) return asked.access_token.value
-    const reference = asked.interact?.redirect.split('/').at(-1) ?? ''
-    const owner = { session: 'browser', walletAddresses: ACCOUNTS.map(({ account }) => walletAddressOf(account)) }
+    const reference = lastSegment(asked.interact?.redirect ?? '')
+    const owner = { session: 'browser', walletAddresses: accounts.map(({ account }) => `${base}/${account}`) }
     const opened = await wallet.interactions.find(reference, owner)
     if (!opened.ok) throw new Error(opened.reason)
     await wallet.interactions.approve(reference, { ...owner, csrf: opened.csrf, access: 'all' })

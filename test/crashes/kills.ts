@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Random } from '../fuzz/random.ts'
+import { count } from './count.ts'
 import type { DatabaseStrike } from './database-strikes.ts'
 import { CALLS, type CallName, type Fuse, NOTED, type Noted } from './wallet-process/watched-calls.ts'
 import type { WalletServer } from './wallet-server.ts'
@@ -59,10 +60,6 @@ export function printTally(store: string, tally: Tally): void {
   console.log(`${store}: ${all} kills: ${[...kills].map(shareOf).join(', ')}`)
   console.log(`under way when killed: ${[...underWay].map(shareOf).join(', ')}`)
   console.log(`payments found on their way afterwards: ${interrupted}; ${JSON.stringify(rest)}`)
-}
-
-function count<K>(counts: Map<K, number>, what: K): void {
-  counts.set(what, (counts.get(what) ?? 0) + 1)
 }
 
 /** Notes a death and what it interrupted. */

@@ -1,12 +1,8 @@
+import { lastSegment } from '../support/last-segment.ts'
 import { askAnew, askUnderKey, type Lane, orderPayment } from './ask.ts'
 import type { Answer } from './client.ts'
 import { LIMITED } from './grants.ts'
 import { type AccountName, amountOf, BASE, walletAddressOf } from './wallet-process/accounts.ts'
-
-/** The last segment of a URL. */
-export function idOf(url: string): string {
-  return url.split('/').at(-1) ?? ''
-}
 
 /** An incoming payment; `undefined` where the wallet takes none for this account now. */
 export async function receive(lane: Lane, payee: AccountName, members: object = {}): Promise<string | undefined> {
@@ -121,7 +117,7 @@ async function payAndComplete(lane: Lane): Promise<void> {
   const payee = payeeOf(lane)
   const incoming = await receive(lane, payee)
   if (incoming === undefined) return
-  world.notebook.completed.add(idOf(incoming))
+  world.notebook.completed.add(lastSegment(incoming))
   const [, completed] = await Promise.all([
     orderPayment(lane, {
       token: client.tokens.spending,
@@ -149,7 +145,7 @@ async function receiveByRail(lane: Lane): Promise<void> {
   const { random } = lane
   const incoming = await receive(lane, 'bob', random.oneIn(2) ? { incomingAmount: amountOf('bob', 400) } : {})
   if (incoming === undefined) return
-  await Promise.all([reportTransfer(lane, idOf(incoming)), reportTransfer(lane, idOf(incoming))])
+  await Promise.all([reportTransfer(lane, lastSegment(incoming)), reportTransfer(lane, lastSegment(incoming))])
 }
 
 /** Has the rail report some money for Bob, until the wallet answers. */

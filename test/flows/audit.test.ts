@@ -1,6 +1,7 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { AuditedPayment, OpenPaymentsOptions } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { lastSegment } from '../support/last-segment.ts'
 import { type RecordedStorage, recordedStorage } from '../support/recorded-storage.ts'
 import {
   ALICE,
@@ -47,7 +48,7 @@ async function pay({ wallet, token, receiver }: Rig, value = '5', sending: Sendi
   const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json, ...sending })
   expect(created.status).toBe(201)
   await wallet.openPayments.drain()
-  return created.body.id.split('/').at(-1) ?? ''
+  return lastSegment(created.body.id)
 }
 
 async function audit({ wallet }: Pick<Rig, 'wallet'>, walletAddress = ALICE): Promise<readonly AuditedPayment[]> {
@@ -106,7 +107,7 @@ describe('an audit', () => {
     wallet.clock.advance(TOKEN_LIFE)
 
     const payment = await auditOne({ wallet })
-    const id = created.body.id.split('/').at(-1) ?? ''
+    const id = lastSegment(created.body.id)
     const creditId = sha256(`credit:${id}`).toString('hex').slice(0, 32)
     const { jwk } = wallet.client.key
     expect(payment).toEqual({
@@ -121,7 +122,7 @@ describe('an audit', () => {
       receiveAmount: usd('5'),
       fee: usd('0'),
       sentAmount: usd('5'),
-      quoteId: quote.body.id.split('/').at(-1),
+      quoteId: lastSegment(quote.body.id),
       grant: {
         id: expect.stringMatching(/^[0-9a-f]{32}$/),
         createdAt: grantedAt,

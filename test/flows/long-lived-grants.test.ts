@@ -1,6 +1,8 @@
 import type { Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import {
   ALICE,
   BASE,
@@ -46,7 +48,7 @@ describe('a grant over time', () => {
   it('is forgotten 30 days after its token expired, where it was given at once', async () => {
     const wallet = await testWallet()
     const granted = await grantAtOnce(wallet, [{ type: 'quote', actions: ['create'] }])
-    const id = granted.body.continue.uri.split('/').at(-1) ?? ''
+    const id = lastSegment(granted.body.continue.uri)
     const token = granted.body.continue.access_token.value
     const [first] = await wallet.storage.get([{ kind: 'grant', id }])
     expect(first?.value).toMatchObject({ state: 'issued' })
@@ -72,10 +74,8 @@ describe('a grant over time', () => {
     const wallet = await testWallet({ storage: slow })
     const { payment } = await incomingPayment(wallet)
     const token = await spendingToken(wallet)
-    let resume = (): void => undefined
-    pause = new Promise((resolve) => {
-      resume = resolve
-    })
+    const { open: resume, opened } = gate()
+    pause = opened
     const pay = async (debit: string): Promise<number> => {
       const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd(debit) }
       return (await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import type { Ledger, Policies } from 'open-payments-server'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
+import type { Policies } from 'open-payments-server'
 import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
-import { readSources } from '../architecture/source-tree.ts'
+import { silence } from '../support/gate.ts'
 import { keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
 import {
   ALICE,
@@ -17,12 +15,13 @@ import {
   type Sending,
   spendingToken,
   type TestWallet,
+  testLedger,
   testWallet,
   usd,
 } from '../support/test-wallet.ts'
 
 // The decisions D1 to D17 (docs/spec-gaps.md) are tested where their rule is. Here stand those that show only over
-// several endpoints, and the proof that none was forgotten.
+// several endpoints.
 
 const QUOTES = [{ type: 'quote', actions: ['create'] }]
 
@@ -118,22 +117,9 @@ describe('D15 how long a request waits for the wallet', () => {
     [undefined, 3],
     [1, 1],
   ])('D15 with holdSeconds %s a payment is answered after %d s', async (holdSeconds, seconds) => {
-    const ledger = memoryLedger({
-      accounts: [
-        { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
-        { account: 'bob', assetCode: 'USD', assetScale: 2 },
-      ],
-    })
-    let isAsked = (): void => undefined
-    const asked = new Promise<void>((resolve) => {
-      isAsked = resolve
-    })
-    const hold: Ledger['hold'] = () => {
-      isAsked()
-      return new Promise(() => undefined)
-    }
+    const { called, call } = silence()
     const limits = holdSeconds === undefined ? {} : { holdSeconds }
-    const wallet = await testWallet({ ledger: { ...ledger, hold }, settings: { limits } })
+    const wallet = await testWallet({ ledger: { ...testLedger(), hold: call }, settings: { limits } })
     const { payment } = await incomingPayment(wallet)
     const token = await spendingToken(wallet)
     const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1') }
@@ -141,49 +127,11 @@ describe('D15 how long a request waits for the wallet', () => {
     const answer = wallet.send('POST', `${BASE}/outgoing-payments`, { token, json }).finally(() => {
       isAnswered = true
     })
-    await asked
+    await called
     wallet.clock.advance(seconds * 1000 - 1)
     await new Promise((resolve) => setImmediate(resolve))
     expect(isAnswered).toBe(false)
     wallet.clock.advance(1)
     expect((await answer).status).toBe(201)
-  })
-})
-
-describe('the page of the decisions', () => {
-  const page = readFileSync(new URL('../../docs/spec-gaps.md', import.meta.url), 'utf8')
-  const decisions = Array.from({ length: 17 }, (_, index) => `D${index + 1}`)
-
-  it('D1 to D17 each have a row with a question, a default and a reason', () => {
-    for (const decision of decisions) {
-      const row = page.split('\n').find((line) => line.startsWith(`| ${decision} | `)) ?? ''
-      const [, , question = '', answer = '', , why = ''] = row.split('|').map((cell) => cell.trim())
-      expect([decision, [question, answer, why].map((cell) => cell.length > 2)]).toEqual([decision, [true, true, true]])
-    }
-  })
-
-  it('D1 to D17 each have a test', () => {
-    const titles = readSources('test').flatMap(({ text }) =>
-      [...text.matchAll(/(?:'|`|")(?:[A-Za-z0-9 :-]*\b)?(D\d+)\b[^\n]*/g)].map(([, id]) => id),
-    )
-    expect(decisions.filter((decision) => !titles.includes(decision))).toEqual([])
-  })
-
-  it('D17 the twenty behaviours that break a deployed client each have a test, by number', () => {
-    const titles = readSources('test').flatMap(({ text }) =>
-      [...text.matchAll(/['"`]client behaviour (\d+): /g)].map(([, number]) => number),
-    )
-    const numbers = Array.from({ length: 20 }, (_, index) => `${index + 1}`)
-    expect(numbers.filter((number) => !titles.includes(number))).toEqual([])
-  })
-
-  it('names every policy that a wallet can choose', () => {
-    const [, policies = ''] =
-      readSources('src/ports')
-        .find(({ path }) => path.endsWith('settings.ts'))
-        ?.text.split('interface Policies {') ?? []
-    const names = [...policies.matchAll(/^ {2}readonly (\w+):/gm)].map(([, name = '']) => name)
-    expect(names).toContain('signatureProfile')
-    expect(names.filter((name) => !page.includes(`\`${name}`))).toEqual([])
   })
 })

@@ -1,5 +1,6 @@
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { testWallet } from '../support/test-wallet.ts'
 import { turn } from '../support/turns.ts'
 
@@ -7,10 +8,7 @@ it.each(['recover', 'sweep'] as const)(
   'a host that drains before it closes its storage has waited for a %s() that runs',
   async (call) => {
     const storage = memoryStorage()
-    let open: () => void = () => undefined
-    const opened = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { open, opened } = gate()
     const { openPayments } = await testWallet({
       storage: { ...storage, due: (kind, now, most) => opened.then(() => storage.due(kind, now, most)) },
     })

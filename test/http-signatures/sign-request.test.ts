@@ -13,7 +13,7 @@ const url = 'https://auth.wallet.example/continue/1?b=%20&a'
 const options = { cryptography, created: CREATED }
 
 describe('signRequest', () => {
-  it('signs what the verifier accepts', async () => {
+  it('signs, with a key of this library, what the verifier accepts', async () => {
     const key = await createSigningKey(cryptography)
     const headers = await signRequest(
       { method: 'POST', url, headers: { Authorization: 'GNAP t' }, body: '{"a":1}' },
@@ -123,7 +123,7 @@ describe('signedRequest', () => {
 describe('@interledger/http-signature-utils', () => {
   const request = { method: 'POST', url, headers: { authorization: 'GNAP t' }, body: '{"a":1}' }
 
-  it('signs what the verifier accepts', async () => {
+  it('signs, with the package of the official client, what the verifier accepts', async () => {
     const { jwk, privateKeySeed } = await createSigningKey(cryptography, 'k')
     const privateKey = createPrivateKey({
       key: { kty: 'OKP', crv: 'Ed25519', d: toBase64url(privateKeySeed), x: jwk.x },

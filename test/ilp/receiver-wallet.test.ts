@@ -4,6 +4,7 @@ import { ilp } from 'open-payments-server/ilp'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { decodeIlpPacket, type IlpReply } from '../../adapters/ilp/packet.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import {
   AUTH,
   BASE,
@@ -98,7 +99,7 @@ describe('an incoming payment at a wallet with the rail', () => {
     // Whoever knows the payment may read it: so a hop must not.
     expect((await wallet.send('GET', payment.id, asHop)).body.methods).toEqual(payment.methods)
     const octets = Buffer.from(last, 'base64url').toString('hex')
-    expect(`${last} ${octets}`).not.toContain(payment.id.split('/').at(-1))
+    expect(`${last} ${octets}`).not.toContain(lastSegment(payment.id))
     for (let at = 0; at + 32 <= octets.length; at++) {
       const { status } = await wallet.send('GET', `${BASE}/incoming-payments/${octets.slice(at, at + 32)}`, asHop)
       expect(status).toBe(404)
@@ -254,7 +255,7 @@ describe('the published sender @interledger/pay', () => {
     const { payment, token } = await incomingPayment(wallet)
     const destination = await setUp(plugin, detailsOf(payment))
     const quote = await startQuote({ plugin, destination, sourceAsset: SOURCE, amountToSend: 10n, slippage: 0 })
-    await wallet.send('POST', `${BASE}/incoming-payments/${payment.id.split('/').at(-1)}/complete`, { token })
+    await wallet.send('POST', `${BASE}/incoming-payments/${lastSegment(payment.id)}/complete`, { token })
     expect(await pay({ plugin, destination, quote })).toMatchObject({ error: 'ClosedByReceiver', amountSent: 0n })
   })
 

@@ -143,7 +143,7 @@ describe('a packet that nobody can fulfill', () => {
     expect(reply?.type === 'reject' && readAmountTooLarge(reply)).toEqual({ receivedAmount: 77n, maximumAmount: 50n })
   })
 
-  it('is one with the condition of another packet', async () => {
+  it('T-48 is one with the condition of another packet', async () => {
     const world = receiverWorld()
     const { executionCondition } = await world.prepare({ sequence: 2n })
     const answer = await world.pay({ alter: (packet) => ({ ...packet, executionCondition }) })
@@ -249,7 +249,7 @@ describe('a packet that is refused', () => {
     expect(world.transfers).toEqual([])
   })
 
-  it('says F99 and what arrived where it is less than its sender insists on', async () => {
+  it('T-48 says F99 and what arrived where it is less than its sender insists on', async () => {
     const world = receiverWorld()
     const answer = await world.pay({ amount: 99n, least: 100n })
     expect(answer).toMatchObject({ ...refusedWith('F99'), said: { ilpPacketType: 14, sequence: 1n, amount: 99n } })

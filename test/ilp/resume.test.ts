@@ -1,6 +1,9 @@
 import type { DeliveryResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { readProgress } from '../../adapters/ilp/deliver-notes.ts'
+import { turn, turns } from '../support/turns.ts'
 import { senderScene } from './sender-scene.ts'
+import { senderWorld } from './sender-world.ts'
 
 const NOTHING = { sent: 0n, received: 0n }
 const HOPS = [{ most: 300n }, { numerator: 92n, denominator: 100n }]
@@ -135,6 +138,37 @@ describe('what is written down', () => {
     expect(await world.finish(delivery)).toMatchObject({ outcome: 'delivered' })
   })
 
+  it('is written every five seconds while packets are in the air, even if a limit has just left no room for more', async () => {
+    const { clock, receiver, path, order } = await senderScene()
+    const [begunAt, unaborted] = [clock.now(), new AbortController().signal]
+    let [left, asked] = [0, 0]
+    // One comes back shortly before five seconds, the others long after.
+    const send: typeof path.send = async (request) => {
+      await clock.sleep(++left === 1 ? 4_900 : 9_000, unaborted)
+      return path.send(request)
+    }
+    const settled = () => {
+      asked++
+      return 0n
+    }
+    const written: number[] = []
+    const keep = async (): Promise<void> => {
+      written.push(clock.now() - begunAt)
+    }
+    const peer = { maxPacketAmount: 100n, limits: { sending: 500n }, settled }
+    const world = senderWorld({ details: receiver.details, send, clock, keep, peer })
+    const delivering = world.deliver(order(1000n, 1000n))
+    while (left < 5) await turn()
+    clock.advance(4_900)
+    while (asked < 2) await turn()
+    await turns(20)
+    clock.advance(100)
+    await turns(20)
+    expect(written).toEqual([0, 5_000])
+    clock.advance(4_000)
+    expect(await delivering).toEqual({ outcome: 'later', reason: 'sending_limit' })
+  })
+
   it('of packets that cannot be asked about is unknown once the last of them has expired, and a margin', async () => {
     const { world, order, clock } = await senderScene()
     const packets = [1_000, 31_000].map((life, at) => [`${at}`, '100', '100', `${clock.now() + life}`])
@@ -170,5 +204,17 @@ describe('what is written down', () => {
     const { world, order } = await senderScene()
     const garbled = { sent: 0n, received: 0n, inFlight: { sent: 1n, received: 1n }, notes: '{"next":1}' }
     await expect(world.deliverFrom(garbled, order(1000n, 1000n))).rejects.toThrow('notes')
+    const packet = ['7', '5', '4', '9']
+    const whole = { next: '7', packets: [packet], rate: ['1', '1'], said: '4' }
+    const damaged = ['', ' ', '0x10', '-1', 'many'].flatMap((text) => [
+      { ...whole, next: text },
+      { ...whole, said: text },
+      ...[0, 1].map((at) => ({ ...whole, rate: whole.rate.with(at, text) })),
+      ...packet.map((_, at) => ({ ...whole, packets: [packet.with(at, text)] })),
+    ])
+    const readsFrom = (notes: unknown): unknown =>
+      readProgress('0'.repeat(32), { ...garbled, notes: JSON.stringify(notes) })
+    expect(readsFrom(whole)).toMatchObject({ nextSequence: 7n, said: 4n, packets: [{ amount: 5n, expiresAt: 9 }] })
+    for (const notes of damaged) expect(() => readsFrom(notes), JSON.stringify(notes)).toThrow(TypeError)
   })
 })

@@ -1,27 +1,13 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { KeyResolver } from '../../src/ports/key-resolver.ts'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
 import { hostNetwork } from '../../src/runtime/pinned-connection.ts'
+import { freePort } from '../support/free-port.ts'
+import { gate } from '../support/gate.ts'
+import { testServers } from '../support/test-servers.ts'
 import { heldClock, publishedKey } from './fake-network.ts'
 
-const servers: Server[] = []
-
-afterEach(() => {
-  for (const server of servers.splice(0)) {
-    server.closeAllConnections()
-    server.close()
-  }
-})
-
-async function listen(listener: RequestListener): Promise<number> {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  servers.push(server)
-  await once(server, 'listening')
-  return (server.address() as AddressInfo).port
-}
+const { listen } = testServers()
 
 function resolverOn(clock = heldClock()): KeyResolver {
   return fetchKeyResolver({ clock, loopbackHttp: true })
@@ -90,14 +76,8 @@ describe('on the network of this host', () => {
 
   it('T-4 closes a connection that drips, after 3 seconds', async () => {
     const clock = heldClock()
-    let dripping = (): void => undefined
-    const isDripping = new Promise<void>((resolve) => {
-      dripping = resolve
-    })
-    let closed = (): void => undefined
-    const isClosed = new Promise<void>((resolve) => {
-      closed = resolve
-    })
+    const { open: dripping, opened: isDripping } = gate()
+    const { open: closed, opened: isClosed } = gate()
     const port = await listen((request, response) => {
       request.socket.on('close', closed)
       response.setHeader('content-type', 'application/json')
@@ -111,10 +91,7 @@ describe('on the network of this host', () => {
   })
 
   it('T-4 closes a connection whose body has no end', async () => {
-    let closed = (): void => undefined
-    const isClosed = new Promise<void>((resolve) => {
-      closed = resolve
-    })
+    const { open: closed, opened: isClosed } = gate()
     const mebibyte = Buffer.alloc(1_048_576, ' ')
     const port = await listen((request, response) => {
       request.socket.on('close', closed)
@@ -131,7 +108,7 @@ describe('on the network of this host', () => {
   it('says that a host is unreachable where nothing listens, and where it hangs up', async () => {
     const port = await listen((request) => request.socket.destroy())
     expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({ ok: false, reason: 'unreachable' })
-    servers.pop()?.close()
-    expect(await resolverOn().keySet(`http://127.0.0.1:${port}/bob`)).toEqual({ ok: false, reason: 'unreachable' })
+    const free = await freePort()
+    expect(await resolverOn().keySet(`http://127.0.0.1:${free}/bob`)).toEqual({ ok: false, reason: 'unreachable' })
   })
 })

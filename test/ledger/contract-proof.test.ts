@@ -104,7 +104,7 @@ describe('the ledger contract', () => {
     expect(twins).toBeInstanceOf(Books)
   })
 
-  it('has no case that no broken ledger breaks', () => {
+  it('EMB-7 has no case that no broken ledger breaks', () => {
     const proved = new Set(BROKEN.flatMap(({ breaks }) => breaks))
     expect(ledgerContract().filter(({ name }) => !proved.has(name))).toEqual([])
   })

@@ -1,35 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { memoryLedger } from '../../adapters/ledger/memory.ts'
 import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
-import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { inTurns } from '../../src/testing/in-turns.ts'
 import { type LedgerUnderTest, ledgerContract } from '../../src/testing/ledger-contract.ts'
+import { useSqlite } from '../storage/sqlite-databases.ts'
 import { failingCalls, failingHandle, nextFailure } from '../support/next-failure.ts'
 import { walletOf } from './contract-wallet.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'ledger-'))
-const opened: OpenedSqlite[] = []
+const databases = useSqlite()
 const failure = nextFailure()
-let files = 0
-
-async function open(path: string): Promise<SqliteHandle> {
-  const handle = await openSqlite(path)
-  opened.push(handle)
-  return failingHandle(handle, failure)
-}
-
-function newFile(): string {
-  files += 1
-  return join(folder, `${files}.db`)
-}
-
-afterAll(() => {
-  for (const handle of opened) handle.close()
-  rmSync(folder, { recursive: true })
-})
+const { newFile } = databases
+const open = async (path?: string) => failingHandle(await databases.open(path), failure)
 
 /** Spreads the calls over two connections to one file, as two processes of one wallet would. */
 async function onTwoHandles(): Promise<LedgerUnderTest> {
@@ -42,7 +24,7 @@ const LEDGERS: Readonly<Record<string, () => Promise<LedgerUnderTest>>> = {
     const books = memoryLedger()
     return walletOf(books, failingCalls(books, failure))
   },
-  'SQLite in memory': async () => walletOf(sqliteLedger(await open(':memory:'))),
+  'SQLite in memory': async () => walletOf(sqliteLedger(await open())),
   'SQLite in a file': async () => walletOf(sqliteLedger(await open(newFile()))),
   'two connections to one SQLite file': onTwoHandles,
   'a connection shared with the storage': async () => {

@@ -1,30 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type DoubleEntryLedger, memoryLedger } from '../../adapters/ledger/memory.ts'
 import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
-import { type OpenedSqlite, openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Counterparty } from '../../src/ports/ledger.ts'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
+import { useSqlite } from '../storage/sqlite-databases.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'double-entry-'))
-const opened: OpenedSqlite[] = []
-
-async function open(path = ':memory:'): Promise<OpenedSqlite> {
-  const handle = await openSqlite(path)
-  opened.push(handle)
-  return handle
-}
+const { open, newFile } = useSqlite()
 
 afterEach(() => {
   vi.useRealTimers()
-})
-
-afterAll(() => {
-  for (const handle of opened) handle.close()
-  rmSync(folder, { recursive: true })
 })
 
 const USD = { assetCode: 'USD', assetScale: 2 }
@@ -190,7 +176,7 @@ describe('memoryLedger', () => {
 
 describe('sqliteLedger', () => {
   it('loses nothing when the file is closed and opened again, and answers as before', async () => {
-    const path = join(folder, 'restart.db')
+    const path = newFile()
     const handle = await openSqlite(path)
     const first = sqliteLedger(handle)
     await first.createAccount({ account: 'alice', ...USD, balance: 1000n })

@@ -1,19 +1,13 @@
 import type { MoneyEvent, OpenPaymentsEvent, OpenPaymentsOptions } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
-import {
-  ask,
-  grantTokens,
-  idOf,
-  LEASE,
-  moneyWorld,
-  pay,
-  preparePayment,
-  recoverUntilQuiet,
-  signedBy,
-} from './money-world.ts'
+import { ask, grantTokens, LEASE, moneyWorld, pay, preparePayment, recoverUntilQuiet, signedBy } from './money-world.ts'
+import { type RailProcess, railWorld, transferOf } from './receive-by-rail-world.ts'
 
 /** A host that keeps what it is told, and rejects while it is told to. */
 function host() {
@@ -41,7 +35,7 @@ describe('events about money', () => {
     const world = await moneyWorld({ onEvent: listener.onEvent })
     const prepared = await preparePayment(world, await grantTokens(world))
     const answer = await pay(world, world.start(), prepared)
-    const outgoing = idOf(answer?.body.id ?? '')
+    const outgoing = lastSegment(answer?.body.id ?? '')
     expect(listener.heard.filter((event) => 'outgoingPayment' in event)).toMatchObject([
       { type: 'outgoing_payment.created', id: `${outgoing}:1`, outgoingPayment: outgoing, sentAmount: usd('0') },
       { type: 'outgoing_payment.completed', id: `${outgoing}:2`, debitAmount: usd('10'), sentAmount: usd('10') },
@@ -62,7 +56,7 @@ describe('events about money', () => {
     await checkMoney(world)
     expect(world.told().at(-1)).toMatchObject({
       type: 'outgoing_payment.failed',
-      outgoingPayment: idOf(answer?.body.id ?? ''),
+      outgoingPayment: lastSegment(answer?.body.id ?? ''),
       sentAmount: usd('0'),
       reason: 'account_closed',
     })
@@ -73,7 +67,7 @@ describe('events about money', () => {
     listener.rejects = () => true
     const world = await moneyWorld({ onEvent: listener.onEvent })
     const answer = await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
-    const outgoing = idOf(answer?.body.id ?? '')
+    const outgoing = lastSegment(answer?.body.id ?? '')
     expect(new Set(listener.typesOf(outgoing))).toEqual(new Set(['outgoing_payment.created']))
     listener.rejects = ({ type }) => type === 'outgoing_payment.completed'
     world.wallet.clock.advance(LEASE)
@@ -199,6 +193,34 @@ describe('events about money', () => {
     expect(pauses).toEqual([1, 1, 2, 4, 8, 10, 10, 10])
   })
 
+  it.each([
+    ['a rail brings', ({ rail }: RailProcess, id: string) => rail.receive(transferOf(1, id, 5n))],
+    [
+      'the wallet reports',
+      ({ openPayments }: RailProcess, id: string) =>
+        openPayments.incomingPayments.received(id, usdAmount(5n), 'transfer'),
+    ],
+  ])('that another process is telling are not told once more by money that %s', async (_who, bring) => {
+    const world = await railWorld()
+    const isTold = gate()
+    const [slow, quick] = [host(), host()]
+    const onEvent = (event: OpenPaymentsEvent) => slow.onEvent(event).then(() => isTold.opened)
+    const [one, other] = [world.startRail({ onEvent }), world.startRail({ onEvent: quick.onEvent })]
+    const json = { walletAddress: BOB, incomingAmount: usd('10') }
+    const created = await ask(
+      one,
+      await signedBy(world, 'POST', `${BASE}/incoming-payments`, world.tokens.receiving, json),
+    )
+    await turns(30)
+    expect(slow.heard).toMatchObject([{ type: 'incoming_payment.created' }])
+    await bring(other, lastSegment(created?.body.id ?? ''))
+    await other.openPayments.drain()
+    expect(quick.heard).toEqual([])
+    isTold.open()
+    await one.openPayments.drain()
+    expect(await world.storage.all('event')).toEqual([])
+  })
+
   it('fill a batch of recover() by their number, two of one payment counted twice', async () => {
     const listener = host()
     listener.rejects = () => true
@@ -207,7 +229,7 @@ describe('events about money', () => {
     for (let index = 0; index < 51; index++) {
       const { openPayments } = world.start()
       const { incomingUrl } = await preparePayment(world, tokens, { from: 'incoming payment' })
-      await openPayments.incomingPayments.received(idOf(incomingUrl), usdAmount(10n), `transfer ${index}`)
+      await openPayments.incomingPayments.received(lastSegment(incomingUrl), usdAmount(10n), `transfer ${index}`)
     }
     expect(await world.storage.all('event')).toHaveLength(102)
     world.wallet.clock.advance(LEASE)

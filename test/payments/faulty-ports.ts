@@ -1,6 +1,7 @@
 import type { Ledger, LedgerRefusal, Storage } from 'open-payments-server'
 import type { DoubleEntryLedger } from 'open-payments-server/ledger/memory'
 import type { FakeClock } from '../support/fake-clock.ts'
+import { gate } from '../support/gate.ts'
 
 /** What happens to one call of a port. */
 export type Fault =
@@ -51,10 +52,7 @@ export function faultyPorts(base: {
   readonly clock: FakeClock
 }): FaultyPorts {
   let isDead = false
-  let reportCrash = (): void => undefined
-  const crashed = new Promise<undefined>((resolve) => {
-    reportCrash = () => resolve(undefined)
-  })
+  const { open: reportCrash, opened: crashed } = gate()
   // Nobody waits for another server longer than for a lease.
   const passDeadlines = ({ port }: Call): void =>
     void setImmediate(() => base.clock.advance(port === 'world' ? 30_000 : 3000))

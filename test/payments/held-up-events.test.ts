@@ -1,6 +1,7 @@
 import type { MoneyEvent, OpenPaymentsEvent } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { sampleIncomingPayment } from '../../src/testing/sample-records.ts'
+import { gate } from '../support/gate.ts'
 import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
@@ -10,16 +11,13 @@ import { grantTokens, HOUR, LEASE, moneyWorld, pay, preparePayment, signedBy, ty
 /** A host that acknowledges nothing until it is told to. */
 function slowHost() {
   const heard: MoneyEvent[] = []
-  let letGo = (): void => undefined
-  const isFree = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
+  const { open, opened } = gate()
   const onEvent = (event: OpenPaymentsEvent): Promise<void> | undefined => {
     if (!('id' in event)) return undefined
     heard.push(event)
-    return isFree
+    return opened
   }
-  return { heard, onEvent, letGo }
+  return { heard, onEvent, letGo: open }
 }
 
 /** What a call resolves with while the clock stands still. */

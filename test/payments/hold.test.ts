@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -6,7 +8,6 @@ import {
   ask,
   grantTokens,
   HOUR,
-  idOf,
   keyed,
   LEASE,
   moneyWorld,
@@ -136,7 +137,7 @@ describe('a hold that is not answered in time', () => {
     await checkMoney(world)
     expect(world.told().at(-1)).toMatchObject({
       type: 'outgoing_payment.failed',
-      outgoingPayment: idOf(answer?.body.id ?? ''),
+      outgoingPayment: lastSegment(answer?.body.id ?? ''),
     })
   })
 
@@ -174,20 +175,17 @@ describe('a hold that outlasts the lease of its order, and is refused meanwhile'
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
     const process = world.start()
-    let letGo = (): void => undefined
-    const gone = new Promise<undefined>((resolve) => {
-      letGo = () => resolve(undefined)
-    })
+    const { open, opened } = gate()
     const isHold = ({ name }: Call): boolean => name === 'hold'
     // Neither the ledger answers, nor the storage what the order looks up then.
-    process.ports.plan = () => (process.ports.calls.some(isHold) ? gone : undefined)
+    process.ports.plan = () => (process.ports.calls.some(isHold) ? opened : undefined)
     const answer = pay(world, process, prepared, more)
     await expect.poll(() => process.ports.calls.some(isHold), { interval: 1 }).toBe(true)
     await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
     world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.recover()
     expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state } }])
-    letGo()
+    open()
     expect(await answer).toMatchObject({ status, body })
     await checkMoney(world)
   })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { turns } from '../support/turns.ts'
 import type { FaultyPorts } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -16,22 +17,19 @@ import {
 
 /** Lets a process sleep before one of its calls; from then on each of its calls takes one turn. */
 function sleepAt(ports: FaultyPorts, index: number): { readonly wake: () => void; readonly isAsleep: () => boolean } {
-  let wake = (): void => undefined
-  const woken = new Promise<void>((resolve) => {
-    wake = resolve
-  })
+  const { open, opened } = gate()
   let count = 0
   let isAsleep = false
   ports.plan = async () => {
     if (++count < index) return undefined
     if (count === index) {
       isAsleep = true
-      await woken
+      await opened
     }
     await turns(1)
     return undefined
   }
-  return { wake, isAsleep: () => isAsleep }
+  return { wake: open, isAsleep: () => isAsleep }
 }
 
 /** Resolves once a process sleeps, or its work is over. */

@@ -1,5 +1,6 @@
 import type { Change } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Call, Fault } from './faulty-ports.ts'
@@ -48,17 +49,14 @@ describe('orders of one grant that wait for each other', () => {
     const { world, process, order } = await scene()
     // The first of all is refused: it exceeds the limit alone.
     const reads = process.ports.calls
-    let letGo = (): void => undefined
-    const gone = new Promise<undefined>((resolve) => {
-      letGo = () => resolve(undefined)
-    })
-    process.ports.plan = (call) => (isReadOf('spending', call) ? gone : undefined)
+    const { open, opened } = gate()
+    process.ports.plan = (call) => (isReadOf('spending', call) ? opened : undefined)
     const first = ask(process, await order('101'))
     await expect.poll(() => reads.some((call) => isReadOf('spending', call)), { interval: 1 }).toBe(true)
     const others = [ask(process, await order('60')), ask(process, await order('40'))]
     await turns(40)
     process.ports.plan = () => undefined
-    letGo()
+    open()
     expect(statuses(await Promise.all([first, ...others]))).toEqual([403, 201, 201])
     expect(intents(process)).toEqual([2])
     await process.openPayments.drain()

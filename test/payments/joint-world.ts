@@ -1,5 +1,6 @@
 import type { Change, OpenPaymentsOptions } from 'open-payments-server'
 import { expect } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import type { Call, Fault } from './faulty-ports.ts'
@@ -59,15 +60,12 @@ export function intents({ ports }: Process): readonly number[] {
 
 /** Gives an order of 1, and these others while its commit is under way, so that they wait for their turn together. */
 export async function lineUp(process: Process, first: SignedRequest, others: readonly SignedRequest[]) {
-  let letGo = (): void => undefined
-  const gone = new Promise<undefined>((resolve) => {
-    letGo = () => resolve(undefined)
-  })
+  const { open, opened } = gate()
   let isUnderWay = false
   process.ports.plan = (call) => {
     if (isUnderWay || createdBy(call) === 0) return undefined
     isUnderWay = true
-    return gone
+    return opened
   }
   const answers = [ask(process, first)]
   await expect.poll(() => isUnderWay, { interval: 1 }).toBe(true)
@@ -75,7 +73,7 @@ export async function lineUp(process: Process, first: SignedRequest, others: rea
     answers.push(ask(process, other))
     await turns(20)
   }
-  return { answers, letGo }
+  return { answers, letGo: open }
 }
 
 /** Has them wait for their turn together, and answers what they are answered. `then` decides about calls from then on. */

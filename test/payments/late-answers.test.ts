@@ -1,6 +1,7 @@
 import type { Change, Ledger, OpenPayments } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { createLateAnswers } from '../../src/payments/late-answers.ts'
+import { gate } from '../support/gate.ts'
 import { checkMoney } from './money-invariants.ts'
 import { grantTokens, LEASE, moneyWorld, pay, preparePayment, type World } from './money-world.ts'
 
@@ -87,10 +88,7 @@ describe('a process that is held up for a lease once it has committed that a pay
   it('tells its host nothing that another one has told by then', async () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
-    let wake = (): void => undefined
-    const woken = new Promise<void>((resolve) => {
-      wake = resolve
-    })
+    const { open, opened } = gate()
     let isAsleep = false
     const isCreated = (change: Change): boolean =>
       change.action === 'insert' && change.kind === 'event' && change.value.event.type === 'outgoing_payment.created'
@@ -100,7 +98,7 @@ describe('a process that is held up for a lease once it has committed that a pay
         commit: async (changes) => {
           const outcome = await storage.commit(changes)
           isAsleep = changes.some(isCreated)
-          if (isAsleep) await woken
+          if (isAsleep) await opened
           return outcome
         },
       },
@@ -110,7 +108,7 @@ describe('a process that is held up for a lease once it has committed that a pay
     world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.recover()
     await world.wallet.openPayments.drain()
-    wake()
+    open()
     expect(await answer).toMatchObject({ status: 201 })
     const told = world.told().filter((event) => 'outgoingPayment' in event)
     expect(told.map(({ type }) => type)).toEqual(['outgoing_payment.created', 'outgoing_payment.completed'])

@@ -1,5 +1,6 @@
 import type { HttpRequest, OperationId, RecordKind } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { violations } from '../support/open-api.ts'
 import {
   ALICE,
@@ -284,10 +285,7 @@ describe('drain()', () => {
     const world = await moneyWorld()
     const tokens = await grantTokens(world)
     const process = world.start()
-    let open = (): void => undefined
-    const opened = new Promise<undefined>((resolve) => {
-      open = () => resolve(undefined)
-    })
+    const { open, opened } = gate()
     process.ports.plan = ({ name }) => (name === 'credit' ? opened : undefined)
     const { body } = await preparePayment(world, tokens)
     const work: Promise<unknown>[] = []

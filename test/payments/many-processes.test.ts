@@ -1,5 +1,7 @@
 import type { MoneyEvent } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { randomNumbers } from '../support/random-numbers.ts'
 import { BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { type Call, type Fault, type FaultyPorts, faultAt } from './faulty-ports.ts'
@@ -41,17 +43,6 @@ function shuffle(ports: FaultyPorts, random: () => number): void {
   }
 }
 
-/** Mulberry32: the same seed gives the same numbers. */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
-
 describe('two processes that recover at once', () => {
   it.each(['hold', 'credit', 'settle'])('move payments that broke off at %s to one end', async (step) => {
     const world = await interrupted(step, 6)
@@ -87,17 +78,14 @@ describe('two processes that recover at once', () => {
 
 /** Lets a process sleep before one of its calls until it is woken. */
 function sleepBefore(process: Process, concerns: (call: Call) => boolean) {
-  let wake = (): void => undefined
-  const woken = new Promise<undefined>((resolve) => {
-    wake = () => resolve(undefined)
-  })
+  const { open, opened } = gate()
   let isAsleep = false
   process.ports.plan = (call) => {
     if (!concerns(call)) return undefined
     isAsleep = true
-    return woken
+    return opened
   }
-  return { wake, isAsleep: () => isAsleep }
+  return { wake: open, isAsleep: () => isAsleep }
 }
 
 /** Reads of the incoming payment once the money is held. */

@@ -15,6 +15,7 @@ import { type InMemoryRequest, type SignedRequestOptions, signedRequest } from '
 import { expect } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
 import { bodyText } from '../support/body-text.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { violations } from '../support/open-api.ts'
 import {
   ALICE,
@@ -23,6 +24,7 @@ import {
   BOB,
   cryptography,
   grantAtOnce,
+  NO_NETWORK,
   SECRET,
   spendingToken,
   type TestWallet,
@@ -92,31 +94,37 @@ export async function moneyWorld(overrides: Partial<OpenPaymentsOptions> = {}): 
     storage,
     ledger,
     told: () => wallet.events.filter((event) => 'id' in event),
-    start: (more = {}) => {
-      const ports = faultyPorts({ storage, ledger, clock: wallet.clock })
-      const openPayments = createOpenPayments({
-        authServer: AUTH,
-        resourceServer: BASE,
-        secrets: [SECRET],
-        storage: ports.storage,
-        ledger: ports.ledger,
-        walletAddresses: { find: async (url) => wallet.directory.get(url) },
-        consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
-        keyResolver: {
-          keySet: async () => ({ ok: false, reason: 'unreachable' }),
-          publicName: async () => undefined,
-        },
-        cryptography,
-        clock: wallet.clock,
-        onEvent: (event) => {
-          wallet.events.push(event)
-        },
-        ...overrides,
-        settings,
-        ...(typeof more === 'function' ? more(ports) : more),
-      })
-      return { openPayments, ports }
-    },
+    start: processesOn(wallet, storage, ledger, { ...overrides, settings }),
+  }
+}
+
+/** How another process of a wallet is started, on the storage and the ledger that all of them have. */
+export function processesOn(
+  wallet: TestWallet,
+  storage: Storage,
+  ledger: DoubleEntryLedger,
+  options: Partial<OpenPaymentsOptions>,
+): World['start'] {
+  return (more = {}) => {
+    const ports = faultyPorts({ storage, ledger, clock: wallet.clock })
+    const openPayments = createOpenPayments({
+      authServer: AUTH,
+      resourceServer: BASE,
+      secrets: [SECRET],
+      storage: ports.storage,
+      ledger: ports.ledger,
+      walletAddresses: { find: async (url) => wallet.directory.get(url) },
+      consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+      keyResolver: NO_NETWORK,
+      cryptography,
+      clock: wallet.clock,
+      onEvent: (event) => {
+        wallet.events.push(event)
+      },
+      ...options,
+      ...(typeof more === 'function' ? more(ports) : more),
+    })
+    return { openPayments, ports }
   }
 }
 
@@ -172,7 +180,7 @@ export async function preparePayment(
   await wallet.openPayments.drain()
   return {
     token: spending,
-    incomingId: idOf(incomingUrl),
+    incomingId: lastSegment(incomingUrl),
     incomingUrl,
     quoteUrl,
     body:
@@ -198,11 +206,6 @@ async function createQuote(world: World, token: string, receiver: string, amount
   const created = await world.wallet.send('POST', `${BASE}/quotes`, { token, json })
   expect(created.status).toBe(201)
   return created.body.id
-}
-
-/** The last segment of a URL. */
-export function idOf(url: string): string {
-  return url.split('/').at(-1) ?? ''
 }
 
 /** An answer of a process. */

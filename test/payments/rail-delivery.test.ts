@@ -450,7 +450,7 @@ describe('a rail that says what cannot be', () => {
     expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
   })
 
-  it('is told that a limit is reached, and nothing is recorded then', async () => {
+  it('T-50 is told that a limit is reached, and nothing is recorded then', async () => {
     const answers: string[] = []
     const world = await paidBy(async (_delivery, start, record) => {
       answers.push(await record(inFlight(start, 4n, 4n), 3n))

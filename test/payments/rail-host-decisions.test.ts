@@ -1,7 +1,9 @@
+import type { Storage } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { usd } from '../support/test-wallet.ts'
-import { grantTokens, HOUR, idOf, moneyWorld, pay, preparePayment } from './money-world.ts'
+import { eventsOf, grantTokens, HOUR, moneyWorld, pay, preparePayment } from './money-world.ts'
 import { onlyPayment, payRemotely, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
 
 type Word = 'sent' | 'failed'
@@ -121,13 +123,30 @@ describe('a delivery of which nobody knows what became of it', () => {
     expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
   })
 
+  it('is told of although the storage answers with what is no answer, which is a fault', async () => {
+    const { world } = await undecided()
+    const { wallet, storage } = world
+    wallet.clock.advance(HOUR)
+    const commit: Storage['commit'] = async (changes) => {
+      const outcome = await storage.commit(changes)
+      const isReminder = changes.some((change) => 'value' in change && change.dueAt === wallet.clock.now() + HOUR)
+      return isReminder ? { conflicts: [] } : outcome
+    }
+    const { openPayments } = world.process(undefined, { storage: { ...storage, commit } })
+    await openPayments.recover()
+    await openPayments.drain()
+    const cause = { message: 'the storage answered a commit with neither `committed` nor a conflict' }
+    expect(eventsOf(world, 'fault')).toMatchObject([{ message: 'a commit was not answered', cause }])
+    expect(eventsOf(world, 'delivery_unknown')).toHaveLength(2)
+  })
+
   it('is listed with others in the order in which they were ordered', async () => {
     const { world, id } = await undecided()
     const ids = [id]
     for (const _ of ['second', 'third']) {
       world.wallet.clock.advance(1000)
       const answer = await payRemotely(world)
-      ids.push(idOf(answer.body.id))
+      ids.push(lastSegment(answer.body.id))
     }
     // The first was told of last, so it is due last.
     await recoverLater(world, HOUR - 1000)

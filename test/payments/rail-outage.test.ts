@@ -1,6 +1,7 @@
 import type { Clock, PaymentMethod, Storage } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
+import { gate } from '../support/gate.ts'
 import { turns } from '../support/turns.ts'
 import type { Call } from './faulty-ports.ts'
 import { eventsOf, LEASE, type Process, pay } from './money-world.ts'
@@ -136,10 +137,7 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
 
   it('T-37 is renewed, where nothing more leaves, while others wait to write the account of the rail', async () => {
     const world = await railWorld()
-    let renewed = (): void => undefined
-    const isRenewed = new Promise<undefined>((resolve) => {
-      renewed = () => resolve(undefined)
-    })
+    const { open: renewed, opened: isRenewed } = gate()
     let begun = 0
     const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
       const isFirst = ++begun === 1
@@ -163,12 +161,9 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
 
   it('keeps no other payment waiting that leaves through the same account of the rail', async () => {
     const world = await railWorld()
-    let goOn = (): void => undefined
-    const paused = new Promise<void>((resolve) => {
-      goOn = resolve
-    })
+    const { open, opened } = gate()
     const { clock } = world.wallet
-    const held: Clock = { ...clock, sleep: async (pause, signal) => (signal ? clock.sleep(pause, signal) : paused) }
+    const held: Clock = { ...clock, sleep: async (pause, signal) => (signal ? clock.sleep(pause, signal) : opened) }
     const process = world.process(undefined, { clock: held })
     let failed = 0
     process.ports.plan = (call) => (isOfDelivery(call) && failed++ === 0 ? 'throws' : undefined)
@@ -179,7 +174,7 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     const completed = () => eventsOf(world, 'outgoing_payment.completed').length
     for (let left = 5000; left > 0 && completed() === 0; left--) await turns(1)
     expect(completed()).toBe(1)
-    goOn()
+    open()
     await Promise.all([first, second])
     expect(completed()).toBe(2)
   })

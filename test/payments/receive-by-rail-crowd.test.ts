@@ -1,5 +1,6 @@
 import type { TransferOutcome } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { usd } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { checkReceived, type RailProcess, type RailWorld, railWorld, transferOf } from './receive-by-rail-world.ts'
@@ -7,12 +8,9 @@ import { checkReceived, type RailProcess, type RailWorld, railWorld, transferOf 
 /** A process whose commits wait until they are released. */
 function slowProcess(world: RailWorld): RailProcess & { readonly release: () => void } {
   const process = world.startRail()
-  let release = (): void => undefined
-  const released = new Promise<undefined>((resolve) => {
-    release = () => resolve(undefined)
-  })
-  process.ports.plan = ({ name }) => (name === 'commit' ? released : undefined)
-  return { ...process, release: () => release() }
+  const { open, opened } = gate()
+  process.ports.plan = ({ name }) => (name === 'commit' ? opened : undefined)
+  return { ...process, release: open }
 }
 
 /** Tells transfers of 1, by their numbers, to one payment each; what they come to, and how often each answer came so far. */

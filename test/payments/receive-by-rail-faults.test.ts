@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { HOUR, LEASE } from './money-world.ts'
@@ -117,10 +118,7 @@ describe('a ledger', () => {
   it('that answers after every deadline credits too, and is not asked once more', async () => {
     const world = await railWorld()
     const id = await world.incoming()
-    let answer = (): void => undefined
-    const late = new Promise<void>((resolve) => {
-      answer = resolve
-    })
+    const { open, opened } = gate()
     let credits = 0
     const process = world.startRail({
       ledger: {
@@ -128,11 +126,11 @@ describe('a ledger', () => {
         credit: async (credit) => {
           const isFirst = ++credits === 1
           if (!isFirst) {
-            answer()
+            open()
             return new Promise(() => undefined)
           }
           setImmediate(() => world.wallet.clock.advance(3000))
-          await late
+          await opened
           return world.ledger.credit(credit)
         },
       },
@@ -290,12 +288,9 @@ describe('drain()', () => {
   it('waits for credits that are under way', async () => {
     const world = await railWorld()
     const id = await world.incoming()
-    let credit = (): void => undefined
-    const asked = new Promise<void>((resolve) => {
-      credit = resolve
-    })
+    const { open, opened } = gate()
     const process = world.startRail({
-      ledger: { ...world.ledger, credit: async (given) => asked.then(() => world.ledger.credit(given)) },
+      ledger: { ...world.ledger, credit: async (given) => opened.then(() => world.ledger.credit(given)) },
     })
     await world.receive(process.rail, transferOf(1, id, 5n))
     let isDrained = false
@@ -304,7 +299,7 @@ describe('drain()', () => {
     })
     await new Promise((resolve) => setImmediate(resolve))
     expect([isDrained, (await incomingOf(world, id))?.reserved.value]).toEqual([false, 5n])
-    credit()
+    open()
     await drained
     expect((await incomingOf(world, id))?.received.value).toBe(5n)
     await checkReceived(world)

@@ -1,5 +1,6 @@
 import type { RailTransfer } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { usd } from '../support/test-wallet.ts'
 import type { Call, Fault } from './faulty-ports.ts'
 import { LEASE } from './money-world.ts'
@@ -42,7 +43,7 @@ describe('many transfers at once', () => {
     await checkReceived(world)
   })
 
-  it('stay within the limit of their account, at two processes and for many payments', async () => {
+  it('T-50 stay within the limit of their account, at two processes and for many payments', async () => {
     const world = await railWorld()
     const { processes, railOf } = twoProcesses(world)
     const payments = await Promise.all(numbers.slice(0, 5).map(() => world.incoming()))
@@ -61,16 +62,13 @@ describe('many transfers at once', () => {
 
   /** Tells two transfers of which each could be taken alone: both are looked at before either is taken. */
   async function tellTogether(world: RailWorld, { rail, ports }: RailProcess, transfers: readonly RailTransfer[]) {
-    let letGo = (): void => undefined
-    const gone = new Promise<undefined>((resolve) => {
-      letGo = () => resolve(undefined)
-    })
-    ports.plan = ({ name }) => (name === 'account' ? gone : undefined)
+    const { open, opened } = gate()
+    ports.plan = ({ name }) => (name === 'account' ? opened : undefined)
     const outcomes = transfers.map((transfer) => world.receive(rail, transfer))
     const asked = () => ports.calls.filter(({ name }) => name === 'account').length
     await expect.poll(asked, { interval: 1 }).toBe(transfers.length)
     ports.plan = (call) => (isCredit(call) ? { refuse: 'account_closed' } : undefined)
-    letGo()
+    open()
     return Promise.all(outcomes)
   }
 
@@ -143,13 +141,10 @@ describe('many transfers at once', () => {
     await tell(world, waiting, transferOf(1, id, 5n))
     // The first worker has its answer, and is slower than a lease at writing it down.
     const slow = world.startRail()
-    let wake = (): void => undefined
-    const woken = new Promise<undefined>((resolve) => {
-      wake = () => resolve(undefined)
-    })
+    const { open, opened } = gate()
     slow.ports.plan = async ({ name }) => {
       if (name === 'credit') return fault
-      return slow.ports.calls.some(isCredit) ? woken : undefined
+      return slow.ports.calls.some(isCredit) ? opened : undefined
     }
     expect(await world.receive(slow.rail, transferOf(2, id, 5n))).toBe('received')
     while (!slow.ports.calls.some(isCredit)) await new Promise((resolve) => setImmediate(resolve))
@@ -157,7 +152,7 @@ describe('many transfers at once', () => {
     const other = world.startRail()
     other.ports.plan = (call) => (isCredit(call) && creditIdOf(call) === transferId(1) ? 'throws' : undefined)
     await other.openPayments.recover()
-    wake()
+    open()
     await slow.openPayments.drain()
     await checkReceived(world, { isQuiet: false })
     expect(await incomingOf(world, id)).toMatchObject({

@@ -11,6 +11,7 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
+import { gate } from '../support/gate.ts'
 import { ALICE, AUTH, BASE, BOB, SECRET, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { type Call, type FaultyPorts, faultyPorts } from './faulty-ports.ts'
@@ -183,6 +184,28 @@ describe('a storage that can be read and not be written to', () => {
   })
 })
 
+describe('a storage that answers a commit with what is no answer', () => {
+  it.each([
+    ['payments', 'a payment could not be claimed'],
+    ['receipts', 'a receipt could not be claimed'],
+  ])('is told of by recover() where it claims %s', async (what, message) => {
+    const { openPayments, ports, events } = await dueWorld(what, 1)
+    ports.plan = ({ name }) => (name === 'commit' ? { answer: undefined } : undefined)
+    expect(await openPayments.recover()).toBe(0)
+    expect(events).toMatchObject([{ type: 'fault', message, cause: expect.any(TypeError) }])
+  })
+
+  it('is told of by recover() where it leaves a payment for later', async () => {
+    const { openPayments, events, ports, callsOf } = await dueWorld('payments', 1)
+    const isClaimed = (): boolean => callsOf('commit').length > 1
+    ports.plan = ({ name }) => (name === 'commit' && isClaimed() ? { answer: undefined } : undefined)
+    await openPayments.recover()
+    const message = 'a payment could not be moved on'
+    const faults = events.filter(({ type }) => type === 'fault')
+    expect(faults.at(-1)).toMatchObject({ message, cause: expect.any(TypeError) })
+  })
+})
+
 function isAbout(changes: unknown, id: string): boolean {
   return Array.isArray(changes) && changes.some((change) => (change.value?.id ?? change.id).startsWith(id))
 }
@@ -224,16 +247,13 @@ describe('recover()', () => {
     const { openPayments: one, start, ports, events } = await dueWorld(what, 100)
     const other = start()
     // Each has read all of them, and gets what the other one is slow with: one of them, and all but that.
-    let goOn = (): void => undefined
-    const isTaken = new Promise<undefined>((resolve) => {
-      goOn = () => resolve(undefined)
-    })
-    ports.plan = (call) => (isClaimOf(call, idOf(1)) ? isTaken : undefined)
+    const { open, opened } = gate()
+    ports.plan = (call) => (isClaimOf(call, idOf(1)) ? opened : undefined)
     const first = one.recover()
-    other.ports.plan = (call) => (isClaimOf(call, idOf(1)) || call.name !== 'commit' ? undefined : isTaken)
+    other.ports.plan = (call) => (isClaimOf(call, idOf(1)) || call.name !== 'commit' ? undefined : opened)
     const second = other.openPayments.recover()
     await turns(40)
-    goOn()
+    open()
     expect(await Promise.all([first, second])).toEqual([100, 100])
     const told = [...events, ...other.events].filter((event) => event.type === 'recovered')
     expect(told).toMatchObject([{ isFull: true }, { isFull: true }])

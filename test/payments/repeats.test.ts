@@ -1,5 +1,6 @@
 import type { HttpRequest, RecordTypes } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -144,19 +145,16 @@ async function request(world: World, { token, body }: PreparedPayment): Promise<
 
 /** Lets a process wait before its first call that is so, until it is woken; that call and all like it may meet a fault. */
 function waitBefore(process: Process, concerns: (call: Call) => boolean, fault?: Fault) {
-  let wake = (): void => undefined
-  const woken = new Promise<void>((resolve) => {
-    wake = resolve
-  })
+  const { open, opened } = gate()
   let isWaiting = false
   process.ports.plan = async (call) => {
     if (!concerns(call)) return undefined
     if (isWaiting) return fault
     isWaiting = true
-    await woken
+    await opened
     return fault
   }
-  return { wake, isWaiting: () => isWaiting }
+  return { wake: open, isWaiting: () => isWaiting }
 }
 
 const isHold = ({ name }: Call): boolean => name === 'hold'

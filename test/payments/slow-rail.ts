@@ -1,4 +1,5 @@
 import type { DeliveryResult, PaymentMethod } from 'open-payments-server'
+import { gate } from '../support/gate.ts'
 import { turns } from '../support/turns.ts'
 import { LEASE } from './money-world.ts'
 import { onlyPayment, payRemotely, type RailWorld, railWorld } from './rail-world.ts'
@@ -15,17 +16,14 @@ export interface SlowRail {
 
 /** A rail that works on a delivery until it is released, and then as `then` does. */
 export function slowly(then: PaymentMethod['deliver']): SlowRail {
-  let release = (): void => undefined
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { open, opened } = gate()
   const asked: string[] = []
   return {
     asked,
-    release: () => release(),
+    release: open,
     deliver: async (...given) => {
       asked.push(given[0].id)
-      await released
+      await opened
       return then(...given)
     },
   }

@@ -1,23 +1,26 @@
 import type { Ledger, Storage } from 'open-payments-server'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { ALICE, BASE, incomingPayment, requestConsent, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  BASE,
+  incomingPayment,
+  requestConsent,
+  spendingToken,
+  testLedger,
+  testWallet,
+  usd,
+} from '../support/test-wallet.ts'
 
 // What a ledger written without types might say instead of an answer, after it has done the work.
 const NO_ANSWERS: readonly unknown[] = ['ok', true, {}, undefined, null, { ok: 'yes' }, { ok: false, reason: 'later' }]
-
-const ACCOUNTS = [
-  { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100_000n },
-  { account: 'bob', assetCode: 'USD', assetScale: 2, balance: 0n },
-] as const
 
 describe('a ledger that answers what is no answer', () => {
   it.each(['hold', 'credit', 'settle'] as const)(
     'is asked again after %s, and nothing is decided on it',
     async (name) => {
       for (const strange of NO_ANSWERS) {
-        const books = memoryLedger({ accounts: ACCOUNTS })
+        const books = testLedger()
         let isStrange = true
         const ledger = new Proxy<Ledger>(books, {
           get: (target, member) => {
@@ -45,7 +48,10 @@ describe('a ledger that answers what is no answer', () => {
         await wallet.openPayments.recover()
         expect(await books.balance('alice')).toMatchObject({ total: 99_000n, held: 0n })
         expect(await books.balance('bob')).toMatchObject({ total: 1000n })
-        expect(await books.totals()).toEqual([{ value: 100_000n, assetCode: 'USD', assetScale: 2 }])
+        expect(await books.totals()).toEqual([
+          { value: 100_000n, assetCode: 'USD', assetScale: 2 },
+          { value: 0n, assetCode: 'EUR', assetScale: 4 },
+        ])
       }
     },
   )
@@ -64,7 +70,7 @@ describe('a ledger that answers `account` with what is no account', () => {
     ['canSend and canReceive must be true or false', { ...ALLOWED, canSend: 1 }],
     ['canSend and canReceive must be true or false', { ...ALLOWED, canReceive: 'no' }],
   ])('is told that "%s", and nothing is decided on it: %j', async (mistake, strange) => {
-    const books = memoryLedger({ accounts: ACCOUNTS })
+    const books = testLedger()
     let isStrange = false
     const ledger = new Proxy<Ledger>(books, {
       get: (target, member) => (member === 'account' && isStrange ? async () => strange : Reflect.get(target, member)),
@@ -93,7 +99,7 @@ describe('a ledger that answers `account` with what is no account', () => {
 
 describe('a ledger that refuses a settlement, which it may not', () => {
   it('is asked again after the credit, and the payment does not end before it has settled', async () => {
-    const books = memoryLedger({ accounts: ACCOUNTS })
+    const books = testLedger()
     let refuses = true
     const ledger = new Proxy<Ledger>(books, {
       get: (target, member) =>

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LONG_LIFETIMES } from '../resource-server/observed-wallet.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
 import {
   ALICE,
@@ -82,7 +83,7 @@ async function rig(
         cryptography,
         json,
       })
-      items.push({ id: body.id.split('/').at(-1) ?? '', client, createdAt: wallet.clock.now() })
+      items.push({ id: lastSegment(body.id), client, createdAt: wallet.clock.now() })
     },
     delete: async (id) => {
       const [record] = await storage.get([{ kind: 'incoming-payment', id }])
@@ -112,7 +113,7 @@ async function newRig(): Promise<Rig> {
   return rig(wallet, storage, clients)
 }
 
-const idsOf = ({ body }: Answer): readonly string[] => body.result.map(({ id }) => id.split('/').at(-1) ?? '')
+const idsOf = ({ body }: Answer): readonly string[] => body.result.map(({ id }) => lastSegment(id))
 
 /** Newest first: createdAt, then id. */
 const inOrder = (items: readonly Item[]): readonly string[] =>

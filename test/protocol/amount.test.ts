@@ -12,6 +12,7 @@ import {
   isSameAsset,
   MAX_AMOUNT_VALUE,
   parseAmountValue,
+  storedAmount,
   subtractAmounts,
 } from '../../src/protocol/amount.ts'
 import vectors from '../vectors/amounts.json' with { type: 'json' }
@@ -98,6 +99,25 @@ describe('amount values', () => {
     expect(`${BigInt(text)}n`).toBe(result)
     expect(parseAmountValue(text)).toBeUndefined()
     expect(v.is(Amount, { ...wire, value: text })).toBe(false)
+  })
+
+  it.each([...Object.keys(vectors.bigint_traps), "BigInt('1\\n')", "BigInt('many')"])(
+    'T-26 a record that holds the text of %s is damaged',
+    (call) => {
+      const text = JSON.parse(`"${call.slice("BigInt('".length, -"')".length)}"`)
+      expect(() => storedAmount(text)).toThrow(
+        new TypeError(`a record holds no amount where it must: ${JSON.stringify(text)}`),
+      )
+    },
+  )
+
+  it('T-26 are read from a record as they were written, sums above the largest amount too', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 2n ** 70n }), (sum) => {
+        expect(storedAmount(sum.toString())).toBe(sum)
+      }),
+      runs,
+    )
   })
 
   it('AMT-1 T-26 is what a count of its digits says, for every text', () => {

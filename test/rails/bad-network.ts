@@ -9,6 +9,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { count } from '../crashes/count.ts'
 import type { Random } from '../fuzz/random.ts'
 import { drawFault, drawRefusal, type Fault, flipBit, tamperWithPacket, type Weather } from './faults.ts'
 import { type LoggedPacket, openPacketLog, type PacketLog } from './packet-log.ts'
@@ -178,10 +179,6 @@ export async function openNetwork(climate: Climate, random: Random): Promise<Bad
       }
     },
   }
-}
-
-function count<K>(counts: Map<K, number>, what: K): void {
-  counts.set(what, (counts.get(what) ?? 0) + 1)
 }
 
 function urlOf(server: Server): string {

@@ -1,16 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { count } from '../crashes/count.ts'
 import type { WalletProgram } from '../crashes/wallet-program.ts'
 import { randomFor } from '../fuzz/random.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import type { Climate } from './bad-network.ts'
 import { checkRail } from './check-rail.ts'
 import { checkWallet, isUndecided } from './check-wallet.ts'
 import { decideByTruth } from './host-decisions.ts'
 import { strike } from './kills.ts'
-import { type Fate, idOf, type Lane, work } from './orders.ts'
+import { type Fate, type Lane, work } from './orders.ts'
 import { readWallets, type WalletState } from './read-wallet.ts'
 import { bringToRest } from './rest.ts'
 import { checkLimits, settleDebts } from './settle-debts.ts'
-import { count, type Tally, tallyWorld } from './tally.ts'
+import { type Tally, tallyWorld } from './tally.ts'
 import type { ProcessOptions, RailTerms } from './wallet-process/main.ts'
 import { type OfEach, WALLETS } from './wallet-process/wallets.ts'
 import { openWorld, type World } from './world.ts'
@@ -116,10 +118,10 @@ function checkOrders(
   const incoming = WALLETS.flatMap((wallet) => wallets[wallet].incoming)
   const completed = new Set(incoming.filter(({ state }) => state === 'completed').map(({ id }) => id))
   return [...orders].flatMap(([url, fate]) => {
-    const payment = byId.get(idOf(url))
+    const payment = byId.get(lastSegment(url))
     if (payment === undefined) return [`the payment ${url} is not there`]
     const isLeftToHost = payment.delivery?.isLeftToHost !== undefined
-    const isPaid = payment.state === 'completed' || (!isSafe && completed.has(idOf(payment.receiver)))
+    const isPaid = payment.state === 'completed' || (!isSafe && completed.has(lastSegment(payment.receiver)))
     if (fate === 'open' || isPaid || isLeftToHost) return []
     return [`${url} ended as ${payment.state}: ${payment.delivery?.reason ?? payment.decision?.action}`]
   })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { lastSegment } from '../support/last-segment.ts'
 import { exchange, isUndecided } from './check-wallet.ts'
-import { idOf } from './orders.ts'
 import type { LoggedPacket } from './packet-log.ts'
 import { leftOf, type RailPayment, sumOf, type WalletState } from './read-wallet.ts'
 import { ASSETS, ilpAddressOf, type OfEach, otherOf, WALLETS, type WalletName } from './wallet-process/wallets.ts'
@@ -75,7 +75,7 @@ function checkReceivers(
 ): readonly string[] {
   const byDestination = groupBy(packets, ({ incomingPayment }) => incomingPayment)
   const byPayment = groupBy(receiver.receipts, ({ incomingPaymentId }) => incomingPaymentId)
-  return [...groupBy(sender.payments, ({ receiver: url }) => idOf(url))].flatMap(([id, payments]) => {
+  return [...groupBy(sender.payments, ({ receiver: url }) => lastSegment(url))].flatMap(([id, payments]) => {
     const receipts = (byPayment.get(id) ?? []).filter(isTaken)
     return checkReceiver(id, payments, receipts, byDestination.get(id) ?? [])
   })

@@ -1,6 +1,7 @@
 import { createOpenPayments, systemClock } from 'open-payments-server'
 import type { SigningKey } from 'open-payments-server/testing'
-import { type AnswerBody, drawKey, sign } from '../crashes/client.ts'
+import { drawKey } from '../crashes/client.ts'
+import { createGrantFlow } from '../crashes/grants.ts'
 import type { WalletBooks } from './wallet-books.ts'
 import { ACCOUNTS, amountOf, directoryOf, secretOf, type WalletName } from './wallet-process/wallets.ts'
 
@@ -17,12 +18,6 @@ export interface WalletClient {
     readonly alice: string
     readonly carol: string
   }
-}
-
-type GrantAnswer = AnswerBody & {
-  readonly access_token?: { readonly value: string }
-  readonly continue?: { readonly access_token: { readonly value: string }; readonly uri: string }
-  readonly interact?: { readonly redirect: string }
 }
 
 /** Draws a client and has it granted what it needs, in this process, which nobody kills. */
@@ -49,25 +44,7 @@ export async function grantClient(
       policies: { loopbackHttp: true },
     },
   })
-  const ask = async (url: string, json: unknown, token?: string): Promise<GrantAnswer> => {
-    const request = { method: 'POST', url, ...(json !== undefined && { json }), ...(token && { token }) } as const
-    const answer = await served.handle(await sign(signer, request, now()))
-    if (answer.status !== 200) throw new Error(`a grant was refused: ${answer.body}`)
-    return JSON.parse(String(answer.body))
-  }
-  const grant = async (access: readonly unknown[]): Promise<string> => {
-    const client = `${base}/${signer.keyId}`
-    const asked = await ask(`${base}/auth/`, { access_token: { access }, client, interact: { start: ['redirect'] } })
-    if (asked.access_token !== undefined) return asked.access_token.value
-    const reference = asked.interact?.redirect.split('/').at(-1) ?? ''
-    const owner = { session: 'browser', walletAddresses: ACCOUNTS.map(({ account }) => `${base}/${account}`) }
-    const opened = await served.interactions.find(reference, owner)
-    if (!opened.ok) throw new Error(opened.reason)
-    await served.interactions.approve(reference, { ...owner, csrf: opened.csrf, access: 'all' })
-    advance(1_000)
-    const given = await ask(asked.continue?.uri ?? '', undefined, asked.continue?.access_token.value)
-    return given.access_token?.value ?? ''
-  }
+  const grant = createGrantFlow(served, { base, accounts: ACCOUNTS }, signer, now, advance)
   const spending = (payer: 'alice' | 'carol'): Promise<string> =>
     grant([
       {

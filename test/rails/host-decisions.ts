@@ -1,8 +1,9 @@
+import { count } from '../crashes/count.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { isTaken } from './check-rail.ts'
 import { isUndecided } from './check-wallet.ts'
-import { idOf } from './orders.ts'
 import { leftOf, sumOf, type WalletState } from './read-wallet.ts'
-import { count, type Tally } from './tally.ts'
+import type { Tally } from './tally.ts'
 import { type OfEach, otherOf, WALLETS } from './wallet-process/wallets.ts'
 import type { World } from './world.ts'
 
@@ -19,7 +20,7 @@ export async function decideByTruth(
   for (const from of WALLETS) {
     const receipts = wallets[otherOf(from)].receipts.filter(isTaken)
     for (const payment of wallets[from].payments.filter(isUndecided)) {
-      const id = idOf(payment.receiver)
+      const id = lastSegment(payment.receiver)
       const others = wallets[from].payments.filter(({ receiver }) => receiver === payment.receiver)
       const arrived = sumOf(
         receipts.filter(({ incomingPaymentId }) => incomingPaymentId === id),

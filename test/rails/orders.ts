@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Answer, type ClientRequest, sign } from '../crashes/client.ts'
 import type { Random } from '../fuzz/random.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { type AccountName, amountOf, otherOf, type WalletName } from './wallet-process/wallets.ts'
 import type { World } from './world.ts'
 
@@ -21,11 +22,6 @@ export interface Lane {
 }
 
 type Payer = 'alice' | 'carol'
-
-/** The last segment of a URL. */
-export function idOf(url: string): string {
-  return url.split('/').at(-1) ?? ''
-}
 
 const MOST_TRIES = 300
 
@@ -57,7 +53,7 @@ async function receive(lane: Lane, payee: AccountName, members: object = {}): Pr
   const { id, methods } = answer.body
   if (answer.status !== 201 || id === undefined || !Array.isArray(methods))
     return refused(lane, 'incoming payment', answer)
-  for (const { ilpAddress } of methods) lane.world.addresses.set(String(ilpAddress), idOf(id))
+  for (const { ilpAddress } of methods) lane.world.addresses.set(String(ilpAddress), lastSegment(id))
   return id
 }
 

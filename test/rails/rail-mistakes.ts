@@ -34,15 +34,15 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   'credits that were interrupted are forgotten': [
     {
       file: 'src/payments/recover.ts',
-      from: 'receipts: await recoverReceipts(context, money)',
-      to: 'receipts: []',
+      from: 'await recoverReceipts(context, money)',
+      to: '[]',
     },
   ],
   'the account of the rail is written before the payment': [
     {
-      file: 'src/payments/rail/follow-delivery.ts',
-      from: "changes: [{ ...record, action: 'replace', value, dueAt }, ...moved],",
-      to: "changes: [{ ...record, action: 'replace', value, dueAt, moved: await context.storage.commit(moved) }],",
+      file: 'src/payments/rail/commit-delivery.ts',
+      from: ': write(next, moved)',
+      to: ': (await context.storage.commit(moved), write(next, []))',
     },
   ],
 }

@@ -1,3 +1,4 @@
+import { count } from '../crashes/count.ts'
 import type { Traffic } from './bad-network.ts'
 import { isTaken } from './check-rail.ts'
 import { costOf, isUndecided } from './check-wallet.ts'
@@ -37,11 +38,6 @@ export function openTally(): Tally {
     told: new Map(),
     moved: new Map(),
   }
-}
-
-/** Counts one more, or several. */
-export function count<K>(counts: Map<K, number>, what: K, times = 1): void {
-  counts.set(what, (counts.get(what) ?? 0) + times)
 }
 
 /** Adds what one world has come to. */

@@ -6,9 +6,9 @@ import { type Answer, send, type WireRequest } from '../crashes/client.ts'
 import type { Fuse } from '../crashes/wallet-process/watched-calls.ts'
 import type { WalletProgram } from '../crashes/wallet-program.ts'
 import { type Random, randomFor } from '../fuzz/random.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { type BadNetwork, type Climate, openNetwork } from './bad-network.ts'
 import { grantClient, type WalletClient } from './clients.ts'
-import { idOf } from './orders.ts'
 import { openWalletBooks, type WalletBooks } from './wallet-books.ts'
 import type { ProcessOptions, RailTerms } from './wallet-process/main.ts'
 import { type AssetCode, type OfEach, otherOf, WALLETS, type WalletName } from './wallet-process/wallets.ts'
@@ -169,7 +169,7 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
       return send(port, request)
     },
     async noteOrder(url) {
-      const id = idOf(url)
+      const id = lastSegment(url)
       if (!ended.has(id)) {
         underWay.add(id)
         setTimeout(() => forget(id), LONGEST_MILLISECONDS).unref()

@@ -2,13 +2,14 @@ import type { Change } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../src/ports/context.ts'
-import { decideTogether } from '../../src/records/decide-together.ts'
+import { createDecideTogether } from '../../src/records/decide-together.ts'
 import { createSerializer } from '../../src/records/serializer.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { gate } from '../support/gate.ts'
 
 const KEY = 'grant:1'
 
-/** The part of a context that deciding together needs, over a storage whose commits are noted. */
+/** What decides together, over a storage whose commits are noted. */
 function bench() {
   const storage = memoryStorage()
   const commits: (readonly Change[])[] = []
@@ -16,34 +17,29 @@ function bench() {
     commits.push(changes)
     return storage.commit(changes)
   }
-  const context = {
-    storage: { ...storage, commit },
-    clock: fakeClock(),
-    serialize: createSerializer(),
-    emit: () => undefined,
-  } as unknown as Context
-  return { context, storage, commits }
+  const serialize = createSerializer()
+  const own = { storage: { ...storage, commit }, clock: fakeClock(), emit: () => undefined }
+  return { serialize, decideTogether: createDecideTogether(own, serialize), commits }
 }
 
 /** What is decided: its changes, or `undefined` where it must be decided alone. */
 type Planned = readonly Change[] | undefined
 
 /** Decides these while a task before them has the turn, so that they wait for it together; answers how each was decided. */
-async function decideBehind(context: Context, planned: readonly Planned[]): Promise<readonly string[]> {
-  let letGo = (): void => undefined
-  const gone = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
-  const held = context.serialize(KEY, () => gone)
+async function decideBehind(
+  { serialize, decideTogether }: Pick<Context, 'serialize' | 'decideTogether'>,
+  planned: readonly Planned[],
+): Promise<readonly string[]> {
+  const { open, opened } = gate()
+  const held = serialize(KEY, () => opened)
   const decided = planned.map((changes) =>
     decideTogether(
-      context,
       KEY,
       async () => changes && { changes, answer: 'together' },
       async () => 'alone',
     ),
   )
-  letGo()
+  open()
   await held
   return Promise.all(decided)
 }
@@ -59,45 +55,54 @@ const checkToken = (version: number): Change => ({ action: 'check', kind: 'acces
 
 describe('decideTogether', () => {
   it('names no more in one commit than a store takes, and those beyond are decided alone', async () => {
-    const { context, commits } = bench()
+    const { commits, ...parts } = bench()
     const planned = Array.from({ length: 16 }, (_, order) =>
       Array.from({ length: 8 }, (_unused, index) => claim(`${order}-${index}`)),
     )
-    const decided = await decideBehind(context, planned)
+    const decided = await decideBehind(parts, planned)
     const alone = Array.from({ length: 4 }, () => 'alone')
     expect(decided).toEqual([...Array.from({ length: 12 }, () => 'together'), ...alone])
     expect(commits).toEqual([planned.slice(0, 12).flat()])
   })
 
   it('a plan that would still fit after one that does not is committed with those before', async () => {
-    const { context, commits } = bench()
+    const { commits, ...parts } = bench()
     const many = Array.from({ length: 98 }, (_, index) => claim(`many-${index}`))
     const three = ['a', 'b', 'c'].map((id) => claim(id))
     const two = ['d', 'e'].map((id) => claim(id))
-    expect(await decideBehind(context, [many, three, two])).toEqual(['together', 'alone', 'together'])
+    expect(await decideBehind(parts, [many, three, two])).toEqual(['together', 'alone', 'together'])
     expect(commits).toEqual([[...many, ...two]])
   })
 
   it('TOK-9 makes one and the same check of a token once', async () => {
-    const { context, commits } = bench()
+    const { commits, ...parts } = bench()
     const planned = ['a', 'b'].map((id) => [claim(id), checkToken(1)])
-    await decideBehind(context, planned)
+    await decideBehind(parts, planned)
     expect(commits).toEqual([[claim('a'), checkToken(1), claim('b')]])
   })
 
   it('TOK-9 who knows a token in another version than those before is decided alone', async () => {
-    const { context, commits } = bench()
+    const { commits, ...parts } = bench()
     const planned = [
       [claim('a'), checkToken(1)],
       [claim('b'), checkToken(2)],
     ]
-    await decideBehind(context, planned)
+    await decideBehind(parts, planned)
     expect(commits).toEqual([[claim('a'), checkToken(1)]])
   })
 
+  it('takes up to 16 along in one turn, each of them once', async () => {
+    const { commits, ...parts } = bench()
+    const planned = Array.from({ length: 17 }, (_, order) => [claim(`${order}`)])
+    const together = Array.from({ length: 16 }, () => 'together')
+    expect(await decideBehind(parts, planned)).toEqual([...together, 'alone'])
+    expect(commits).toEqual([planned.slice(0, 16).flat()])
+    expect(await decideBehind(parts, [[claim('later')]])).toEqual(['alone'])
+  })
+
   it('commits nothing where none has a plan, and each is decided alone', async () => {
-    const { context, commits } = bench()
-    expect(await decideBehind(context, [undefined, undefined, undefined])).toEqual(['alone', 'alone', 'alone'])
+    const { commits, ...parts } = bench()
+    expect(await decideBehind(parts, [undefined, undefined, undefined])).toEqual(['alone', 'alone', 'alone'])
     expect(commits).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import type { Storage, StoredRecord } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { SCHEMA_VERSIONS } from '../../src/protocol/schema-version.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
 import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 
@@ -22,7 +23,7 @@ async function walletAmongNewer() {
     commit: (changes) => base.commit(changes),
   }
   const wallet = await testWallet({ storage, settings: { lifetimes: { accessTokenSeconds: 1e7 } } })
-  const newerRelease = (url: string): void => void newer.add(url.split('/').at(-1) ?? '')
+  const newerRelease = (url: string): void => void newer.add(lastSegment(url))
   return { wallet, newerRelease }
 }
 
@@ -55,7 +56,7 @@ describe('the form in which a record was written', () => {
     const faults = wallet.events.filter((event) => event.type === 'fault')
     expect(faults[0]).toMatchObject({
       message: 'a newer release wrote a record',
-      cause: { kind: 'incoming-payment', id: payment.id.split('/').at(-1) },
+      cause: { kind: 'incoming-payment', id: lastSegment(payment.id) },
     })
   })
 
@@ -68,7 +69,7 @@ describe('the form in which a record was written', () => {
     wallet.clock.advance(LEASE + 1)
     expect(await wallet.openPayments.sweep()).toBe(1)
     const stateOf = async (url: string) => {
-      const [record] = await wallet.storage.get([{ kind: 'incoming-payment', id: url.split('/').at(-1) ?? '' }])
+      const [record] = await wallet.storage.get([{ kind: 'incoming-payment', id: lastSegment(url) }])
       return record?.kind === 'incoming-payment' && 'state' in record.value ? record.value.state : undefined
     }
     expect([await stateOf(payment.id), await stateOf(other.id)]).toEqual(['pending', 'expired'])

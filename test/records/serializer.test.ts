@@ -77,15 +77,4 @@ describe('createSerializer', () => {
     await both[1]
     expect(serialize.countOf('key')).toBe(0)
   })
-
-  it('gives a task those that wait for its key, itself first, and each of them once', async () => {
-    const serialize = createSerializer()
-    const companions = Array.from({ length: 18 }, () => ({ join: async () => new Map(), settle: () => undefined }))
-    const given = await Promise.all(companions.map((own) => serialize.inCompany('key', own, async (all) => all)))
-    expect(given.map((all) => all.length)).toEqual([1, 16, ...Array.from({ length: 15 }, () => 0), 1])
-    expect(given[1]).toEqual(companions.slice(1, 17))
-    const [first] = companions
-    if (first === undefined) throw new Error('there is no companion')
-    expect(await serialize.inCompany('key', first, async (all) => all)).toEqual([first])
-  })
 })

@@ -1,5 +1,3 @@
-import type { Ledger } from 'open-payments-server'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { ALICE, type Answer, AUTH, BASE, BOB, CLIENT, cryptography, usd } from '../support/test-wallet.ts'
@@ -14,7 +12,7 @@ import {
   INVALID_TOKEN,
   LONG_LIFETIMES,
   observedWallet,
-  RECEIVING_ACCESS,
+  receivingWallet,
   shop,
   spendingAccess,
   tokenFor,
@@ -24,11 +22,6 @@ import {
 
 const COLLECTION = `${BASE}/incoming-payments`
 const EMPTY_DIGEST = `sha-512=:${Buffer.from(await cryptography.sha512(new Uint8Array())).toString('base64')}:`
-
-async function receivingWallet() {
-  const wallet = await observedWallet()
-  return { wallet, token: await tokenFor(wallet, RECEIVING_ACCESS) }
-}
 
 describe('bodies', () => {
   it('client behaviour 12: Python sends null for a member that has no value, and gets none back', async () => {
@@ -247,28 +240,6 @@ describe('what is not asked of a client', () => {
     const many = Array.from({ length: 100 }, () => wallet.send('GET', incoming.id, { token: receiving }))
     expect(new Set((await Promise.all(many)).map(({ status }) => status))).toEqual(new Set([200]))
     await expectStatus(200, wallet.send('POST', `${incoming.id}/complete`, { token: receiving }))
-  })
-
-  it('client behaviour 20: a ledger that never answers holds up a payment for three seconds, not longer', async () => {
-    const ledger = memoryLedger({
-      accounts: [
-        { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
-        { account: 'bob', assetCode: 'USD', assetScale: 2 },
-      ],
-    })
-    let isAsked = (): void => undefined
-    const asked = new Promise<void>((resolve) => {
-      isAsked = resolve
-    })
-    const hold: Ledger['hold'] = () => {
-      isAsked()
-      return new Promise(() => undefined)
-    }
-    const { wallet, spending, incoming } = await shop({ overrides: { ledger: { ...ledger, hold } } })
-    const answer = askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') })
-    await asked
-    wallet.clock.advance(3_000)
-    expect((await answer).status).toBe(201)
   })
 })
 

@@ -4,6 +4,7 @@ import { expect } from 'vitest'
 import type { AnswerBody } from '../support/answer-body.ts'
 import { type FakeRail, fakeRail } from '../support/fake-rail.ts'
 import { type FakeReceiver, type FakeRemoteReceivers, fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import {
   ALICE,
   type Answer,
@@ -12,6 +13,7 @@ import {
   BOB,
   type Client,
   decideAs,
+  type Sending,
   type TestWallet,
   testWallet,
   usd,
@@ -172,6 +174,17 @@ export function spendingAccess(limits?: object): readonly unknown[] {
 
 export const RECEIVING_ACCESS = [{ type: 'incoming-payment', actions: ['create', 'read', 'list', 'complete'] }]
 
+/** A wallet, and a token that may do everything with incoming payments. */
+export async function receivingWallet(): Promise<{ readonly wallet: ObservedWallet; readonly token: string }> {
+  const wallet = await observedWallet()
+  return { wallet, token: await tokenFor(wallet, RECEIVING_ACCESS) }
+}
+
+/** Asks for an incoming payment of Bob. */
+export function askIncoming(wallet: TestWallet, sending: Sending): Promise<Answer> {
+  return wallet.send('POST', `${BASE}/incoming-payments`, { json: { walletAddress: BOB }, ...sending })
+}
+
 /** Creates an incoming payment of Bob. */
 export async function createIncoming(
   wallet: TestWallet,
@@ -265,5 +278,5 @@ export const NOTHING_SPENT = { spentDebitAmount: null, spentReceiveAmount: null 
 
 /** The last segment of a resource's URL. */
 export function idOf(resource: { readonly id: string }): string {
-  return resource.id.split('/').at(-1) ?? ''
+  return lastSegment(resource.id)
 }

@@ -1,7 +1,6 @@
 import type { Ledger } from 'open-payments-server'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { describe, expect, it } from 'vitest'
-import { ALICE, addClient, BASE, usd } from '../support/test-wallet.ts'
+import { ALICE, addClient, BASE, testLedger, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -175,12 +174,7 @@ describe('create-outgoing-payment', () => {
   })
 
   it('OUT-6 holds under the id of the payment, and credits under an id derived from it', async () => {
-    const ledger = memoryLedger({
-      accounts: [
-        { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
-        { account: 'bob', assetCode: 'USD', assetScale: 2 },
-      ],
-    })
+    const ledger = testLedger()
     const calls: string[] = []
     const watched: Ledger = {
       ...ledger,

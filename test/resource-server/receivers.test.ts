@@ -1,6 +1,7 @@
-import type { KeyResolver } from 'open-payments-server'
+import type { KeyResolver, Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { BOB, usd, usdAmount } from '../support/test-wallet.ts'
+import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -20,6 +21,7 @@ import {
   shop,
   spent,
   spentOf,
+  UNKNOWN_RECEIVER,
 } from './observed-wallet.ts'
 
 // Without a payment method a receiver elsewhere is refused from its URL alone. What a receiver here has become since its
@@ -70,6 +72,26 @@ describe('a receiver on another server, where no payment method is configured', 
     )
     expect(asked).toEqual([])
     expect(await spentOf(wallet, spending)).toEqual(NOTHING_SPENT)
+  })
+})
+
+describe('a receiver on this server', () => {
+  it('RS-10 is unknown if its id is longer than any that a storage takes', async () => {
+    const inner = memoryStorage()
+    const storage: Storage = {
+      ...inner,
+      get: async (keys) => {
+        if (keys.some(({ id }) => id.length > 517)) throw new RangeError('an id has up to 517 characters')
+        return inner.get(keys)
+      },
+    }
+    const { wallet, spending } = await shop({ overrides: { storage } })
+    const receiver = `${BASE}/incoming-payments/${'0'.repeat(518)}`
+    await expectRefusal(wallet, UNKNOWN_RECEIVER, () => askQuote(wallet, spending, { receiver, debitAmount: usd('1') }))
+    await expectRefusal(wallet, UNKNOWN_RECEIVER, () =>
+      askPayment(wallet, spending, { incomingPayment: receiver, debitAmount: usd('1') }),
+    )
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { Ledger } from 'open-payments-server'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { describe, expect, it } from 'vitest'
-import { ALICE, type Answer, BASE, BOB, usd } from '../support/test-wallet.ts'
+import { silence } from '../support/gate.ts'
+import { ALICE, type Answer, BASE, BOB, testLedger, usd } from '../support/test-wallet.ts'
 import {
   expectRefusal,
   expectStatus,
@@ -100,12 +100,7 @@ describe('a wallet address that is named (section 1.3)', () => {
   it.each(['create-incoming-payment', 'create-quote', 'create-outgoing-payment'])(
     'EMB-2 %s is answered 503 with Retry-After while the ledger cannot be asked, and when it does not answer in time',
     async (name) => {
-      const ledger = memoryLedger({
-        accounts: [
-          { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
-          { account: 'bob', assetCode: 'USD', assetScale: 2 },
-        ],
-      })
+      const ledger = testLedger()
       let account: Ledger['account'] = (id) => ledger.account(id)
       const { rig, token } = await prepared({ ...ledger, account: (id) => account(id) })
       const { wallet } = rig
@@ -116,16 +111,10 @@ describe('a wallet address that is named (section 1.3)', () => {
         throw new Error('the secret name of a host')
       }
       answers.push(await act())
-      let isAsked = (): void => undefined
-      const asked = new Promise<void>((resolve) => {
-        isAsked = resolve
-      })
-      account = () => {
-        isAsked()
-        return new Promise(() => undefined)
-      }
+      const { called, call } = silence()
+      account = call
       const late = act()
-      await asked
+      await called
       wallet.clock.advance(3_000)
       answers.push(await late)
       for (const { status, headers, body, text } of answers) {

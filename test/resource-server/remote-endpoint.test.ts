@@ -3,12 +3,13 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeRail } from '../support/fake-rail.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { BASE, incomingPayment, type TestWallet, testWallet, usdAmount } from '../support/test-wallet.ts'
 
 async function transferTo(wallet: TestWallet): Promise<RailTransfer> {
   const { payment } = await incomingPayment(wallet)
   const amount = usdAmount(5n)
-  const incoming = payment.id.split('/').at(-1) ?? ''
+  const incoming = lastSegment(payment.id)
   const notAfter = wallet.clock.now() + 60_000
   const money = { amount, least: 0n, account: 'g.peer', accountAmount: amount }
   return { id: 'a'.repeat(32), incomingPayment: incoming, ...money, notAfter }

@@ -3,6 +3,7 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { quoteAt } from '../support/fake-rail.ts'
 import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
+import { gate } from '../support/gate.ts'
 import { ALICE, type Answer, BASE, type Sending, usd, usdAmount } from '../support/test-wallet.ts'
 import { turn, turns } from '../support/turns.ts'
 import {
@@ -201,12 +202,9 @@ describe('the limits of a grant', () => {
 
   it('LIM-1 OUT-9 hold for payments to other servers, and a partial one gives back what it did not use', async () => {
     const world = await remoteShop({ limits: { debitAmount: usd('100') } })
-    let open = (): void => undefined
-    const gate = new Promise<void>((resolve) => {
-      open = resolve
-    })
+    const { open, opened } = gate()
     world.rail.answerDelivery = async (_delivery, _progress, record) => {
-      await gate
+      await opened
       const progress = { sent: 30n, received: 30n, inFlight: { sent: 0n, received: 0n }, notes: '' }
       await record(progress)
       return { outcome: 'ended', progress, reason: 'no more' }
@@ -353,19 +351,12 @@ describe('the fee of a payment that ends before all has left', () => {
 
 /** Lets the other server answer only once it is told to. */
 function holdUp({ remote }: RemoteShop): { readonly asked: Promise<void>; readonly letGo: () => void } {
-  let tell = (): void => undefined
-  let letGo = (): void => undefined
-  const asked = new Promise<void>((resolve) => {
-    tell = resolve
-  })
-  const answer = new Promise<void>((resolve) => {
-    letGo = resolve
-  })
+  const [asked, answered] = [gate(), gate()]
   remote.before = () => {
-    tell()
-    return answer
+    asked.open()
+    return answered.opened
   }
-  return { asked, letGo }
+  return { asked: asked.opened, letGo: answered.open }
 }
 
 describe('a slow server', () => {

@@ -2,6 +2,7 @@ import type { HttpRequest, Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
 import { type FakeReceiver, fakeRemoteReceivers, REMOTE } from '../support/fake-remote-receivers.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, type Answer, BASE, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
@@ -117,7 +118,7 @@ describe('a quote for a receiver on another server', () => {
     const world = await remoteShop()
     const { wallet, spending, remote } = world
     const { incoming } = await shop()
-    const foreign = `${REMOTE}/incoming-payments/${incoming.id.split('/').at(-1)}`
+    const foreign = `${REMOTE}/incoming-payments/${lastSegment(incoming.id)}`
     await expectRefusal(wallet, invalidReceiver('its server knows no such incoming payment'), () =>
       askQuote(wallet, spending, { receiver: foreign, debitAmount: usd('1') }),
     )

@@ -3,6 +3,7 @@ import type { Asset, PaymentMethod, Price, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeRail } from '../support/fake-rail.ts'
+import { silence } from '../support/gate.ts'
 import { ALICE, type Answer, BASE, BOB, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
@@ -26,21 +27,6 @@ import {
 } from './observed-wallet.ts'
 
 const UNAVAILABLE = [503, 'unavailable', expect.any(String)] as const
-
-/** A call that never answers, and the moment at which it was made. */
-function silence(): { readonly called: Promise<void>; readonly call: () => Promise<never> } {
-  let hear = (): void => undefined
-  const called = new Promise<void>((resolve) => {
-    hear = resolve
-  })
-  return {
-    called,
-    call: () => {
-      hear()
-      return new Promise(() => undefined)
-    },
-  }
-}
 
 async function createBy(
   createDetails: PaymentMethod['createDetails'],

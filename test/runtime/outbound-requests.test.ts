@@ -1,12 +1,12 @@
 import { once } from 'node:events'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { OutboundOptions, SendOutbound } from '../../src/ports/outbound-requests.ts'
 import type { PinnedConnection } from '../../src/runtime/guarded-request.ts'
 import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
 import { hostNetwork } from '../../src/runtime/pinned-connection.ts'
 import { heldClock, jsonReply } from '../key-resolver/fake-network.ts'
+import { testServers } from '../support/test-servers.ts'
 
 const URL_THERE = 'https://wallet.example/a'
 const KNOWN: OutboundOptions = { standing: 'known' }
@@ -148,21 +148,8 @@ describe('an outbound request', () => {
 })
 
 describe('on the network of this host, an outbound request', () => {
-  const servers: Server[] = []
-
-  afterEach(() => {
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections()
-      server.close()
-    }
-  })
-
-  async function listen(listener: RequestListener): Promise<string> {
-    const server = createServer(listener).listen(0, '127.0.0.1')
-    servers.push(server)
-    await once(server, 'listening')
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}/token/1`
-  }
+  const { listen } = testServers()
+  const tokenAt = async (listener: RequestListener) => `http://127.0.0.1:${await listen(listener)}/token/1`
 
   function send(request: Parameters<SendOutbound>[0]) {
     const network = hostNetwork()
@@ -172,7 +159,7 @@ describe('on the network of this host, an outbound request', () => {
 
   it('arrives as it was given, and names the one host that it goes to', async () => {
     const seen: unknown[] = []
-    const url = await listen(async (request, response) => {
+    const url = await tokenAt(async (request, response) => {
       const chunks: Buffer[] = []
       for await (const chunk of request) chunks.push(chunk)
       const { host, 'content-length': length, 'transfer-encoding': coding, authorization } = request.headers
@@ -198,7 +185,7 @@ describe('on the network of this host, an outbound request', () => {
 
   it('is never sent twice, where the other side hangs up after it has read it', async () => {
     let requests = 0
-    const url = await listen((request) => {
+    const url = await tokenAt((request) => {
       requests++
       request.resume().on('end', () => request.socket.destroy())
     })
@@ -209,7 +196,7 @@ describe('on the network of this host, an outbound request', () => {
 
   it('leaves no connection behind', async () => {
     const closed: Promise<unknown>[] = []
-    const url = await listen((request, response) => {
+    const url = await tokenAt((request, response) => {
       closed.push(once(request.socket, 'close'))
       response.writeHead(401, { 'content-type': 'application/json' }).write('{')
     })

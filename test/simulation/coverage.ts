@@ -71,7 +71,7 @@ export const LEAST: Readonly<Record<string, number>> = {
   'a rail pending': 1,
   'a rail throws': 4,
   'a rail hangs': 3,
-  'a rail is broken': 86,
+  'a rail is broken for a payment': 10,
   'a rail is over its limit': 15,
   'a rail cannot find out': 6,
   'rail.send fails': 5,

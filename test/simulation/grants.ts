@@ -1,4 +1,5 @@
 import type { Access, OpenPayments } from 'open-payments-server'
+import { lastSegment } from '../support/last-segment.ts'
 import { AUTH, FINISH } from '../support/test-wallet.ts'
 import { type Answer, type Asked, pause, send, someProcess, untilHeard } from './exchange.ts'
 import type { SimulatedClient, World } from './world.ts'
@@ -62,7 +63,7 @@ export async function getConsented(
   const asked = await insist(world, () => send(world, { client, method: 'POST', url: `${AUTH}/`, json }))
   if (asked?.status !== 200) return undefined
   const { uri: continueUri, access_token } = asked.body.continue
-  const reference = asked.body.interact.redirect.split('/').at(-1) ?? ''
+  const reference = lastSegment(asked.body.interact.redirect)
   const redirect = await decide(world, reference, owner, isApproved)
   if (redirect === undefined) return undefined
   const interactRef = redirect === '' ? undefined : (new URL(redirect).searchParams.get('interact_ref') ?? undefined)

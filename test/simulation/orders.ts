@@ -1,4 +1,5 @@
 import type { RecordTypes } from 'open-payments-server'
+import { lastSegment } from '../support/last-segment.ts'
 import { BASE } from '../support/test-wallet.ts'
 import { type Answer, type Asked, deliver, type Exchange, sign } from './exchange.ts'
 import type { SimulatedProcess, World } from './world.ts'
@@ -24,9 +25,6 @@ const COLLECTIONS: Readonly<Record<Kind, string>> = {
   'incoming-payment': 'incoming-payments',
   quote: 'quotes',
 }
-
-/** The last segment of a URL. */
-export const idOf = (url: string): string => url.split('/').at(-1) ?? ''
 
 /** The payments that were made for an order and not undone. */
 export function paymentsOf({ storage }: World, number: number): readonly RecordTypes['outgoing-payment'][] {
@@ -82,7 +80,7 @@ function judgeOrder(
 ): void {
   const name = `order ${order.number}`
   if (status === 201) {
-    const id = idOf(body.id)
+    const id = lastSegment(body.id)
     order.made.add(id)
     order.texts.add(text ?? '')
     if (order.made.size > 1) world.violate(`${name} was answered with ${[...order.made].join(' and ')}`)

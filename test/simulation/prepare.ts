@@ -1,9 +1,9 @@
 import type { MoneyEvent, StoredRecord } from 'open-payments-server'
 import type { SigningKey } from 'open-payments-server/testing'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BOB, CAROL } from '../support/test-wallet.ts'
 import type { Granted } from './grants.ts'
 import { type Knowledge, newKnowledge } from './knowledge.ts'
-import { idOf } from './orders.ts'
 import { CALM, CALM_RAIL } from './shape.ts'
 import { createIncoming, getReceivingGrant, getSpendingGrant, SPENDING, type WantedIncoming } from './users.ts'
 import { type CreateOpenPayments, createWorld } from './world.ts'
@@ -56,7 +56,7 @@ export async function prepareRecords(
     await created
   }
   const isGiven = given(spending).length === SPENDING.length && known.incomings.length === INCOMINGS.length
-  const heard = known.incomings.flatMap(({ url }) => world.host.heardOf(idOf(url)))
+  const heard = known.incomings.flatMap(({ url }) => world.host.heardOf(lastSegment(url)))
   if (world.violations.length > 0 || !isGiven)
     throw new Error(`the simulation could not be prepared: ${world.violations}`)
   const { incomings, receiving: receivers } = known

@@ -1,9 +1,9 @@
 import type { RecordTypes } from 'open-payments-server'
+import { lastSegment } from '../support/last-segment.ts'
 import { BASE } from '../support/test-wallet.ts'
 import { type Answer, send } from './exchange.ts'
 import type { Granted } from './grants.ts'
 import type { Knowledge } from './knowledge.ts'
-import { idOf } from './orders.ts'
 import { isOver } from './payment-facts.ts'
 import type { World } from './world.ts'
 
@@ -55,12 +55,12 @@ export async function checkList(world: World, known: Knowledge): Promise<void> {
     .filter(({ value, isListed }) => isListed === true && isSeen(value))
   await send(world, { client, method: 'GET', url, token: token.value }, ({ status, body }) => {
     if (status !== 200) return
-    const listed = body.result.map(({ id }) => idOf(id))
+    const listed = body.result.map(({ id }) => lastSegment(id))
     for (const { value } of before)
       if (!listed.includes(value.id)) world.violate(`13: ${value.id} is missing in a list`)
     for (const item of body.result) {
-      const was = before.find(({ value }) => value.id === idOf(item.id))?.value
-      const is = world.storage.find('outgoing-payment', idOf(item.id))
+      const was = before.find(({ value }) => value.id === lastSegment(item.id))?.value
+      const is = world.storage.find('outgoing-payment', lastSegment(item.id))
       if (is?.isListed !== true || !isSeen(is.value)) world.violate(`10: ${item.id} is listed for a stranger`)
       judgePayment(world, was, item)
     }
@@ -69,7 +69,7 @@ export async function checkList(world: World, known: Knowledge): Promise<void> {
 
 /** Of two states that are final one after the other, an answer tells the one or the other. */
 function judgePayment(world: World, before: OutgoingPayment | undefined, body: Answer['body']): void {
-  const after = world.storage.find('outgoing-payment', idOf(body.id))?.value
+  const after = world.storage.find('outgoing-payment', lastSegment(body.id))?.value
   const told = `${Reflect.get(body, 'failed')} ${body.sentAmount.value}`
   const true_ = [before ?? after, after].map((one) => `${one?.state === 'failed'} ${one?.sentAmount.value}`)
   const isEarly = before === undefined || !isOver(before)
@@ -78,7 +78,7 @@ function judgePayment(world: World, before: OutgoingPayment | undefined, body: A
 }
 
 function judgeIncoming(world: World, before: RecordTypes['incoming-payment'] | undefined, body: Answer['body']): void {
-  const after = world.storage.find('incoming-payment', idOf(body.id))?.value
+  const after = world.storage.find('incoming-payment', lastSegment(body.id))?.value
   const told = BigInt(body.receivedAmount.value)
   const [least, most] = [before?.received.value ?? 0n, after?.received.value ?? 0n]
   if (told < least || told > most)

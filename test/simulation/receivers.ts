@@ -1,7 +1,7 @@
+import { lastSegment } from '../support/last-segment.ts'
 import { CAROL } from '../support/test-wallet.ts'
 import type { FarReceiver } from './far-side.ts'
 import type { Knowledge } from './knowledge.ts'
-import { idOf } from './orders.ts'
 import { createFarReceiver } from './rail-users.ts'
 import type { World } from './world.ts'
 
@@ -20,7 +20,7 @@ export function someReceiver(world: World, known: Knowledge, payer: string): Rec
   const { random, storage, shape } = world
   if (shape.rail !== undefined && random.chance(shape.rail.share)) return someFarReceiver(world)
   const isApt = ({ url, walletAddress }: Knowledge['incomings'][number]): boolean => {
-    const payment = storage.find('incoming-payment', idOf(url))?.value
+    const payment = storage.find('incoming-payment', lastSegment(url))?.value
     if (payment === undefined || (payer === CAROL && walletAddress !== CAROL)) return false
     const left =
       payment.incomingAmount && payment.incomingAmount.value - payment.received.value - payment.reserved.value

@@ -184,7 +184,7 @@ export const OF_COMMITS: readonly Scenario[] = [
         what: 'the marks by which a write is known',
         edits: [
           {
-            file: DECIDE,
+            file: 'src/records/as-committed.ts',
             find: 'record.version === version && isMarkedSo && isEqualValue',
             put: 'record.version === version && isEqualValue',
           },

@@ -1,7 +1,7 @@
 import type { RailTransfer } from 'open-payments-server'
+import { lastSegment } from '../support/last-segment.ts'
 import { usdAmount } from '../support/test-wallet.ts'
 import { DOLLARS } from './far-side.ts'
-import { idOf } from './orders.ts'
 import type { Scenario } from './scenario.ts'
 import { CALM_RAIL } from './shape.ts'
 import { CLOSED, commitsKind, LEASE, named, OPEN, readsKind, type Stage, usd } from './stage.ts'
@@ -15,7 +15,7 @@ const RECEIVING = { rail: CALM_RAIL } as const
 /** A peer's packet of thirty, which its sender insists on. */
 const packetTo = (incoming: string, members: Partial<RailTransfer> = {}): RailTransfer => ({
   id: '1'.padStart(32, '0'),
-  incomingPayment: idOf(incoming),
+  incomingPayment: lastSegment(incoming),
   amount: usdAmount(30n),
   least: 30n,
   account: DOLLARS,
@@ -155,9 +155,7 @@ export const OF_PACKETS: readonly Scenario[] = [
     without: [
       {
         what: 'what the ledger answered',
-        edits: [
-          { file: CREDIT, find: "const isCredited = credited.outcome === 'done'", put: 'const isCredited = true' },
-        ],
+        edits: [{ file: CREDIT, find: 'incoming, record, isCredited)', put: 'incoming, record, true)' }],
         finds: /events: .* is told as refused|the lines of bob/,
       },
     ],
@@ -210,7 +208,11 @@ export const OF_PACKETS: readonly Scenario[] = [
       {
         what: 'that a receipt ends once',
         edits: [
-          { file: CREDIT, find: "      if (record.value.state !== 'reserved') return { answer: false }\n", put: '' },
+          {
+            file: CREDIT,
+            find: "      if (record.value.state !== 'reserved') return { answer: undefined }\n",
+            put: '',
+          },
         ],
         finds: /was credited and became credited|RangeError/,
       },

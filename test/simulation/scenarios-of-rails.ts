@@ -3,6 +3,7 @@ import { CALM_RAIL } from './shape.ts'
 import { LEASE, named, once, type Stage } from './stage.ts'
 import type { SimulatedProcess } from './world.ts'
 
+const COMMIT = 'src/payments/rail/commit-delivery.ts'
 const DELIVER = 'src/payments/rail/deliver-by-rail.ts'
 const FOLLOW = 'src/payments/rail/follow-delivery.ts'
 const RECHECK = 'src/payments/rail/recheck-receiver.ts'
@@ -48,13 +49,17 @@ export const OF_RAILS: readonly Scenario[] = [
       {
         what: 'the version that each record expects',
         edits: [
-          { file: FOLLOW, find: "  if (stored?.version !== record.version) return 'lost'\n", put: '' },
+          { file: COMMIT, find: "  if (stored?.version !== version) return 'lost'\n", put: '' },
           {
-            file: FOLLOW,
-            find: 'const moved = await accountChanges(context, record, payment, after, most)',
-            put: `const [now] = await context.storage.get([{ kind: 'outgoing-payment', id: value.id }])
-              record = { ...record, version: now?.version ?? 0 }
-              const moved = await accountChanges(context, record, payment, after, most)`,
+            file: COMMIT,
+            find: ': write(next, moved)',
+            put: `: write({ ...next, version: now?.version ?? 0 }, moved)`,
+          },
+          {
+            file: COMMIT,
+            find: 'const moved = await accountChanges(',
+            put: `const [now] = await context.storage.get([{ kind: 'outgoing-payment', id: record.value.id }])
+              const moved = await accountChanges(`,
           },
         ],
         finds: /7: .* went from|rail: /,
@@ -73,7 +78,7 @@ export const OF_RAILS: readonly Scenario[] = [
     without: [
       {
         what: 'the account of the rail in the commit of what leaves',
-        edits: [{ file: FOLLOW, find: 'if (sent === 0n) return []', put: 'if (sent !== undefined) return []' }],
+        edits: [{ file: COMMIT, find: 'if (sent === 0n) return []', put: 'if (sent !== undefined) return []' }],
         finds: /rail: .* has sent 0/,
       },
       {
@@ -104,8 +109,8 @@ export const OF_RAILS: readonly Scenario[] = [
         edits: [
           {
             file: DELIVER,
-            find: "? leaveToHost(context, record, payment, result.progress, 'unknown')\n        :",
-            put: `? endDelivery(context, record, payment, {
+            find: "? leaveToHost(context, record, result.progress, 'unknown')\n        :",
+            put: `? endDelivery(context, record, {
                 outcome: 'ended',
                 reason: 'unknown',
                 progress: { ...result.progress, inFlight: { sent: 0n, received: 0n } },

@@ -1,7 +1,8 @@
+import { lastSegment } from '../support/last-segment.ts'
 import { usdAmount } from '../support/test-wallet.ts'
-import { idOf } from './orders.ts'
 import type { Scenario } from './scenario.ts'
-import { commitsKind, LEASE, named, once, readsKind, type Stage, usd } from './stage.ts'
+import { READ_APART } from './scenarios-of-workers.ts'
+import { commitsKind, LEASE, named, once, readsKind, repeated, type Stage, usd } from './stage.ts'
 import type { SimulatedProcess } from './world.ts'
 
 const DECIDE = 'src/records/decide.ts'
@@ -10,7 +11,11 @@ const RECEIVE = 'src/payments/receive-payment.ts'
 /** What a process says to a transfer on the wallet's own rail, in a few words; that it does not know is `nothing`. */
 async function report(via: SimulatedProcess, incoming: string, amount: bigint, transfer: string): Promise<string> {
   try {
-    const received = await via.openPayments.incomingPayments.received(idOf(incoming), usdAmount(amount), transfer)
+    const received = await via.openPayments.incomingPayments.received(
+      lastSegment(incoming),
+      usdAmount(amount),
+      transfer,
+    )
     return received.ok ? `${received.accepted} and ${received.excess}` : received.reason
   } catch {
     return 'nothing'
@@ -101,12 +106,8 @@ export const OF_RECEIPTS: readonly Scenario[] = [
     async play(stage) {
       const [one, other] = [stage.start(), stage.start()]
       const receiver = await stage.incoming({ incomingAmount: usd(30) })
-      // Not the look at whose it is, which reads the receipt with it.
-      const reads = stage.keepBack(
-        other,
-        'effect',
-        (call) => readsKind('incoming-payment')(call) && !readsKind('receipt')(call),
-      )
+      // Not the look at whose it is, which reads the same.
+      const reads = stage.keepBack(other, 'effect', repeated(stage, readsKind('incoming-payment')))
       const second = report(other, receiver, 30n, 'transfer')
       await stage.untilKept(reads)
       await expectTold(stage, report(one, receiver, 30n, 'transfer'), '30 and 0')
@@ -115,20 +116,8 @@ export const OF_RECEIPTS: readonly Scenario[] = [
     },
     without: [
       {
-        what: 'the order of the two reads',
-        edits: [
-          {
-            file: RECEIVE,
-            find: "const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined\n      const known",
-            put: 'const known',
-          },
-          {
-            file: RECEIVE,
-            find: "if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }",
-            put: `const record = await readRecord(context.storage, 'incoming-payment', id)
-              if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }`,
-          },
-        ],
+        what: 'that receipt and incoming payment are read at one moment',
+        edits: [READ_APART],
         finds: /told completed/,
       },
     ],
@@ -172,8 +161,8 @@ export const OF_RECEIPTS: readonly Scenario[] = [
         what: 'the comparison of what was written',
         edits: [
           {
-            file: DECIDE,
-            find: 'return record.version === version && isMarkedSo && isEqualValue(record.value, written.value)',
+            file: 'src/records/as-committed.ts',
+            find: 'return record.version === version && isMarkedSo && isEqualValue(record.value, value)',
             put: 'return record.version === version',
           },
         ],

@@ -1,22 +1,25 @@
+import { lastSegment } from '../support/last-segment.ts'
+import type { Edit } from './core-without.ts'
 import { send } from './exchange.ts'
-import { idOf } from './orders.ts'
 import type { Scenario } from './scenario.ts'
 import type { Call } from './scheduler.ts'
-import { CLOSED, commitsKind, commitsState, LEASE, named, once, readsKind } from './stage.ts'
+import { CLOSED, commitsKind, commitsState, LEASE, named, once, readsKind, repeated } from './stage.ts'
 
 const DELIVER = 'src/payments/deliver-locally.ts'
 const FINISH = 'src/payments/finish-payment.ts'
 const HOLD = 'src/payments/confirm-hold.ts'
-const ROOM = 'src/payments/take-room.ts'
-/** How the receiver is read, and how it would be read at two moments. */
-const BOTH = `context.storage.get([
-    { kind: 'incoming-payment', id: incomingPaymentId },
-    { kind: 'receipt', id: creditId },
-  ])`
-const ONE_AFTER_THE_OTHER = `[
-    ...(await context.storage.get([{ kind: 'receipt', id: creditId }])),
+/** An incoming payment and a receipt of it, read one after the other. */
+export const READ_APART: Edit = {
+  file: 'src/payments/read-receipt.ts',
+  find: `await context.storage.get([
+    ...(isIdentifier(incomingPaymentId) ? [{ kind: 'incoming-payment', id: incomingPaymentId } as const] : []),
+    { kind: 'receipt', id: receiptId },
+  ])`,
+  put: `[
+    ...(await context.storage.get([{ kind: 'receipt', id: receiptId }])),
     ...(await context.storage.get([{ kind: 'incoming-payment', id: incomingPaymentId }])),
-  ]`
+  ]`,
+}
 /** A commit is tried for longer than a lease. */
 const PATIENT = { settings: { lifetimes: { accessTokenSeconds: 10_000_000 }, limits: { commitSeconds: 600 } } } as const
 
@@ -101,7 +104,7 @@ export const OF_WORKERS: readonly Scenario[] = [
     without: [
       {
         what: 'that receipt and incoming payment are read at one moment',
-        edits: [{ file: ROOM, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER }],
+        edits: [READ_APART],
         finds: /RangeError/,
       },
     ],
@@ -144,10 +147,11 @@ export const OF_WORKERS: readonly Scenario[] = [
       const receiver = await stage.incoming({})
       const order = stage.order({ receiver, key: 'key' })
       // Somebody else is at the receiver in both processes: so the money is held, and no room reserved yet.
-      const isInTurn = (call: Call): boolean => readsKind('receipt')(call) && !readsKind('incoming-payment')(call)
+      const isInTurn = repeated(stage, readsKind('receipt'))
       const turns = [one, other].map((via) => stage.keepBack(via, 'reply', isInTurn))
       const euros = { value: 1n, assetCode: 'EUR', assetScale: 2 }
-      for (const { openPayments } of [one, other]) openPayments.incomingPayments.received(idOf(receiver), euros, 'wire')
+      for (const { openPayments } of [one, other])
+        openPayments.incomingPayments.received(lastSegment(receiver), euros, 'wire')
       for (const turn of turns) await stage.untilKept(turn)
       // The commit of one happens; the other one's does not, and would have written the very same.
       stage.plan = once((call) => call.process === other.id && commitsState('sending')(call), 'fails')
@@ -172,7 +176,7 @@ export const OF_WORKERS: readonly Scenario[] = [
       await stage.untilKept(looks)
       reserves.letGo()
       await stage.untilKept(credits)
-      stage.world.commits.completedByCall.add(idOf(receiver))
+      stage.world.commits.completedByCall.add(lastSegment(receiver))
       const { client, token } = stage.receiving()
       const completed = await stage.until(
         send(stage.world, { client, method: 'POST', url: `${receiver}/complete`, token: token.value, via: one }),
@@ -186,7 +190,7 @@ export const OF_WORKERS: readonly Scenario[] = [
       {
         what: 'the moment at which both are read, and the receipt that giving up inserts, too',
         edits: [
-          { file: ROOM, find: `await ${BOTH}`, put: ONE_AFTER_THE_OTHER },
+          READ_APART,
           { file: DELIVER, find: 'reason: room.reason }, room.changes)', put: 'reason: room.reason }, [])' },
         ],
         finds: /8: |ledger: credit/,
@@ -235,7 +239,7 @@ export const OF_WORKERS: readonly Scenario[] = [
         edits: [
           {
             file: FINISH,
-            find: "changes: [{ ...record, action: 'replace', value, dueAt }, ...others],",
+            find: 'changes: [write, ...others],',
             put: "changes: [{ action: 'replace', kind: record.kind, version: record.version, isListed: true, value }, ...others],",
           },
         ],

@@ -140,7 +140,7 @@ function drawRail(random: Random, isCalm: boolean): RailShape {
   const most = random.pick([0.3, 0.6])
   return {
     isAskable: random.chance(0.75),
-    isBroken: !isCalm && random.chance(0.1),
+    isBroken: !isCalm && random.chance(0.3),
     parts: random.between(1, 5),
     window: random.between(1, 3),
     oddness: isCalm || random.chance(0.2) ? 0 : random.pick([0.1, 0.3, 0.5]),

@@ -38,6 +38,8 @@ export function simulatedRail(
   connect: (server: RailServer) => void,
 ): PaymentMethod {
   const { far, random, met } = world
+  /** Counted once each: how often it is tried depends on a few runs. */
+  const broken = new Set<string>()
 
   /** What arrived of a part; `undefined` where that is not known. */
   async function send({ id, details }: Delivery, { number, sent, least }: Flying): Promise<Moved | undefined> {
@@ -86,7 +88,8 @@ export function simulatedRail(
       if (at.inFlight.sent > 0n) {
         const before = at
         if (rail.isBroken && !world.isFaulty) {
-          met('a rail is broken')
+          if (!broken.has(delivery.id)) met('a rail is broken for a payment')
+          broken.add(delivery.id)
           throw new Error('simulated: the rail is broken')
         }
         // What another call has sent, nobody here was answered.

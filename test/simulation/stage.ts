@@ -170,6 +170,12 @@ export function once(isChosen: (call: Call) => boolean, fate: Fate): (call: Call
   }
 }
 
+/** Calls that are chosen, but for the first one of each process. */
+export const repeated =
+  ({ calls }: Stage, isChosen: (call: Call) => boolean) =>
+  (call: Call): boolean =>
+    isChosen(call) && calls.filter((other) => other.process === call.process && isChosen(other)).length > 1
+
 /** Calls of one name. */
 export const named =
   (name: string) =>

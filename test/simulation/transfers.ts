@@ -1,7 +1,7 @@
 import type { Amount, ReceivedPayment } from 'open-payments-server'
+import { lastSegment } from '../support/last-segment.ts'
 import { CAROL } from '../support/test-wallet.ts'
 import { askWallet } from './grants.ts'
-import { idOf } from './orders.ts'
 import type { World } from './world.ts'
 
 /** Money that came on a rail of the wallet's own, and what was answered each time that it was reported. */
@@ -25,14 +25,14 @@ export async function reportTransfer(
   const old = transfers.length > 0 && random.chance(0.4) ? random.pick(transfers) : undefined
   const fresh: Transfer = {
     id: `transfer-${transfers.length}`,
-    incoming: idOf(url),
+    incoming: lastSegment(url),
     amount: { ...asset, value: BigInt(random.between(1, 300)) },
     accepted: undefined,
   }
   if (old === undefined) transfers.push(fresh)
   const transfer = old ?? fresh
   const isOther = old !== undefined && random.chance(0.3)
-  const incoming = isOther && random.chance(0.5) ? idOf(url) : transfer.incoming
+  const incoming = isOther && random.chance(0.5) ? lastSegment(url) : transfer.incoming
   const amount = isOther ? { ...transfer.amount, value: transfer.amount.value + 1n } : transfer.amount
   const answer = await askWallet(world, async ({ incomingPayments }) => {
     const received = await incomingPayments.received(incoming, amount, transfer.id)

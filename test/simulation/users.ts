@@ -1,10 +1,11 @@
 import type { Access, OutgoingPaymentAccess } from 'open-payments-server'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BOB, CAROL } from '../support/test-wallet.ts'
 import { setPermissions } from './accounts.ts'
 import { pause, send } from './exchange.ts'
 import { askWallet, continueGrant, type Granted, getConsented, getGrantedAtOnce, rotate } from './grants.ts'
 import type { Knowledge } from './knowledge.ts'
-import { idOf, newOrder, type Order, place } from './orders.ts'
+import { newOrder, type Order, place } from './orders.ts'
 import { sendPacket } from './rail-transfers.ts'
 import { changeFarReceiver, decideAsHost } from './rail-users.ts'
 import { checkList, checkRead } from './reads.ts'
@@ -78,7 +79,7 @@ async function getGrant(world: World, known: Knowledge): Promise<void> {
 /** A grant that seems to be alive; now and then any. */
 function someGrant(world: World, known: Knowledge): Granted | undefined {
   const isAlive = ({ continueUri }: Granted): boolean =>
-    world.storage.find('grant', idOf(continueUri))?.value.state === 'issued'
+    world.storage.find('grant', lastSegment(continueUri))?.value.state === 'issued'
   return latest(world, world.random.chance(0.9) ? known.spending.filter(isAlive) : known.spending)
 }
 
@@ -182,7 +183,7 @@ function someQuote(world: World, known: Knowledge, { owner }: Granted): Knowledg
   if (random.chance(0.35)) return undefined
   const owned = known.quotes.filter(({ walletAddress }) => walletAddress === owner)
   const isApt = ({ url }: { readonly url: string }): boolean => {
-    const quote = storage.find('quote', idOf(url))?.value
+    const quote = storage.find('quote', lastSegment(url))?.value
     return quote?.state === 'open' && quote.expiresAt > world.now()
   }
   return latest(world, random.chance(0.85) ? owned.filter(isApt) : owned)
@@ -203,12 +204,12 @@ async function complete(world: World, known: Knowledge): Promise<void> {
   const incoming = latest(world, known.incomings)
   if (incoming === undefined) return
   const { url, granted } = incoming
-  world.commits.completedByCall.add(idOf(url))
+  world.commits.completedByCall.add(lastSegment(url))
   await send(
     world,
     { client: granted.client, method: 'POST', url: `${url}/complete`, token: granted.token.value },
     ({ status }) => {
-      const state = world.storage.find('incoming-payment', idOf(url))?.value.state
+      const state = world.storage.find('incoming-payment', lastSegment(url))?.value.state
       if (status === 200 && state !== 'completed') world.violate(`4: ${url} was completed and is ${state}`)
     },
   )
@@ -221,7 +222,7 @@ async function endGrant(world: World, known: Knowledge): Promise<void> {
   await world.random.weigh<() => Promise<unknown>>([
     [1, () => send(world, { client, method: 'DELETE', url: token.manage, token: token.value })],
     [1, () => send(world, { client, method: 'DELETE', url: continueUri, token: continueToken })],
-    [1, () => askWallet(world, ({ grants }) => grants.revoke(owner, idOf(continueUri)))],
+    [1, () => askWallet(world, ({ grants }) => grants.revoke(owner, lastSegment(continueUri)))],
     [1, () => askWallet(world, ({ grants }) => grants.list(owner))],
     [3, () => continueGrant(world, granted)],
     [4, () => rotate(world, granted)],

@@ -1,15 +1,5 @@
 import type { Storage } from 'open-payments-server'
-
-/** Numbers from 0 up to 1 that look random; the same for the same seed. */
-function randomNumbers(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
+import { randomNumbers } from './random-numbers.ts'
 
 /** A storage whose operations take a random number of turns, so that requests at the same time meet in many orders. */
 export function interleavedStorage(inner: Storage, seed: number): Storage {

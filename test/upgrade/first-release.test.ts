@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
-import { ask, idOf, keyed, OPENING, recoverUntilQuiet, signedBy, type World } from '../payments/money-world.ts'
+import { ask, keyed, OPENING, recoverUntilQuiet, signedBy, type World } from '../payments/money-world.ts'
 import { useDatabases, watchStatements } from '../storage/postgres-databases.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 import { dumpRows, dumpSchema } from './dump.ts'
 import { decideUndecided, goOnBetweenWallets, type WorldWithRail } from './rails-in-midlife.ts'
@@ -105,7 +106,7 @@ async function goOn(world: WorldWithRail, midlife: Midlife): Promise<void> {
   expect(await world.ledger.balance('bob')).toMatchObject({ total: 193n })
 
   const { incomingPayments } = wallet.openPayments
-  const partly = idOf(midlife.partlyReceived)
+  const partly = lastSegment(midlife.partlyReceived)
   expect(await incomingPayments.received(partly, usdAmount(3n), 'transfer 1')).toEqual({
     ok: true,
     accepted: 3n,

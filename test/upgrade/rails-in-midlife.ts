@@ -1,9 +1,10 @@
 import type { OpenPaymentsOptions, RailServer, RailTransfer } from 'open-payments-server'
 import { expect } from 'vitest'
 import { type Fault, faultAt } from '../payments/faulty-ports.ts'
-import { idOf, type PreparedPayment, pay, preparePayment, type Tokens, type World } from '../payments/money-world.ts'
+import { type PreparedPayment, pay, preparePayment, type Tokens, type World } from '../payments/money-world.ts'
 import { type FakeRail, fakeRail, inFlight, progress, RAIL_ACCOUNT } from '../support/fake-rail.ts'
 import { fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 
 /** What has moved between a wallet and another one, and is about to, when a release stops. */
@@ -96,7 +97,7 @@ async function sendPart(world: WorldWithRail, tokens: Tokens, outcome: 'later' |
   const answer = await pay(world, world.start(), await quoteRemotely(world, tokens))
   expect(answer).toMatchObject({ status: 201 })
   rail.answerDelivery = sendAll
-  return idOf(answer?.body.id ?? '')
+  return lastSegment(answer?.body.id ?? '')
 }
 
 /** Where the rail cannot find out what was on its way, the host says so. */

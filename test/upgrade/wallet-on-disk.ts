@@ -1,10 +1,10 @@
-import { createOpenPayments, type RecordKind, type Storage, type StoredRecord } from 'open-payments-server'
+import type { RecordKind, Storage, StoredRecord } from 'open-payments-server'
 import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { type OpenedSqlite, openSqlite } from 'open-payments-server/storage/sqlite'
 import { createSigningKey } from 'open-payments-server/testing'
-import { faultyPorts } from '../payments/faulty-ports.ts'
+import { processesOn } from '../payments/money-world.ts'
 import { seededCryptography } from '../properties/seeded-cryptography.ts'
-import { AUTH, BASE, CLIENT, cryptography, SECRET, testWallet } from '../support/test-wallet.ts'
+import { CLIENT, testWallet } from '../support/test-wallet.ts'
 import { railsOfWallet, type WorldWithRail } from './rails-in-midlife.ts'
 
 /** Reads every row of a query. */
@@ -32,7 +32,6 @@ export async function walletOnDisk(
   const wallet = {
     ...made,
     client,
-    ledger,
     send: ((method, url, sending = {}) =>
       made.send(method, url, { as: client, ...sending })) satisfies typeof made.send,
   }
@@ -47,31 +46,7 @@ export async function walletOnDisk(
     ledger,
     rail,
     told: () => wallet.events.filter((event) => 'id' in event),
-    start: (more = {}) => {
-      const ports = faultyPorts({ storage, ledger, clock: wallet.clock })
-      const openPayments = createOpenPayments({
-        authServer: AUTH,
-        resourceServer: BASE,
-        secrets: [SECRET],
-        storage: ports.storage,
-        ledger: ports.ledger,
-        walletAddresses: { find: async (url) => wallet.directory.get(url) },
-        consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
-        keyResolver: {
-          keySet: async () => ({ ok: false, reason: 'unreachable' }),
-          publicName: async () => undefined,
-        },
-        cryptography,
-        clock: wallet.clock,
-        onEvent: (event) => {
-          wallet.events.push(event)
-        },
-        settings: SETTINGS,
-        ...options,
-        ...(typeof more === 'function' ? more(ports) : more),
-      })
-      return { openPayments, ports }
-    },
+    start: processesOn(wallet, storage, ledger, { settings: SETTINGS, ...options }),
   }
 }
 

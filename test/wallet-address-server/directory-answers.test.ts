@@ -1,5 +1,6 @@
 import type { OpenPaymentsEvent, WalletAddresses } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { silence } from '../support/gate.ts'
 import {
   ALICE,
   type Answer,
@@ -94,12 +95,8 @@ describe('a directory of wallet addresses that fails', () => {
   it.each(Object.keys(REQUESTS))('is not waited for longer than its deadline: %s', async (operation) => {
     const { wallet, answer, faults } = await walletWith()
     const request = await REQUESTS[operation]?.(wallet)
-    const called = new Promise<void>((resolve) => {
-      answer(() => {
-        resolve()
-        return new Promise(() => undefined)
-      })
-    })
+    const { called, call } = silence()
+    answer(call)
     const late = request?.() ?? expect.fail(operation)
     await called
     wallet.clock.advance(3_000)
@@ -113,12 +110,8 @@ describe('a directory of wallet addresses that fails', () => {
       throw new Error('the database is away')
     })
     await expect(wallet.openPayments.owns('GET', '/alice')).rejects.toThrow('the directory of wallet addresses')
-    const called = new Promise<void>((resolve) => {
-      answer(() => {
-        resolve()
-        return new Promise(() => undefined)
-      })
-    })
+    const { called, call } = silence()
+    answer(call)
     const late = wallet.openPayments.owns('GET', '/alice')
     await called
     wallet.clock.advance(3_000)

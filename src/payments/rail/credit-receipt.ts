@@ -3,12 +3,12 @@ import type { StoredRecord } from '../../ports/storage.ts'
 import { readRailAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { decide } from '../../records/decide.ts'
-import { recordsOfKind } from '../../records/read-record.ts'
 import { tellFault } from '../../records/tell-fault.ts'
+import { type TakenUp, tryCommit } from '../../records/try-commit.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../notify.ts'
+import { readReceipt } from '../read-receipt.ts'
 import { changesOfCredit } from '../replace-incoming.ts'
-import type { TakenUp } from '../taken-up.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
 import { turnAtIncoming } from '../turns.ts'
 
@@ -27,9 +27,9 @@ export async function creditPayee(
     for (let tries = 1; tries <= TRIES_AT_ONCE; tries++) {
       const credited = await askCredit(context, receipt)
       if (credited.outcome !== 'unknown') {
-        await endReceipt(context, receipt, credited)
-        const isDone = credited.outcome === 'done'
-        const tell = () => deliverEvents(context, isDone ? receipt.incomingPaymentId : refusalSubject(receipt.id))
+        const subject = await endReceipt(context, receipt, credited)
+        if (subject === undefined) return
+        const tell = () => deliverEvents(context, subject)
         if (tells === 'later') context.ongoing.tellLater(tell)
         else await tell()
         return
@@ -52,27 +52,24 @@ async function askCredit(context: Context, receipt: Receipt): Promise<LedgerOutc
 
 type DecidedCredit = Exclude<LedgerOutcome, { readonly outcome: 'unknown' }>
 
-async function endReceipt(context: Context, receipt: Receipt, credited: DecidedCredit): Promise<void> {
+/** Answers the subject of what the host is to hear of by that, if there is anything. */
+async function endReceipt(context: Context, receipt: Receipt, credited: DecidedCredit): Promise<string | undefined> {
   const { id, incomingPaymentId } = receipt
   const refusals = credited.outcome === 'done' ? [] : [creditRefusedEvent(context, receipt, credited.reason)]
-  const isOurs = await context.serialize(turnAtIncoming(incomingPaymentId), () =>
-    decide<boolean>(context, async () => {
-      const keys = [
-        { kind: 'receipt', id },
-        { kind: 'incoming-payment', id: incomingPaymentId },
-      ] as const
-      const found = await context.storage.get(keys)
-      const [record] = recordsOfKind(found, 'receipt')
-      const [incoming] = recordsOfKind(found, 'incoming-payment')
+  const subject = await context.serialize(turnAtIncoming(incomingPaymentId), () =>
+    decide<string | undefined>(context, async () => {
+      const { incoming, receipt: record } = await readReceipt(context, incomingPaymentId, id)
       if (record === undefined || incoming === undefined) throw new Error('a receipt has vanished')
-      if (record.value.state !== 'reserved') return { answer: false }
+      if (record.value.state !== 'reserved') return { answer: undefined }
       const isCredited = credited.outcome === 'done'
-      const { changes } = changesOfCredit(context, incoming, record, isCredited)
-      return { changes: [...changes, ...eventChanges(context, refusals)], answer: true }
+      const { changes, completes } = changesOfCredit(context, incoming, record, isCredited)
+      const answer = isCredited ? completes : refusalSubject(id)
+      return { changes: [...changes, ...eventChanges(context, refusals)], answer }
     }),
   )
   // If events are not recorded the default sink gets it, which cannot fail: somebody has to book this money by hand.
-  if (isOurs && context.deliverEvent === undefined) for (const event of refusals) context.emit(event)
+  if (subject !== undefined && context.deliverEvent === undefined) for (const event of refusals) context.emit(event)
+  return subject
 }
 
 const LONGEST_PAUSE_MILLISECONDS = 3_600_000
@@ -96,12 +93,6 @@ async function takeLease(context: Context, record: StoredRecord<'receipt'>): Pro
   const now = context.clock.now()
   const waited = Math.max(now - record.value.createdAt, context.limits.leaseSeconds * 1000)
   const dueAt = now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)
-  try {
-    const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
-    return outcome === 'committed' ? 'taken' : 'lost'
-  } catch (cause) {
-    // One that was not claimed must not hold up the others; if it was claimed after all, it is due again later.
-    tellFault(context, 'a receipt could not be claimed', cause)
-    return 'failed'
-  }
+  // One that was not claimed must not hold up the others; if it was claimed after all, it is due again later.
+  return tryCommit(context, [{ ...record, action: 'replace', dueAt }], 'a receipt could not be claimed')
 }

@@ -1,7 +1,6 @@
 import type { Context } from '../../ports/context.ts'
 import type { Delivery, DeliveryProgress, DeliveryResult, PaymentMethod } from '../../ports/payment-method.ts'
-import type { StoredRecord } from '../../ports/storage.ts'
-import { amountOf } from '../../protocol/amount.ts'
+import { amountOf, storedAmount } from '../../protocol/amount.ts'
 import type { RailPayment } from '../../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { tellFault } from '../../records/tell-fault.ts'
@@ -10,6 +9,7 @@ import { askRail, hideSecret } from './ask-rail.ts'
 import { checkProgress, handOver, isInFlight, progressOf } from './delivery-progress.ts'
 import { endDelivery, leaveToHost, remindHost } from './end-delivery.ts'
 import { type FollowedDelivery, followDelivery, outlastStorage } from './follow-delivery.ts'
+import type { RailRecord } from './rail-record.ts'
 import { type CheckedReceiver, recheckReceiver } from './recheck-receiver.ts'
 import { openDetails } from './seal-details.ts'
 
@@ -28,22 +28,19 @@ const ASKED_MILLISECONDS = 25 * 3_600_000
  * left. What is in flight is never given back, and never counted as arrived, before the rail or the host knows.
  * @spec T-45
  */
-export async function deliverByRail(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: RailPayment,
-): Promise<Step> {
-  if (payment.delivery?.isLeftToHost !== undefined) return remindHost(context, record, payment)
+export async function deliverByRail(context: Context, record: RailRecord): Promise<Step> {
+  const payment = record.value
+  if (payment.delivery?.isLeftToHost !== undefined) return remindHost(context, record)
   const progress = progressOf(payment)
   const receiver = await recheckReceiver(context, payment, progress)
   if (receiver.state === 'silent' && !isTriedOut(context, payment))
     return { outcome: 'later', record, reason: [receiver.reason, receiver.detail].filter(Boolean).join(': ') }
   const stop = whyStopped(context, payment, receiver)
   if (stop !== undefined && !isInFlight(progress))
-    return endDelivery(context, record, payment, { outcome: 'ended', progress, reason: stop })
+    return endDelivery(context, record, { outcome: 'ended', progress, reason: stop })
   const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
   // A rail that was removed from the configuration may come back, and then it can find out.
-  if (method === undefined) return tryLater(context, record, payment, 'no_payment_method')
+  if (method === undefined) return tryLater(context, record, 'no_payment_method')
   let details: IlpPaymentMethod | undefined
   try {
     details = await detailsFor(context, payment, receiver)
@@ -51,25 +48,25 @@ export async function deliverByRail(
     // A secret that this process lacks may come back, or another process may have it.
     const message = cause instanceof Error ? cause.message : 'a payment could not be moved on'
     tellFault(context, message, cause)
-    return tryLater(context, record, payment, message)
+    return tryLater(context, record, message)
   }
   if (details === undefined) {
     return isInFlight(progress)
-      ? leaveToHost(context, record, payment, progress, 'unknown')
-      : endDelivery(context, record, payment, { outcome: 'ended', progress, reason: 'details_unreadable' })
+      ? leaveToHost(context, record, progress, 'unknown')
+      : endDelivery(context, record, { outcome: 'ended', progress, reason: 'details_unreadable' })
   }
-  const followed = followDelivery(context, record, payment, details)
+  const followed = followDelivery(context, record, details)
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
   const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
   if (result === 'lost') return { outcome: 'lost' }
-  const worked = { followed, payment, receiver, stop }
+  const worked = { followed, receiver, stop }
   try {
     // Tried for the whole lease: the rail may never find this out again.
     return await outlastStorage(context, followed.current().dueAt, () => conclude(context, worked, result))
   } catch (cause) {
     if (followed.isLost()) return { outcome: 'lost' }
     tellFault(context, 'a payment could not be moved on', cause)
-    return tryLater(context, followed.current(), payment, 'rail_failed')
+    return tryLater(context, followed.current(), 'rail_failed')
   }
 }
 
@@ -84,21 +81,14 @@ function whyStopped(context: Context, payment: RailPayment, receiver: CheckedRec
 }
 
 /** Leaves a payment for later, as long as that may change something; after that it ends, or the host is asked. */
-async function tryLater(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: RailPayment,
-  reason: string,
-): Promise<Step> {
+async function tryLater(context: Context, record: RailRecord, reason: string): Promise<Step> {
   const progress = progressOf(record.value)
   if (isInFlight(progress)) {
-    const isAskedOut = context.clock.now() - payment.createdAt >= ASKED_MILLISECONDS
-    return isAskedOut
-      ? leaveToHost(context, record, payment, progress, 'unknown')
-      : { outcome: 'later', record, reason }
+    const isAskedOut = context.clock.now() - record.value.createdAt >= ASKED_MILLISECONDS
+    return isAskedOut ? leaveToHost(context, record, progress, 'unknown') : { outcome: 'later', record, reason }
   }
-  return isTriedOut(context, payment)
-    ? endDelivery(context, record, payment, { outcome: 'ended', progress, reason })
+  return isTriedOut(context, record.value)
+    ? endDelivery(context, record, { outcome: 'ended', progress, reason })
     : { outcome: 'later', record, reason }
 }
 
@@ -117,7 +107,7 @@ async function detailsFor(
 
 function deliveryOf({ id, rail, receiveAmount }: RailPayment, details: IlpPaymentMethod, isOver: boolean): Delivery {
   const { account, sendAmount, isFixedReceive } = rail
-  const send = amountOf(sendAmount, BigInt(sendAmount.value))
+  const send = amountOf(sendAmount, storedAmount(sendAmount.value))
   return { id, details, account, sendAmount: send, receiveAmount, isFixedReceive, isOver }
 }
 
@@ -142,7 +132,6 @@ async function carry(
 /** A delivery that the rail has worked on. */
 interface WorkedDelivery {
   readonly followed: FollowedDelivery
-  readonly payment: RailPayment
   readonly receiver: CheckedReceiver
   /** Why nothing new was to leave. */
   readonly stop: string | undefined
@@ -150,18 +139,18 @@ interface WorkedDelivery {
 
 async function conclude(
   context: Context,
-  { followed, payment, receiver, stop }: WorkedDelivery,
+  { followed, receiver, stop }: WorkedDelivery,
   result: DeliveryResult,
 ): Promise<Step> {
   const record = followed.current()
   const before = progressOf(record.value)
-  if ('progress' in result) checkProgress(payment, before, result.progress)
+  if ('progress' in result) checkProgress(record.value, before, result.progress)
   switch (result.outcome) {
     case 'delivered':
       checkEnd(result.progress)
       if (result.progress.sent === 0n)
         throw new TypeError('a payment method reported a payment as delivered of which nothing had left')
-      return endDelivery(context, record, payment, result)
+      return endDelivery(context, record, result)
     case 'ended':
       checkEnd(result.progress)
       if (receiver.state === 'unclear' && stop === undefined) {
@@ -170,17 +159,17 @@ async function conclude(
         return { outcome: 'moved', record: followed.current() }
       }
       // It ended for the reason that stopped the rail.
-      return endDelivery(context, record, payment, { ...result, reason: stop ?? result.reason })
+      return endDelivery(context, record, { ...result, reason: stop ?? result.reason })
     case 'unknown':
       return isInFlight(result.progress)
-        ? leaveToHost(context, record, payment, result.progress, 'unknown')
-        : endDelivery(context, record, payment, { ...result, outcome: 'ended', reason: 'unknown' })
+        ? leaveToHost(context, record, result.progress, 'unknown')
+        : endDelivery(context, record, { ...result, outcome: 'ended', reason: 'unknown' })
     case 'pending': {
-      const pending = isInFlight(before) ? before : handOver(payment, before)
-      return leaveToHost(context, record, payment, pending, 'pending')
+      const pending = isInFlight(before) ? before : handOver(record.value, before)
+      return leaveToHost(context, record, pending, 'pending')
     }
     case 'later':
-      return tryLater(context, record, payment, result.reason)
+      return tryLater(context, record, result.reason)
     default:
       throw new TypeError('a payment method answered with an outcome that does not exist')
   }

@@ -1,6 +1,6 @@
 import type { ServiceEvent } from '../../ports/events.ts'
 import type { DeliveryProgress } from '../../ports/payment-method.ts'
-import { amountOf, amountToWire, type WireAmount } from '../../protocol/amount.ts'
+import { amountOf, amountToWire, storedAmount, type WireAmount } from '../../protocol/amount.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
 import type { OutgoingPayment, RailPayment } from '../../protocol/outgoing-payment.ts'
 
@@ -11,9 +11,9 @@ const NOTHING_SENT: DeliveryProgress = { sent: 0n, received: 0n, inFlight: { sen
 export function progressOf({ delivery }: OutgoingPayment): DeliveryProgress {
   if (delivery === undefined) return NOTHING_SENT
   return {
-    sent: BigInt(delivery.sent),
-    received: BigInt(delivery.received),
-    inFlight: { sent: BigInt(delivery.inFlightSent), received: BigInt(delivery.inFlightReceived) },
+    sent: storedAmount(delivery.sent),
+    received: storedAmount(delivery.received),
+    inFlight: { sent: storedAmount(delivery.inFlightSent), received: storedAmount(delivery.inFlightReceived) },
     notes: delivery.notes,
   }
 }
@@ -56,13 +56,13 @@ export function isInFlight({ inFlight }: DeliveryProgress): boolean {
 /** Whether the receiver has what it was to get, or all has left that was to. */
 export function isComplete({ rail, receiveAmount }: RailPayment, { sent, received }: DeliveryProgress): boolean {
   if (rail.isFixedReceive && received >= receiveAmount.value) return true
-  return sent === BigInt(rail.sendAmount.value)
+  return sent === storedAmount(rail.sendAmount.value)
 }
 
 /** All that is left to send counts as in flight: the host has taken it over. */
 export function handOver({ rail, receiveAmount }: RailPayment, progress: DeliveryProgress): DeliveryProgress {
   const received = receiveAmount.value - progress.received
-  const sent = BigInt(rail.sendAmount.value) - progress.sent
+  const sent = storedAmount(rail.sendAmount.value) - progress.sent
   return { ...progress, inFlight: { sent, received: received > 0n ? received : 0n } }
 }
 
@@ -86,7 +86,7 @@ export function checkProgress({ rail }: RailPayment, before: DeliveryProgress, p
     throw new TypeError('a payment method reported invalid progress')
   if (sent < before.sent || received < before.received)
     throw new RangeError('a payment method took back what it had reported as sent')
-  if (sent + inFlight.sent > BigInt(rail.sendAmount.value))
+  if (sent + inFlight.sent > storedAmount(rail.sendAmount.value))
     throw new RangeError('a payment method sent more than it may')
   if (typeof notes !== 'string' || notes.length > LONGEST_NOTES || NO_TEXT.test(notes))
     throw new RangeError(`the notes of a payment method must be text of at most ${LONGEST_NOTES} characters`)

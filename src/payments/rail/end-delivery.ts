@@ -1,21 +1,19 @@
 import type { Context } from '../../ports/context.ts'
 import type { DeliveryProgress } from '../../ports/payment-method.ts'
-import type { Change, StoredRecord } from '../../ports/storage.ts'
+import type { Change } from '../../ports/storage.ts'
+import { storedAmount } from '../../protocol/amount.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
 import type { Decision, RailPayment } from '../../protocol/outgoing-payment.ts'
 import { priceOfPart } from '../../protocol/price.ts'
-import { type Attempt, decide } from '../../records/decide.ts'
+import { type Attempt, commitKnown } from '../../records/decide.ts'
 import { changesOfDecision } from '../finish-payment.ts'
 import { reasonText, type Step } from '../step.ts'
-import { turnAtRailAccount } from '../turns.ts'
+import { commitDelivery } from './commit-delivery.ts'
 import { isComplete, progressOf, toldDelivery, toStoredDelivery } from './delivery-progress.ts'
-import { accountChanges } from './follow-delivery.ts'
+import type { RailRecord } from './rail-record.ts'
 
 /** How often the host is reminded of what it is to decide. */
 const REMINDED_MILLISECONDS = 3_600_000
-
-/** A payment over a rail, as it was read and written last. */
-type PaymentRecord = StoredRecord<'outgoing-payment'>
 
 /** How a delivery ended once nothing is in flight, and why, if that was before all had arrived. */
 export type DeliveryEnd =
@@ -32,20 +30,14 @@ export type DeliveryEnd =
  * nothing has it is released, and if a part has, that part is settled.
  * @spec OUT-9
  */
-export async function endDelivery(
-  context: Context,
-  record: PaymentRecord,
-  payment: RailPayment,
-  end: DeliveryEnd,
-): Promise<Step> {
+export async function endDelivery(context: Context, record: RailRecord, end: DeliveryEnd): Promise<Step> {
   const delivery: StoredDelivery = {
     ...toStoredDelivery(record.value.delivery, end.progress),
     ...(end.outcome === 'ended' && end.saidByHost && { saidByHost: end.saidByHost }),
-    ...(end.outcome === 'ended' && !isComplete(payment, end.progress) && { reason: reasonText(end.reason) }),
+    ...(end.outcome === 'ended' && !isComplete(record.value, end.progress) && { reason: reasonText(end.reason) }),
   }
-  const ended = { ...record, value: { ...record.value, delivery } }
-  return commitWithAccount(context, record, payment, end.progress, (changes) =>
-    changesOfDecision(context, ended, decisionOf(payment, end), changes),
+  return commitStep(context, record, delivery, (next, moved) =>
+    changesOfDecision(context, next, decisionOf(next.value, end), moved),
   )
 }
 
@@ -59,8 +51,8 @@ function decisionOf(payment: RailPayment, end: DeliveryEnd): Decision {
   if (outcome === 'delivered' || isComplete(payment, progress))
     return { action: 'settle', amount: debitAmount.value, fee: fee.value }
   if (progress.sent === 0n) return { action: 'release', reason: reasonText(end.reason) }
-  const fixedFee = BigInt(rail.fixedFee ?? '0')
-  const price = { debit: debitAmount.value, fee: fee.value, fixedFee, sendAmount: BigInt(rail.sendAmount.value) }
+  const fixedFee = storedAmount(rail.fixedFee ?? '0')
+  const price = { debit: debitAmount.value, fee: fee.value, fixedFee, sendAmount: storedAmount(rail.sendAmount.value) }
   const part = priceOfPart(price, progress.sent)
   return { action: 'settle', amount: part.debit, fee: part.fee }
 }
@@ -68,27 +60,25 @@ function decisionOf(payment: RailPayment, end: DeliveryEnd): Decision {
 /** From here on the host is asked instead of the rail, until it says what became of what is in flight. */
 export async function leaveToHost(
   context: Context,
-  record: PaymentRecord,
-  payment: RailPayment,
+  record: RailRecord,
   progress: DeliveryProgress,
   isLeftToHost: 'pending' | 'unknown',
 ): Promise<Step> {
   const delivery: StoredDelivery = { ...toStoredDelivery(record.value.delivery, progress), isLeftToHost }
   const dueAt = context.clock.now() + REMINDED_MILLISECONDS
-  const value = { ...record.value, delivery, attempts: 0 }
-  const step = await commitWithAccount(context, record, payment, progress, (changes) => ({
-    changes: [{ ...record, action: 'replace', value, dueAt }, ...changes],
+  const step = await commitStep(context, record, delivery, (next, moved) => ({
+    changes: [{ ...next, action: 'replace', value: { ...next.value, attempts: 0 }, dueAt }, ...moved],
     answer: { outcome: 'waiting' },
   }))
-  if (step.outcome === 'waiting') tellHost(context, payment, progress)
+  if (step.outcome === 'waiting') tellHost(context, record.value, progress)
   return step
 }
 
 /** Reminds the host of a payment that waits for its decision. */
-export async function remindHost(context: Context, record: PaymentRecord, payment: RailPayment): Promise<Step> {
+export async function remindHost(context: Context, record: RailRecord): Promise<Step> {
   const dueAt = context.clock.now() + REMINDED_MILLISECONDS
-  const outcome = await context.storage.commit([{ ...record, action: 'replace', dueAt }])
-  if (outcome === 'committed') tellHost(context, payment, progressOf(payment))
+  const conflicts = await commitKnown(context, [{ ...record, action: 'replace', dueAt }])
+  if (conflicts.length === 0) tellHost(context, record.value, progressOf(record.value))
   return { outcome: 'waiting' }
 }
 
@@ -97,20 +87,13 @@ function tellHost(context: Context, payment: RailPayment, progress: DeliveryProg
   context.emit({ type: 'delivery_unknown', at: context.clock.now(), outgoingPayment: payment.id, ...told })
 }
 
-/** Commits a payment together with what its account of the rail has moved by then. */
-async function commitWithAccount(
+async function commitStep(
   context: Context,
-  record: PaymentRecord,
-  payment: RailPayment,
-  after: DeliveryProgress,
-  write: (changes: readonly Change[]) => Attempt<Step>,
+  record: RailRecord,
+  delivery: StoredDelivery,
+  write: (next: RailRecord, moved: readonly Change[]) => Attempt<Step>,
 ): Promise<Step> {
-  const lost = { payment: payment.id, answer: { outcome: 'lost' } } as const
-  const attempt = async (): Promise<Attempt<Step>> => {
-    const moved = await accountChanges(context, record, payment, after)
-    if (moved === 'lost') return { answer: lost.answer }
-    if (moved === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')
-    return write(moved)
-  }
-  return context.serialize(turnAtRailAccount(payment.rail), () => decide(context, attempt, { lost }))
+  const step = await commitDelivery(context, record, delivery, write)
+  if (step === 'over_limit') throw new Error('an account of a rail is over a limit that nobody named')
+  return step === 'lost' ? { outcome: 'lost' } : step
 }

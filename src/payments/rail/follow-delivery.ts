@@ -1,22 +1,21 @@
 import { isOpenPaymentsError } from '../../errors/open-payments-error.ts'
 import type { Context } from '../../ports/context.ts'
 import type { DeliveryProgress, RecordProgress } from '../../ports/payment-method.ts'
-import type { Change, StoredRecord } from '../../ports/storage.ts'
+import type { Change } from '../../ports/storage.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
-import type { OutgoingPayment, RailPayment } from '../../protocol/outgoing-payment.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
-import { railAccountId } from '../../protocol/rail-account.ts'
-import { type Attempt, backOffMilliseconds, decide, LONGEST_BACK_OFF } from '../../records/decide.ts'
-import { readRecord, recordsOfKind } from '../../records/read-record.ts'
-import { turnAtRailAccount } from '../turns.ts'
+import { asCommitted, isWrittenBy, type Write } from '../../records/as-committed.ts'
+import { type Attempt, backOffMilliseconds, LONGEST_BACK_OFF } from '../../records/decide.ts'
+import { readRecord } from '../../records/read-record.ts'
+import { commitDelivery } from './commit-delivery.ts'
 import { checkProgress, isInFlight, progressOf, toStoredDelivery } from './delivery-progress.ts'
-import { railAccountChange } from './rail-account.ts'
+import type { RailRecord } from './rail-record.ts'
 import { sealDetails } from './seal-details.ts'
 
 /** What a worker on a delivery holds. */
 export interface FollowedDelivery {
   /** The payment as this worker has written it last. */
-  current(): StoredRecord<'outgoing-payment'>
+  current(): RailRecord
   readonly record: RecordProgress
   /** Whether the rail was told that the payment may now belong to another worker. */
   isLost(): boolean
@@ -28,22 +27,17 @@ export interface FollowedDelivery {
  * Follows a delivery: records how far it has come, each time at the version that this worker wrote last, so that a rail
  * whose worker has lost the payment is told before anything more leaves.
  */
-export function followDelivery(
-  context: Context,
-  start: StoredRecord<'outgoing-payment'>,
-  payment: RailPayment,
-  details: IlpPaymentMethod,
-): FollowedDelivery {
+export function followDelivery(context: Context, start: RailRecord, details: IlpPaymentMethod): FollowedDelivery {
   let current = start
   let isLost = false
   let hasLapsed = false
   const record: RecordProgress = async (progress, most) =>
     // Serialized per delivery only: while it is retried, others may use the rail account.
-    context.serialize(`delivery:${payment.id}`, async () => {
+    context.serialize(`delivery:${start.value.id}`, async () => {
       const before = progressOf(current.value)
-      checkProgress(payment, before, progress)
+      checkProgress(current.value, before, progress)
       const next = await nextDelivery(context, current, progress, details)
-      const written = await commitProgress(context, current, payment, next, most).catch((cause) => {
+      const written = await commitProgress(context, current, next, most).catch((cause) => {
         // Whether it was written is unknown, and so is the version to go on from.
         isLost = true
         throw cause
@@ -58,7 +52,7 @@ export function followDelivery(
         isLost = true
         // What was about to leave does not. If nothing else is in flight, nobody has to find out what became of it.
         if (!isInFlight(before) && progress.sent === before.sent)
-          await commitProgress(context, written, payment, toStoredDelivery(next, before))
+          await commitProgress(context, written, toStoredDelivery(next, before))
         throw new Error('this delivery is no longer waited for')
       }
       return 'recorded'
@@ -82,7 +76,7 @@ export function followDelivery(
         const called = call()
         const outcome = await Promise.race([called, untilLapsed(timer.signal)])
         // It counts for as long as it runs, even if nobody waits for it any more.
-        if (outcome === 'lapsed') context.deliveries.follow(payment, called)
+        if (outcome === 'lapsed') context.deliveries.follow(start.value, called)
         return outcome
       } finally {
         timer.abort()
@@ -94,7 +88,7 @@ export function followDelivery(
 /** Sealed with the first of it that leaves: the receiver's server may name its secret no more when it is needed again. */
 async function nextDelivery(
   context: Context,
-  { value }: StoredRecord<'outgoing-payment'>,
+  { value }: RailRecord,
   progress: DeliveryProgress,
   details: IlpPaymentMethod,
 ): Promise<StoredDelivery> {
@@ -102,7 +96,7 @@ async function nextDelivery(
   return stored.details === undefined ? { ...stored, details: await sealDetails(context, details) } : stored
 }
 
-type Written = StoredRecord<'outgoing-payment'> | 'lost' | 'over_limit'
+type Written = RailRecord | 'lost' | 'over_limit'
 
 /** How often the longest back-off between colliding writers doubles: pauses of about 0.1 seconds become some of about 2. */
 const MOST_DOUBLINGS = 4
@@ -130,80 +124,40 @@ export async function outlastStorage<T>(
 /** Records how far a delivery has come, under a lease of which half or more is left once it resolves. */
 async function commitProgress(
   context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: RailPayment,
+  record: RailRecord,
   delivery: StoredDelivery,
   most?: bigint,
 ): Promise<Written> {
-  const before = progressOf(record.value)
-  const after = progressOf({ ...record.value, delivery })
-  // As long as money moves it is worth asking again soon.
-  const attempts = after.sent > before.sent ? 0 : record.value.attempts
-  const value: OutgoingPayment = { ...record.value, delivery, attempts }
   const lease = context.limits.leaseSeconds * 1000
-  const tried: StoredRecord<'outgoing-payment'>[] = []
-  const attempt = async (): Promise<Attempt<Written>> => {
-    const moved = await accountChanges(context, record, payment, after, most)
-    if (moved === 'over_limit' || moved === 'lost') return { answer: moved }
+  const before = progressOf(record.value)
+  const tried: Tried[] = []
+  const write = (next: RailRecord, moved: readonly Change[]): Attempt<RailRecord> => {
+    // As long as money moves it is worth asking again soon.
+    const attempts = progressOf(next.value).sent > before.sent ? 0 : record.value.attempts
     // From this attempt: the first may have been nearly a lease ago.
     const dueAt = context.clock.now() + lease
-    const answer = { ...record, version: record.version + 1, value, dueAt }
-    tried.push(answer)
-    return { changes: [{ ...record, action: 'replace', value, dueAt }, ...moved], answer }
+    const change = { ...next, action: 'replace', value: { ...next.value, attempts }, dueAt } satisfies Change
+    const written = asCommitted(change)
+    tried.push({ change, written })
+    return { changes: [change, ...moved], answer: written }
   }
-  const lost = { payment: payment.id, answer: 'lost' } as const
-  const commit = (): Promise<Written> => decide(context, attempt, { lost })
-  // What only renews the lease does not write the account, and 256 deliveries renew theirs every few seconds.
-  const isMoving = movementOf(before, after) !== 0n
   const written = await outlastStorage(context, record.dueAt, async (round) => {
-    const answer = await (isMoving ? context.serialize(turnAtRailAccount(payment.rail), commit) : commit())
+    const answer = await commitDelivery(context, record, delivery, write, most)
     // A commit that failed may have happened. All are at one version, so that only one of them happens.
-    return answer === 'lost' && round > 0 ? findWritten(context, payment.id, tried) : answer
+    return answer === 'lost' && round > 0 ? findWritten(context, record.value.id, tried) : answer
   })
   if (typeof written === 'string' || context.clock.now() + lease / 2 <= (written.dueAt ?? 0)) return written
-  return commitProgress(context, written, payment, delivery)
+  return commitProgress(context, written, delivery)
+}
+
+/** A change that was to be committed, and the payment once it is. */
+interface Tried {
+  readonly change: Write
+  readonly written: RailRecord
 }
 
 /** The attempt of this worker that the stored payment is from; `lost` if it is from none of them. */
-async function findWritten(
-  context: Context,
-  id: string,
-  tried: readonly StoredRecord<'outgoing-payment'>[],
-): Promise<Written> {
+async function findWritten(context: Context, id: string, tried: readonly Tried[]): Promise<Written> {
   const stored = await readRecord(context.storage, 'outgoing-payment', id)
-  const written = tried.find(({ version, dueAt }) => version === stored?.version && dueAt === stored.dueAt)
-  if (stored === undefined || written === undefined) return 'lost'
-  const [one, other] = [stored, written].map(({ value }) =>
-    JSON.stringify(toStoredDelivery(undefined, progressOf(value))),
-  )
-  return one === other ? written : 'lost'
-}
-
-/** What has left its rail's account meanwhile; below zero for what is known not to have left. */
-function movementOf(before: DeliveryProgress, after: DeliveryProgress): bigint {
-  return after.sent + after.inFlight.sent - before.sent - before.inFlight.sent
-}
-
-/**
- * The changes by which the rail's account follows a payment: what is in flight has left, until it is known that it has not.
- * `lost` if the payment was changed meanwhile: the account may have followed that already.
- */
-export async function accountChanges(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  { id, rail }: RailPayment,
-  after: DeliveryProgress,
-  most?: bigint,
-): Promise<readonly Change[] | 'lost' | 'over_limit'> {
-  const sent = movementOf(progressOf(record.value), after)
-  if (sent === 0n) return []
-  const { method, account, sendAmount } = rail
-  const { assetCode, assetScale } = sendAmount
-  const railAccountKey = { kind: 'rail-account', id: railAccountId(method, account) } as const
-  const records = await context.storage.get([{ kind: 'outgoing-payment', id }, railAccountKey])
-  const [stored] = recordsOfKind(records, 'outgoing-payment')
-  if (stored?.version !== record.version) return 'lost'
-  const [railAccount] = recordsOfKind(records, 'rail-account')
-  const change = railAccountChange(railAccount, { method, account, assetCode, assetScale }, { sent }, most)
-  return change === 'over_limit' ? change : [change]
+  return tried.find(({ change }) => stored !== undefined && isWrittenBy(stored, change))?.written ?? 'lost'
 }

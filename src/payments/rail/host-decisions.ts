@@ -6,6 +6,7 @@ import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { advancePayment } from '../advance-payment.ts'
 import { progressOf, settleFlight, toldDelivery } from './delivery-progress.ts'
 import { endDelivery } from './end-delivery.ts'
+import { isRailRecord } from './rail-record.ts'
 
 /**
  * What became of a host's decision. `unknown`: there is no such payment. `too_early`: its rail has not left it to the host
@@ -48,16 +49,15 @@ export async function decideByHost(context: Context, id: string, said: 'sent' | 
   for (;;) {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
     if (record === undefined) return { ok: false, reason: 'unknown' }
-    const payment = record.value
-    const { delivery, state } = payment
+    const { delivery, state } = record.value
     if (delivery?.saidByHost !== undefined)
       return delivery.saidByHost === said ? { ok: true } : { ok: false, reason: 'conflict' }
     const isUnderWay = state === 'created' || state === 'sending'
-    if (!isRailPayment(payment) || !isUnderWay) return { ok: false, reason: 'not_asked' }
+    if (!isRailRecord(record) || !isUnderWay) return { ok: false, reason: 'not_asked' }
     if (delivery?.isLeftToHost === undefined) return { ok: false, reason: 'too_early' }
-    const progress = settleFlight(progressOf(payment), said === 'sent')
+    const progress = settleFlight(progressOf(record.value), said === 'sent')
     const end = { outcome: 'ended', progress, reason: `host_said_${said}`, saidByHost: said } as const
-    const step = await endDelivery(context, record, payment, end)
+    const step = await endDelivery(context, record, end)
     if (step.outcome === 'moved') {
       context.ongoing.keep(advancePayment(context, step.record))
       return { ok: true }

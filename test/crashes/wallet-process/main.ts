@@ -1,16 +1,11 @@
 import { appendFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import process from 'node:process'
-import {
-  type Clock,
-  createOpenPayments,
-  type JsonWebKey,
-  type OpenPayments,
-  type OpenPaymentsEvent,
-  systemClock,
-} from 'open-payments-server'
+import { createOpenPayments, type JsonWebKey, type OpenPayments, type OpenPaymentsEvent } from 'open-payments-server'
 import { toNodeListener } from 'open-payments-server/node'
+import type { Report } from '../wallet-child.ts'
 import { AUTH, BASE, directoryOf, LEASE_SECONDS, PRICING, SECRET } from './accounts.ts'
+import { movableClock } from './movable-clock.ts'
 import { openWatchedStores, type Place } from './stores.ts'
 import { type Fuse, type WatchedCalls, watchCalls } from './watched-calls.ts'
 
@@ -36,9 +31,6 @@ export type Order =
   | { readonly set: 'fuse'; readonly fuse?: Fuse; readonly number: number }
   /** Recover, and let everything run out. */
   | { readonly set: 'recover'; readonly number: number }
-
-/** What it answers: where it listens, and which numbered order it has carried out. */
-export type Report = { readonly port: number } | { readonly done: number }
 
 const { place, clients, aheadMilliseconds, recoverEveryMilliseconds, traceFile, toldFile, fuse }: ProcessOptions =
   JSON.parse(process.argv[2] ?? '')
@@ -105,12 +97,6 @@ async function openStores(): ReturnType<typeof openWatchedStores> {
 
 function report(what: Report): void {
   process.send?.(what)
-}
-
-function movableClock(aheadAtFirst: number): Clock & { ahead: number } {
-  const system = systemClock()
-  const moved = { ...system, ahead: aheadAtFirst, now: () => system.now() + moved.ahead }
-  return moved
 }
 
 /** A host that keeps what it is told before it acknowledges. */

@@ -1,5 +1,6 @@
 import type { RecordTypes, StoredRecord } from 'open-payments-server'
 import { expect } from 'vitest'
+import { lastSegment } from '../../support/last-segment.ts'
 import { valuesOf } from './final-records.ts'
 import type { Model } from './state.ts'
 import type { ModelWorld } from './world.ts'
@@ -46,7 +47,7 @@ export async function auditEnd({ wallet, storage, model }: ModelWorld): Promise<
 
 /** What is stored is what was told: also where nobody has asked for it since. */
 function checkStates(model: Model, records: readonly StoredRecord[]): void {
-  const idOf = ({ url }: { readonly url: string }): string => url.split('/').at(-1) ?? ''
+  const idOf = ({ url }: { readonly url: string }): string => lastSegment(url)
   const sorted = (lines: readonly unknown[][]): readonly string[] => lines.map((line) => line.join(' ')).sort()
   const incomings = valuesOf(records, 'incoming-payment')
   expect(sorted(incomings.map(({ id, state, received }) => [id, state === 'completed', received.value]))).toEqual(

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { lastSegment } from '../../support/last-segment.ts'
 import { ALICE, AUTH, BASE, BOB, CAROL, FINISH } from '../../support/test-wallet.ts'
 import type { CommandOf, EntryChoice } from './commands.ts'
 import { type Browser, decideGrant, learnRedirect, refuseBrowser } from './consent.ts'
@@ -185,7 +186,7 @@ export async function callRevoke(world: ModelWorld, command: CommandOf<'revoke'>
   await world.expect(revokeToken(world.wallet.clock.now(), token, call), call, 'DELETE', manageUri(token))
 }
 
-const grantId = ({ continueUri: uri }: GrantModel): string => uri.split('/').at(-1) ?? ''
+const grantId = ({ continueUri: uri }: GrantModel): string => lastSegment(uri)
 
 /** The owner of a wallet address, or of another one, ends a grant. */
 export async function revokeAsOwner({ model, wallet }: ModelWorld, command: CommandOf<'ownerRevokes'>): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { lastSegment } from '../../support/last-segment.ts'
 import { ALICE, AUTH, BASE, BOB, CAROL } from '../../support/test-wallet.ts'
 import type { Bearer, Choice, CommandOf } from './commands.ts'
 import { askGrant, getConsented } from './grant-steps.ts'
@@ -118,7 +119,7 @@ export async function reportTransfer(world: ModelWorld, command: CommandOf<'rece
   const { model, wallet } = world
   const incoming = await incomingFor(world, command.incoming)
   const transfer = `transfer ${command.transfer}`
-  const id = urlOf(incoming, 'incoming-payments').split('/').at(-1) ?? ''
+  const id = lastSegment(urlOf(incoming, 'incoming-payments'))
   const amount = { ...(incoming?.walletAddress === CAROL ? EUR : USD), value: BigInt(command.amount) }
   const received = await wallet.openPayments.incomingPayments.received(id, amount, transfer)
   expect(received).toEqual(receiveTransfer(model, nowOf(world), incoming, amount.value, transfer))

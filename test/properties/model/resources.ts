@@ -1,4 +1,5 @@
 import { expect } from 'vitest'
+import { lastSegment } from '../../support/last-segment.ts'
 import { AUTH } from '../../support/test-wallet.ts'
 import { isExchanged, type Price, receiveExactly, sendExactly } from './prices.ts'
 import { type Caller, covers, holds, identify, refuseAddress, sees } from './rights.ts'
@@ -123,7 +124,7 @@ export function listAll<
     .filter((item) => item.walletAddress === walletAddress && sees(token, type, 'list', item))
     .sort((a, b) => b.createdAt - a.createdAt || (a.url < b.url ? 1 : -1))
   const [first, last] = [seen[0], seen.at(-1)]
-  const cursors = first && last && { startCursor: first.url.split('/').at(-1), endCursor: last.url.split('/').at(-1) }
+  const cursors = first && last && { startCursor: lastSegment(first.url), endCursor: lastSegment(last.url) }
   const pagination = { ...cursors, hasNextPage: false, hasPreviousPage: false }
   return { status: 200, body: { pagination, result: seen.map(list.body) } }
 }

@@ -200,6 +200,3 @@ export type Expected =
 export type AnswerBody = import('../../support/answer-body.ts').AnswerBody
 
 export const refused = (status: number, code: string): Expected => ({ status, code })
-export const isRefused = (
-  expected: Expected | object,
-): expected is { readonly status: number; readonly code: string } => 'code' in expected

@@ -3,16 +3,16 @@ import { createServer } from 'node:http'
 import process from 'node:process'
 import {
   type Asset,
-  type Clock,
   createOpenPayments,
   type JsonWebKey,
   keepGoing,
   type OpenPayments,
   type OpenPaymentsEvent,
-  systemClock,
 } from 'open-payments-server'
 import { type IlpPeer, ilp } from 'open-payments-server/ilp'
 import { toNodeListener } from 'open-payments-server/node'
+import type { Report } from '../../crashes/wallet-child.ts'
+import { movableClock } from '../../crashes/wallet-process/movable-clock.ts'
 import type { SqlitePlace } from '../../crashes/wallet-process/sqlite-stores.ts'
 import { openWatchedStores } from '../../crashes/wallet-process/stores.ts'
 import { type Fuse, watchCalls } from '../../crashes/wallet-process/watched-calls.ts'
@@ -73,12 +73,6 @@ export type Order =
   | { readonly set: 'list undecided'; readonly number: number }
   /** The host's word: what was in flight of a payment has arrived, or has not. */
   | { readonly set: 'decide'; readonly id: string; readonly hasArrived: boolean; readonly number: number }
-
-/** What it answers: where it listens, which order it has carried out, and what happens to its payments. */
-export type Report =
-  | { readonly port: number }
-  | { readonly done: number; readonly answer?: unknown }
-  | { readonly told: string; readonly subject?: string }
 
 const options: ProcessOptions = JSON.parse(process.argv[2] ?? '')
 const { wallet, place, urls, rail, settledFile, clients, aheadMilliseconds, traceFile, fuse } = options
@@ -178,10 +172,4 @@ function tell(event: OpenPaymentsEvent): void {
   const subject = event.type === 'fault' ? `${event.message}: ${event.cause}` : about
   const told = event.type === 'rail_unavailable' ? `${event.type}: ${event.reason}` : event.type
   report({ told, ...(subject !== undefined && { subject }) })
-}
-
-function movableClock(aheadAtFirst: number): Clock & { ahead: number } {
-  const system = systemClock()
-  const moved = { ...system, ahead: aheadAtFirst, now: () => system.now() + moved.ahead }
-  return moved
 }

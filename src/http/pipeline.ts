@@ -13,10 +13,10 @@ import type { Match } from './router.ts'
 import { sourceNetwork } from './source-network.ts'
 
 /** Answers a request; never rejects. */
-export type Handler = (request: HttpRequest, waitUntil: WaitUntil) => Promise<HttpResponse>
+export type Pipeline = (request: HttpRequest, waitUntil: WaitUntil) => Promise<HttpResponse>
 
-/** The pipeline: match, read the bytes, then the endpoint's own steps, then one response and one event. */
-export function createHandler(context: Context, match: (method: string, target: string) => Match<Route>): Handler {
+/** Takes every request through the eight steps that ARCHITECTURE.md lists, of which 3 to 7 are the endpoint's own. */
+export function createPipeline(context: Context, match: (method: string, target: string) => Match<Route>): Pipeline {
   const origins: Readonly<Record<ServerRole, string>> = {
     'auth-server': new URL(context.authServer).origin,
     'resource-server': new URL(context.resourceServer).origin,
@@ -24,7 +24,7 @@ export function createHandler(context: Context, match: (method: string, target: 
   }
   return async (request, waitUntil) => {
     const told: Told = { operation: undefined }
-    const provedBy = (client: ClientId): void => {
+    const noteClient = (client: ClientId): void => {
       told.client = client
     }
     let role: ServerRole = 'resource-server'
@@ -35,7 +35,7 @@ export function createHandler(context: Context, match: (method: string, target: 
       told.operation = found.row.operation
       const body = readBody(context, request, found.row.takesBody)
       const bytes = body instanceof Uint8Array ? body : await body
-      const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, provedBy })
+      const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, noteClient })
       const result = await found.row.answer(exchange)
       const response = respond(result)
       if ('failure' in result) reportFailure(context, told, response.status, result.failure)
@@ -64,7 +64,7 @@ function createExchange(
   { row, path, params }: Found,
   origin: string,
   bytes: Uint8Array,
-  { waitUntil, provedBy }: Pick<Exchange, 'waitUntil' | 'provedBy'>,
+  { waitUntil, noteClient }: Pick<Exchange, 'waitUntil' | 'noteClient'>,
 ): Exchange {
   let parsed: { readonly value: unknown } | undefined
   const source = request.source ? sourceNetwork(request.source) : undefined
@@ -78,7 +78,7 @@ function createExchange(
     path,
     params,
     waitUntil,
-    provedBy,
+    noteClient,
     source,
     json: () => {
       parsed ??= { value: readJson(request, bytes) }

@@ -1,0 +1,52 @@
+import type { VerifiedSignature } from '../http-signatures/verify-signature.ts'
+import type { Change } from '../ports/storage.ts'
+import { inOrderOfTime, toHex, toUtf8 } from '../protocol/identifiers.ts'
+import { decide } from '../records/decide.ts'
+import type { ReplayClaims } from '../records/decide-once.ts'
+import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
+import type { ClientKey } from './client-key.ts'
+import type { Exchange } from './exchange.ts'
+
+/** Prepares the claims that make the signatures of a request single use; none if nothing of them is. */
+export async function claimsOf(
+  exchange: Exchange,
+  signatures: readonly VerifiedSignature<ClientKey>[],
+): Promise<ReplayClaims> {
+  const { cryptography, clock, lifetimes } = exchange.context
+  const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
+  const singleUse = isSingleUse(exchange)
+  // Kept a day longer, against a wrong clock, only if a quota bounds how many there are: a repeat of any other request does
+  // nothing new. @spec T-37
+  const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
+  // By their ids: two signatures may use up the same nonce, and a commit names each record once.
+  const bases = new Map<string, Change>()
+  const nonces = new Map<string, Change>()
+  const claim = async (claims: Map<string, Change>, used: string, timePrefix = ''): Promise<void> => {
+    const id = timePrefix + toHex(await cryptography.sha256(toUtf8(used)))
+    claims.set(id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt })
+  }
+  for (const { candidate, base, found } of signatures) {
+    // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
+    // Begins with its time, so that claims are added at one place of their index; a nonce may come again with another
+    // `created`, and must get the same id.
+    if (singleUse) await claim(bases, `base\n${found.thumbprint}\n${base}`, inOrderOfTime(candidate.created * 1000))
+    if (candidate.nonce !== undefined) await claim(nonces, `nonce\n${found.thumbprint}\n${candidate.nonce}`)
+  }
+  const nonceClaims = [...nonces.values()]
+  return { claims: [...bases.values(), ...nonceClaims], nonceClaims }
+}
+
+/** @spec SIG-24 @spec SIG-27 */
+function isSingleUse(exchange: Exchange): boolean {
+  if (exchange.operation === 'create-outgoing-payment') return true
+  return exchange.context.policies.replay === 'all' && !['GET', 'HEAD'].includes(exchange.request.method)
+}
+
+/**
+ * Stores the replay claims of a request that has no effect to commit them with. A claim that is there already is a
+ * replay.
+ * @spec SIG-23 @spec SIG-26
+ */
+export async function claimSignature(exchange: Exchange, { claims }: ReplayClaims): Promise<void> {
+  await decide(exchange.context, async () => ({ answer: undefined }), { claims })
+}

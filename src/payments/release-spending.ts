@@ -1,0 +1,49 @@
+import type { Context } from '../ports/context.ts'
+import type { Change } from '../ports/storage.ts'
+import { storedAmount } from '../protocol/amount.ts'
+import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
+import { ceilDivide } from '../protocol/price.ts'
+import { chargeSpending, type LastCharge } from '../protocol/spent-amounts.ts'
+import { readRecord, recordsOfKind } from '../records/read-record.ts'
+
+/** The changes that give what a payment did not use of its reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
+export async function releaseSpendingChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+  const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
+  const stored = recordsOfKind(records, 'spending')
+  const { debitAmount, receiveAmount, decision } = payment
+  const untaken = debitAmount.value - takenBy(decision)
+  const unreceived = receiveAmount.value - receivedOf(payment)
+  const changes = stored.map(async (record): Promise<Change> => {
+    const value = chargeSpending(record.value, -untaken, receiveAmount, -unreceived)
+    if (payment.state !== 'refused' || value.lastCharge?.payment !== payment.id)
+      return { ...record, action: 'replace', value }
+    // A refused payment never was charged. The record itself stays, or one that is made anew would pass for it with a
+    // writer that read it before. @spec D13 @spec D15
+    const { lastCharge: _, ...rest } = value
+    const lastCharge = await unrefused(context, payment.chargedAfter)
+    return { ...record, action: 'replace', value: { ...rest, ...(lastCharge && { lastCharge }) } }
+  })
+  return Promise.all(changes)
+}
+
+/**
+ * This charge, or the last one before it that was not refused. Any other refusal writes the same record of the grant, so
+ * what this says is still true when it is committed.
+ * @spec LIM-10
+ */
+async function unrefused(context: Context, charge: LastCharge | undefined): Promise<LastCharge | undefined> {
+  const record = charge && (await readRecord(context.storage, 'outgoing-payment', charge.payment))
+  return record?.value.state === 'refused' ? unrefused(context, record.value.chargedAfter) : charge
+}
+
+/**
+ * What a failed payment has brought its receiver all the same: what the receiver's side says, which may be more than was
+ * priced, but no less than what was paid for. Otherwise a receiver could free budget by its own word and be paid from it again.
+ */
+function receivedOf({ decision, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
+  if (takenBy(decision) === 0n || rail === undefined || delivery === undefined) return 0n
+  const said: bigint = storedAmount(delivery.received)
+  const paidFor = ceilDivide(storedAmount(delivery.sent) * receiveAmount.value, storedAmount(rail.sendAmount.value))
+  if (said >= receiveAmount.value) return receiveAmount.value
+  return said > paidFor ? said : paidFor
+}
