@@ -14,7 +14,8 @@ const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
 const openPayments = createOpenPayments({
   authServer: `${url}/auth`,
   resourceServer: url,
-  secrets: [crypto.randomUUID()],
+  // Without it every start makes a new one: for a trial only.
+  secrets: [process.env['OPEN_PAYMENTS_SECRET'] ?? crypto.randomUUID()],
   storage: memoryStorage(),
   ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
   walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },

@@ -3,7 +3,7 @@ import type { Pool, PoolClient } from 'pg'
 
 /** `account` and `posting` are what a wallet has; `transfer` is new: every hold and credit under its id. */
 export const postgresLedgerSchema = `
-  CREATE TABLE account (
+  CREATE TABLE account ( -- with chargebacks CHECK (held >= 0) instead: settle books below zero, too
     id text PRIMARY KEY, asset_code text NOT NULL, asset_scale integer NOT NULL,
     balance numeric(39) NOT NULL, held numeric(39) NOT NULL DEFAULT 0, CHECK (held BETWEEN 0 AND balance),
     can_send boolean NOT NULL DEFAULT true, can_receive boolean NOT NULL DEFAULT true);

@@ -48,7 +48,8 @@ export function createWallet(
   const openPayments = createOpenPayments({
     authServer: `${url}/auth`,
     resourceServer: url,
-    secrets: [crypto.randomUUID()],
+    // Without it every start makes a new one: for a trial only.
+    secrets: [process.env['OPEN_PAYMENTS_SECRET'] ?? crypto.randomUUID()],
     storage: memoryStorage(),
     ledger: memoryLedger({ accounts: [...accounts.values()].map((account) => ({ ...account, balance: 100_000n })) }),
     walletAddresses: { find: async (walletAddress) => accounts.get(walletAddress) },

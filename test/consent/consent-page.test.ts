@@ -158,6 +158,7 @@ describe('the question', () => {
     expect(page).toContain('<meta name="viewport"')
     expect(page.match(/<main>/g)).toHaveLength(1)
     expect(page.match(/<h1>/g)).toHaveLength(1)
+    expect(page.match(/aria-labelledby=/g)).toHaveLength(page.match(/<section/g)?.length ?? -1)
     for (const [, id] of page.matchAll(/aria-labelledby="([^"]+)"/g)) expect(page).toContain(`id="${id}"`)
   })
 

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { OpenPayments } from 'open-payments-server'
@@ -7,10 +6,10 @@ import { toNodeListener } from 'open-payments-server/node'
 import { afterEach, expect, it, vi } from 'vitest'
 import { send } from '../adapters/echo.ts'
 import { keepBusy } from '../support/busy-connection.ts'
+import { gate } from '../support/gate.ts'
 import { testWallet } from '../support/test-wallet.ts'
 import { turn } from '../support/turns.ts'
 import { endOnSignal } from './end-on-signal.ts'
-import { codeBlocksOf } from './markdown.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -26,17 +25,9 @@ async function serve(openPayments: OpenPayments) {
   return { server, port: (server.address() as AddressInfo).port, ended, order }
 }
 
-it('docs/production.md has end-on-signal.ts word by word', () => {
-  const text = readFileSync(new URL('end-on-signal.ts', import.meta.url), 'utf8')
-  expect(codeBlocksOf('docs/production.md').map(({ code }) => code)).toContain(text)
-})
-
 it('ends while a proxy keeps its connections busy, and no request is lost', async () => {
   const CONNECTIONS = 4
-  let release = (): void => undefined
-  const released = new Promise<void>((resolve) => {
-    release = resolve
-  })
+  const { open, opened } = gate()
   let asked = 0
   const { openPayments } = await testWallet({
     walletAddresses: {
@@ -44,9 +35,9 @@ it('ends while a proxy keeps its connections busy, and no request is lost', asyn
         asked += 1
         if (asked === CONNECTIONS) {
           process.emit('SIGTERM')
-          release()
+          open()
         }
-        await released
+        await opened
         return undefined
       },
     },

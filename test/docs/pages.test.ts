@@ -84,3 +84,20 @@ describe('the code of the pages, which `test/package` compiles,', () => {
     for (const path of paths.filter((one) => one.endsWith('.ts'))) expect(readText(path)).not.toBe('')
   })
 })
+
+it.each([
+  ['ledger.md', 'examples/my-ledger.test.ts'],
+  ['reconciliation.md', 'examples/reconcile.ts'],
+  ['reconciliation.md', 'examples/read-books.ts'],
+  ['reconciliation.md', 'examples/read-sqlite-books.ts'],
+  ['reconciliation.md', 'examples/nightly.ts'],
+  ['reconciliation.md', 'examples/read-received.ts'],
+  ['reconciliation.md', 'examples/tell-ledger.ts'],
+  ['production.md', 'docs/end-on-signal.ts'],
+  ['production.md', 'docs/logged-ledger.ts'],
+  ['operations.md', 'docs/refusing-key-resolver.ts'],
+  ['consent.md', 'docs/express-sessions.ts'],
+  ['sandbox.md', 'docs/approve.ts'],
+])('docs/%s has %s word by word, which the tests run', (page, file) => {
+  expect(codeBlocksOf(`docs/${page}`).map(({ code }) => code)).toContain(readText(`test/${file}`))
+})

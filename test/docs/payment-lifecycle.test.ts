@@ -18,6 +18,8 @@ import {
 } from '../payments/money-world.ts'
 import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
 
+const page = readText('docs/payment-lifecycle.md').replaceAll('\n', ' ')
+
 /** The rows of the page's tables of deaths, by their first cell. */
 const rows = new Map(
   readText('docs/payment-lifecycle.md')
@@ -199,6 +201,18 @@ describe('T-31 OUT-12 a client that heard nothing', () => {
   it.each(['A2', 'A4'] as const)('%s cannot pay twice with the same bytes and a quote', async (row) => {
     const one = await dead(row)
     expect(await again(one, one.request)).toEqual([400, 'invalid_quote', 1])
+  })
+
+  it('A4 is answered the same bytes under its key, unless they are signed with a nonce', async () => {
+    const one = await dead('A4', true)
+    expect(await again(one, one.request)).toEqual([201, undefined, 1])
+    const { world, prepared } = one
+    const withNonce = await order(world, prepared, { ...KEYED, nonce: 'one' })
+    expect(await again(one, withNonce)).toEqual([201, undefined, 1])
+    const refused = await ask(world.start(), withNonce)
+    expect([refused?.status, refused?.body.error.code]).toEqual([401, 'invalid_signature'])
+    expect(page).toContain(`"${refused?.body.error.description.replace('Signature validation error: ', '')}"`)
+    expect(await again(one, await order(world, prepared, { ...KEYED, nonce: 'two' }))).toEqual([201, undefined, 1])
   })
 
   it.each([

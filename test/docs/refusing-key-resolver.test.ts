@@ -2,7 +2,6 @@ import type { KeyResolver } from 'open-payments-server'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { createSigningKey } from 'open-payments-server/testing'
 import { expect, it } from 'vitest'
-import { readText } from '../architecture/source-tree.ts'
 import {
   ALICE,
   BASE,
@@ -22,10 +21,6 @@ import { refusingKeyResolver } from './refusing-key-resolver.ts'
 const SHOP = 'https://shop.example/pay'
 const blocks = codeBlocksOf('docs/operations.md').map(({ code }) => code)
 const LISTED = blocks.find((code) => code.includes('FROM op_grant'))?.replace(';', '') ?? ''
-
-it('docs/operations.md has refusing-key-resolver.ts word by word', () => {
-  expect(blocks).toContain(readText('test/docs/refusing-key-resolver.ts'))
-})
 
 it('a client is stopped by its keys at once, and by revoking what owners gave not at all', async () => {
   const handle = await openSqlite(':memory:')

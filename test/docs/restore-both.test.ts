@@ -1,15 +1,13 @@
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
-import { readText } from '../architecture/source-tree.ts'
 import { creditIdOf } from '../examples/reconcile.ts'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { BASE, incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
-import { loggedLedger } from './logged-ledger.ts'
-import { codeBlocksOf } from './markdown.ts'
 import {
   copyOf,
-  type LoggedCall,
-  lastSegment,
+  FOR_NO_PAYMENT,
+  logOf,
   openLedger,
   openWallet,
   order,
@@ -23,15 +21,12 @@ import {
 async function restoredTogether() {
   const file = await openSqlite(':memory:')
   const { ledger } = await openLedger(file)
-  const calls: LoggedCall[] = []
   let isFull = true
-  const logged = loggedLedger(ledger, async (name, argument) => {
+  const { log: calls, logged } = logOf(ledger, () => {
     // A log that fails once delays the payment, and no more.
-    if (isFull) {
-      isFull = false
-      throw new Error('injected: the log is full')
-    }
-    if ('id' in argument) calls.push([name, { ...argument, id: `${argument.id}` }])
+    if (!isFull) return
+    isFull = false
+    throw new Error('injected: the log is full')
   })
   const lost = await openWallet(file, logged)
   const { payment: within } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
@@ -80,7 +75,7 @@ it('the log of the ledger makes the ledger ahead again, and the first table does
   expect(credits[0]).toBe(creditIdOf(id))
   const noted = [id, ...credits]
   const found = await reconcileNow(wallet, backup)
-  expect(found.toSorted()).toEqual(noted.map((one) => `${one}: held or booked for no payment`).toSorted())
+  expect(found.toSorted()).toEqual(noted.map((one) => `${one}: ${FOR_NO_PAYMENT}`).toSorted())
   expect(await received(lastSegment(within.id), usdAmount(500n), credits[0] ?? '')).toMatchObject({ accepted: 500n })
   expect(await received(lastSegment(fromPeer.id), usdAmount(300n), credits[1] ?? '')).toMatchObject({ accepted: 300n })
   books.correct(-300n)
@@ -103,9 +98,4 @@ it('without that log a person books what a peer says it has sent', async () => {
   expect(await receivedOf(fromPeer.id)).toBe('300')
   expect(await owed()).toBe(300n)
   expect(await reconcileNow(wallet, backup, { noted: [id] })).toEqual([])
-})
-
-it('docs/production.md has logged-ledger.ts word by word', () => {
-  const blocks = codeBlocksOf('docs/production.md').map(({ code }) => code)
-  expect(blocks).toContain(readText('test/docs/logged-ledger.ts'))
 })

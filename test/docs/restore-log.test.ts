@@ -3,13 +3,13 @@ import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sql
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { creditIdOf } from '../examples/reconcile.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
-import { loggedLedger } from './logged-ledger.ts'
 import {
   copyOf,
   endingBefore,
-  type LoggedCall,
-  lastSegment,
+  FOR_NO_PAYMENT,
+  logOf,
   makeAgain,
   openLedger,
   openWallet,
@@ -24,15 +24,6 @@ import {
 
 const OPEN = { canSend: true, canReceive: true }
 const CLOSED = { canSend: false, canReceive: false }
-const FOR_NO_PAYMENT = 'held or booked for no payment'
-
-function logOf(ledger: Ledger) {
-  const log: LoggedCall[] = []
-  const logged = loggedLedger(ledger, async (name, argument) => {
-    if ('id' in argument) log.push([name, { ...argument, id: `${argument.id}` }])
-  })
-  return { log, logged }
-}
 
 it.each([
   ['settled', (ledger: Ledger) => ledger],

@@ -2,11 +2,12 @@ import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { creditIdOf } from '../examples/reconcile.ts'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
 import {
   copyOf,
   endingBefore,
-  lastSegment,
+  FOR_NO_PAYMENT,
   openElsewhere,
   openLedger,
   openWallet,
@@ -19,20 +20,24 @@ import {
 
 // What docs/production.md says of a storage that is behind its ledger: what its money comes to, step by step.
 
-const FOR_NO_PAYMENT = 'held or booked for no payment'
-
 describe('a hold that the storage has forgotten', () => {
-  it('is settled if its payee is paid, and reconciliation says so before and after a wrong release', async () => {
+  /** Alice has ordered since the backup, and the process ended before that call of the ledger. */
+  async function forgottenPayment(last: 'settle' | 'credit') {
     const { books, ledger } = await openLedger()
     const storage = await openSqlite(':memory:')
-    const lost = await openWallet(storage, endingBefore(ledger, 'settle'))
+    const lost = await openWallet(storage, endingBefore(ledger, last))
     const { payment } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
     const token = await spendingToken(lost.wallet)
     const backup = await copyOf(storage)
     const id = await order(lost.wallet, token, payment.id)
+    const { wallet } = await openWallet(backup, ledger)
+    return { books, ledger, payment, id, wallet }
+  }
+
+  it('is settled if its payee is paid, and reconciliation says so before and after a wrong release', async () => {
+    const { books, ledger, payment, id, wallet } = await forgottenPayment('settle')
     expect((await ledger.balance('bob'))?.total).toBe(500n)
 
-    const { wallet } = await openWallet(backup, ledger)
     await recoverAll(wallet)
     const credit = creditIdOf(id)
     const found = await reconcileNow(wallet, books)
@@ -60,15 +65,7 @@ describe('a hold that the storage has forgotten', () => {
   })
 
   it('is released if its payee is not paid', async () => {
-    const { books, ledger } = await openLedger()
-    const storage = await openSqlite(':memory:')
-    const lost = await openWallet(storage, endingBefore(ledger, 'credit'))
-    const { payment } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
-    const token = await spendingToken(lost.wallet)
-    const backup = await copyOf(storage)
-    const id = await order(lost.wallet, token, payment.id)
-
-    const { wallet } = await openWallet(backup, ledger)
+    const { books, ledger, id, wallet } = await forgottenPayment('credit')
     await recoverAll(wallet)
     expect(await reconcileNow(wallet, books)).toEqual([`${id}: ${FOR_NO_PAYMENT}`])
     expect(await ledger.release({ id })).toEqual({ ok: true })

@@ -1,8 +1,9 @@
-import type { Change, RecordKind, Storage } from 'open-payments-server'
+import type { Change, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { KINDS } from '../../src/testing/storage-case.ts'
 import { reconcileAll } from '../examples/nightly.ts'
-import type { Books } from '../examples/reconcile.ts'
+import { type Books, creditIdOf } from '../examples/reconcile.ts'
 import { checkMoney } from '../payments/money-invariants.ts'
 import {
   ask,
@@ -18,24 +19,11 @@ import {
   signedBy,
   type World,
 } from '../payments/money-world.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
+import { FOR_NO_PAYMENT, NOTHING_IN_FLIGHT } from './restored-wallet.ts'
 
 // What docs/production.md says of a storage that was restored to an earlier moment than its ledger.
-
-const KINDS: readonly RecordKind[] = [
-  'grant',
-  'interaction',
-  'access-token',
-  'incoming-payment',
-  'quote',
-  'outgoing-payment',
-  'signed-request',
-  'spending',
-  'receipt',
-  'replay-claim',
-  'idempotency-key',
-  'event',
-]
 
 async function backUp(storage: OpenStorage): Promise<Storage> {
   const backup = memoryStorage()
@@ -68,7 +56,7 @@ async function paymentOf(storage: Storage, state: string): Promise<string> {
 }
 
 function receivingId({ incomingUrl }: PreparedPayment): string {
-  return incomingUrl.split('/').at(-1) ?? ''
+  return lastSegment(incomingUrl)
 }
 
 function recoverLater(world: World, process: Process): Promise<number> {
@@ -181,14 +169,13 @@ describe('a storage that was restored to an earlier moment', () => {
       reconcileAll(restored, [ALICE], () => booksOf(world), now, undefined, noted)
     // By default all of it is taken for in flight.
     expect(await reconcileWith()).toEqual([])
-    const nothingInFlight = () => Date.now() + 15 * 60_000
-    const found = await reconcileWith(nothingInFlight)
-    expect(found.toSorted()).toEqual(forgotten.map((id) => `${id}: held or booked for no payment`).toSorted())
+    const found = await reconcileWith(NOTHING_IN_FLIGHT)
+    expect(found.toSorted()).toEqual(forgotten.map((id) => `${id}: ${FOR_NO_PAYMENT}`).toSorted())
     // An incoming payment that was forgotten too cannot be told: nothing is left to do, its payee has the money.
     const told = await restored.incomingPayments.received(receivingId(young), usdAmount(10n), 'restored')
     expect(told).toEqual({ ok: false, reason: 'unknown' })
     expect((await moneyOf(world)).paid).toBe(20n)
-    expect(await reconcileWith(nothingInFlight, new Set(forgotten))).toEqual([])
+    expect(await reconcileWith(NOTHING_IN_FLIGHT, new Set(forgotten))).toEqual([])
   })
 
   it.each([
@@ -212,12 +199,10 @@ describe('a storage that was restored to an earlier moment', () => {
 
     const restored = world.start({ storage: backup })
     if (isRefusedByHand) {
-      const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`credit:${id}`)))
-      const creditId = Buffer.from(digest).toString('hex').slice(0, 32)
       const amount = { value: 10n, assetCode: 'USD', assetScale: 2 }
       const counterparty = { kind: 'local', account, incomingPayment: receivingId(prepared) } as const
       await world.ledger.setPermissions('bob', { canSend: false, canReceive: false })
-      await world.ledger.credit({ id: creditId, account: payeeAccount, amount, counterparty })
+      await world.ledger.credit({ id: creditIdOf(id), account: payeeAccount, amount, counterparty })
       await world.ledger.setPermissions('bob', { canSend: true, canReceive: true })
     }
     await recoverLater(world, restored)

@@ -16,11 +16,16 @@ import { PEER, peerRequest, TOKEN } from '../ilp/receiver-world.ts'
 import { testPath } from '../ilp/sender-path.ts'
 import { reject, type TestReceiver, testReceiver } from '../ilp/sender-receiver.ts'
 import { fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, type TestWallet, testWallet, usd } from '../support/test-wallet.ts'
+import { loggedLedger } from './logged-ledger.ts'
 
 // What docs/production.md says of backups is played on SQLite, whose files can be copied at any moment.
 
 export const NOTHING_IN_FLIGHT = (): number => Date.now() + 15 * 60_000
+
+/** What reconciliation says after the id of a hold or an entry that no payment has. */
+export const FOR_NO_PAYMENT = 'held or booked for no payment'
 
 /** A backup of a database, restored beside it. */
 export async function copyOf(handle: SqliteHandle): Promise<SqliteHandle> {
@@ -123,10 +128,6 @@ export async function order(wallet: TestWallet, token: string, incomingPayment: 
   return lastSegment(created.body.id)
 }
 
-export function lastSegment(url: string): string {
-  return url.split('/').at(-1) ?? ''
-}
-
 /** Step by step until nothing is due. */
 export async function recoverAll({ openPayments, clock }: TestWallet): Promise<void> {
   for (let round = 0; round < 8; round++) {
@@ -159,6 +160,16 @@ export function receivedIn(storage: SqliteHandle): Promise<readonly Received[]> 
 
 /** A line of the log of a ledger, as `loggedLedger` writes it. */
 export type LoggedCall = readonly [name: string, argument: { readonly id: string }]
+
+/** A ledger that is logged, and its log; `beforeLine` may fail instead of a line. */
+export function logOf(ledger: Ledger, beforeLine = (): void => undefined) {
+  const log: LoggedCall[] = []
+  const logged = loggedLedger(ledger, async (name, argument) => {
+    beforeLine()
+    if ('id' in argument) log.push([name, { ...argument, id: `${argument.id}` }])
+  })
+  return { log, logged }
+}
 
 /**
  * Makes the calls of a log again, in the order that the page gives: credits, what ends older holds, and then each hold with

@@ -2,6 +2,7 @@ import { type AuthenticatedClient, isPendingGrant, type PendingGrant } from '@in
 import type { ConsentData } from 'open-payments-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createWallet } from '../../examples/consent-spa/wallet.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { useMovedTime } from './moved-time.ts'
 import { createClientKey, listen, officialClient } from './official-client.ts'
 
@@ -41,7 +42,7 @@ async function askAlice(): Promise<{ readonly grant: PendingGrant; readonly path
     },
   )
   if (!isPendingGrant(grant)) throw new Error('nobody is asked')
-  return { grant, path: `/api/interactions/${grant.interact.redirect.split('/').at(-1)}` }
+  return { grant, path: `/api/interactions/${lastSegment(grant.interact.redirect)}` }
 }
 
 /** What the API answers; which of it is there depends on the answer. */
@@ -90,7 +91,7 @@ describe('the consent screen in a single page', () => {
   it('is where the browser is sent, is one static page and runs nothing but its own scripts', async () => {
     const { grant } = await askAlice()
     const sent = await fetch(grant.interact.redirect, { redirect: 'manual' })
-    const reference = grant.interact.redirect.split('/').at(-1)
+    const reference = lastSegment(grant.interact.redirect)
     expect([sent.status, sent.headers.get('location')]).toEqual([303, `${server.url}/consent#${reference}`])
     const page = await fetch(`${server.url}/consent`)
     const policy = page.headers.get('content-security-policy') ?? ''
@@ -99,7 +100,9 @@ describe('the consent screen in a single page', () => {
     expect(policy).not.toMatch(/unsafe|\*|https?:/)
     const html = await page.text()
     expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\s(?:style|on\w+)=|https?:/)
-    for (const [, path = ''] of html.matchAll(/(?:src|href)="([^"]+)"/g)) {
+    const loads = [...html.matchAll(/(?:src|href)="([^"]+)"/g)]
+    expect(loads).not.toEqual([])
+    for (const [, path = ''] of loads) {
       const loaded = await fetch(server.url + path)
       expect([loaded.status, loaded.headers.get('x-content-type-options')]).toEqual([200, 'nosniff'])
     }

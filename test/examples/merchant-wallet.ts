@@ -6,6 +6,7 @@ import { createOpenPayments, type Ledger, type OpenPayments, type WalletAddress 
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { toNodeListener } from 'open-payments-server/node'
 import { memoryStorage } from 'open-payments-server/storage/memory'
+import { lastSegment } from '../support/last-segment.ts'
 import { createClientKey, officialClient } from './official-client.ts'
 
 const EURO = { assetCode: 'EUR', assetScale: 2 }
@@ -80,7 +81,7 @@ export async function openMerchantWallet(): Promise<MerchantWallet> {
     beforeCredit: async () => undefined,
     setCanReceive: async (account, canReceive) => ledger.setPermissions(account, { canSend: true, canReceive }),
     async answer(interaction, decision) {
-      const reference = interaction.split('/').at(-1) ?? ''
+      const reference = lastSegment(interaction)
       const owner = { session: 'session', walletAddresses: [...directory.keys()] }
       const opened = await openPayments.interactions.find(reference, owner)
       if (!opened.ok) throw new Error(opened.reason)

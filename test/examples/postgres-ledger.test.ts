@@ -47,6 +47,18 @@ it('loses nothing but the call when its connection is lost in the middle of a tr
   expect(await wallet.available('alice')).toBe(600n)
 })
 
+it('settles what is held also where the wallet has taken the balance back, if its table allows that', async () => {
+  const { schema, ledger, available } = await openWallet()
+  await ledger.hold(hold)
+  const takeBack = `UPDATE account SET balance = balance - 900 WHERE id = 'alice'`
+  await expect(run(schema, takeBack)).rejects.toThrow('account_check')
+  const allow = 'ALTER TABLE account DROP CONSTRAINT account_check, ADD CHECK (held >= 0)'
+  await run(schema, `${allow}; ${takeBack}`)
+  expect(await ledger.hold({ ...hold, id: 'c' })).toEqual({ ok: false, reason: 'insufficient_funds' })
+  expect(await ledger.settle(settlement)).toEqual({ ok: true })
+  expect(await available('alice')).toBe(1000n - 900n - 310n)
+})
+
 it('loses nothing but the call when its connection is ended just as it is handed out', async () => {
   const server = await startEndingServer()
   try {

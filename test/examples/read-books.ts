@@ -9,7 +9,7 @@ export async function readBooks(pool: Pool): Promise<Books> {
   )
   const read = rows.map(({ account, amount, at, id }) => ({ id, account, amount: BigInt(amount), at: at.getTime() }))
   return {
-    lines: read.flatMap(({ account, ...line }) => (account === null ? [] : [{ ...line, account }])),
+    lines: read.flatMap(({ id, account, amount, at }) => (account === null ? [] : [{ id, account, amount, at }])),
     openHolds: read.filter(({ account }) => account === null),
   }
 }

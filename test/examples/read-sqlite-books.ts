@@ -11,7 +11,7 @@ export function readSqliteBooks(handle: SqliteHandle): Books {
     .all() as { id: string; account: string | null; amount: string; at: number | null }[]
   const read = rows.map(({ account, amount, at, id }) => ({ id, account, amount: BigInt(amount), at: Number(at) }))
   return {
-    lines: read.flatMap(({ account, ...line }) => (account === null ? [] : [{ ...line, account }])),
+    lines: read.flatMap(({ id, account, amount, at }) => (account === null ? [] : [{ id, account, amount, at }])),
     openHolds: read.filter(({ account }) => account === null),
   }
 }

@@ -1,19 +1,12 @@
 import type { AuditedPayment, Ledger } from 'open-payments-server'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { describe, expect, it } from 'vitest'
-import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
 import { type Books, type Line, reconcile } from './reconcile.ts'
 
 /** A payment of 10.00 with a fee of 0.10, an hour after the ledger stopped answering a call of it. */
 async function standingStill(call: 'credit' | 'settle') {
-  const ledger = memoryLedger({
-    accounts: [
-      { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100_000n },
-      { account: 'bob', assetCode: 'USD', assetScale: 2 },
-    ],
-  })
   const away = () => Promise.reject(new Error('injected: the ledger is away'))
-  const faulty: Ledger = { ...ledger, [call]: away }
+  const faulty: Ledger = { ...testLedger(), [call]: away }
   const wallet = await testWallet({
     ledger: faulty,
     pricing: { price: async () => ({ rate: '1', fee: { basisPoints: 100 } }) },

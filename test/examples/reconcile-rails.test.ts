@@ -12,6 +12,7 @@ import { expect, it } from 'vitest'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
 import { readText } from '../architecture/source-tree.ts'
 import { useDatabases } from '../storage/postgres-databases.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import { postgresWallet } from './ledger-wallets.ts'
 import { reconcileAll } from './nightly.ts'
@@ -90,14 +91,14 @@ async function openWorld() {
       const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
       expect(created.status).toBe(201)
       await openPayments.drain()
-      return created.body.id.split('/').at(-1) ?? ''
+      return lastSegment(created.body.id)
     },
     /** Brings 5.00 from the other wallet for Bob; answers the id of the receipt. */
     bring: async (isAway = false, outcome: TransferOutcome = 'received'): Promise<string> => {
       isCreditAway = isAway
       const id = (++transfers).toString(16).padStart(32, 'a')
       const amount = usdAmount(500n)
-      const incoming = payment.id.split('/').at(-1) ?? ''
+      const incoming = lastSegment(payment.id)
       const transfer: RailTransfer = {
         id,
         incomingPayment: incoming,

@@ -2,6 +2,7 @@ import type { AuditedPayment, Ledger, Pricing, WireAmount } from 'open-payments-
 import { describe, expect, it } from 'vitest'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
 import { useDatabases } from '../storage/postgres-databases.ts'
+import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, CAROL, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 import { postgresWallet } from './ledger-wallets.ts'
 import { reconcileAll } from './nightly.ts'
@@ -78,7 +79,7 @@ async function openWorld() {
       expect(created.status).toBe(201)
       await openPayments.drain()
       await books.setClosed('bob', false)
-      return created.body.id.split('/').at(-1) ?? ''
+      return lastSegment(created.body.id)
     },
     reconcile: () => reconcileAll(openPayments, [ALICE, BOB], () => readBooks(pool), clock.now),
     /** The database writes the time of the wall. In this world what was booked was booked now. */

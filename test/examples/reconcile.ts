@@ -26,6 +26,8 @@ export interface Received {
   readonly railAccount: string
 }
 
+/** What is kept of each payment meanwhile: its proof is most of it, and is not compared. */
+type Payment = Omit<AuditedPayment, 'grant' | 'signedRequest'>
 type Sums = Readonly<Record<string, bigint>>
 type Found = 'yes' | 'no' | 'other'
 
@@ -57,8 +59,8 @@ export async function reconcile(
   now: number,
   noted: ReadonlySet<string> = new Set(),
 ): Promise<readonly string[]> {
-  const audited: AuditedPayment[] = []
-  for await (const payment of payments) audited.push(payment)
+  const audited: Payment[] = []
+  for await (const { grant, signedRequest, ...payment } of payments) audited.push(payment)
   const { lines, openHolds } = await readBooks()
   const isOld = (at: number) => now - at >= IN_FLIGHT_MILLISECONDS
   const linesOf = new Map<string, Line[]>()
@@ -114,7 +116,7 @@ function compare(lines: readonly Line[] = [], expected: Sums): Found {
 }
 
 /** The row of `EXPECTED`. Once the payee is credited, just one is there: the hold, or the settlement. */
-function stateOf(payment: AuditedPayment, credit: Found, settlement: Found): string {
+function stateOf(payment: Payment, credit: Found, settlement: Found): string {
   const { state } = payment
   const takes = settledOf(payment).debit > 0n
   if (state === 'decided' && !takes) return 'releasing'
@@ -124,7 +126,7 @@ function stateOf(payment: AuditedPayment, credit: Found, settlement: Found): str
 }
 
 /** What of a payment is settled, once it is over: all of it, none, or the part that has left for another wallet. */
-export function settledOf({ debitAmount, fee, failureReason, rail }: AuditedPayment) {
+export function settledOf({ debitAmount, fee, failureReason, rail }: Payment) {
   const [debit, kept] = [BigInt(debitAmount.value), BigInt(fee.value)]
   if (failureReason === undefined) return { debit, fee: kept }
   if (rail === undefined) return { debit: 0n, fee: 0n }
@@ -139,7 +141,7 @@ function creditOf({ payeeAccount = '', receiveAmount }: Pick<AuditedPayment, 'pa
   return { [payeeAccount]: received, [nameOf('clearing', receiveAmount)]: -received }
 }
 
-function settlementOf(payment: AuditedPayment): Sums {
+function settlementOf(payment: Payment): Sums {
   const { account, debitAmount } = payment
   const { debit, fee } = settledOf(payment)
   return { [account]: -debit, [nameOf('fees', debitAmount)]: fee, [nameOf('clearing', debitAmount)]: debit - fee }

@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { useDatabases } from '../storage/postgres-databases.ts'
+import { freePort } from '../support/free-port.ts'
 
 // The commands of examples/README.md, as they stand there, but for ports that are free and a folder of its own.
 
@@ -71,23 +71,13 @@ async function stop(child: ChildProcess): Promise<number | null> {
   return child.exitCode
 }
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a port was asked for')
-  return String(address.port)
-}
-
 /** Buys something as somebody with a wallet address does, and resolves with what the shop says in the end. */
 async function buy(
   file: string,
   walletAddress: string,
   approve: (interaction: string) => Promise<string | undefined>,
 ): Promise<string> {
-  const PORT = await freePort()
+  const PORT = String(await freePort())
   await run('examples/shop/main.ts', [file], /The shop is at/, { PORT })
   const body = new URLSearchParams({ wallet: walletAddress })
   const ordered = await fetch(`http://localhost:${PORT}/orders`, { method: 'POST', body, redirect: 'manual' })
@@ -125,7 +115,7 @@ describe('the commands of the examples', { timeout: 60_000 }, () => {
   })
 
   it('sell something to a customer of the wallet with a screen in a single page', async () => {
-    const { line } = await run('examples/consent-spa/main.ts', [], /^\{/, { PORT: await freePort() })
+    const { line } = await run('examples/consent-spa/main.ts', [], /^\{/, { PORT: String(await freePort()) })
     writeFileSync(join(folder, 'wallet.json'), line)
     const url = new URL(JSON.parse(line).client.walletAddress).origin
     const approve = async (interaction: string): Promise<string> => {
@@ -145,7 +135,7 @@ describe('the commands of the examples', { timeout: 60_000 }, () => {
 
   it('make a wallet in PostgreSQL, sell something to its customer, and end in order', async () => {
     const search = `?host=${inject('postgresSocket')}&options=-csearch_path%3D${await newSchema()}`
-    const PORT = await freePort()
+    const PORT = String(await freePort())
     const DATABASE_URL = `postgres://postgres:postgres@localhost/postgres${search}`
     const env = { DATABASE_URL, PORT, WALLET_URL: `http://localhost:${PORT}`, SECRETS: 'x'.repeat(44) }
     const setup = await run('examples/users-in-postgres/setup.ts', [], /^\{/, env)
@@ -168,7 +158,7 @@ describe('the commands of the examples', { timeout: 60_000 }, () => {
   })
 
   it.each(['node', 'express', 'bun', 'fastify', 'hono', 'koa'])('start %s', async (host) => {
-    const PORT = await freePort()
+    const PORT = String(await freePort())
     const { line } = await run(`examples/${host}.ts`, [], /^Alice's wallet address is/, { PORT })
     const { status } = await fetch(line.split(' ').at(-1) ?? '')
     expect(status).toBe(200)

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
+import { freePort } from '../support/free-port.ts'
 
 /** The folder of the project: examples find the built package from there by its name. */
 export const ROOT = fileURLToPath(new URL('../../', import.meta.url))
@@ -84,15 +84,4 @@ function untilPrinted(child: ChildProcess, ready: RegExp): Promise<void> {
     child.on('error', reject)
     child.on('exit', () => reject(new Error(`it ended before it listened; was the package built?\n${output}`)))
   })
-}
-
-/** A port that was free: an example must know it before it listens, because its wallet addresses hold it. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('a port was asked for')
-  return address.port
 }

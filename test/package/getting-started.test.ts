@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -9,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { codeBlocksOf } from '../docs/markdown.ts'
+import { freePort } from '../support/free-port.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const PAGE = 'docs/getting-started.md'
@@ -29,15 +29,6 @@ afterAll(async () => {
   for (const child of children) child.kill('SIGKILL')
   await rm(folder, { recursive: true })
 })
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return String(typeof address === 'object' ? address?.port : address)
-}
 
 /** A program of the page. Its lines are collected; `line` resolves with the first one that begins so. */
 function run(name: string) {
@@ -73,7 +64,7 @@ it('the first ten minutes are as their page says', { timeout: 60_000 }, async ()
   const [shopSays = '', walletSays = ''] = codeOf('text')
   const [document = ''] = codeOf('json')
   const [walletPort, shopPort] = [await freePort(), await freePort()]
-  const local = (text: string): string => text.replaceAll('3000', walletPort).replaceAll('3001', shopPort)
+  const local = (text: string): string => text.replaceAll('3000', `${walletPort}`).replaceAll('3001', `${shopPort}`)
   await writeFile(join(folder, 'keys.mjs'), keys)
   await writeFile(join(folder, 'wallet.mjs'), local(wallet))
   await writeFile(join(folder, 'shop.mjs'), local(shop))

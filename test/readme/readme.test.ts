@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -16,21 +15,13 @@ import { readText } from '../architecture/source-tree.ts'
 import { codeBlocksOf, PAGES, proseOf } from '../docs/markdown.ts'
 import type { Call } from '../payments/faulty-ports.ts'
 import { grantTokens, moneyWorld, pay, preparePayment, signedBy } from '../payments/money-world.ts'
+import { freePort } from '../support/free-port.ts'
 import { BASE, testWallet } from '../support/test-wallet.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const readme = readText('README.md')
 const blocks = codeBlocksOf('README.md')
 const { dependencies, exports, scripts } = JSON.parse(readText('package.json'))
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
 
 async function answerOf(url: string, child: ChildProcess): Promise<Response> {
   for (;;) {

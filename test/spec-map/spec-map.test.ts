@@ -51,6 +51,12 @@ describe('the spec map', () => {
     expect(places.filter(({ path, name }) => !testTitles(sourceOf(path)).includes(name))).toEqual([])
   })
 
+  it('names for every rule a file of tests that says its id', () => {
+    const proved = rows.filter(({ tests }) => tests.length > 0)
+    const says = (path: string, id: string): boolean => new RegExp(`\\b${id}\\b`).test(sourceOf(path).text)
+    expect(proved.filter(({ id, tests }) => !tests.some(({ path }) => says(path, id))).map(({ id }) => id)).toEqual([])
+  })
+
   it('has a row for every rule that a comment of the code names', () => {
     const known = new Set(rows.map(({ id }) => id))
     const named = readSources('src', 'adapters').flatMap(({ path, text }) =>

@@ -1,38 +1,40 @@
-import { readFileSync } from 'node:fs'
-import { memoryLedger } from 'open-payments-server/ledger/memory'
+import type { OpenPaymentsEvent } from 'open-payments-server'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
-import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { lastSegment } from '../support/last-segment.ts'
+import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
+import { codeBlocksOf } from './markdown.ts'
 
-const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
-const blocks = [...page.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, sql = '']) => sql.trim())
+const blocks = codeBlocksOf('docs/operations.md').flatMap(({ language, code }) => (language === 'sql' ? [code] : []))
 
-it('the page for the person on call shows what is not over, and hurries it', async () => {
-  const [unfinished = '', events = '', receipts = '', outgoing = '', incoming = '', hurry = ''] = blocks
-  expect(blocks).toHaveLength(9)
+/** A payment of 0.07 whose ledger and host are away, until they come back. */
+async function stoppedPayment(onEvent: (event: OpenPaymentsEvent, isAway: boolean) => void) {
   const handle = await openSqlite(':memory:')
-  const books = memoryLedger({
-    accounts: [
-      { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
-      { account: 'bob', assetCode: 'USD', assetScale: 2 },
-    ],
-  })
+  const books = testLedger()
   let isAway = true
-  const away = async (): Promise<never> => {
-    throw new Error('the ledger is away')
-  }
+  const away = () => Promise.reject(new Error('the ledger is away'))
   const wallet = await testWallet({
     storage: sqliteStorage(handle),
     ledger: { ...books, credit: (credit) => (isAway ? away() : books.credit(credit)) },
-    onEvent: async (event) => {
-      if ('outgoingPayment' in event && 'id' in event) throw new Error('the host is away')
-    },
+    onEvent: async (event) => onEvent(event, isAway),
   })
   const { payment } = await incomingPayment(wallet)
   const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('7') }
   const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token: await spendingToken(wallet), json })
   await wallet.openPayments.drain()
-  const id = created.body.id.split('/').at(-1) ?? ''
+  const comeBack = (): void => {
+    isAway = false
+  }
+  return { handle, wallet, payment, created, comeBack }
+}
+
+it('the page for the person on call shows what is not over, and hurries it', async () => {
+  const [unfinished = '', events = '', receipts = '', outgoing = '', incoming = '', hurry = ''] = blocks
+  expect(blocks).toHaveLength(9)
+  const { handle, wallet, payment, created, comeBack } = await stoppedPayment((event) => {
+    if ('outgoingPayment' in event && 'id' in event) throw new Error('the host is away')
+  })
+  const id = lastSegment(created.body.id)
 
   const rowsOf = (sql: string): readonly unknown[] => handle.prepare(sql.replace(';', '')).all()
   expect(rowsOf(unfinished)).toMatchObject([
@@ -43,7 +45,7 @@ it('the page for the person on call shows what is not over, and hurries it', asy
 
   const rowsAbout = (sql: string, about: string): readonly unknown[] =>
     rowsOf(sql.replace('0123456789abcdef0123456789abcdef', about))
-  const incomingId = payment.id.split('/').at(-1) ?? ''
+  const incomingId = lastSegment(payment.id)
   const order = { wallet_address: ALICE, account: 'alice', payee_account: 'bob', debit_amount_value: '7', is_listed: 1 }
   expect(rowsAbout(outgoing, id)).toMatchObject([
     { ...order, state: 'sending', attempts: 1, sent_amount_value: '0', incoming_payment_id: incomingId },
@@ -54,7 +56,7 @@ it('the page for the person on call shows what is not over, and hurries it', asy
   ])
   for (const sql of [outgoing, incoming]) expect(rowsAbout(sql, 'f'.repeat(32))).toEqual([])
 
-  isAway = false
+  comeBack()
   expect(await wallet.openPayments.recover()).toBe(0)
   handle.exec(hurry.replace('0123456789abcdef0123456789abcdef', id))
   expect(await wallet.openPayments.recover()).toBe(1)
@@ -65,48 +67,32 @@ it('the page for the person on call shows what is not over, and hurries it', asy
   expect(rowsAbout(incoming, incomingId)).toMatchObject([
     { ...receipt, state: 'processing', receipt_state: 'credited', received_value: '7', reserved_value: '0' },
   ])
-  expect(await books.balance('bob')).toMatchObject({ total: 7n })
-  expect(await books.balance('alice')).toMatchObject({ total: 93n, held: 0n })
+  expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 7n })
+  expect(await wallet.ledger.balance('alice')).toMatchObject({ total: 99_993n, held: 0n })
   handle.close()
 })
 
 it('what a process took up whose clock was ahead is due again once the clocks are right', async () => {
   const afterwards = blocks.find((sql) => sql.startsWith('UPDATE') && sql.includes('op_event')) ?? ''
-  const handle = await openSqlite(':memory:')
-  const books = memoryLedger({
-    accounts: [
-      { account: 'alice', assetCode: 'USD', assetScale: 2, balance: 100n },
-      { account: 'bob', assetCode: 'USD', assetScale: 2 },
-    ],
-  })
-  let isAway = true
   const told: string[] = []
-  const wallet = await testWallet({
-    storage: sqliteStorage(handle),
-    ledger: { ...books, credit: async (credit) => (isAway ? Promise.reject(new Error('away')) : books.credit(credit)) },
-    onEvent: async (event) => {
-      if (!('id' in event)) return
-      if (isAway) throw new Error('the host is away')
-      told.push(event.type)
-    },
+  const { handle, wallet, comeBack } = await stoppedPayment((event, isAway) => {
+    if (!('id' in event)) return
+    if (isAway) throw new Error('the host is away')
+    told.push(event.type)
   })
-  const { payment } = await incomingPayment(wallet)
-  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('7') }
-  await wallet.send('POST', `${BASE}/outgoing-payments`, { token: await spendingToken(wallet), json })
-  await wallet.openPayments.drain()
   const [day, twoHours] = [24 * 3_600_000, 2 * 3_600_000]
   wallet.clock.advance(day)
   expect(await wallet.openPayments.recover()).toBeGreaterThan(0)
   await wallet.openPayments.drain()
   wallet.clock.advance(-day)
 
-  isAway = false
+  comeBack()
   wallet.clock.advance(twoHours)
   expect(await wallet.openPayments.recover()).toBe(0)
   handle.exec(afterwards.replaceAll('1800000000000', String(wallet.clock.now() + twoHours)))
   expect(await wallet.openPayments.recover()).toBeGreaterThan(0)
   await wallet.openPayments.drain()
-  expect(await books.balance('bob')).toMatchObject({ total: 7n })
+  expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 7n })
   expect(told).toEqual(expect.arrayContaining(['incoming_payment.created', 'outgoing_payment.completed']))
   handle.close()
 })
