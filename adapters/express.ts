@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
-import { createNodeRequestHandler } from './node/handle-node-request.ts'
+import { createNodeRequestHandler } from './node/request-handler.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
 /** What Express adds to a request of Node: the target before a mount point removed its prefix. */

@@ -6,7 +6,7 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
-import { createNodeRequestHandler, hasBody } from './node/handle-node-request.ts'
+import { createNodeRequestHandler, hasBody } from './node/request-handler.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 import { createTurns } from './turns.ts'
 

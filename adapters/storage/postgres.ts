@@ -33,8 +33,10 @@ export type {
 /**
  * A storage on PostgreSQL, through the host's open pool of `pg` or instance of `postgres`, in tables whose names begin with
  * `op_`. Resolves once they are up to date, and rejects if that fails, or if the encoding is not UTF8, the tables lie in a
- * schema that is not the first of the `search_path`, or row level security applies to this role. Every call is one statement and one round trip, at any
- * isolation level; reads made at the same time share one. Several processes may use one database.
+ * schema that is not the first of the `search_path`, or row level security applies to this role.
+ *
+ * Every call is one statement and one round trip, at any isolation level; reads made at the same time share one. Several
+ * processes may use one database.
  *
  * What the database has undone because of other transactions (a serialization failure, a deadlock) is tried again. After
  * any other error a commit rejects and is not repeated: its outcome may be unknown.
