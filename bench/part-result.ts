@@ -1,6 +1,9 @@
+import type { ExpressFigure } from './compare-hosts.ts'
+import type { Conditions } from './conditions.ts'
 import type { FirstAnswer } from './first-answer.ts'
 import type { StorageName } from './host-names.ts'
 import type { Figure } from './measure.ts'
+import type { ReferenceFigure } from './reference.ts'
 
 /** What was measured in one part of a run. */
 export interface PartResult {
@@ -9,4 +12,16 @@ export interface PartResult {
   readonly figures: readonly Figure[]
   /** Where a process was started on SQLite. */
   readonly firstAnswer?: FirstAnswer
+}
+
+/** A whole run, as its file holds it. */
+export interface RunResult {
+  readonly before: Conditions
+  readonly after: Conditions
+  readonly passes: number
+  readonly share: number
+  readonly warmUpRequests: number
+  readonly results: readonly PartResult[]
+  readonly express: readonly ExpressFigure[]
+  readonly reference: readonly ReferenceFigure[]
 }

@@ -8,7 +8,7 @@ import { conditionsNow } from './conditions.ts'
 import { measureFirstAnswer } from './first-answer.ts'
 import { type Figure, measure } from './measure.ts'
 import { OPERATIONS } from './operations.ts'
-import type { PartResult } from './part-result.ts'
+import type { PartResult, RunResult } from './part-result.ts'
 import { type Part, planOf } from './plan.ts'
 import { type BenchPostgres, openPostgres } from './postgres.ts'
 import { compareWithReference } from './reference.ts'
@@ -86,8 +86,16 @@ const reference = results.flatMap((result) => compareWithReference(result, befor
 if (express.length > 0) say(`\n${renderExpress(express)}`)
 if (reference.length > 0) say(`\n${renderReference(reference)}`)
 if (values.out !== '') {
-  const [passes, share, warmUpRequests] = [values.passes, values.share, values['warm-up']].map(Number)
-  const run = { before, after: conditionsNow(), passes, share, warmUpRequests, results, express, reference }
+  const run: RunResult = {
+    before,
+    after: conditionsNow(),
+    passes: Number(values.passes),
+    share: Number(values.share),
+    warmUpRequests: Number(values['warm-up']),
+    results,
+    express,
+    reference,
+  }
   writeFileSync(`${values.out}.json`, `${JSON.stringify(run, null, 2)}\n`)
   writeFileSync(`${values.out}.svg`, renderPicture(results[0]))
 }

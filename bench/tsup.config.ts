@@ -5,7 +5,9 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 
 // The package is found by its name, as built: what is measured is what is published.
 export default defineConfig({
-  entry: ['run', 'server', 'floor', 'profile', 'growth', 'long-run', 'parts', 'serve'].map((name) => at(`${name}.ts`)),
+  entry: ['run', 'server', 'floor', 'profile', 'growth', 'long-run', 'parts', 'serve', 'write-page'].map((name) =>
+    at(`${name}.ts`),
+  ),
   outDir: at('dist'),
   format: 'esm',
   target: 'es2022',
