@@ -6,14 +6,16 @@ export interface RailAccount extends Asset {
   readonly id: string
   /** What has left or may have left. */
   readonly sent: bigint
+  /** The part of `sent` of which it is not known whether it has left. */
+  readonly inFlight: bigint
   readonly received: bigint
 }
 
 /**
- * What moves through an account: the amount sent grows, or shrinks once it is known that it did not leave; the amount
- * received grows.
+ * What moves through an account: the amount sent grows, or shrinks once it is known that it did not leave, and so does the
+ * part of it that is in flight; the amount received grows.
  */
-export type RailMovement = { readonly sent: bigint } | { readonly received: bigint }
+export type RailMovement = Pick<RailAccount, 'sent' | 'inFlight'> | Pick<RailAccount, 'received'>
 
 /** The id of the record of an account of a rail. */
 export function railAccountId(method: string, account: string): string {
@@ -28,14 +30,19 @@ export function readRailAccountId(id: string): { readonly method: string; readon
 
 /**
  * An account after a movement; `undefined` if the side that grows would exceed the other one by more than `most`. A side that
- * does not grow is within every limit.
+ * does not grow is within every limit. What is in flight makes no room for what is received: a peer that may still refuse it
+ * owes the more then.
  */
 export function moveThrough(account: RailAccount, moved: RailMovement, most?: bigint): RailAccount | undefined {
-  const [grows, moves] =
-    'sent' in moved
-      ? [moved.sent, { ...account, sent: account.sent + moved.sent }]
-      : [moved.received, { ...account, received: account.received + moved.received }]
-  if (moves.sent < 0n) throw new RangeError('an account of a rail cannot have sent less than nothing')
-  const ahead = 'sent' in moved ? moves.sent - moves.received : moves.received - moves.sent
-  return grows > 0n && most !== undefined && ahead > most ? undefined : moves
+  const { sent = 0n, inFlight = 0n, received = 0n }: Partial<RailAccount> = moved
+  const moves: RailAccount = {
+    ...account,
+    sent: account.sent + sent,
+    inFlight: account.inFlight + inFlight,
+    received: account.received + received,
+  }
+  if (moves.inFlight < 0n || moves.sent < moves.inFlight)
+    throw new RangeError('an account of a rail cannot have sent less than nothing')
+  const ahead = sent > 0n ? moves.sent - moves.received : moves.received - (moves.sent - moves.inFlight)
+  return (sent > 0n || received > 0n) && most !== undefined && ahead > most ? undefined : moves
 }

@@ -35,6 +35,7 @@ export function sampleRailAccount(members: Partial<RecordTypes['rail-account']> 
     assetCode: 'EUR',
     assetScale: 9,
     sent: 10n ** 24n,
+    inFlight: 10n ** 23n,
     received: MAX_AMOUNT_VALUE + 1n,
     ...members,
   }

@@ -21,7 +21,7 @@ function incomingOf(number: number, reserved: bigint): RecordTypes['incoming-pay
 }
 
 function accountOf(received: bigint): RecordTypes['rail-account'] {
-  return sampleRailAccount({ sent: 0n, received })
+  return sampleRailAccount({ sent: 0n, inFlight: 0n, received })
 }
 
 /** Takes a transfer for a payment of its own, until that is written or the account may take no more. */

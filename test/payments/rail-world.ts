@@ -1,4 +1,10 @@
-import type { DeliveryProgress, DeliveryResult, OpenPaymentsOptions, PaymentMethod } from 'open-payments-server'
+import type {
+  DeliveryProgress,
+  DeliveryResult,
+  OpenPaymentsOptions,
+  PaymentMethod,
+  RailServer,
+} from 'open-payments-server'
 import { expect } from 'vitest'
 import { fakeRail, progress, quoteAt, RAIL_ACCOUNT } from '../support/fake-rail.ts'
 import { type FakeReceiver, type FakeRemoteReceivers, fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
@@ -20,6 +26,8 @@ export interface FarSide {
 /** A world of two wallets: this one, whose processes may fail, and another one behind a rail. */
 export interface RailWorld extends World {
   readonly far: FarSide
+  /** What the rail of the process that never fails is given. */
+  readonly server: RailServer
   readonly token: string
   /** The receiver of the next payment. */
   receiver: FakeReceiver
@@ -43,8 +51,9 @@ export async function railWorld(
   const far: FarSide = { receivers, parts: new Map(), decideFate: () => 'takes it' }
   const atOnce = <T>(_name: string, effect: () => Promise<T>): Promise<T> => effect()
   const own = { method: sendInParts(far, atOnce) }
+  const rail = fakeRail()
   const outer: PaymentMethod = {
-    ...fakeRail(),
+    ...rail,
     quote: (request) => own.method.quote(request),
     deliver: (...given) => own.method.deliver(...given),
   }
@@ -57,9 +66,11 @@ export async function railWorld(
   const policies = { exchangeToleranceBasisPoints: 1000, ...overrides.settings?.policies }
   const world = await moneyWorld({ ...base, settings: { ...overrides.settings, policies } })
   const token = await spendingToken(world.wallet, limits)
+  if (rail.server === undefined) throw new Error('the rail was not connected')
   return {
     ...world,
     far,
+    server: rail.server,
     token,
     receiver: receivers.add(receiverMembers),
     get method() {
@@ -232,7 +243,8 @@ export async function checkRailMoney(world: RailWorld): Promise<void> {
   }
   const left = sum([...far.parts.values()])
   const [account] = await storage.all('rail-account')
-  expect([account?.value.id ?? `ilp:${RAIL_ACCOUNT}`, account?.value.sent ?? 0n]).toEqual([`ilp:${RAIL_ACCOUNT}`, left])
+  const { id, sent, inFlight } = account?.value ?? { id: `ilp:${RAIL_ACCOUNT}`, sent: 0n, inFlight: 0n }
+  expect([id, sent, inFlight]).toEqual([`ilp:${RAIL_ACCOUNT}`, left, 0n])
 
   for (const { value } of await storage.all('spending')) {
     const own = payments.filter(({ spendingIds, state }) => spendingIds.includes(value.id) && state !== 'refused')

@@ -118,9 +118,10 @@ function checkAccounts(
   isSafe: boolean,
 ): readonly string[] {
   return ASSETS.flatMap(({ assetCode, assetScale }) => {
-    const moved = (state: WalletState, peer: WalletName, way: 'sent' | 'received'): bigint =>
+    const moved = (state: WalletState, peer: WalletName, way: 'sent' | 'inFlight' | 'received'): bigint =>
       state.railAccounts.find(({ id }) => id === `ilp:${ilpAddressOf(peer)}/${assetCode}/${assetScale}`)?.[way] ?? 0n
     const [sent, received] = [moved(sender, receiver.name, 'sent'), moved(receiver, sender.name, 'received')]
+    const inFlight = moved(sender, receiver.name, 'inFlight')
     const own = sender.payments.filter(({ rail }) => rail.sendAmount.assetCode === assetCode)
     const known = sumOf(own, (payment) => leftOf(payment).sent)
     const unknown = sumOf(own.filter(isUndecided), (payment) => leftOf(payment).inFlight)
@@ -131,6 +132,7 @@ function checkAccounts(
     )
     return [
       ...(sent === known + unknown ? [] : [`the account says ${sent} ${assetCode} left, payments ${known + unknown}`]),
+      ...(inFlight === unknown ? [] : [`the account says ${inFlight} ${assetCode} in flight, payments ${unknown}`]),
       ...(received === taken ? [] : [`the account says ${received} ${assetCode} came, receipts ${taken}`]),
       ...(sent - unknown <= received && received <= sent ? [] : [`${sent} ${assetCode} left, ${received} came`]),
       ...(isSafe && unknown > 0n ? [`${unknown} ${assetCode} is unknown between two that can ask again`] : []),

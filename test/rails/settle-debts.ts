@@ -1,4 +1,12 @@
-import { ASSETS, type AssetCode, ilpAddressOf, otherOf, WALLETS, type WalletName } from './wallet-process/wallets.ts'
+import {
+  ASSETS,
+  type AssetCode,
+  ilpAddressOf,
+  limitsIn,
+  otherOf,
+  WALLETS,
+  type WalletName,
+} from './wallet-process/wallets.ts'
 import type { World } from './world.ts'
 
 /** What a wallet owes the other one in an asset, by its own account; below zero, what it is owed. */
@@ -22,15 +30,18 @@ export async function settleDebts(world: World): Promise<void> {
   }
 }
 
-/** No wallet has sent more than it may. */
+/** No wallet owes the other one more than it may, nor is it owed more. */
 export async function checkLimits(world: World): Promise<readonly string[]> {
   const { limitUnits, assets } = world.rail
   if (limitUnits === undefined) return []
   const found: string[] = []
   for (const wallet of WALLETS) {
-    for (const { assetCode, assetScale } of ASSETS.filter((asset) => assets.includes(asset.assetCode))) {
+    for (const asset of ASSETS.filter(({ assetCode }) => assets.includes(assetCode))) {
+      const { assetCode } = asset
       const debt = await debtOf(world, wallet, assetCode)
-      if (debt > BigInt(limitUnits) * 10n ** BigInt(assetScale)) found.push(`${wallet} owes ${debt} ${assetCode}`)
+      const { sending, receiving } = limitsIn(asset, limitUnits)
+      if (debt > sending) found.push(`${wallet} owes ${debt} ${assetCode}`)
+      if (-debt > receiving) found.push(`${wallet} is owed ${-debt} ${assetCode}`)
     }
   }
   return found

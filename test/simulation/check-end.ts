@@ -117,6 +117,7 @@ function checkRails({ storage, far, railWatch, violate }: World): void {
     const taken = told.filter(({ transfer, isTaken }) => isTaken && `ilp:${transfer.account}` === value.id)
     const received = taken.reduce((sum, { transfer }) => sum + transfer.accountAmount.value, 0n)
     if (value.sent !== sent) violate(`rail: ${value.id} has sent ${value.sent}, and ${sent} left`)
+    if (value.inFlight !== 0n) violate(`rail: ${value.id} has ${value.inFlight} in flight`)
     if (value.received !== received) violate(`rail: ${value.id} has received ${value.received}, and ${received} came`)
   }
 }

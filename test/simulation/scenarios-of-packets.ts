@@ -9,6 +9,7 @@ import type { SimulatedProcess } from './world.ts'
 
 const CREDIT = 'src/payments/rail/credit-receipt.ts'
 const RECEIVE = 'src/payments/rail/receive-by-rail.ts'
+const ACCOUNT = 'src/protocol/rail-account.ts'
 
 const RECEIVING = { rail: CALM_RAIL } as const
 
@@ -111,6 +112,26 @@ export const OF_PACKETS: readonly Scenario[] = [
           },
         ],
         finds: /was refused, and is taken/,
+      },
+    ],
+  },
+  {
+    name: 'a peer brings money while it has something that it may still refuse',
+    shape: RECEIVING,
+    async play(stage) {
+      const one = stage.start()
+      const sends = stage.keepBack(one, 'effect', named('send'))
+      stage.place(stage.order({ receiver: stage.world.far.add().url }), one)
+      await stage.untilKept(sends)
+      await expectTold(stage, tell(stage, one, packetTo(await stage.incoming(), { most: 29n })), 'over_limit')
+      sends.letGo()
+      await stage.runOut()
+    },
+    without: [
+      {
+        what: 'that what is in flight makes no room for what comes',
+        edits: [{ file: ACCOUNT, find: '(moves.sent - moves.inFlight)', put: 'moves.sent' }],
+        finds: /the peer owes 30, and at most 29/,
       },
     ],
   },

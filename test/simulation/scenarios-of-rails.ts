@@ -78,7 +78,9 @@ export const OF_RAILS: readonly Scenario[] = [
     without: [
       {
         what: 'the account of the rail in the commit of what leaves',
-        edits: [{ file: COMMIT, find: 'if (sent === 0n) return []', put: 'if (sent !== undefined) return []' }],
+        edits: [
+          { file: COMMIT, find: 'if (movement === undefined) return []', put: 'if (movement !== undefined) return []' },
+        ],
         finds: /rail: .* has sent 0/,
       },
       {

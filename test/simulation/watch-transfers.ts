@@ -34,7 +34,8 @@ interface Watching {
   met(what: string): void
 }
 
-export function watchTransfers({ book: { find }, excess, checkAccount, violate, met }: Watching): TransferWatch {
+export function watchTransfers({ book, excess, checkAccount, violate, met }: Watching): TransferWatch {
+  const { find } = book
   const transfers = new Map<string, ToldTransfer>()
   const must = (isTrue: boolean, text: () => string): void => {
     if (!isTrue) violate(text())
@@ -81,6 +82,17 @@ export function watchTransfers({ book: { find }, excess, checkAccount, violate, 
     must(above === 0n || (excess === 'cap' && amount.value >= transfer.least), () => `4: ${id} is cut by ${above}`)
     const isOne = ['incoming-payment', 'rail-account'].every((kind) => writes.some(({ after }) => after?.kind === kind))
     must(isOne, () => `rail: ${id} is taken without its account, or without its room in ${incomingPaymentId}`)
+    const { most } = transfer
+    const owed = owedThrough(receipt.railAccountId ?? '')
+    must(most === undefined || owed <= most, () => `rail: with ${id} the peer owes ${owed}, and at most ${most}`)
+  }
+
+  /** What has come less what has left for certain: the peer may refuse the rest, and has paid nothing for it. */
+  function owedThrough(railAccountId: string): bigint {
+    const came = book.receiptsOfRailAccount(railAccountId).reduce((sum, { railAmount = 0n }) => sum + railAmount, 0n)
+    return book.payments.ofRailAccount(railAccountId).reduce((owed, { delivery }) => {
+      return owed - BigInt(delivery?.sent ?? 0)
+    }, came)
   }
 
   return {

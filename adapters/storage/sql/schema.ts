@@ -147,6 +147,7 @@ const TABLES: Readonly<Record<string, string>> = {
   op_rail_account: `asset_code TEXT NOT NULL,
     asset_scale INTEGER NOT NULL,
     sent TEXT NOT NULL,
+    in_flight TEXT NOT NULL,
     received TEXT NOT NULL`,
   op_replay_claim: `expires_at BIGINT NOT NULL`,
   op_event: `event TEXT NOT NULL`,

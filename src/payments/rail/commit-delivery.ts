@@ -1,7 +1,7 @@
 import type { Context } from '../../ports/context.ts'
 import type { Change } from '../../ports/storage.ts'
 import type { StoredDelivery } from '../../protocol/delivery.ts'
-import { railAccountId } from '../../protocol/rail-account.ts'
+import { type RailMovement, railAccountId } from '../../protocol/rail-account.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { turnAtRailAccount } from '../turns.ts'
@@ -23,34 +23,36 @@ export async function commitDelivery<T>(
   most?: bigint,
 ): Promise<T | 'lost' | 'over_limit'> {
   const next: RailRecord = { ...record, value: { ...record.value, delivery } }
-  const sent = leftBy(next) - leftBy(record)
+  const movement = movementOf(record, next)
   const attempt = async (): Promise<Attempt<T | 'lost' | 'over_limit'>> => {
-    const moved = await accountChanges(context, record, sent, most)
+    const moved = await accountChanges(context, record, movement, most)
     return typeof moved === 'string' ? { answer: moved } : write(next, moved)
   }
   const lost = { payment: record.value.id, answer: 'lost' } as const
   const commit = (): Promise<T | 'lost' | 'over_limit'> => decide(context, attempt, { lost })
   // What only renews the lease does not write the account, and 256 deliveries renew theirs every few seconds.
-  return sent === 0n ? commit() : context.serialize(turnAtRailAccount(record.value.rail), commit)
+  return movement === undefined ? commit() : context.serialize(turnAtRailAccount(record.value.rail), commit)
 }
 
-/** What has left its rail's account: what is in flight has, until it is known that it has not. */
-function leftBy({ value }: RailRecord): bigint {
-  const { sent, inFlight } = progressOf(value)
-  return sent + inFlight.sent
+/** What a payment moves through its rail's account: what is in flight has left, until it is known that it has not. */
+function movementOf(record: RailRecord, next: RailRecord): RailMovement | undefined {
+  const [before, after] = [progressOf(record.value), progressOf(next.value)]
+  const inFlight = after.inFlight.sent - before.inFlight.sent
+  const sent = after.sent - before.sent + inFlight
+  return sent === 0n && inFlight === 0n ? undefined : { sent, inFlight }
 }
 
 /**
- * The changes by which the rail's account follows a payment of which so much more has left; below zero for what is known not
- * to have. `lost` if the payment was changed meanwhile: the account may have followed that already.
+ * The changes by which the rail's account follows what a payment moves through it. `lost` if the payment was changed
+ * meanwhile: the account may have followed that already.
  */
 async function accountChanges(
   context: Context,
   { version, value: { id, rail } }: RailRecord,
-  sent: bigint,
+  movement: RailMovement | undefined,
   most?: bigint,
 ): Promise<readonly Change[] | 'lost' | 'over_limit'> {
-  if (sent === 0n) return []
+  if (movement === undefined) return []
   const { method, account, sendAmount } = rail
   const { assetCode, assetScale } = sendAmount
   const railAccountKey = { kind: 'rail-account', id: railAccountId(method, account) } as const
@@ -58,6 +60,6 @@ async function accountChanges(
   const [stored] = recordsOfKind(records, 'outgoing-payment')
   if (stored?.version !== version) return 'lost'
   const [railAccount] = recordsOfKind(records, 'rail-account')
-  const change = railAccountChange(railAccount, { method, account, assetCode, assetScale }, { sent }, most)
+  const change = railAccountChange(railAccount, { method, account, assetCode, assetScale }, movement, most)
   return change === 'over_limit' ? change : [change]
 }

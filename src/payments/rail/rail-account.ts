@@ -24,7 +24,7 @@ export function railAccountChange(
 ): Change | 'over_limit' {
   const { assetCode, assetScale } = name
   const id = railAccountId(name.method, name.account)
-  const account = record?.value ?? { id, assetCode, assetScale, sent: 0n, received: 0n }
+  const account = record?.value ?? { id, assetCode, assetScale, sent: 0n, inFlight: 0n, received: 0n }
   if (!isSameAsset(account, name)) throw new TypeError(`the account ${id} of a rail is in another asset`)
   const value = moveThrough(account, moved, most)
   if (value === undefined) return 'over_limit'

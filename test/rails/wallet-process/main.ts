@@ -22,6 +22,7 @@ import {
   directoryOf,
   ilpAddressOf,
   LEASE_SECONDS,
+  limitsIn,
   type OfEach,
   otherOf,
   PRICING,
@@ -36,7 +37,7 @@ export interface RailTerms {
   readonly assets: readonly AssetCode[]
   /** The greatest packet, in major units of the account's asset. */
   readonly maxPacketUnits: number
-  /** How much more may be sent than received, in major units; absent: without limit. Of what comes four fifths of it are taken. */
+  /** How much more may be sent than received, in major units, and less the other way; absent: without limit. */
   readonly limitUnits?: number
   /** Whether they promise each other that an identical packet has one effect, and can be asked for again. */
   readonly isIdempotent: boolean
@@ -151,14 +152,13 @@ async function carryOut(served: OpenPayments, order: Exclude<Order, { set: 'ahea
 }
 
 /** None, or what the terms of the rail say and the wallet's books. */
-function limitsOf({ assetCode, assetScale }: Asset): Pick<IlpPeer, 'limits' | 'settled'> {
+function limitsOf(asset: Asset): Pick<IlpPeer, 'limits' | 'settled'> {
   if (rail.limitUnits === undefined) return {}
-  const sending = BigInt(rail.limitUnits) * 10n ** BigInt(assetScale)
   const settled = (): bigint => {
     const books: Record<string, string | undefined> = JSON.parse(readFileSync(settledFile, 'utf8'))
-    return BigInt(books[assetCode] ?? 0)
+    return BigInt(books[asset.assetCode] ?? 0)
   }
-  return { limits: { sending, receiving: (sending * 4n) / 5n }, settled }
+  return { limits: limitsIn(asset, rail.limitUnits), settled }
 }
 
 function report(what: Report): void {

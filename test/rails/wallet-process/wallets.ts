@@ -1,4 +1,4 @@
-import type { JsonWebKey, Pricing, WalletAddress } from 'open-payments-server'
+import type { Asset, JsonWebKey, Pricing, WalletAddress } from 'open-payments-server'
 
 /** The two wallets that pay each other. */
 export const WALLETS = ['north', 'south'] as const
@@ -93,4 +93,13 @@ export const PRICING: Pricing = {
     if (from.assetCode === to.assetCode) return { rate: '1', fee: FEE }
     return { rate: from.assetCode === 'USD' ? RATES.USD : RATES.EUR, fee: FEE }
   },
+}
+
+/** What may be owed to the other wallet, and by it: of what comes four fifths of what may be sent are taken. */
+export function limitsIn(
+  { assetScale }: Asset,
+  units: number,
+): { readonly sending: bigint; readonly receiving: bigint } {
+  const sending = BigInt(units) * 10n ** BigInt(assetScale)
+  return { sending, receiving: (sending * 4n) / 5n }
 }

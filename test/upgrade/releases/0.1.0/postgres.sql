@@ -186,6 +186,7 @@ CREATE TABLE IF NOT EXISTS op_rail_account (
     asset_code TEXT COLLATE "C" NOT NULL,
     asset_scale INTEGER NOT NULL,
     sent TEXT COLLATE "C" NOT NULL,
+    in_flight TEXT COLLATE "C" NOT NULL,
     received TEXT COLLATE "C" NOT NULL,
     due_at BIGINT,
     schema_version INTEGER NOT NULL,

@@ -171,6 +171,7 @@ CREATE TABLE op_rail_account (
     asset_code TEXT NOT NULL,
     asset_scale INTEGER NOT NULL,
     sent TEXT NOT NULL,
+    in_flight TEXT NOT NULL,
     received TEXT NOT NULL,
     due_at BIGINT,
     schema_version INTEGER NOT NULL,
