@@ -169,7 +169,10 @@ function sendAnswer(
   // The rest of a body that nobody reads would have to be waited for before the next request.
   if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
   response.writeHead(status, sent)
-  if (isUnread && request.httpVersionMajor === 1) return endAfterBody(request, response, body)
+  if (isUnread && request.httpVersionMajor === 1) {
+    endAfterBody(request, response, body)
+    return
+  }
   response.end(body)
   if (isUnread) response.on('finish', () => request.destroy())
 }
@@ -182,9 +185,9 @@ const LINGER_MILLISECONDS = 1000
  * that still sends would be reset before it has read the answer (RFC 9112, 9.6): a proxy then answers 502 and takes this server
  * for one that is down, so that a few such requests would close it to everybody.
  */
-function endAfterBody(request: IncomingMessage, response: ServerResponse, body = ''): void {
+function endAfterBody(request: IncomingMessage, response: ServerResponse, body: HttpResponse['body']): void {
   response.flushHeaders()
-  if (body !== '') response.write(body)
+  if (body !== undefined) response.write(body)
   const end = (): void => void response.end()
   const timer = setTimeout(end, LINGER_MILLISECONDS)
   response.on('close', () => clearTimeout(timer))
