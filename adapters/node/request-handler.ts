@@ -103,17 +103,18 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
     const announced = lengthOf(request)
     const chunks: Uint8Array[] = []
     let length = 0
-    request.on('data', (chunk: Uint8Array) => {
+    const collect = (chunk: Uint8Array): void => {
       length += chunk.length
       chunks.push(chunk)
       if (length > limit) {
-        request.pause()
+        request.off('data', collect).pause()
         resolve(undefined)
       } else if (length === announced) {
         // Most bodies come together with their head: what does not wait for `end` needs no deadline.
         resolve(Buffer.concat(chunks))
       }
-    })
+    }
+    request.on('data', collect)
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', () => resolve(undefined))
     request.on('close', () => resolve(undefined))
@@ -140,6 +141,27 @@ function sendAnswer(
   // The rest of a body that nobody reads would have to be waited for before the next request.
   if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
   response.writeHead(status, sent)
+  if (isUnread && request.httpVersionMajor === 1) {
+    endAfterBody(request, response, body)
+    return
+  }
   response.end(body)
-  if (isUnread && request.httpVersionMajor > 1) response.on('finish', () => request.destroy())
+  if (isUnread) response.on('finish', () => request.destroy())
+}
+
+/** A proxy sends what it has of a body within this time. */
+const LINGER_MILLISECONDS = 1000
+
+/**
+ * Sends the whole answer at once, and ends the connection when the rest of the body has come too, or a second later. A client
+ * that still sends would be reset before it has read the answer (RFC 9112, 9.6): a proxy then answers 502 and takes this server
+ * for one that is down, so that a few such requests would close it to everybody.
+ */
+function endAfterBody(request: IncomingMessage, response: ServerResponse, body: HttpResponse['body']): void {
+  response.flushHeaders()
+  if (body !== undefined) response.write(body)
+  const end = (): void => void response.end()
+  const timer = setTimeout(end, LINGER_MILLISECONDS)
+  response.on('close', () => clearTimeout(timer))
+  request.on('end', end).resume()
 }

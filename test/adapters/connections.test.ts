@@ -60,6 +60,28 @@ describe('a connection that is kept', () => {
     expect(text).not.toContain('/op/next')
   })
 
+  it.each([
+    ['announced', `Content-Length: 200000\r\n\r\n`, 'x'.repeat(200_000)],
+    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n', `30d40\r\n${'x'.repeat(200_000)}\r\n0\r\n\r\n`],
+  ])(
+    'is not reset while a body that was refused still comes (%s): a proxy would take that for a server that is down',
+    async (_, head, body) => {
+      const port = await listen(toNodeListener(answering()))
+      for (const target of ['/op', '/op/404']) {
+        const socket = send(port, `POST ${target} HTTP/1.1\r\nHost: test\r\n${head}${body.slice(0, 2000)}`)
+        const ended = once(socket, 'close')
+        expect(await receiveUntil(socket, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 4\d\d [\s\S]*connection: close/i)
+        // In two parts: a reset would answer the first.
+        socket.write(body.slice(2000, 100_000))
+        await new Promise((resolve) => setTimeout(resolve, 50))
+        socket.end(body.slice(100_000))
+        socket.resume()
+        expect(await ended).toEqual([false])
+        expect(socket.bytesWritten).toBeGreaterThan(200_000)
+      }
+    },
+  )
+
   it('has reads that came at once begun at once, and answered in their order', async () => {
     let begun = 0
     const echo = createEcho()
