@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { toNodeListener } from '../../adapters/node.ts'
 import type { HttpRequest, HttpResponse } from '../../src/index.ts'
 import { gate } from '../support/gate.ts'
@@ -16,6 +16,8 @@ async function receiveUntil(socket: Socket, end: string): Promise<string> {
   while (!text.includes(end)) text += String((await once(socket, 'data'))[0])
   return text
 }
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 /** Answers `/op/<status>` with that status, its body unread, and the rest like an echo. */
 function answering() {
@@ -60,27 +62,59 @@ describe('a connection that is kept', () => {
     expect(text).not.toContain('/op/next')
   })
 
-  it.each([
-    ['announced', `Content-Length: 200000\r\n\r\n`, 'x'.repeat(200_000)],
-    ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n', `30d40\r\n${'x'.repeat(200_000)}\r\n0\r\n\r\n`],
-  ])(
-    'is not reset while a body that was refused still comes (%s): a proxy would take that for a server that is down',
-    async (_, head, body) => {
-      const port = await listen(toNodeListener(answering()))
-      for (const target of ['/op', '/op/404']) {
+  describe('whose body was refused while it still comes', () => {
+    beforeEach(() => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    })
+    afterEach(() => {
+      vi.useRealTimers()
+    })
+
+    async function serve(): Promise<{ readonly port: number; readonly served: () => Socket | undefined }> {
+      const listener = toNodeListener(answering())
+      let socket: Socket | undefined
+      const port = await listen((request, response) => {
+        socket = request.socket
+        listener(request, response)
+      })
+      return { port, served: () => socket }
+    }
+
+    it.each([
+      ['announced', '/op', `Content-Length: 200000\r\n\r\n`, 'x'.repeat(200_000)],
+      ['announced, unread', '/op/404', `Content-Length: 200000\r\n\r\n`, 'x'.repeat(200_000)],
+      ['in chunks', '/op', 'Transfer-Encoding: chunked\r\n\r\n', `30d40\r\n${'x'.repeat(200_000)}\r\n0\r\n\r\n`],
+    ])(
+      'is not reset, and ends with the body (%s): a proxy would take the server for down',
+      async (_, target, head, body) => {
+        const { port, served } = await serve()
         const socket = send(port, `POST ${target} HTTP/1.1\r\nHost: test\r\n${head}${body.slice(0, 2000)}`)
         const ended = once(socket, 'close')
         expect(await receiveUntil(socket, '\r\n\r\n')).toMatch(/^HTTP\/1\.1 4\d\d [\s\S]*connection: close/i)
-        // In two parts: a reset would answer the first.
         socket.write(body.slice(2000, 100_000))
-        await new Promise((resolve) => setTimeout(resolve, 50))
+        // Who is reset cannot read what has come before.
+        while (served()?.destroyed === false && (served()?.bytesRead ?? 0) < 100_000) await turn()
+        expect(served()?.bytesRead).toBeGreaterThan(100_000)
         socket.end(body.slice(100_000))
         socket.resume()
         expect(await ended).toEqual([false])
-        expect(socket.bytesWritten).toBeGreaterThan(200_000)
-      }
-    },
-  )
+      },
+    )
+
+    it('ends a second after the answer, if the body never does', async () => {
+      const { port, served } = await serve()
+      const socket = send(port, 'POST /op/404 HTTP/1.1\r\nHost: test\r\nContent-Length: 200000\r\n\r\nx')
+      const ended = once(socket, 'close')
+      expect(await receiveUntil(socket, 'answer 404')).toMatch(/connection: close/i)
+      vi.advanceTimersByTime(999)
+      await turn()
+      expect(served()?.destroyed).toBe(false)
+      vi.advanceTimersByTime(1)
+      socket.resume()
+      await ended
+      expect(served()?.destroyed).toBe(true)
+    })
+  })
 
   it('has reads that came at once begun at once, and answered in their order', async () => {
     let begun = 0
