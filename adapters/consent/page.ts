@@ -58,10 +58,11 @@ export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
     heading: 'This request is about an account that is not yours',
     text: 'Only its owner can answer it. Nothing was approved. If it is yours under another login, log in with that one and open the link again; if you did, ask your wallet.',
   },
+  // This page approves no more than was asked: it is the account that is inactive, or gone.
   wider_access: {
-    status: 400,
-    heading: 'This is more than was asked for',
-    text: 'Nothing was approved. Please open the request again and answer it there.',
+    status: 403,
+    heading: 'This account cannot approve it at present',
+    text: 'Nothing was approved. Ask your wallet about the account, and then open the request again.',
     isOpen: true,
   },
 }

@@ -214,18 +214,19 @@ interface PresentedToken {
   readonly isUsable: boolean
 }
 
-/** The tokens of some requests by the requests' ids; none if its secret is gone. */
+/** The tokens of some requests by the requests' ids; none for one whose secret is no longer configured. */
 async function readTokens(
   context: Context,
   requests: readonly SignedRequest[],
 ): Promise<ReadonlyMap<string, PresentedToken>> {
-  const derived = await Promise.all(
-    requests.map(async ({ id, tokenSecretId, tokenManageId }) => {
-      const value = await context.secrets.derive(tokenSecretId, 'access-token', tokenManageId).catch(() => undefined)
-      return value === undefined ? [] : [{ id, value, tokenId: await context.secrets.digest(value) }]
+  const secretIds = await context.secrets.ids()
+  const readable = requests.filter(({ tokenSecretId }) => secretIds.includes(tokenSecretId))
+  const known = await Promise.all(
+    readable.map(async ({ id, tokenSecretId, tokenManageId }) => {
+      const value = await context.secrets.derive(tokenSecretId, 'access-token', tokenManageId)
+      return { id, value, tokenId: await context.secrets.digest(value) }
     }),
   )
-  const known = derived.flat()
   const found = await context.storage.get(known.map(({ tokenId }) => ({ kind: 'access-token', id: tokenId })))
   const records = new Map(recordsOfKind(found, 'access-token').map((record) => [record.value.id, record.value]))
   const now = context.clock.now()

@@ -134,11 +134,12 @@ async function decideInteraction(
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
     return {
       changes: [
-        { ...interaction, action: 'replace', value: { ...interaction.value, state } },
-        // An approved grant still expires when nobody continues it; a denied one is over.
+        // First, since a commit that was not answered is recognised by its first replacement: another approval writes the same
+        // interaction, yet another grant. One that still waits to be continued expires; a denied one is over.
         state === 'approved'
           ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
           : endGrantChange(context, grant, decided.grant),
+        { ...interaction, action: 'replace', value: { ...interaction.value, state } },
       ],
       answer: { ok: true, ...(decided.redirect !== undefined && { redirect: decided.redirect }) },
     }

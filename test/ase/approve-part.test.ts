@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { Access, Approver, DecidedInteraction, Decider } from 'open-payments-server'
+import type { Access, Approver, DecidedInteraction, Decider, Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, CONSENT_REQUEST, INTERACT, OUTGOING, resume } from '../auth-server/auth-wallet.ts'
 import {
@@ -147,6 +148,29 @@ describe('an approval of a part', () => {
     const all = await shown()
     all.wallet.directory.delete(ALICE)
     expect(await all.approve(LESS)).toEqual({ ok: false, reason: 'wider_access' })
+  })
+
+  it('GRT-13 T-31 is not taken for another answer that came first, where the storage does not say whether it was committed', async () => {
+    const inner = memoryStorage()
+    let before: (() => Promise<unknown>) | undefined
+    const storage: Storage = {
+      ...inner,
+      async commit(changes) {
+        const other = before
+        before = undefined
+        if (other === undefined) return inner.commit(changes)
+        await other()
+        throw new Error('connection lost')
+      },
+    }
+    const all = await shown({}, await authWallet({ storage }))
+    let first: DecidedInteraction | undefined
+    before = async () => {
+      first = await all.approve('all')
+    }
+    await expect(all.approve(LESS)).rejects.toThrow('the outcome of a commit is unknown')
+    expect(first).toMatchObject({ ok: true })
+    expect(await all.approve(LESS)).toEqual({ ok: false, reason: 'used' })
   })
 
   it('GRT-13 INT-10 needs the value that came with the interaction, like every decision', async () => {

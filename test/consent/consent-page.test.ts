@@ -291,6 +291,17 @@ describe('an interaction that cannot be shown', () => {
   })
 })
 
+describe('an account that is inactive, or gone', () => {
+  it('RS-13 is what the page says, which never approves more than was asked', async () => {
+    const fake = fakeInteractions()
+    fake.interactions.approve = async () => ({ ok: false, reason: 'wider_access' })
+    const response = await browse(fake)({ form: 'csrf=csrf-value&decision=approve' })
+    expect(response.status).toBe(403)
+    expect(response.body).toContain('This account cannot approve it at present')
+    expect(response.body).not.toContain('more than was asked')
+  })
+})
+
 describe('the way on', () => {
   const homeUrl = 'https://wallet.example/?a="b"&c'
   const linksOf = (response: HttpResponse) =>

@@ -1,5 +1,5 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
-import type { AuditedPayment, OpenPaymentsOptions } from 'open-payments-server'
+import type { AuditedPayment, Cryptography, OpenPaymentsOptions } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { lastSegment } from '../support/last-segment.ts'
 import { type RecordedStorage, recordedStorage } from '../support/recorded-storage.ts'
@@ -8,6 +8,7 @@ import {
   AUTH,
   BASE,
   continueWith,
+  cryptography,
   grantWithConsent,
   incomingPayment,
   OWNER,
@@ -254,6 +255,20 @@ describe('an audit', () => {
     const payment = await auditOne({ wallet: rotated })
     expect(payment.id).toBe(id)
     verifyOffline(payment)
+  })
+
+  it('T-42 takes a failure for no removed secret: an export that says so is wrong for good', async () => {
+    const from = await rig()
+    await pay(from)
+    let isBroken = false
+    const hmacSha256: Cryptography['hmacSha256'] = async (key, data) => {
+      if (isBroken) throw new Error('the key store is away')
+      return cryptography.hmacSha256(key, data)
+    }
+    const wallet = await testWallet({ storage: from.storage, cryptography: { ...cryptography, hmacSha256 } })
+    expect((await auditOne({ wallet })).signedRequest).toMatchObject({ withheld: 'token_usable' })
+    isBroken = true
+    await expect(auditOne({ wallet })).rejects.toThrow('the key store is away')
   })
 
   it('T-42 says why a payment failed', async () => {
