@@ -23,7 +23,8 @@ export interface ConsentPageOptions {
   /**
    * Reads the wallet's own login from a request. `{ redirect }` sends the browser to the wallet's login, by an absolute or
    * a relative URL; the login must bring it back to the interaction URL (`request.target`). `undefined` or `null` answers
-   * 401.
+   * 401. Called for every GET and POST of the page; if it rejects, nothing is shown or decided, and the page says with status
+   * 500 that something is broken.
    */
   readonly authenticate: (
     request: HttpRequest,

@@ -21,11 +21,12 @@ export interface ConsentInterval {
   readonly endsAt?: number
 }
 
-/** One requested right, with its amounts in human-readable form. */
+/** One requested right. Its amounts are written for people, as `1200.00 USD`; a limit that was not requested is absent. */
 export interface ConsentAccess {
   readonly access: Access
   readonly debitAmount?: string
   readonly receiveAmount?: string
+  /** The URL of the incoming payment that alone may be paid. */
   readonly receiver?: string
   readonly interval?: ConsentInterval
 }
