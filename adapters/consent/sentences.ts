@@ -94,6 +94,12 @@ function hasAny(access: Access, ...actions: Access['actions']): boolean {
   return actions.some((action) => access.actions.includes(action))
 }
 
+/** What it sees: everything, only its own, or nothing. */
+function seeingInWords(access: Access, everything: string, own: string): readonly string[] {
+  if (hasAny(access, 'read-all', 'list-all')) return [everything]
+  return hasAny(access, 'read', 'list') ? [own] : []
+}
+
 function isSending({ access }: ConsentAccess): boolean {
   return access.type === 'outgoing-payment' && hasAny(access, 'create')
 }
@@ -122,11 +128,11 @@ function outgoingInWords(right: ConsentAccess, account: string, isAlone: boolean
       ...(canSend && receiveAmount !== undefined && debitAmount === undefined
         ? ['Fees and exchange may come on top of what arrives.']
         : []),
-      ...(hasAny(access, 'read-all', 'list-all')
-        ? ['See every payment sent from this account, whoever asked for it.']
-        : hasAny(access, 'read', 'list')
-          ? ['See the payments that it has sent itself.']
-          : []),
+      ...seeingInWords(
+        access,
+        'See every payment sent from this account, whoever asked for it.',
+        'See the payments that it has sent itself.',
+      ),
     ],
     ceilings: [
       ...(debitAmount === undefined ? [] : [ceiling('Leaves your account, at most', debitAmount)]),
@@ -147,11 +153,11 @@ function incomingInWords({ access }: ConsentAccess, account: string): RightInWor
     sentences: [
       ...(hasAny(access, 'create') ? [`Set up payments to be received on ${account}.`] : []),
       ...(hasAny(access, 'complete') ? ['Close the payments that it set up, so that they receive nothing more.'] : []),
-      ...(hasAny(access, 'read-all', 'list-all')
-        ? [`See every payment to be received on ${account}, whoever set it up.`]
-        : hasAny(access, 'read', 'list')
-          ? ['See the payments to be received that it has set up itself.']
-          : []),
+      ...seeingInWords(
+        access,
+        `See every payment to be received on ${account}, whoever set it up.`,
+        'See the payments to be received that it has set up itself.',
+      ),
     ],
     ceilings: [],
     details: [],
@@ -163,11 +169,11 @@ function quoteInWords({ access }: ConsentAccess): RightInWords {
     title: 'Ask for prices',
     sentences: [
       ...(hasAny(access, 'create') ? ['Ask what a payment would cost before it is sent.'] : []),
-      ...(hasAny(access, 'read-all')
-        ? ['See every price that was asked for, whoever asked.']
-        : hasAny(access, 'read')
-          ? ['See the prices that it has asked for itself.']
-          : []),
+      ...seeingInWords(
+        access,
+        'See every price that was asked for, whoever asked.',
+        'See the prices that it has asked for itself.',
+      ),
     ],
     ceilings: [],
     details: [],
