@@ -1,6 +1,6 @@
 import { invalidRequest, unknownWalletAddress } from '../errors/conditions.ts'
 import { anyone, defineEndpoint, type Route } from '../http/endpoint.ts'
-import { type Exchange, queryOf } from '../http/exchange.ts'
+import { type Exchange, queryOf, type ServerRole } from '../http/exchange.ts'
 import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
@@ -17,44 +17,35 @@ const KEYS_SECONDS = 60
 export function walletAddressServerRoutes(): readonly Route[] {
   const publish = createPublisher()
   const open = { method: 'GET', isPublic: true, identify: anyone } as const
-  return [
+  const address = (role: ServerRole, path: string, named: FindNamed): Route =>
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address',
-      role: 'resource-server',
-      path: '/wallet-address',
+      role,
+      path,
       run: async ({ exchange }) =>
-        publish(exchange, addressDocument(exchange.context, await namedByQuery(exchange)), ADDRESS_SECONDS),
-    }),
+        publish(exchange, addressDocument(exchange.context, await named(exchange)), ADDRESS_SECONDS),
+    })
+  const keys = (role: ServerRole, path: string, named: FindNamed): Route =>
     defineEndpoint({
       ...open,
       operation: 'get-wallet-address-keys',
-      role: 'resource-server',
-      path: '/wallet-address/keys',
+      role,
+      path,
       run: async ({ exchange }) =>
-        publish(exchange, await keySet(exchange.context, await namedByQuery(exchange)), KEYS_SECONDS),
-    }),
+        publish(exchange, await keySet(exchange.context, await named(exchange)), KEYS_SECONDS),
+    })
+  return [
+    address('resource-server', '/wallet-address', namedByQuery),
+    keys('resource-server', '/wallet-address/keys', namedByQuery),
     // The wallet address at the root of its host is also known without its path. @spec WAS-2
-    ...['/jwks.json', '/:account+/jwks.json'].map((path) =>
-      defineEndpoint({
-        ...open,
-        operation: 'get-wallet-address-keys',
-        role: 'wallet-address-server',
-        path,
-        run: async ({ exchange }) =>
-          publish(exchange, await keySet(exchange.context, await namedByPath(exchange)), KEYS_SECONDS),
-      }),
-    ),
-    defineEndpoint({
-      ...open,
-      operation: 'get-wallet-address',
-      role: 'wallet-address-server',
-      path: ANY_PATH,
-      run: async ({ exchange }) =>
-        publish(exchange, addressDocument(exchange.context, await namedByPath(exchange)), ADDRESS_SECONDS),
-    }),
+    keys('wallet-address-server', '/jwks.json', namedByPath),
+    keys('wallet-address-server', '/:account+/jwks.json', namedByPath),
+    address('wallet-address-server', ANY_PATH, namedByPath),
   ]
 }
+
+type FindNamed = (exchange: Exchange) => Promise<LocalWalletAddress>
 
 /** The wallet address whose own URL, or that of its keys, is asked for. The query is ignored. @spec T-35 */
 function namedByPath({ context, path }: Exchange): Promise<LocalWalletAddress> {
