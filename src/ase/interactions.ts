@@ -15,6 +15,7 @@ import { encodeFinishHash, finishHashInput, finishRedirect } from '../protocol/f
 import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
+import type { Interaction } from '../protocol/interaction.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
@@ -91,20 +92,17 @@ async function openInteraction(context: Context, reference: string, owner: Resou
     const { interaction, grant, sessionHash } = found
     const consent = consentData(context, grant.value, interaction.value, found.walletAddress)
     const consentHash = await context.secrets.digest(JSON.stringify(consent))
-    const answer: OpenedInteraction = {
-      ok: true,
-      consent,
-      csrf: await csrfOf(context, grant.value, `${interaction.value.id}:${sessionHash}:${consentHash}`),
-    }
+    const opened: Interaction = { ...interaction.value, state: 'opened', sessionHash, consentHash }
+    const answer: OpenedInteraction = { ok: true, consent, csrf: await csrfOf(context, grant.value, opened) }
     if (interaction.value.consentHash === consentHash) return { answer }
-    const opened = { ...interaction.value, state: 'opened', sessionHash, consentHash } as const
     return { changes: [{ ...interaction, action: 'replace', value: opened }], answer }
   })
 }
 
 /** Bound to what was shown, too: a page that shows something else by now decides nothing. @spec INT-12 */
-async function csrfOf(context: Context, grant: Grant, shown: string): Promise<string> {
-  return context.secrets.derive(grant.secretId, 'csrf', shown)
+async function csrfOf({ secrets }: Context, { secretId }: Grant, opened: Interaction): Promise<string> {
+  const { id, sessionHash, consentHash } = opened
+  return secrets.derive(secretId, 'csrf', `${id}:${sessionHash}:${consentHash}`)
 }
 
 /** What a decision does to the grant, and where it sends the browser. */
@@ -122,10 +120,10 @@ async function decideInteraction(
   return decide<DecidedInteraction>(context, async () => {
     const found = await findOpen(context, reference, decider)
     if (!found.ok) return { answer: found }
-    const { interaction, grant, sessionHash } = found
+    const { interaction, grant } = found
     const { digest } = context.secrets
-    const { id, consentHash } = interaction.value
-    const expected = await csrfOf(context, grant.value, `${id}:${sessionHash}:${consentHash}`)
+    const { consentHash } = interaction.value
+    const expected = await csrfOf(context, grant.value, interaction.value)
     const isBound = isEqualDigest(await digest(decider.csrf), await digest(expected))
     if (!isBound || consentHash === undefined) return { answer: { ok: false, reason: 'bad_csrf' } }
     const shown = { ...grant.value, decidedAt: context.clock.now(), consentHash }
@@ -186,35 +184,37 @@ async function approveGrant(
   const isAll = approver.access === 'all'
   const access = isAll ? asked.access : grantedAccess(context, asked, owned, approver.access)
   if (access === undefined) return 'wider_access'
-  const grant: Grant = { ...asked, access }
-  const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
-  const approved: Grant = { ...grant, state: 'approved', interactRefHash: await context.secrets.digest(reference) }
-  if (grant.finish === undefined) return { grant: approved }
-  const redirect = finishRedirect(grant.finish.uri, {
-    hash: await finishHash(context, grant, grant.finish, reference),
-    interact_ref: reference,
-  })
-  return { grant: approved, redirect }
+  const reference = await referenceOf(context, asked)
+  const interactRefHash = await context.secrets.digest(reference)
+  const grant: Grant = { ...asked, access, state: 'approved', interactRefHash }
+  return asked.finish === undefined
+    ? { grant }
+    : { grant, redirect: await finishWith(context, asked, asked.finish, reference) }
 }
 
 /** @spec D7 */
 async function denyGrant(context: Context, grant: Grant): Promise<DecidedGrant> {
   const rejected = finaliseGrant(grant, 'rejected')
   if (grant.finish === undefined) return { grant: rejected }
-  if (context.policies.finishOnDenial === 'result') {
-    return { grant: rejected, redirect: finishRedirect(grant.finish.uri, { result: 'grant_rejected' }) }
-  }
-  const reference = await context.secrets.derive(grant.secretId, 'interaction-reference', grant.id)
-  const hash = await finishHash(context, grant, grant.finish, reference)
-  return { grant: rejected, redirect: finishRedirect(grant.finish.uri, { hash, interact_ref: reference }) }
+  const redirect =
+    context.policies.finishOnDenial === 'result'
+      ? finishRedirect(grant.finish.uri, { result: 'grant_rejected' })
+      : await finishWith(context, grant, grant.finish, await referenceOf(context, grant))
+  return { grant: rejected, redirect }
 }
 
-/** @spec INT-13 @spec D3 */
-async function finishHash(context: Context, grant: Grant, finish: Finish, reference: string): Promise<string> {
+/** What a client continues with, once its owner has decided: derived, so that only its digest is stored. @spec INT-14 */
+function referenceOf({ secrets }: Context, { secretId, id }: Grant): Promise<string> {
+  return secrets.derive(secretId, 'interaction-reference', id)
+}
+
+/** The way back to a client, with the reference and its hash. @spec INT-13 @spec D3 */
+async function finishWith(context: Context, grant: Grant, finish: Finish, reference: string): Promise<string> {
   const { secrets, cryptography, policies, authServer } = context
   const nonce = await secrets.derive(grant.secretId, 'interaction-nonce', grant.id)
   const input = finishHashInput(finish.nonce ?? '', nonce, reference, authServer)
   const digest = await cryptography.sha256(toUtf8(input))
   const named = finish.hashMethod === undefined ? 'base64' : 'base64url'
-  return encodeFinishHash(digest, policies.finishHashEncoding === 'auto' ? named : policies.finishHashEncoding)
+  const encoding = policies.finishHashEncoding === 'auto' ? named : policies.finishHashEncoding
+  return finishRedirect(finish.uri, { hash: encodeFinishHash(digest, encoding), interact_ref: reference })
 }
