@@ -64,12 +64,17 @@ async function checkAccess(context: Context, access: Access): Promise<CheckedAcc
       throw invalidRequest(`access of type ${access.type} needs an identifier here`)
     return { access }
   }
-  const found = await findLocalWalletAddress(context, access.identifier)
-  if (found === undefined || found.isActive === false)
-    throw invalidRequest('identifier is not a wallet address of this server')
+  const found = await requireActive(context, 'identifier', access.identifier)
   const refusal = refuseLimits(access, found, context.policies.intervalCounting)
   if (refusal !== undefined) throw invalidRequest(refusal)
   return { access: { ...access, identifier: found.url }, named: found }
+}
+
+async function requireActive(context: Context, member: string, text: string): Promise<LocalWalletAddress> {
+  const found = await findLocalWalletAddress(context, text)
+  if (found === undefined || found.isActive === false)
+    throw invalidRequest(`${member} is not a wallet address of this server`)
+  return found
 }
 
 /** The one wallet address whose owner is asked for these entries: one person gives an approval. */
@@ -79,12 +84,7 @@ async function walletAddressOf(
   subject: string | undefined,
 ): Promise<LocalWalletAddress> {
   const owned = access.flatMap(({ named }) => (named === undefined ? [] : [named]))
-  if (subject !== undefined) {
-    const found = await findLocalWalletAddress(context, subject)
-    if (found === undefined || found.isActive === false)
-      throw invalidRequest('subject is not a wallet address of this server')
-    owned.push(found)
-  }
+  if (subject !== undefined) owned.push(await requireActive(context, 'subject', subject))
   const [first, ...others] = owned
   if (first === undefined) throw invalidRequest('an identifier is required if the resource owner is asked')
   if (others.some(({ url }) => url !== first.url)) throw invalidRequest('a grant must be about a single wallet address')
@@ -128,11 +128,12 @@ async function newGrant(
     keys: [{ kid: proof.keyId, thumbprint: proof.thumbprint }],
     access,
     ...(owned && { walletAddress: owned.url, account: owned.account }),
+    // A grant that asks nobody sends nobody back.
+    ...(owned && body.interact?.finish && { finish: body.interact.finish }),
     subject: body.subject !== undefined,
     secretId,
     continuationHash: await secrets.digest(token),
     continueAfter: createdAt + lifetimes.continuationWaitSeconds * 1000,
-    ...(body.interact?.finish && { finish: body.interact.finish }),
     wrongReferences: 0,
   }
   return { grant, token }
@@ -141,8 +142,7 @@ async function newGrant(
 async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: NewGrant): Promise<Result> {
   const issued = await newAccessToken(context, pending.grant)
   const { token } = issued
-  const { finish: _, ...rest } = pending.grant
-  const grant: Grant = { ...rest, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
+  const grant: Grant = { ...pending.grant, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   await decide(
     context,
     async () => ({
