@@ -8,7 +8,6 @@ import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
-import type { ClientId } from '../protocol/client.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
@@ -27,7 +26,6 @@ import {
 export interface ManagementCaller {
   /** The record of the token, as it was read. */
   readonly presented: StoredRecord<'access-token'>
-  readonly client: ClientId
   readonly proof: Proof
 }
 
@@ -41,7 +39,7 @@ export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Ex
     const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
     if (record === undefined || record.value.manageId !== params['id']) throw unknown()
     const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId)
-    return { presented: record, client: record.value.client, proof }
+    return { presented: record, proof }
   }
 }
 
@@ -100,11 +98,9 @@ async function decideRotation(
 /** The loser of two rotations, or a client that lost the answer, gets the same new token for a minute. @spec TOK-7 */
 async function repeatRotation(context: Context, { value }: StoredRecord<'access-token'>): Promise<IssuedToken> {
   const { successorId } = value
-  const successor =
-    successorId === undefined || !isStillRepeated(context, value)
-      ? undefined
-      : await readRecord(context.storage, 'access-token', successorId)
-  if (successor === undefined || successor.value.state !== 'active') throw unknownManagedToken()
+  if (successorId === undefined || !isStillRepeated(context, value)) throw unknownManagedToken()
+  const successor = await readRecord(context.storage, 'access-token', successorId)
+  if (successor?.value.state !== 'active') throw unknownManagedToken()
   return issuedBefore(context, successor.value)
 }
 

@@ -56,7 +56,7 @@ export function authServerRoutes(consent: Consent, interactions: Interactions): 
       role,
       takesBody: true,
       identify: identifyByToken(unknownManagedToken),
-      chargedTo: ({ client }) => client,
+      chargedTo: ({ presented }) => presented.value.client,
       run: rotateToken,
     }),
     defineEndpoint({
