@@ -194,9 +194,9 @@ async function repeatIssue(
   now: number,
 ): Promise<Attempt<Continuation>> {
   const isSameCall = referenceHash === undefined ? grant.finish === undefined : isReferenceOf(grant, referenceHash)
-  const isInTime =
-    grant.decidedAt !== undefined && grant.issuedAt !== undefined && now < grant.issuedAt + REPEAT_MILLISECONDS
-  if (!isSameCall || !isInTime) throw invalidContinuation()
+  const isInTime = grant.issuedAt !== undefined && now < grant.issuedAt + REPEAT_MILLISECONDS
+  // One that nobody was asked for was issued by its request: there is no continuation to repeat.
+  if (grant.decidedAt === undefined || !isSameCall || !isInTime) throw invalidContinuation()
   const token =
     grant.tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', grant.tokenId)
   // A token that was rotated or revoked since is not given out again.
