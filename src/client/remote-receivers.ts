@@ -28,7 +28,7 @@ export interface RemoteReceiversOptions {
 /** For all requests that it takes to read one receiver. */
 const DEADLINE_SECONDS = 3
 
-/** A read with a token. None if it failed before. */
+/** What a read came to, and the token that it was made with; without one if none could be had. */
 interface TokenRead {
   readonly found: FoundReceiver
   readonly token?: HeldToken
@@ -81,9 +81,8 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     const first = await readBy(authServer, receiver, reading, refused)
     // A token that was held may have been revoked: asked for once more.
     const isStale = isRefused(first.found) && first.token !== undefined && !first.isNew
-    const again = async (): Promise<FoundReceiver> =>
-      limit(reading.asker, false) ?? (await readBy(authServer, receiver, reading, first.token)).found
-    return isStale ? again() : first.found
+    if (!isStale) return first.found
+    return limit(reading.asker, false) ?? (await readBy(authServer, receiver, reading, first.token)).found
   }
 
   async function readBy(
