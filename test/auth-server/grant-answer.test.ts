@@ -78,6 +78,9 @@ describe('what a grant request gets', () => {
     expect(answer.body.access_token).toMatchObject({ expires_in: 600, access: [INCOMING] })
     expect(answer.body.interact).toBeUndefined()
     expect(answer.body.continue.wait).toBeUndefined()
+    // Nor is kept where nobody was sent. @spec T-14
+    const grant = (await wallet.records()).find(({ kind }) => kind === 'grant')
+    expect(grant?.value).not.toHaveProperty('finish')
   })
 
   it('GRT-9 no answer of the authorization server may be kept', async () => {
