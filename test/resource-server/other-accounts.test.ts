@@ -22,6 +22,7 @@ import {
   INSUFFICIENT_GRANT,
   idOf,
   invalidReceiver,
+  invalidRequest,
   NOT_FOUND,
   NOTHING_SPENT,
   type ObservedWallet,
@@ -110,32 +111,43 @@ describe('a token, once its wallet address has another account', () => {
     expect(listed.body.result.map(({ id }: AnswerBody) => id)).toEqual([paymentOfDora])
   })
 
-  it('RS-13 goes on by the cursors of a list through what it does not show', async () => {
+  it('RS-13 T-38 lists past what it does not show, and tells no id of it', async () => {
     const { wallet, receiving } = await shop()
     const access = [{ type: 'outgoing-payment', actions: ['create', 'list'], identifier: ALICE }]
     const pay = async (token: string): Promise<string> => {
       wallet.clock.advance(1000)
       const incoming = await createIncoming(wallet, receiving)
       const json = { incomingPayment: incoming.id, debitAmount: usd('5') }
-      return (await expectStatus(201, askPayment(wallet, token, json))).body.id
+      return idOf((await expectStatus(201, askPayment(wallet, token, json))).body)
     }
     const tokenOfAlice = await tokenFor(wallet, access)
-    await pay(tokenOfAlice)
+    const ofAlice = [await pay(tokenOfAlice), await pay(tokenOfAlice), await pay(tokenOfAlice)]
     await giveTo(wallet, ALICE, 'dora')
     const token = await tokenFor(wallet, access)
-    const own = await pay(token)
+    const older = await pay(token)
     await giveTo(wallet, ALICE, 'alice')
-    await pay(tokenOfAlice)
+    ofAlice.push(await pay(tokenOfAlice), await pay(tokenOfAlice), await pay(tokenOfAlice))
     await giveTo(wallet, ALICE, 'dora')
-    const pages: unknown[][] = []
-    for (let after = ''; pages.length < 3; ) {
-      const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}&first=1${after}`
-      const { result, pagination } = (await expectStatus(200, wallet.send('GET', url, { token }))).body
-      pages.push(result.map(({ id }: AnswerBody) => id))
-      expect(pagination.hasNextPage).toBe(pages.length < 3)
-      after = `&cursor=${pagination.endCursor}`
+    const newer = await pay(token)
+    await giveTo(wallet, ALICE, 'alice')
+    ofAlice.push(await pay(tokenOfAlice))
+    await giveTo(wallet, ALICE, 'dora')
+    const page = (query: string): Promise<Answer> => {
+      const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}&${query}`
+      return wallet.send('GET', url, { token })
     }
-    expect(pages).toEqual([[], [own], []])
+    const pages = [
+      ['first=1', newer, true, false],
+      [`first=1&cursor=${newer}`, older, false, true],
+      [`last=1&cursor=${older}`, newer, true, false],
+    ] as const
+    for (const [query, id, hasNextPage, hasPreviousPage] of pages) {
+      const { body, text } = await expectStatus(200, page(query))
+      expect(body.result.map(idOf)).toEqual([id])
+      expect(body.pagination).toEqual({ startCursor: id, endCursor: id, hasNextPage, hasPreviousPage })
+      for (const hidden of ofAlice) expect(text).not.toContain(hidden)
+    }
+    for (const id of ofAlice) await expectRefusal(wallet, invalidRequest('unknown cursor'), () => page(`cursor=${id}`))
   })
 
   it('RS-13 T-52 neither reads nor pays by a quote that was made for the earlier one', async () => {
