@@ -27,6 +27,7 @@ import {
   NOTHING_SPENT,
   type ObservedWallet,
   observedWallet,
+  type Refusal,
   shop,
   spendingAccess,
   spentOf,
@@ -47,6 +48,7 @@ async function giveTo(wallet: ObservedWallet, walletAddress: string, account: st
 const faultsOf = ({ events }: ObservedWallet): readonly unknown[] =>
   events.flatMap((event) => (event.type === 'fault' ? [[event.message, String(event.cause)]] : []))
 
+const IDEMPOTENCY_CONFLICT: Refusal = [409, 'idempotency_conflict', 'this Idempotency-Key was used for another request']
 const FAULT = 'a wallet address now has a different account'
 const DIRECTORY_FAILURES = {
   throws: ['the directory of wallet addresses failed', 'Error: the directory is away'],
@@ -148,6 +150,24 @@ describe('a token, once its wallet address has another account', () => {
       for (const hidden of ofAlice) expect(text).not.toContain(hidden)
     }
     for (const id of ofAlice) await expectRefusal(wallet, invalidRequest('unknown cursor'), () => page(`cursor=${id}`))
+  })
+
+  it('RS-13 OUT-12 repeats no order of the earlier owner under its key', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const keyed = {
+      headers: { 'idempotency-key': 'order-7' },
+      components: ['@method', '@target-uri', 'authorization', 'content-digest', 'idempotency-key'],
+      json: { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('5') },
+    }
+    const order = (token: string, nonce: string): Promise<Answer> =>
+      wallet.send('POST', `${BASE}/outgoing-payments`, { ...keyed, token, nonce })
+    const first = await expectStatus(201, order(spending, 'one'))
+    await wallet.openPayments.drain()
+    await giveTo(wallet, ALICE, 'dora')
+    const tokenOfDora = await tokenFor(wallet, spendingAccess())
+    await expectRefusal(wallet, IDEMPOTENCY_CONFLICT, () => order(tokenOfDora, 'two'))
+    expect((await expectStatus(201, order(spending, 'three'))).text).toBe(first.text)
+    expect(await wallet.ledger.balance('dora')).toMatchObject({ total: 1000n })
   })
 
   it('RS-13 T-52 neither reads nor pays by a quote that was made for the earlier one', async () => {
