@@ -1,7 +1,8 @@
-import { ledgerRefused, unavailable } from '../errors/conditions.ts'
+import { idempotencyConflict, ledgerRefused, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
+import type { AccessToken } from '../protocol/access-token.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Decision } from '../protocol/outgoing-payment.ts'
 import { asCommitted } from '../records/as-committed.ts'
@@ -58,7 +59,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
       }),
     () => decideOnce(context, order, async () => effectOf(await reader.alone(), [])),
   )
-  if (once.isRepeat) return resumePayment(context, once.resourceId, once.response)
+  if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
   const { record, spent, quote } = once.made
   const held = await beginPayment(context, record, quote)
   // If another worker was faster, the payment may have ended by now. A repeat under the key gets the first answer.
@@ -91,13 +92,22 @@ function createTermsReader(context: Context, readTerms: PaymentOrder['readTerms'
 }
 
 /**
- * Answers a repeat. A payment whose hold is not confirmed may belong to a request that is still running or to a process
- * that has ended: the hold is asked for again, which is the same call, and both get the same answer.
+ * Answers a repeat, unless its token was given for another account than the payment was. A payment whose hold is not
+ * confirmed may belong to a request that is still running or to a process that has ended: the hold is asked for again, which
+ * is the same call, and both get the same answer.
+ * @spec RS-13
  */
-async function resumePayment(context: Context, id: string, answer: KeptAnswer): Promise<CreatedPayment> {
+async function resumePayment(
+  context: Context,
+  { account }: AccessToken,
+  id: string,
+  answer: KeptAnswer,
+): Promise<CreatedPayment> {
   const record = await readRecord(context.storage, 'outgoing-payment', id)
   if (record === undefined) throw new Error('an outgoing payment has vanished')
   const { state, decision } = record.value
+  // It must not look as if the account that a wallet address has now had paid what the earlier one has.
+  if (record.value.account !== account) throw idempotencyConflict()
   // Refused since the key was read, which was freed by that: this is the answer that the other request got.
   if (state === 'refused') throw ledgerRefused(refusalOf(decision))
   if (state !== 'created' || record.isListed === true) return { record, answer, isOurs: false }

@@ -42,10 +42,9 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const found = await activeWalletAddress(context, caller, url)
   await claimSignature(exchange, caller.proof)
   const scope = { walletAddress: found.url, client: visibleClient(caller, kind, 'list', found.url) }
-  const { items, pagination } = await listPage(context, kind, scope, page)
-  // The cursors are those of the whole page: even if all of it belongs to an earlier account, the list goes on after it. @spec RS-13
-  const shown = items.filter((item) => !isOfOtherAccount(caller.token, item))
-  return { status: 200, body: { pagination, result: shown.map(toWire) } }
+  const isShown = (item: RecordTypes[K]): boolean => !isOfOtherAccount(caller.token, item)
+  const { items, pagination } = await listPage(context, kind, scope, page, isShown)
+  return { status: 200, body: { pagination, result: items.map(toWire) } }
 }
 
 const DEFAULT_LIMIT = 20
@@ -80,27 +79,35 @@ function parseLimit(query: URLSearchParams, name: string): number | undefined {
   return limit
 }
 
+/** Whose items a list may show. */
+interface Scope {
+  readonly walletAddress: string
+  readonly client: ClientId | undefined
+}
+
 /**
  * Reads one page, newest first. A cursor is the bare id of an item that the same list would show; one more item than
- * asked for is read, to know whether there are more.
+ * asked for is read, to know whether there are more. What belongs to an earlier account is passed over: a cursor would tell
+ * its id, by which others may read it. @spec RS-13
  */
 async function listPage<K extends ListableKind>(
   context: Context,
   kind: K,
-  scope: { readonly walletAddress: string; readonly client: ClientId | undefined },
+  scope: Scope,
   page: PageRequest,
+  isShown: (item: RecordTypes[K]) => boolean,
 ): Promise<{ readonly items: readonly RecordTypes[K][]; readonly pagination: PageInfo }> {
-  const after = page.cursor === undefined ? undefined : await positionOf(context, kind, scope, page.cursor)
-  const records = await context.storage.list({
-    kind,
-    walletAddress: scope.walletAddress,
-    ...(scope.client !== undefined && { client: scope.client }),
-    ...(after && { after }),
-    direction: page.direction,
-    limit: page.limit + 1,
-  })
-  const hasMore = records.length > page.limit
-  const kept = recordsOfKind(records.slice(0, page.limit), kind).map((record) => record.value)
+  const after = page.cursor === undefined ? undefined : await positionOf(context, kind, scope, page.cursor, isShown)
+  const found: RecordTypes[K][] = []
+  let from = after
+  for (let limit = page.limit + 1; ; limit = MAX_LIMIT) {
+    const read = await readItems(context, kind, scope, { direction: page.direction, limit, after: from })
+    found.push(...read.filter(isShown))
+    from = read.at(-1)
+    if (read.length < limit || found.length > page.limit) break
+  }
+  const hasMore = found.length > page.limit
+  const kept = found.slice(0, page.limit)
   const items = page.direction === 'older' ? kept : kept.reverse()
   return {
     items,
@@ -113,17 +120,36 @@ async function listPage<K extends ListableKind>(
   }
 }
 
-async function positionOf(
+async function readItems<K extends ListableKind>(
+  { storage }: Context,
+  kind: K,
+  { walletAddress, client }: Scope,
+  { direction, limit, after }: Pick<PageRequest, 'direction' | 'limit'> & { readonly after: ListPosition | undefined },
+): Promise<readonly RecordTypes[K][]> {
+  const records = await storage.list({
+    kind,
+    walletAddress,
+    ...(client !== undefined && { client }),
+    ...(after && { after: { createdAt: after.createdAt, id: after.id } }),
+    direction,
+    limit,
+  })
+  return recordsOfKind(records, kind).map((record) => record.value)
+}
+
+async function positionOf<K extends ListableKind>(
   context: Context,
-  kind: ListableKind,
-  scope: { readonly walletAddress: string; readonly client: ClientId | undefined },
+  kind: K,
+  scope: Scope,
   cursor: string,
+  isShown: (item: RecordTypes[K]) => boolean,
 ): Promise<ListPosition> {
   const record = isIdentifier(cursor) ? await readRecord(context.storage, kind, cursor) : undefined
   const isInScope =
     record?.isListed === true &&
     record.value.walletAddress === scope.walletAddress &&
-    (scope.client === undefined || record.value.client === scope.client)
+    (scope.client === undefined || record.value.client === scope.client) &&
+    isShown(record.value)
   if (record === undefined || !isInScope) throw invalidRequest('unknown cursor')
   return { createdAt: record.value.createdAt, id: record.value.id }
 }

@@ -22,7 +22,7 @@ import {
   tokenFor,
 } from './observed-wallet.ts'
 
-const CONFLICT: Refusal = [409, 'idempotency_conflict', 'this Idempotency-Key was used for a request with another body']
+const CONFLICT: Refusal = [409, 'idempotency_conflict', 'this Idempotency-Key was used for another request']
 const DAY = 24 * 3600 * 1000
 const COVERED = ['@method', '@target-uri', 'authorization', 'content-digest', 'content-length', 'content-type']
 

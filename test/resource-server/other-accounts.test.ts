@@ -22,10 +22,12 @@ import {
   INSUFFICIENT_GRANT,
   idOf,
   invalidReceiver,
+  invalidRequest,
   NOT_FOUND,
   NOTHING_SPENT,
   type ObservedWallet,
   observedWallet,
+  type Refusal,
   shop,
   spendingAccess,
   spentOf,
@@ -46,6 +48,7 @@ async function giveTo(wallet: ObservedWallet, walletAddress: string, account: st
 const faultsOf = ({ events }: ObservedWallet): readonly unknown[] =>
   events.flatMap((event) => (event.type === 'fault' ? [[event.message, String(event.cause)]] : []))
 
+const IDEMPOTENCY_CONFLICT: Refusal = [409, 'idempotency_conflict', 'this Idempotency-Key was used for another request']
 const FAULT = 'a wallet address now has a different account'
 const DIRECTORY_FAILURES = {
   throws: ['the directory of wallet addresses failed', 'Error: the directory is away'],
@@ -110,32 +113,61 @@ describe('a token, once its wallet address has another account', () => {
     expect(listed.body.result.map(({ id }: AnswerBody) => id)).toEqual([paymentOfDora])
   })
 
-  it('RS-13 goes on by the cursors of a list through what it does not show', async () => {
+  it('RS-13 T-38 lists past what it does not show, and tells no id of it', async () => {
     const { wallet, receiving } = await shop()
     const access = [{ type: 'outgoing-payment', actions: ['create', 'list'], identifier: ALICE }]
     const pay = async (token: string): Promise<string> => {
       wallet.clock.advance(1000)
       const incoming = await createIncoming(wallet, receiving)
       const json = { incomingPayment: incoming.id, debitAmount: usd('5') }
-      return (await expectStatus(201, askPayment(wallet, token, json))).body.id
+      return idOf((await expectStatus(201, askPayment(wallet, token, json))).body)
     }
     const tokenOfAlice = await tokenFor(wallet, access)
-    await pay(tokenOfAlice)
+    const ofAlice = [await pay(tokenOfAlice), await pay(tokenOfAlice), await pay(tokenOfAlice)]
     await giveTo(wallet, ALICE, 'dora')
     const token = await tokenFor(wallet, access)
-    const own = await pay(token)
+    const older = await pay(token)
     await giveTo(wallet, ALICE, 'alice')
-    await pay(tokenOfAlice)
+    ofAlice.push(await pay(tokenOfAlice), await pay(tokenOfAlice), await pay(tokenOfAlice))
     await giveTo(wallet, ALICE, 'dora')
-    const pages: unknown[][] = []
-    for (let after = ''; pages.length < 3; ) {
-      const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}&first=1${after}`
-      const { result, pagination } = (await expectStatus(200, wallet.send('GET', url, { token }))).body
-      pages.push(result.map(({ id }: AnswerBody) => id))
-      expect(pagination.hasNextPage).toBe(pages.length < 3)
-      after = `&cursor=${pagination.endCursor}`
+    const newer = await pay(token)
+    await giveTo(wallet, ALICE, 'alice')
+    ofAlice.push(await pay(tokenOfAlice))
+    await giveTo(wallet, ALICE, 'dora')
+    const page = (query: string): Promise<Answer> => {
+      const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}&${query}`
+      return wallet.send('GET', url, { token })
     }
-    expect(pages).toEqual([[], [own], []])
+    const pages = [
+      ['first=1', newer, true, false],
+      [`first=1&cursor=${newer}`, older, false, true],
+      [`last=1&cursor=${older}`, newer, true, false],
+    ] as const
+    for (const [query, id, hasNextPage, hasPreviousPage] of pages) {
+      const { body, text } = await expectStatus(200, page(query))
+      expect(body.result.map(idOf)).toEqual([id])
+      expect(body.pagination).toEqual({ startCursor: id, endCursor: id, hasNextPage, hasPreviousPage })
+      for (const hidden of ofAlice) expect(text).not.toContain(hidden)
+    }
+    for (const id of ofAlice) await expectRefusal(wallet, invalidRequest('unknown cursor'), () => page(`cursor=${id}`))
+  })
+
+  it('RS-13 OUT-12 repeats no order of the earlier owner under its key', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const keyed = {
+      headers: { 'idempotency-key': 'order-7' },
+      components: ['@method', '@target-uri', 'authorization', 'content-digest', 'idempotency-key'],
+      json: { walletAddress: ALICE, incomingPayment: incoming.id, debitAmount: usd('5') },
+    }
+    const order = (token: string, nonce: string): Promise<Answer> =>
+      wallet.send('POST', `${BASE}/outgoing-payments`, { ...keyed, token, nonce })
+    const first = await expectStatus(201, order(spending, 'one'))
+    await wallet.openPayments.drain()
+    await giveTo(wallet, ALICE, 'dora')
+    const tokenOfDora = await tokenFor(wallet, spendingAccess())
+    await expectRefusal(wallet, IDEMPOTENCY_CONFLICT, () => order(tokenOfDora, 'two'))
+    expect((await expectStatus(201, order(spending, 'three'))).text).toBe(first.text)
+    expect(await wallet.ledger.balance('dora')).toMatchObject({ total: 1000n })
   })
 
   it('RS-13 T-52 neither reads nor pays by a quote that was made for the earlier one', async () => {
