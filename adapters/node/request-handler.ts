@@ -149,13 +149,14 @@ function sendAnswer(
   if (isUnread) response.on('finish', () => request.destroy())
 }
 
-/** A proxy sends what it has of a body within this time. */
+/** A proxy sends what it has of a body within this time, and takes less than this itself. */
 const LINGER_MILLISECONDS = 1000
+const LINGER_BYTES = 4 * 1024 * 1024
 
 /**
- * Sends the whole answer at once, and ends the connection when the rest of the body has come too, or a second later. A client
- * that still sends would be reset before it has read the answer (RFC 9112, 9.6): a proxy then answers 502 and takes this server
- * for one that is down, so that a few such requests would close it to everybody.
+ * Sends the whole answer at once, and ends the connection when the rest of the body has come too: a second later or after four
+ * megabytes at the latest. A client that still sends would be reset before it has read the answer (RFC 9112, 9.6): a proxy
+ * then answers 502 and takes this server for one that is down, so that a few such requests would close it to everybody.
  */
 function endAfterBody(request: IncomingMessage, response: ServerResponse, body: HttpResponse['body']): void {
   response.flushHeaders()
@@ -163,5 +164,12 @@ function endAfterBody(request: IncomingMessage, response: ServerResponse, body: 
   const end = (): void => void response.end()
   const timer = setTimeout(end, LINGER_MILLISECONDS)
   response.on('close', () => clearTimeout(timer))
+  let taken = 0
+  request.on('data', (chunk: Uint8Array) => {
+    taken += chunk.length
+    if (taken <= LINGER_BYTES) return
+    request.pause()
+    end()
+  })
   request.on('end', end).resume()
 }

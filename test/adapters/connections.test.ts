@@ -101,6 +101,23 @@ describe('a connection that is kept', () => {
       },
     )
 
+    it('ends after 4 MiB of it', async () => {
+      const { port, served } = await serve()
+      const socket = send(port, 'POST /op/404 HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n')
+      // It is cut off while it sends, which is an error here.
+      const ended = new Promise((resolve) => socket.on('error', () => undefined).once('close', resolve))
+      expect(await receiveUntil(socket, 'answer 404')).toMatch(/connection: close/i)
+      const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
+      const feed = (): void => {
+        while (socket.writable && socket.write(chunk));
+      }
+      socket.on('drain', feed).resume()
+      feed()
+      await ended
+      expect(served()?.bytesRead).toBeGreaterThan(4 * 1024 * 1024)
+      expect(served()?.bytesRead).toBeLessThan(5 * 1024 * 1024)
+    })
+
     it('ends a second after the answer, if the body never does', async () => {
       const { port, served } = await serve()
       const socket = send(port, 'POST /op/404 HTTP/1.1\r\nHost: test\r\nContent-Length: 200000\r\n\r\nx')
