@@ -111,8 +111,10 @@ function checkPayment(payment: RailPayment, { undecided }: WalletState): readonl
   const { sent, inFlight } = leftOf(payment)
   const received = BigInt(delivery?.received ?? 0)
   const isWithin = sent + inFlight <= sendAmount && sent >= 0n && inFlight >= 0n
-  // No part of it went below the rate that was quoted.
-  const isWorth = received * sendAmount >= sent * receiveAmount.value
+  // No part of it went below the rate that was quoted. Of what was ended in between, the remainders may be missing that packets
+  // beside those that arrived had taken on and that were refused with them: less than a unit each.
+  const remainders = state === 'failed' ? 2n : 0n
+  const isWorth = (received + remainders) * sendAmount >= sent * receiveAmount.value
   const isWhole = rail.isFixedReceive ? received >= receiveAmount.value : sent === sendAmount
   const isRight = {
     created: false,
