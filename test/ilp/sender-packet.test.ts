@@ -4,7 +4,6 @@ import { createServer as createTcpServer, type Socket } from 'node:net'
 import { systemClock } from 'open-payments-server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { encodeIlpPacket } from '../../adapters/ilp/packet.ts'
-import { nextPacket } from '../../adapters/ilp/send-money-amounts.ts'
 import { askOverHttp, type SendToPeer, sendOverFetch } from '../../adapters/ilp/send-packet.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { reject } from './sender-receiver.ts'
@@ -214,12 +213,3 @@ function offer(): Uint8Array {
   const executionCondition = new Uint8Array(32)
   return encodeIlpPacket({ type: 'prepare', amount: 1n, expiresAt, executionCondition, destination: 'test.a', data })
 }
-
-describe('the last packet of a payment whose receiver has all that was promised', () => {
-  it('has to bring a unit all the same', () => {
-    const order = { sendAmount: 100n, receiveAmount: 50n, isFixedReceive: false }
-    const assigned = { sent: 90n, received: 50n, expected: 50n }
-    const path = { sent: 2n, received: 1n, cap: 100n, dust: 1n }
-    expect(nextPacket(order, assigned, path)).toEqual({ amount: 10n, least: 1n })
-  })
-})

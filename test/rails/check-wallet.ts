@@ -111,10 +111,10 @@ function checkPayment(payment: RailPayment, { undecided }: WalletState): readonl
   const { sent, inFlight } = leftOf(payment)
   const received = BigInt(delivery?.received ?? 0)
   const isWithin = sent + inFlight <= sendAmount && sent >= 0n && inFlight >= 0n
-  // No part of it went below the rate that was quoted. Of what was ended in between, the remainders may be missing that packets
-  // beside those that arrived had taken on and that were refused with them: less than a unit each.
-  const remainders = state === 'failed' ? 2n : 0n
-  const isWorth = (received + remainders) * sendAmount >= sent * receiveAmount.value
+  // What is done lacks nothing. What ended in between may: the last packet that was planned makes up for those before it, and if
+  // of all that were in the air with it (64 at most) some came back, each of those took a unit with it at most.
+  const lacking = sent * receiveAmount.value - received * sendAmount
+  const isWorth = state === 'completed' ? lacking <= 0n : lacking < 64n * sendAmount
   const isWhole = rail.isFixedReceive ? received >= receiveAmount.value : sent === sendAmount
   const isRight = {
     created: false,
