@@ -1,11 +1,13 @@
 import { rateLimited, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
+import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
 import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
-import { findKey, type PublicKey, parseKeySet, thumbprintInput } from '../protocol/json-web-key.ts'
-import { clientKeysOf, isLocalWalletAddress } from './local-wallet-address.ts'
+import { findKey, type PublicKey, parseKeySet, parsePublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
+import { tellFault } from '../records/tell-fault.ts'
+import { clientKeysOf, isLocalWalletAddress, unusableKey } from './local-wallet-address.ts'
 
 /** Whose key it must be: a client, and the keys that it has already used under its grant. */
 export interface KeyHolder {
@@ -77,8 +79,10 @@ export async function clientKeySet(
   if (isLocalWalletAddress(context, walletAddress)) {
     const found = await context.walletAddresses.find(walletAddress)
     if (found === undefined || found.isActive === false) return { ok: false, reason: 'invalid' }
-    const keys = await clientKeysOf(context, { ...found, url: walletAddress })
-    return { ok: true, keys: parseKeySet({ keys }) ?? [] }
+    const given = await clientKeysOf(context, { ...found, url: walletAddress })
+    const keys = parseKeySet({ keys: given }) ?? []
+    if (findKey(keys, keyId) === undefined) tellUnusable(context, walletAddress, given)
+    return { ok: true, keys }
   }
   const held = await context.keyResolver.keySet(walletAddress, undefined, { isHolder })
   const isMissing = held.ok && !held.keys.some((key) => key.kid === keyId)
@@ -86,6 +90,16 @@ export async function clientKeySet(
   if (!found.ok && found.reason === 'rate_limited')
     throw rateLimited(found.retryAfterSeconds, `one source names too many clients, the last of them ${walletAddress}`)
   return found
+}
+
+/** A key that the wallet has spoilt may be the one that is looked for: its client cannot know that. */
+function tellUnusable(context: Context, walletAddress: string, given: readonly WalletAddressKey[]): void {
+  for (const jwk of given) {
+    const parsed = parsePublicKey(jwk, { requireAlg: false })
+    if (parsed.ok) continue
+    const cause = unusableKey(walletAddress, parsed.reason)
+    tellFault(context, cause.message, cause)
+  }
 }
 
 /**

@@ -39,3 +39,8 @@ export async function clientKeysOf(
   if (url !== context.policies.clientWalletAddress) return keys
   return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }
+
+/** The mistake of a directory that gives a key which nobody can use. */
+export function unusableKey(walletAddress: string, reason: string): TypeError {
+  return new TypeError(`walletAddresses.find('${walletAddress}') gave a key that cannot be published: ${reason}`)
+}

@@ -1,7 +1,12 @@
 import { invalidRequest, unknownWalletAddress } from '../errors/conditions.ts'
 import { anyone, defineEndpoint, type Route } from '../http/endpoint.ts'
 import { type Exchange, queryOf, type ServerRole } from '../http/exchange.ts'
-import { clientKeysOf, findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
+import {
+  clientKeysOf,
+  findLocalWalletAddress,
+  type LocalWalletAddress,
+  unusableKey,
+} from '../http/local-wallet-address.ts'
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
 import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
@@ -74,12 +79,12 @@ function addressDocument({ authServer, resourceServer }: Context, found: LocalWa
 /** @spec WAS-10 */
 async function keySet(context: Context, found: LocalWalletAddress): Promise<{ readonly keys: readonly JsonWebKey[] }> {
   const keys = await clientKeysOf(context, found)
-  return { keys: keys.map(publicKeyOf) }
+  return { keys: keys.map((jwk) => publicKeyOf(found.url, jwk)) }
 }
 
 /** The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. */
-function publicKeyOf(jwk: WalletAddressKey): JsonWebKey {
+function publicKeyOf(url: string, jwk: WalletAddressKey): JsonWebKey {
   const parsed = parsePublicKey(jwk, { requireAlg: false })
-  if (!parsed.ok) throw new TypeError(`walletAddresses.find gave a key that cannot be published: ${parsed.reason}`)
+  if (!parsed.ok) throw unusableKey(url, parsed.reason)
   return publishedKey(jwk.use === 'sig' ? { ...parsed.key, use: 'sig' } : parsed.key)
 }

@@ -150,6 +150,30 @@ describe('a client known by its wallet address', () => {
     expect((await askAs(wallet, client)).status).toBe(200)
   })
 
+  it.each([
+    ['without its kid', { kid: undefined }, 'kid is missing'],
+    ['with its private part', { d: 'the private part' }, 'a public key must not carry its private part'],
+  ])(
+    'KEY-4 a key of the directory %s is refused, and the wallet is told of its fault',
+    async (_name, change, reason) => {
+      const wallet = await authWallet()
+      const client = await addClient(wallet, 'shop')
+      const shop = wallet.directory.get(`${BASE}/shop`)
+      if (shop === undefined) throw new Error('no such account')
+      const unusable = { ...client.key.jwk, ...change }
+      wallet.directory.set(`${BASE}/shop`, Object.assign({ ...shop }, { keys: [unusable] }))
+      await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client))
+      const message = `walletAddresses.find('${BASE}/shop') gave a key that cannot be published: ${reason}`
+      expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', message }))
+      // The other keys of the account work as ever.
+      const other = { ...unusable, kid: 'another' }
+      wallet.directory.set(`${BASE}/shop`, Object.assign({ ...shop }, { keys: [other, client.key.jwk] }))
+      const told = wallet.events.length
+      expect((await askAs(wallet, client)).status).toBe(200)
+      expect(wallet.events.slice(told).filter(({ type }) => type === 'fault')).toEqual([])
+    },
+  )
+
   it('KEY-12 a held key set is asked for again where it lacks the keyid, and only there', async () => {
     const registry = keyRegistry()
     const asked: (string | undefined)[] = []
