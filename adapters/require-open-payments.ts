@@ -11,7 +11,8 @@ export function requireOpenPayments(
   options: object,
   known: readonly string[],
 ): void {
-  if (!given?.owns) throw new ConfigurationError('openPayments is missing, or a promise: await it')
+  if (!given?.owns)
+    throw new ConfigurationError('openPayments must be what createOpenPayments returns; a promise must be awaited')
   requireObject(`the options of ${name}()`, options)
   refuseUnknown(name, options, known)
   for (const [member, option] of Object.entries(options)) {

@@ -98,6 +98,6 @@ function textOf(values: readonly unknown[]): string {
   return JSON.stringify(values, (_name, value) => {
     if (typeof value === 'bigint') return String(value)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-    return Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
+    return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
   })
 }

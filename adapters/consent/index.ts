@@ -211,6 +211,8 @@ function isWebUrl(text: unknown): boolean {
   return typeof text === 'string' && /^https?:\/\//.test(text) && URL.canParse(text)
 }
 
+const NO_PERSON = 'consentPage: authenticate must answer { session, walletAddresses }, { redirect } or undefined'
+
 function checkOptions(options: ConsentPageOptions): void {
   const demand = (holds: boolean, message: string): void => {
     if (!holds) throw new ConfigurationError(`consentPage: ${message}`)
@@ -238,6 +240,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
     async respond(exchange) {
       const user = await authenticate(exchange.request)
       if (user === undefined || user === null) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED)
+      if (typeof user !== 'object') throw new TypeError(NO_PERSON)
       if ('redirect' in user) return redirectToUrl(user.redirect, 'consentPage: the redirect of authenticate')
       const frame = { walletName, homeUrl, userName: user.name }
       return exchange.request.method === 'POST'

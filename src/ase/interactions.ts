@@ -34,6 +34,9 @@ export function createInteractions(context: Context): Interactions {
   }
 }
 
+/** Not to be taken for the option of the same name. */
+const NO_LIST = 'the walletAddresses of a person must be a list of URLs'
+
 interface Found {
   readonly ok: true
   readonly interaction: StoredRecord<'interaction'>
@@ -49,10 +52,10 @@ async function findOpen(
   { session, walletAddresses }: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
   // A text has `includes` too, and would own every address that it holds.
-  if (!Array.isArray(walletAddresses)) throw new TypeError('walletAddresses must be a list of URLs')
+  if (!Array.isArray(walletAddresses)) throw new TypeError(NO_LIST)
   const owned = walletAddresses.map((text) => readOwned(context, text))
   if (typeof session !== 'string' || session === '')
-    throw new TypeError('session must be a non-empty string: it binds the decision to one browser')
+    throw new TypeError('the session of a person must be a non-empty string: it binds the decision to one browser')
   const interaction = await readRecord(context.storage, 'interaction', await context.secrets.digest(reference))
   if (interaction === undefined) return { ok: false, reason: 'unknown' }
   const { state, expiresAt, grantId, sessionHash: bound } = interaction.value
@@ -74,8 +77,8 @@ async function findOpen(
  * account would make its owner look like a stranger.
  */
 function readOwned({ policies }: Context, text: unknown): string | undefined {
-  if (typeof text !== 'string') throw new TypeError('walletAddresses must be a list of URLs')
-  if (parseUrl(text) === undefined) throw new TypeError(`walletAddresses must be a list of URLs, not ${text}`)
+  if (typeof text !== 'string') throw new TypeError(NO_LIST)
+  if (parseUrl(text) === undefined) throw new TypeError(`${NO_LIST}, not ${text}`)
   return canonicalWalletAddress(text, policies)
 }
 

@@ -50,8 +50,13 @@ export function requireSecrets(secrets: unknown): void {
   if (typeof secrets === 'string') throw new ConfigurationError('secrets must be a list of strings')
   if (!Array.isArray(secrets) || secrets.length === 0)
     throw new ConfigurationError('secrets must hold at least one secret')
-  if (secrets.some((secret) => typeof secret !== 'string' || secret.length < SHORTEST_SECRET))
-    throw new ConfigurationError(`secrets must be strings of at least ${SHORTEST_SECRET} characters`)
+  for (const [index, secret] of secrets.entries()) {
+    const length = typeof secret === 'string' ? secret.length : undefined
+    if (length === undefined || length < SHORTEST_SECRET)
+      throw new ConfigurationError(
+        `secrets[${index}] must be a string of at least ${SHORTEST_SECRET} characters (${length ?? typeof secret} given)`,
+      )
+  }
   // As out of a file: out of the environment the same secret would be another one.
   if (secrets.some((secret) => /^\s|\s$/.test(secret)))
     throw new ConfigurationError('secrets must not begin or end with white space')

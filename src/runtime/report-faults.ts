@@ -10,7 +10,9 @@ declare const console: { error(...values: readonly unknown[]): void }
 export function reportFaults(event: OpenPaymentsEvent): void {
   if (event.type === 'fault') {
     const { message, cause, call, callId } = event
-    console.error(`open-payments-server: ${message}${call === undefined ? '' : ` (${call} ${callId})`}`, cause)
+    // An exception of the host's own code says the same itself.
+    const text = cause instanceof Error && cause.message === message ? '' : ` ${message}`
+    console.error(`open-payments-server:${text}${call === undefined ? '' : ` (${call} ${callId})`}`, cause)
   }
   const line = lineFor(event)
   if (line !== undefined) console.error(`open-payments-server: ${line}`)

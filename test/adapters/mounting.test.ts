@@ -12,11 +12,17 @@ const MOUNTS: Readonly<Record<string, (openPayments: never) => unknown>> = {
 }
 
 it.each(Object.entries(MOUNTS))('%s refuses at once what is no server', (_, mount) => {
-  for (const given of [undefined, null, {}, Promise.resolve({ owns: () => true })])
+  for (const given of [
+    undefined,
+    null,
+    {},
+    { authServer: 'https://wallet.example' },
+    Promise.resolve({ owns: () => true }),
+  ])
     expect(() => Reflect.apply(mount, undefined, [given])).toThrow(
       expect.objectContaining({
         name: 'ConfigurationError',
-        message: 'openPayments is missing, or a promise: await it',
+        message: 'openPayments must be what createOpenPayments returns; a promise must be awaited',
       }),
     )
 })

@@ -76,6 +76,6 @@ describe('the end of an interaction', () => {
     const wallet = await authWallet()
     const pending = await wallet.ask(POLLING)
     const asking = wallet.openPayments.interactions.find(referenceOf(pending), { ...OWNER, session: '' })
-    await expect(asking).rejects.toThrow('session must be a non-empty string')
+    await expect(asking).rejects.toThrow('the session of a person must be a non-empty string')
   })
 })

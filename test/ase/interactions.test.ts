@@ -49,15 +49,15 @@ describe('who is logged in', () => {
     const { interactions } = wallet.openPayments
     const owner = { session: 'session-1', walletAddresses: [`${ALICE}2`] }
     const row = Object.assign({}, owner, { walletAddresses: `${ALICE}2` })
-    await expect(interactions.find(reference, row)).rejects.toThrow('walletAddresses must be a list')
+    await expect(interactions.find(reference, row)).rejects.toThrow('the walletAddresses of a person must be a list')
     expect(await interactions.find(reference, owner)).toEqual({ ok: false, reason: 'not_owner' })
   })
 
   const others: readonly (readonly [unknown, string])[] = [
-    ['alice', 'walletAddresses must be a list of URLs, not alice'],
-    ['$wallet.example/alice', 'walletAddresses must be a list of URLs, not $wallet.example/alice'],
-    [{ url: ALICE }, 'walletAddresses must be a list of URLs'],
-    [undefined, 'walletAddresses must be a list of URLs'],
+    ['alice', 'the walletAddresses of a person must be a list of URLs, not alice'],
+    ['$wallet.example/alice', 'the walletAddresses of a person must be a list of URLs, not $wallet.example/alice'],
+    [{ url: ALICE }, 'the walletAddresses of a person must be a list of URLs'],
+    [undefined, 'the walletAddresses of a person must be a list of URLs'],
   ]
 
   it.each(others)('INT-10 is no owner by what is no URL: %s', async (other, message) => {
@@ -89,7 +89,7 @@ describe('who is logged in', () => {
     expect(response.status).toBe(500)
     expect(await response.text()).toContain('Something went wrong on our side')
     expect(wallet.events.find(({ type }) => type === 'fault')).toMatchObject({
-      message: 'walletAddresses must be a list of URLs, not alice',
+      message: 'the walletAddresses of a person must be a list of URLs, not alice',
     })
   })
 
@@ -108,8 +108,12 @@ describe('who is logged in', () => {
   it.each([7, true, { id: 1 }, null])('INT-10 is refused with a session that is no text: %s', async (session) => {
     const { reference, interactions, decider } = await opened()
     const other: Approver = Object.assign({}, decider, { session })
-    await expect(interactions.find(reference, other)).rejects.toThrow('session must be a non-empty string')
-    await expect(interactions.approve(reference, other)).rejects.toThrow('session must be a non-empty string')
+    await expect(interactions.find(reference, other)).rejects.toThrow(
+      'the session of a person must be a non-empty string',
+    )
+    await expect(interactions.approve(reference, other)).rejects.toThrow(
+      'the session of a person must be a non-empty string',
+    )
     expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
   })
 })

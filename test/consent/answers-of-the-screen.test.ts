@@ -125,3 +125,11 @@ describe.each([
     expect(fault).toBe(`${name} must be a URL, as a string`)
   })
 })
+
+it.each([true, 'alice', 7])('a person is no %s, and the fault says what authenticate may answer', async (user) => {
+  const options = { walletName: 'Harbour Bank', authenticate: async () => undefined }
+  Reflect.set(options, 'authenticate', async () => user)
+  const { answer, fault } = await visit(consentPage(options))
+  expect(answer).toMatchObject({ status: 500, location: null })
+  expect(fault).toBe('consentPage: authenticate must answer { session, walletAddresses }, { redirect } or undefined')
+})

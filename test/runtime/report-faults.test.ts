@@ -66,6 +66,12 @@ describe('the sink for events of a server without one', () => {
     expect(printed(fault)).toEqual([['open-payments-server: a fault', cause]])
   })
 
+  it('says once what its cause says as well', () => {
+    const cause = new TypeError('a cause')
+    const fault = { type: 'fault', at, operation: undefined, message: 'a cause', cause } as const
+    expect(printed(fault)).toEqual([['open-payments-server:', cause]])
+  })
+
   it('names the call of the ledger that a fault is of', () => {
     const cause = new Error('a cause')
     const call = { call: 'credit', callId: 'c1' } as const
