@@ -1,4 +1,5 @@
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -28,13 +29,22 @@ const NODE16 = { module: ts.ModuleKind.Node16, moduleResolution: ts.ModuleResolu
 const NODE_NEXT = { module: ts.ModuleKind.NodeNext, moduleResolution: ts.ModuleResolutionKind.NodeNext }
 const BUNDLER = { module: ts.ModuleKind.ESNext, moduleResolution: ts.ModuleResolutionKind.Bundler }
 
+/** The oldest compiler that the README allows; what is used of it here is the same in the present one. */
+const LOWEST: typeof ts = createRequire(import.meta.url)('typescript-lowest')
+
 const PORTABLE = readdirSync(USAGE).filter((name) => name !== 'node-hosts.ts')
+/** Examples that a wallet copies into its own project. */
+const COPIED = ['smallest-ledger.ts', 'postgres-ledger.ts', 'tigerbeetle-ledger.ts']
 const LANGUAGE = 'lib.es2022.d.ts'
 
 const PROJECTS: readonly (readonly [name: string, files: readonly string[], options: ts.CompilerOptions])[] = [
   ['node16, a browser and no types of Node', PORTABLE, { ...NODE16, lib: [LANGUAGE, 'lib.dom.d.ts'] }],
   ['nodenext, a worker and no types of Node', PORTABLE, { ...NODE_NEXT, lib: [LANGUAGE, 'lib.webworker.d.ts'] }],
-  ['bundler and no browser, on Node', readdirSync(USAGE), { ...BUNDLER, lib: [LANGUAGE], types: ['node'] }],
+  [
+    'bundler and no browser, on Node',
+    [...readdirSync(USAGE), ...COPIED],
+    { ...BUNDLER, lib: [LANGUAGE], types: ['node'] },
+  ],
 ]
 
 /** Makes a project beside an installed package, with the types that a host brings, and the files that are to compile. */
@@ -43,19 +53,30 @@ export function makeTypedProject(installed: string, folder: string): void {
   mkdirSync(modules, { recursive: true })
   cpSync(join(dirname(dirname(installed)), 'package.json'), join(folder, 'package.json'))
   symlinkSync(installed, join(modules, 'open-payments-server'))
-  for (const name of ['@types', 'postgres']) symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
+  for (const name of ['@types', 'postgres', 'tigerbeetle-node'])
+    symlinkSync(join(ROOT, 'node_modules', name), join(modules, name))
   cpSync(USAGE, folder, { recursive: true })
+  for (const name of COPIED) cpSync(join(installed, 'examples', name), join(folder, name))
   const { exactOptionalPropertyTypes, noUncheckedIndexedAccess } = STRICT
   const compilerOptions = { exactOptionalPropertyTypes, noUncheckedIndexedAccess }
   writeFileSync(join(folder, 'deno.json'), JSON.stringify({ compilerOptions, nodeModulesDir: 'manual' }))
 }
 
-function findTypeErrors(folder: string, files: readonly string[], options: ts.CompilerOptions): readonly string[] {
+function findTypeErrors(
+  folder: string,
+  files: readonly string[],
+  options: ts.CompilerOptions,
+  compiler = ts,
+): readonly string[] {
   const roots = files.map((name) => join(folder, name))
-  const program = ts.createProgram(roots, { ...STRICT, ...options, typeRoots: [join(folder, 'node_modules/@types')] })
-  return ts.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
+  const program = compiler.createProgram(roots, {
+    ...STRICT,
+    ...options,
+    typeRoots: [join(folder, 'node_modules/@types')],
+  })
+  return compiler.getPreEmitDiagnostics(program).map(({ file, start = 0, messageText }) => {
     const line = file === undefined ? '' : `${file.fileName}:${file.getLineAndCharacterOfPosition(start).line + 1} `
-    return `${line}${ts.flattenDiagnosticMessageText(messageText, '\n')}`
+    return `${line}${compiler.flattenDiagnosticMessageText(messageText, '\n')}`
   })
 }
 
@@ -63,6 +84,18 @@ function findTypeErrors(folder: string, files: readonly string[], options: ts.Co
 export function describeTypes(folderOf: () => string): void {
   it.each(PROJECTS)('its types say in a project with %s what is right and what is wrong', (_, files, options) => {
     expect(findTypeErrors(folderOf(), files, options)).toEqual([])
+  })
+
+  it('its README names the oldest TypeScript that is tried', () => {
+    expect(readFileSync(join(ROOT, 'README.md'), 'utf8')).toContain(
+      `TypeScript must be ${LOWEST.versionMajorMinor} or newer`,
+    )
+  })
+
+  it.each(PROJECTS)('its types say so to that TypeScript in a project with %s', (_, files, options) => {
+    const errors = findTypeErrors(folderOf(), files, options, LOWEST)
+    // The declarations of `pg` itself need TypeScript 5.7.
+    expect(errors.filter((error) => !error.includes('/node_modules/pg-protocol/'))).toEqual([])
   })
 
   it('its types say so to Deno, with what Deno itself declares', async () => {
