@@ -111,7 +111,8 @@ export interface OpenPayments {
    * on, and `drain()` waits for both. It waits at most one second for events that were due, and not at all if payments and
    * receipts make 100; events not delivered by then are not counted. At most 256 payments, and 32 of one account, are with a
    * payment method in this process at a time, including those that were ordered here: others stay due. If there are so many
-   * of those that nothing else is seen behind them, they are put off for up to five minutes, and are counted.
+   * of those that nothing else is seen behind them, they are put off until some time in the four minutes after a lease, and
+   * are counted.
    */
   recover(): Promise<number>
   /**

@@ -36,8 +36,8 @@ export interface IlpPeer {
   readonly limits?: { readonly sending?: bigint; readonly receiving?: bigint }
   /**
    * From the wallet's books: what the peer has paid this wallet outside of Interledger less what this wallet has paid it,
-   * since the beginning, in its asset. If it rejects, does not answer with a bigint, or does not answer within 3 seconds,
-   * nothing is sent or accepted. Default: zero.
+   * since the beginning, in its asset. Asked wherever one of `limits` is checked: if it then rejects, does not answer with a
+   * bigint, or does not answer within 3 seconds, nothing is sent (`sending`) or accepted (`receiving`). Default: zero.
    */
   readonly settled?: () => bigint | Promise<bigint>
   /**

@@ -142,7 +142,7 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
     payments.map(async (payment) => {
       const request = requests.get(signedRequestIdOf(payment))
       const grant = grants.get(payment.grantId)
-      // A grant that its owner gave is kept for good, and a signed request is never deleted.
+      // A grant that its owner gave is kept for good, and so is the signed request of a payment that is listed.
       if (request === undefined || grant === undefined) throw new Error('the proof of a payment has vanished')
       return {
         ...auditedPayment(payment),

@@ -7,8 +7,8 @@ import type { Result } from './respond.ts'
 import type { Row } from './router.ts'
 
 /**
- * An endpoint as data: who may call, what is read, what is done. The steps have the numbers that `createPipeline` lists; their
- * order is written once, below.
+ * An endpoint as data: who may call, what is read, what is done. The steps have the numbers that ARCHITECTURE.md gives them;
+ * their order is written once, below.
  */
 export interface Endpoint<Caller, Body> {
   readonly operation: OperationId

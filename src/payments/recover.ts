@@ -4,7 +4,6 @@ import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
-
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { advancePayment } from './advance-payment.ts'

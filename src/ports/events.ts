@@ -112,8 +112,8 @@ export type ServiceEvent =
       readonly reason: string
     }
   /**
-   * `recover()` picks up a payment whose lease has expired, or that found no place with its rail. `attempts`: how often its current step has gone without an
-   * answer.
+   * `recover()` picks up a payment that is due: it was interrupted, it had stalled, it found no place with its rail, or it waits
+   * for the host's decision, which is each hour. `attempts`: how often its current step has gone without an answer.
    */
   | {
       readonly type: 'payment_resumed'

@@ -13,6 +13,6 @@ export interface Interaction {
   readonly clientName?: string
   /** SHA-256 of the browser session that opened it. @spec INT-10 */
   readonly sessionHash?: string
-  /** SHA-256 of the consent data shown at opening. @spec INT-12 */
+  /** SHA-256 of the consent data that was shown last. @spec INT-12 */
   readonly consentHash?: string
 }
