@@ -109,3 +109,18 @@ it('OUT-5 a payment that was answered 201 is read while nothing more can be writ
   await recoverUntilQuiet(world)
   await checkMoney(world)
 })
+
+it('OUT-5 an order that was refused is not answered 201 while its refusal cannot be written down', async () => {
+  const world = await moneyWorld()
+  const prepared = await preparePayment(world, await grantTokens(world))
+  const process = world.start()
+  process.ports.plan = ({ name }) => {
+    if (name === 'hold') return { refuse: 'account_closed' }
+    const isHeld = process.ports.calls.some((call) => call.name === 'hold')
+    return isHeld && name === 'commit' ? 'throws' : undefined
+  }
+  const answer = await pay(world, process, prepared)
+  expect([answer?.status, answer?.body.error.code]).toEqual([503, 'unavailable'])
+  await recoverUntilQuiet(world)
+  await checkMoney(world)
+})

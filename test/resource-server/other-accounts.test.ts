@@ -132,21 +132,23 @@ describe('a token, once its wallet address has another account', () => {
     await giveTo(wallet, ALICE, 'dora')
     const newer = await pay(token)
     await giveTo(wallet, ALICE, 'alice')
-    ofAlice.push(await pay(tokenOfAlice))
+    ofAlice.push(await pay(tokenOfAlice), await pay(tokenOfAlice))
     await giveTo(wallet, ALICE, 'dora')
     const page = (query: string): Promise<Answer> => {
       const url = `${BASE}/outgoing-payments?wallet-address=${encodeURIComponent(ALICE)}&${query}`
       return wallet.send('GET', url, { token })
     }
     const pages = [
-      ['first=1', newer, true, false],
-      [`first=1&cursor=${newer}`, older, false, true],
-      [`last=1&cursor=${older}`, newer, true, false],
+      ['first=1', [newer], true, false],
+      ['first=2', [newer, older], false, false],
+      [`first=1&cursor=${newer}`, [older], false, true],
+      [`last=1&cursor=${older}`, [newer], true, false],
     ] as const
-    for (const [query, id, hasNextPage, hasPreviousPage] of pages) {
+    for (const [query, ids, hasNextPage, hasPreviousPage] of pages) {
       const { body, text } = await expectStatus(200, page(query))
-      expect(body.result.map(idOf)).toEqual([id])
-      expect(body.pagination).toEqual({ startCursor: id, endCursor: id, hasNextPage, hasPreviousPage })
+      expect(body.result.map(idOf)).toEqual(ids)
+      const [startCursor, endCursor] = [ids[0], ids.at(-1)]
+      expect(body.pagination).toEqual({ startCursor, endCursor, hasNextPage, hasPreviousPage })
       for (const hidden of ofAlice) expect(text).not.toContain(hidden)
     }
     for (const id of ofAlice) await expectRefusal(wallet, invalidRequest('unknown cursor'), () => page(`cursor=${id}`))

@@ -1,4 +1,6 @@
 import fc from 'fast-check'
+import type { Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { ALICE, type Answer, addClient, BASE, BOB, usd } from '../support/test-wallet.ts'
 import {
@@ -26,8 +28,8 @@ interface Listed {
 }
 
 /** Incoming payments of Bob; several of them share one millisecond. */
-async function walletWithPayments(count: number): Promise<Listed> {
-  const wallet = await observedWallet({ settings: { lifetimes: LONG_LIFETIMES } })
+async function walletWithPayments(count: number, storage: Storage = memoryStorage()): Promise<Listed> {
+  const wallet = await observedWallet({ settings: { lifetimes: LONG_LIFETIMES }, storage })
   const token = await tokenFor(wallet, RECEIVING_ACCESS)
   const created: (readonly [number, string])[] = []
   for (let index = 0; index < count; index++) {
@@ -67,6 +69,22 @@ describe('a list', () => {
     expect(all.body.pagination).toMatchObject({ hasNextPage: true, hasPreviousPage: false })
     expect(idsOf(await list(rig, `&cursor=${rig.ids[50]}`))).toEqual(rig.ids.slice(51, 71))
   }, 60_000)
+
+  it('reads no further than one item behind a page that is full', async () => {
+    const storage = memoryStorage()
+    const read: number[] = []
+    const counting: Storage = {
+      ...storage,
+      list: (query) => {
+        read.push(query.limit)
+        return storage.list(query)
+      },
+    }
+    const rig = await walletWithPayments(7, counting)
+    expect(idsOf(await list(rig, '&first=3'))).toEqual(rig.ids.slice(0, 3))
+    expect(idsOf(await list(rig, `&cursor=${rig.ids[6]}&last=3`))).toEqual(rig.ids.slice(3, 6))
+    expect(read).toEqual([4, 4])
+  })
 
   it('an empty page has no cursors', async () => {
     const rig = await walletWithPayments(2)

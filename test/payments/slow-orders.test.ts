@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
+import { BASE } from '../support/test-wallet.ts'
+import type { Call } from './faulty-ports.ts'
+import { createdBy, scene } from './joint-world.ts'
+import { checkMoney } from './money-invariants.ts'
+import { ask, grantTokens, keyed, LEASE, moneyWorld, preparePayment, recoverUntilQuiet, signedBy } from './money-world.ts'
+
+const isReadOf = (kind: string, { name, arguments: [keys] }: Call): boolean =>
+  name === 'get' && Array.isArray(keys) && keys.some((key: { readonly kind?: unknown }) => key.kind === kind)
+
+/** From its arrival a claim protects for as long as its signature could still be accepted, and a second more. */
+const CLAIM_SECONDS = 300 + 60 + 1
+
+describe('an order that takes its time', () => {
+  it.each([
+    [CLAIM_SECONDS * 1000 - 1, 201, undefined],
+    [CLAIM_SECONDS * 1000, 401, 'Signature validation error: signature is too old by now'],
+  ])('SIG-26 that takes %i ms is answered %i, as long as its claim is not swept', async (taken, status, description) => {
+    const { world, process, order } = await scene()
+    const request = await order('10')
+    process.ports.plan = (call) => {
+      if (!isReadOf('incoming-payment', call)) return undefined
+      process.ports.plan = () => undefined
+      world.wallet.clock.advance(taken)
+      return undefined
+    }
+    const answer = await ask(process, request)
+    expect([answer?.status, answer?.body.error?.description]).toEqual([status, description])
+    expect(await world.storage.all('outgoing-payment')).toHaveLength(status === 201 ? 1 : 0)
+    await recoverUntilQuiet(world)
+    await checkMoney(world)
+  })
+
+  it('TOK-9 pays nothing if its token is deleted meanwhile', async () => {
+    const { world, process, order } = await scene()
+    const request = await order('10')
+    process.ports.plan = async (call) => {
+      if (createdBy(call) === 0) return undefined
+      process.ports.plan = () => undefined
+      const tokens = await world.storage.all('access-token')
+      await world.storage.commit(
+        tokens.map(({ kind, version, value }) => ({ action: 'delete', kind, id: value.id, version })),
+      )
+      return undefined
+    }
+    const answer = await ask(process, request)
+    expect([answer?.status, answer?.body.error?.code]).toEqual([401, 'invalid_token'])
+    expect(await world.storage.all('outgoing-payment')).toEqual([])
+  })
+
+  it('is nobody else’s to move on before its lease has lapsed', async () => {
+    const { world, process, order } = await scene()
+    const request = await order('10')
+    process.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
+    await ask(process, request)
+    world.wallet.clock.advance(LEASE - 1)
+    expect(await world.wallet.openPayments.recover()).toBe(0)
+    world.wallet.clock.advance(1)
+    expect(await world.wallet.openPayments.recover()).toBe(1)
+    await recoverUntilQuiet(world)
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+    await checkMoney(world)
+  })
+})
+
+describe('an order that its own repeat has overtaken', () => {
+  /** An order under a key whose hold is asked for only once `until` has resolved. */
+  async function overtaken(meanwhile: 'paid' | 'being paid') {
+    const world = await moneyWorld()
+    const { token, body } = await preparePayment(world, await grantTokens(world))
+    const [one, other] = [world.start(), world.start()]
+    const [isAsked, isOvertaken, isAnswered] = [gate(), gate(), gate()]
+    const order = (process: typeof one, nonce: string) =>
+      signedBy(world, 'POST', `${BASE}/outgoing-payments`, token, body, { ...keyed('k'), nonce }).then((request) =>
+        ask(process, request),
+      )
+    one.ports.plan = ({ name }) => {
+      if (name !== 'hold') return undefined
+      isAsked.open()
+      return isOvertaken.opened
+    }
+    other.ports.plan = ({ name }) => (name === 'credit' && meanwhile === 'being paid' ? isAnswered.opened : undefined)
+    const first = order(one, 'one')
+    await isAsked.opened
+    const repeat = await order(other, 'two')
+    if (meanwhile === 'paid') await other.openPayments.drain()
+    isOvertaken.open()
+    const answers = [await first, repeat]
+    await one.openPayments.drain()
+    isAnswered.open()
+    await other.openPayments.drain()
+    await checkMoney(world)
+    return { world, one, other, answers }
+  }
+
+  it('OUT-12 is answered as the repeat was, although the payment has ended', async () => {
+    const { world, answers } = await overtaken('paid')
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+    expect(answers.map((answer) => answer?.status)).toEqual([201, 201])
+    expect(answers[0]?.body).toEqual(answers[1]?.body)
+  })
+
+  it('OUT-6 leaves the payment to the one that has moved it on', async () => {
+    const { one, other } = await overtaken('being paid')
+    const callsOf = ({ ports }: typeof one): readonly string[] =>
+      ports.calls.flatMap(({ port, name }) => (port === 'ledger' && name !== 'account' ? [name] : []))
+    expect([one, other].map(callsOf)).toEqual([['hold'], ['hold', 'credit', 'settle']])
+  })
+})
