@@ -1,8 +1,7 @@
 import type { VerifiedSignature } from '../http-signatures/verify-signature.ts'
-import type { Change } from '../ports/storage.ts'
 import { inOrderOfTime, toHex, toUtf8 } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
-import type { ReplayClaims } from '../records/decide-once.ts'
+import type { ReplayClaim, ReplayClaims } from '../records/decide-once.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import type { ClientKey } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
@@ -19,9 +18,9 @@ export async function claimsOf(
   // nothing new. @spec T-37
   const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
   // By their ids: two signatures may use up the same nonce, and a commit names each record once.
-  const bases = new Map<string, Change>()
-  const nonces = new Map<string, Change>()
-  const claim = async (claims: Map<string, Change>, used: string, timePrefix = ''): Promise<void> => {
+  const bases = new Map<string, ReplayClaim>()
+  const nonces = new Map<string, ReplayClaim>()
+  const claim = async (claims: Map<string, ReplayClaim>, used: string, timePrefix = ''): Promise<void> => {
     const id = timePrefix + toHex(await cryptography.sha256(toUtf8(used)))
     claims.set(id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt })
   }

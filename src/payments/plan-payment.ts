@@ -10,7 +10,7 @@ import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { asCommitted } from '../records/as-committed.ts'
-import type { Effect, SingleUse } from '../records/decide-once.ts'
+import type { Effect, ReplayClaim, SingleUse } from '../records/decide-once.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { chargeGrant } from './charge-grant.ts'
 import type { Receiver } from './resolve-receiver.ts'
@@ -89,8 +89,8 @@ export async function effectOfOrder(
  * out.
  * @spec SIG-26
  */
-function isSpentClaim(claim: Change, now: number): boolean {
-  return claim.action === 'insert' && claim.kind === 'replay-claim' && claim.value.expiresAt <= now
+function isSpentClaim({ value }: ReplayClaim, now: number): boolean {
+  return value.expiresAt <= now
 }
 
 function intendPayment(

@@ -4,16 +4,17 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from './decide.ts'
-import { idOf } from './id-of.ts'
 import { readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
+/** An insert for the commit of an effect; a conflict on it is a replay. @spec SIG-26 */
+export type ReplayClaim = Extract<Change, { readonly action: 'insert'; readonly kind: 'replay-claim' }>
+
 /** What the signatures of a request use up. */
 export interface ReplayClaims {
-  /** Inserts for the commit of the effect; a conflict on one of them is a replay. @spec SIG-26 */
-  readonly claims: readonly Change[]
+  readonly claims: readonly ReplayClaim[]
   /** Those of the claims that a `nonce` makes. */
-  readonly nonceClaims: readonly Change[]
+  readonly nonceClaims: readonly ReplayClaim[]
 }
 
 /** What a request uses up: its signatures, and the key that it names. */
@@ -151,7 +152,7 @@ function keepAnswerChange(
  */
 async function useSignature(context: Context, { claims, nonceClaims }: SingleUse): Promise<void> {
   await decide(context, async () => {
-    const found = await context.storage.get(claims.map((claim) => ({ kind: claim.kind, id: idOf(claim) })))
+    const found = await context.storage.get(claims.map(({ kind, value }) => ({ kind, id: value.id })))
     const missing = claims.filter((_claim, index) => found[index] === undefined)
     if (!nonceClaims.every((claim) => missing.includes(claim))) throw invalidSignature('this nonce was used before')
     return { changes: missing, answer: undefined }

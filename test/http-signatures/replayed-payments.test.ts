@@ -86,20 +86,24 @@ describe('a payment that was made', () => {
   })
 
   it.each([
-    ['is made in the last millisecond', 360_999, 201],
-    ['is not made any more', 361_000, 401],
-  ])('T-9 SIG-26 whose claim may be forgotten before it is committed %s', async (_, milliseconds, status) => {
-    const storage = memoryStorage()
-    let reads = (): void => undefined
-    const get: typeof storage.get = async (keys) => {
-      if (keys.some(({ kind }) => kind === 'incoming-payment')) reads()
-      return storage.get(keys)
-    }
-    const payment = await handSignedPayment({ storage: { ...storage, get } })
-    reads = () => {
-      reads = () => undefined
-      payment.wallet.clock.advance(milliseconds)
-    }
-    expect((await payment.send()).status).toBe(status)
-  })
+    ['is made in the last millisecond', 360_999, 201, undefined],
+    ['is not made any more', 361_000, 401, 'Signature validation error: signature is too old by now'],
+  ])(
+    'T-9 SIG-26 whose claim may be forgotten before it is committed %s',
+    async (_, milliseconds, status, description) => {
+      const storage = memoryStorage()
+      let reads = (): void => undefined
+      const get: typeof storage.get = async (keys) => {
+        if (keys.some(({ kind }) => kind === 'incoming-payment')) reads()
+        return storage.get(keys)
+      }
+      const payment = await handSignedPayment({ storage: { ...storage, get } })
+      reads = () => {
+        reads = () => undefined
+        payment.wallet.clock.advance(milliseconds)
+      }
+      const answer = await payment.send()
+      expect([answer.status, answer.body.error?.description]).toEqual([status, description])
+    },
+  )
 })

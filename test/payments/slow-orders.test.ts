@@ -1,37 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { BASE } from '../support/test-wallet.ts'
-import type { Call } from './faulty-ports.ts'
 import { createdBy, scene } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
-import { ask, grantTokens, keyed, LEASE, moneyWorld, preparePayment, recoverUntilQuiet, signedBy } from './money-world.ts'
-
-const isReadOf = (kind: string, { name, arguments: [keys] }: Call): boolean =>
-  name === 'get' && Array.isArray(keys) && keys.some((key: { readonly kind?: unknown }) => key.kind === kind)
-
-/** From its arrival a claim protects for as long as its signature could still be accepted, and a second more. */
-const CLAIM_SECONDS = 300 + 60 + 1
+import {
+  ask,
+  grantTokens,
+  keyed,
+  LEASE,
+  moneyWorld,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+} from './money-world.ts'
 
 describe('an order that takes its time', () => {
-  it.each([
-    [CLAIM_SECONDS * 1000 - 1, 201, undefined],
-    [CLAIM_SECONDS * 1000, 401, 'Signature validation error: signature is too old by now'],
-  ])('SIG-26 that takes %i ms is answered %i, as long as its claim is not swept', async (taken, status, description) => {
-    const { world, process, order } = await scene()
-    const request = await order('10')
-    process.ports.plan = (call) => {
-      if (!isReadOf('incoming-payment', call)) return undefined
-      process.ports.plan = () => undefined
-      world.wallet.clock.advance(taken)
-      return undefined
-    }
-    const answer = await ask(process, request)
-    expect([answer?.status, answer?.body.error?.description]).toEqual([status, description])
-    expect(await world.storage.all('outgoing-payment')).toHaveLength(status === 201 ? 1 : 0)
-    await recoverUntilQuiet(world)
-    await checkMoney(world)
-  })
-
   it('TOK-9 pays nothing if its token is deleted meanwhile', async () => {
     const { world, process, order } = await scene()
     const request = await order('10')
