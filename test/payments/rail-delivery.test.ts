@@ -81,10 +81,27 @@ describe('a delivery that comes to its end', () => {
     await checkRailMoney(world)
   })
 
-  it.each<DeliveryResult>([
-    { outcome: 'delivered', progress: progress(9n, 9n) },
-    { outcome: 'ended', progress: progress(9n, 9n), reason: 'the way is closed' },
-  ])('OUT-7 settles whole where all has arrived that was to, whatever has left for it: $outcome', async (result) => {
+  // 10 might leave for the 9; 11 with the fee of 1 is the price.
+  it.each<readonly [string, DeliveryResult, readonly unknown[], bigint]>([
+    [
+      'whole where all has arrived that was to: delivered',
+      { outcome: 'delivered', progress: progress(9n, 9n) },
+      ['completed', 11n, 11n, 0n, 1n],
+      9n,
+    ],
+    [
+      'whole where all has arrived that was to: ended',
+      { outcome: 'ended', progress: progress(9n, 9n), reason: 'the way is closed' },
+      ['completed', 11n, 11n, 0n, 1n],
+      9n,
+    ],
+    [
+      'a part where one less has arrived',
+      { outcome: 'ended', progress: progress(9n, 8n), reason: 'the way is closed' },
+      ['failed', 9n, 9n, 0n, 0n],
+      9n,
+    ],
+  ])('OUT-7 OUT-9 of a fixed amount settles %s', async (_, result, outcome, sent) => {
     const world = await railWorld()
     world.method = {
       ...world.method,
@@ -102,9 +119,8 @@ describe('a delivery that comes to its end', () => {
     const order = { walletAddress: json.walletAddress, quoteId: quote.body.id }
     await wallet.send('POST', 'https://wallet.example/outgoing-payments', { token, json: order })
     await wallet.openPayments.drain()
-    // 10 might have left; 11 with the fee of 1 was the price.
-    expect(await outcomeOf(world)).toEqual(['completed', 11n, 11n, 0n, 1n])
-    expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(9n)
+    expect(await outcomeOf(world)).toEqual(outcome)
+    expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(sent)
   })
 
   it('OUT-7 OUT-8 settles whole where its rail has delivered it, though a little of it has stayed', async () => {
@@ -417,6 +433,16 @@ describe('a rail that says what cannot be', () => {
       'a payment method ended a delivery with something still in flight',
     ],
     [
+      'it has ended with something in flight of which nothing may arrive',
+      ended(inFlight(progress(0n, 0n), 1n, 0n)),
+      'a payment method ended a delivery with something still in flight',
+    ],
+    [
+      'it has ended with something about to arrive',
+      ended(inFlight(progress(0n, 0n), 0n, 1n)),
+      'a payment method ended a delivery with something still in flight',
+    ],
+    [
       'it has delivered with something in flight',
       odd({ outcome: 'delivered', progress: inFlight(progress(4n, 4n), 1n, 1n) }),
       'a payment method ended a delivery with something still in flight',
@@ -435,6 +461,13 @@ describe('a rail that says what cannot be', () => {
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 1 })
     expect(faultsOf(world)).toEqual([message])
     expect(await outcomeOf(world)).toEqual(['sending', 0n, 0n, 15n, 0n])
+  })
+
+  it('has notes of 16384 characters, and no longer ones', async () => {
+    const notes = 'x'.repeat(16_384)
+    const world = await paidBy(ended({ ...progress(4n, 4n), notes }))
+    expect((await onlyPayment(world)).value.delivery?.notes).toBe(notes)
+    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
   })
 
   it('may not take back what it has recorded, nor record more than may leave', async () => {
@@ -460,6 +493,14 @@ describe('a rail that says what cannot be', () => {
     expect(answers).toEqual(['over_limit', 'recorded'])
     expect((await onlyPayment(world)).value.delivery).toMatchObject({ inFlightSent: '3' })
     expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(3n)
+  })
+
+  it('T-50 writes its account once for what it records again', async () => {
+    const world = await paidBy(async (_delivery, start, record) => {
+      for (let renewal = 0; renewal < 3; renewal++) await record(inFlight(start, 4n, 4n))
+      return { outcome: 'later', reason: 'busy' }
+    })
+    expect(await world.storage.all('rail-account')).toMatchObject([{ version: 1, value: { sent: 4n, inFlight: 4n } }])
   })
 
   it('records nothing once it has answered', async () => {

@@ -4,7 +4,7 @@ import { inFlight, progress } from '../support/fake-rail.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { usd } from '../support/test-wallet.ts'
 import { eventsOf, grantTokens, HOUR, moneyWorld, pay, preparePayment } from './money-world.ts'
-import { onlyPayment, payRemotely, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
+import { onlyPayment, payRemotely, prepareRailPayment, type RailWorld, railWorld, recoverLater } from './rail-world.ts'
 
 type Word = 'sent' | 'failed'
 
@@ -123,6 +123,24 @@ describe('a delivery of which nobody knows what became of it', () => {
     expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
   })
 
+  it('is not told of any more once it is decided while the host was to be reminded', async () => {
+    const { world, id } = await undecided()
+    const before = world.wallet.events.length
+    world.wallet.clock.advance(HOUR)
+    const process = world.process()
+    let commits = 0
+    process.ports.plan = async ({ name }) => {
+      // The first takes the lease.
+      if (name === 'commit' && ++commits === 2) await ask(world, 'failed', id)
+      return undefined
+    }
+    await process.openPayments.recover()
+    await process.openPayments.drain()
+    expect(commits).toBe(2)
+    expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
+    expect(world.wallet.events.slice(before).map(({ type }) => type)).not.toContain('delivery_unknown')
+  })
+
   it('is told of although the storage answers with what is no answer, which is a fault', async () => {
     const { world } = await undecided()
     const { wallet, storage } = world
@@ -173,6 +191,31 @@ describe('a delivery that its rail has given over to the host', () => {
     expect(world.told().at(-1)?.type).toBe(`outgoing_payment.${state}`)
   })
 
+  it.each([
+    // 4 of the 13 are 4 of the 15; what is left of the 11 was 7.
+    ['sent', 4n, '7', [15n, 0n, 13n]],
+    ['failed', 4n, '7', [4n, 0n, 4n]],
+    // More has arrived than was priced: nothing is left to arrive.
+    ['sent', 12n, '0', [15n, 0n, 13n]],
+  ] as const)('OUT-9 is in flight but for what has left, and %s', async (word, arrived, left, money) => {
+    const world = await railWorld()
+    world.method = {
+      ...world.method,
+      deliver: async (_delivery, start, record) => {
+        await record(inFlight(start, 4n, 4n))
+        await record(progress(4n, arrived))
+        return { outcome: 'pending' }
+      },
+    }
+    await payRemotely(world)
+    expect(await moneyOf(world)).toEqual([0n, 15n, 13n])
+    expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([
+      { sent: usd('4'), inFlightSent: usd('9'), inFlightReceived: usd(left) },
+    ])
+    expect(await ask(world, word, (await onlyPayment(world)).value.id)).toEqual({ ok: true })
+    expect(await moneyOf(world)).toEqual(money)
+  })
+
   it('is in flight as it was recorded, where it was', async () => {
     const world = await railWorld()
     world.method = {
@@ -185,6 +228,28 @@ describe('a delivery that its rail has given over to the host', () => {
     await payRemotely(world)
     expect(await world.wallet.openPayments.outgoingPayments.undecided()).toMatchObject([{ inFlightSent: usd('4') }])
   })
+})
+
+it('a delivery that another worker has moved on is not given over to the host by this one', async () => {
+  const world = await railWorld()
+  let isOver = false
+  const process = world.process(() => ({
+    ...world.method,
+    deliver: async () => {
+      isOver = true
+      return { outcome: 'pending' }
+    },
+  }))
+  process.ports.plan = async ({ name }) => {
+    if (name !== 'commit' || !isOver) return undefined
+    isOver = false
+    await recoverLater(world)
+    return undefined
+  }
+  await pay(world, process, await prepareRailPayment(world))
+  expect((await onlyPayment(world)).value.state).toBe('completed')
+  expect(await moneyOf(world)).toEqual([15n, 0n, 13n])
+  expect(eventsOf(world, 'delivery_unknown')).toEqual([])
 })
 
 describe('a word about a payment that is not the host’s to decide', () => {
