@@ -1,5 +1,6 @@
 import type { Change, MoneyEvent, OpenPaymentsEvent, OpenPaymentsOptions } from 'open-payments-server'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { usd } from '../support/test-wallet.ts'
 import { faultAt } from './faulty-ports.ts'
 import { LEASE } from './money-world.ts'
@@ -94,5 +95,28 @@ describe('credit_refused', () => {
       ],
     ])
     expect(await world.storage.all('event')).toEqual([])
+  })
+
+  it('is printed once where two workers are refused and nobody listens', async () => {
+    const print = vi.spyOn(console, 'error').mockReturnValue()
+    const quiet: Partial<OpenPaymentsOptions> = {}
+    Object.assign(quiet, { onEvent: undefined })
+    const world = await railWorld()
+    const [slow, other] = [world.startRail(quiet), world.startRail(quiet)]
+    const [isRefused, isOver] = [gate(), gate()]
+    slow.ports.plan = ({ name }) => {
+      if (!slow.ports.calls.some((call) => call.name === 'credit') || name === 'credit') return undefined
+      isRefused.open()
+      return isOver.opened
+    }
+    const told = refused(world, slow)
+    await isRefused.opened
+    world.wallet.clock.advance(LEASE)
+    other.ports.plan = (call) => (call.name === 'credit' ? { refuse: 'account_closed' } : undefined)
+    expect(await other.openPayments.recover()).toBe(1)
+    isOver.open()
+    await told
+    await slow.openPayments.drain()
+    expect(print).toHaveBeenCalledTimes(1)
   })
 })

@@ -91,6 +91,29 @@ describe('a host that takes its time over events', () => {
     expect(await openPayments.recover()).toBe(0)
   })
 
+  it('is waited for by a call of recover() for a second, which then counts nothing', async () => {
+    const { onEvent, letGo } = slowHost()
+    const world = await moneyWorld()
+    const { receiving } = await grantTokens(world)
+    const crashing = world.start({ onEvent: () => new Promise(() => undefined) })
+    const json = { walletAddress: BOB, incomingAmount: usd('1') }
+    const order = await signedBy(world, 'POST', `${BASE}/incoming-payments`, receiving, json)
+    expect((await crashing.openPayments.handle(order)).status).toBe(201)
+    world.wallet.clock.advance(10_000)
+    await turns(30)
+    world.wallet.clock.advance(LEASE)
+    const { openPayments } = world.start({ onEvent })
+    const recovered = openPayments.recover()
+    expect(await comesTo(recovered)).toBe('nothing')
+    world.wallet.clock.advance(999)
+    expect(await comesTo(recovered)).toBe('nothing')
+    world.wallet.clock.advance(1)
+    expect(await comesTo(recovered)).toBe(0)
+    letGo()
+    await openPayments.drain()
+    expect(await openPayments.recover()).toBe(0)
+  })
+
   it('holds up no credit of what a rail has taken', async () => {
     const { heard, onEvent, letGo } = slowHost()
     const world = await moneyWorld({ onEvent })
