@@ -375,6 +375,28 @@ describe('a delivery with something in flight of which its rail finds nothing ou
     expect((await world.storage.all('rail-account'))[0]?.value.sent).toBe(0n)
   })
 
+  it('waits where its payment method is not configured, and goes on once that is back', async () => {
+    const world = await paidBy(async (_delivery, start, record) => {
+      await record(inFlight(start, 4n, 4n))
+      return { outcome: 'later', reason: 'silence' }
+    })
+    world.wallet.clock.advance(HOUR)
+    const { openPayments } = world.process(undefined, { paymentMethods: [] })
+    await openPayments.recover()
+    await openPayments.drain()
+    expect(world.wallet.events.findLast(({ type }) => type === 'payment_stalled')).toMatchObject({
+      reason: 'no_payment_method',
+    })
+    expect(faultsOf(world)).toEqual([])
+    expect(await outcomeOf(world)).toEqual(['sending', 0n, 0n, 15n, 0n])
+    world.method = {
+      ...world.method,
+      deliver: async () => ({ outcome: 'ended', progress: progress(4n, 4n), reason: 'it was there' }),
+    }
+    await recoverLater(world, HOUR)
+    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+  })
+
   it('is asked for once more where nobody could ask for days, and ends with what is found out', async () => {
     const world = await paidBy(async (_delivery, start, record) => {
       await record(inFlight(start, 4n, 4n))

@@ -123,6 +123,16 @@ describe('a delivery of which nobody knows what became of it', () => {
     expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
   })
 
+  it('is not listed any more once it is decided, though the ledger has not heard of that', async () => {
+    const { world, id } = await undecided()
+    const process = world.process()
+    process.ports.plan = ({ name }) => (name === 'settle' ? 'throws' : undefined)
+    expect(await process.openPayments.outgoingPayments.failed(id)).toEqual({ ok: true })
+    await process.openPayments.drain()
+    expect((await onlyPayment(world)).value.state).toBe('decided')
+    expect(await world.wallet.openPayments.outgoingPayments.undecided()).toEqual([])
+  })
+
   it('is not told of any more once it is decided while the host was to be reminded', async () => {
     const { world, id } = await undecided()
     const before = world.wallet.events.length
@@ -264,6 +274,16 @@ it('a delivery that another worker has moved on is not given over to the host by
 })
 
 describe('a word about a payment that is not the host’s to decide', () => {
+  it('comes too early while its hold is not answered', async () => {
+    const world = await railWorld()
+    const process = world.process()
+    process.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
+    await pay(world, process, await prepareRailPayment(world))
+    const { value } = await onlyPayment(world)
+    expect(value.state).toBe('created')
+    expect(await ask(world, 'sent', value.id)).toEqual({ ok: false, reason: 'too_early' })
+  })
+
   it('comes too early while the rail is at it, and may come again', async () => {
     const world = await railWorld()
     const answers: unknown[] = []

@@ -1,4 +1,4 @@
-import type { Clock, PaymentMethod, Storage } from 'open-payments-server'
+import type { Clock, DeliveryProgress, PaymentMethod, Storage } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import { gate } from '../support/gate.ts'
@@ -133,6 +133,62 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     await recoverIn(process, world)
     expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed' })
     expect(eventsOf(world, 'delivery_unknown')).toEqual([])
+  })
+
+  it.each([
+    ['what has left', (start: DeliveryProgress) => [progress(4n, 4n, start.notes)], { sent: '4', inFlightSent: '0' }],
+    [
+      'what has left of what was in flight, and what follows it',
+      (start: DeliveryProgress) => [inFlight(start, 4n, 4n), inFlight(progress(4n, 4n), 9n, 7n)],
+      { sent: '4', inFlightSent: '9' },
+    ],
+  ])('T-45 %s stays written where its commit is answered once nobody waits any more', async (_, stepsFrom, left) => {
+    const world = await railWorld({ incomingValue: 13n })
+    const { clock } = world.wallet
+    const answers: string[] = []
+    let [commits, recorded] = [0, 0]
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      const steps = stepsFrom(start)
+      recorded = steps.length
+      for (const step of steps) answers.push(await record(step).catch(() => 'refused'))
+      return { outcome: 'later', reason: 'silence' }
+    }
+    const commit: Storage['commit'] = async (changes) => {
+      const outcome = await world.storage.commit(changes)
+      if (!isOfDelivery({ port: 'storage', name: 'commit', arguments: [changes] }) || ++commits !== recorded)
+        return outcome
+      clock.advance(LEASE)
+      await turns(20)
+      return outcome
+    }
+    const process = world.process(() => ({ ...world.method, deliver }), { storage: { ...world.storage, commit } })
+    await pay(world, process, await prepareRailPayment(world))
+    await turns(50)
+    expect(answers.at(-1)).toBe('refused')
+    expect((await onlyPayment(world)).value.delivery).toMatchObject(left)
+  })
+
+  it('T-45 what another worker has written is not taken for a commit that has failed unheard', async () => {
+    const world = await railWorld({ incomingValue: 13n })
+    const startedAt = world.wallet.clock.now()
+    // Its own clock stands still, so that it goes on for longer than its lease.
+    const clock: Clock = { now: () => startedAt, sleep: async (_, signal) => signal && new Promise(() => undefined) }
+    const answers: string[] = []
+    const deliver: PaymentMethod['deliver'] = async (_delivery, start, record) => {
+      answers.push(await record(inFlight(start, 13n, 13n)).catch(() => 'refused'))
+      return { outcome: 'later', reason: 'silence' }
+    }
+    const process = world.process(() => ({ ...world.method, deliver }), { clock })
+    let isTaken = false
+    process.ports.plan = async (call) => {
+      if (isTaken || !isOfDelivery(call)) return undefined
+      isTaken = true
+      await recoverLater(world)
+      return 'throws'
+    }
+    await pay(world, process, await prepareRailPayment(world))
+    expect(answers).toEqual(['refused'])
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'completed', delivery: { sent: '13' } })
   })
 
   it('T-37 is renewed, where nothing more leaves, while others wait to write the account of the rail', async () => {
