@@ -220,6 +220,19 @@ describe('a delivery', () => {
     expect(world.records.map(({ inFlight }) => inFlight.sent)).toEqual([300n, 0n, 300n])
   })
 
+  it.each([1, 2])('writes nothing more once a record has failed, the %i. of it', async (failed) => {
+    const { clock, receiver, path, order } = await senderScene()
+    const keep = async (index: number): Promise<void> => {
+      if (index === failed - 1) throw new Error('the storage is away')
+    }
+    const world = senderWorld({
+      ...{ details: receiver.details, send: path.send, clock, keep },
+      peer: { maxPacketAmount: 10n },
+    })
+    await expect(world.deliver(order(300n, 300n))).rejects.toThrow('the storage is away')
+    expect(world.records).toHaveLength(failed)
+  })
+
   it('pauses longer and longer while troubles go on', async () => {
     const mishaps = Array.from({ length: 6 }, (): Mishap => 'refused on the way')
     const { world, order, clock } = await senderScene({ mishaps })

@@ -105,6 +105,12 @@ describe('a packet for an incoming payment', () => {
     expect(world.transfers).toEqual([])
   })
 
+  it('asks for no price where it has no amount, in whatever asset it comes', async () => {
+    const world = receiverWorld()
+    world.exchange = () => Promise.reject(new Error('the price is away'))
+    expect(await world.pay({ amount: 0n, least: 0n }, EUR_TOKEN)).toMatchObject({ reply: { type: 'fulfill' } })
+  })
+
   it('is paid into by what another sender seals for it, too', async () => {
     const world = receiverWorld()
     const [ours, theirs] = [await world.prepare(), await world.prepare({ salt: 'other' })]
@@ -269,7 +275,10 @@ describe('a packet that is refused', () => {
     const world = receiverWorld()
     world.payments.set(PAYMENT.id, { ...PAYMENT, remainder: 40n })
     world.take = async () => 'over_remainder'
-    const frames = [{ type: 'stream-money', streamId: 3n, shares: 1n }] as const
+    const frames = [
+      { type: 'stream-max-money', streamId: 5n, receiveMax: 0n, totalReceived: 0n },
+      { type: 'stream-money', streamId: 3n, shares: 1n },
+    ] as const
     const answer = await world.pay({ frames })
     expect(answer).toMatchObject({ ...refusedWith('F99'), said: { amount: 100n } })
     expect(answer.said?.frames).toEqual([

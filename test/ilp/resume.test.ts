@@ -215,6 +215,7 @@ describe('what is written down', () => {
     const readsFrom = (notes: unknown): unknown =>
       readProgress('0'.repeat(32), { ...garbled, notes: JSON.stringify(notes) })
     expect(readsFrom(whole)).toMatchObject({ nextSequence: 7n, said: 4n, packets: [{ amount: 5n, expiresAt: 9 }] })
-    for (const notes of damaged) expect(() => readsFrom(notes), JSON.stringify(notes)).toThrow(TypeError)
+    for (const notes of [...damaged, { ...whole, next: 7 }, { ...whole, said: 4 }])
+      expect(() => readsFrom(notes), JSON.stringify(notes)).toThrow(TypeError)
   })
 })
