@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Whether earlier answers are to be written first. A response that was made without a connection never gets a socket. */
+/**
+ * Whether earlier answers are to be written first. A response that was made without a connection never gets a socket, nor does
+ * one that the host has ended get another.
+ */
 export function isQueued({ socket }: IncomingMessage, response: ServerResponse): boolean {
-  return response.socket === null && socket.pending === false
+  return response.socket === null && !response.writableEnded && socket.pending === false
 }
 
 /**

@@ -218,6 +218,31 @@ describe('a connection that is kept', () => {
     expect(handled).not.toContain('/op/second')
   })
 
+  it.each([
+    ['GET', ['/op/first', '/op/next']],
+    ['POST', ['/op/next']],
+  ])('leaves the answer that the host has given before as it is: %s', async (method, expected) => {
+    const handled: string[] = []
+    const echo = createEcho()
+    const listener = toNodeListener({
+      ...echo,
+      async handle(request) {
+        handled.push(request.target)
+        return echo.handle(request)
+      },
+    })
+    const port = await listen((request, response) => {
+      if (request.url === '/op/first') response.end('of the host')
+      listener(request, response)
+    })
+    const socket = send(port, `${method} /op/first HTTP/1.1\r\nHost: test\r\nContent-Length: 0\r\n\r\n`)
+    expect(await receiveUntil(socket, 'of the host')).toContain(' 200 ')
+    for (let left = 20; left > 0; left--) await turn()
+    socket.write('GET /op/next HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n')
+    expect(await receive(socket)).toContain('"target":"/op/next"')
+    expect(handled).toEqual(expected)
+  })
+
   it('carries out no change on a connection that takes no answer any more', async () => {
     let handled = 0
     const listener = toNodeListener({

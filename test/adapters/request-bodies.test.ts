@@ -105,6 +105,19 @@ describe('a body that something in front has touched', () => {
     expect(echo.faults.map(isConfigurationError)).toEqual([true])
   })
 
+  it.each([
+    [ECHO_LIMIT, 'x'.repeat(ECHO_LIMIT)],
+    [ECHO_LIMIT + 1, 'too large'],
+  ])('EMB-1 is taken from a rawBody of the limit, and of no more: %i', async (length, expected) => {
+    const { port } = behind((request, next) => {
+      const rawBody = Buffer.alloc(length, 'x')
+      Object.assign(request, { rawBody })
+      request.on('end', next).resume()
+    })
+    const head = `POST /op HTTP/1.1\r\nContent-Length: ${length}`
+    expect(await ask(await port, head, 'x'.repeat(length))).toMatchObject({ body: expected })
+  })
+
   it('DIG-1 is read from the connection where a rawBody is there before it', async () => {
     const { port } = behind((request, next) => {
       Object.assign(request, { rawBody: Buffer.from('forged') })
