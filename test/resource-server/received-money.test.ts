@@ -1,7 +1,7 @@
 import type { Ledger } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { testLedger, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
+import { BOB, testLedger, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import { askPayment, createIncoming, idOf, LONG_LIFETIMES, shop } from './observed-wallet.ts'
 
 describe('money that reached the wallet on a rail of its own (INC-8)', () => {
@@ -27,6 +27,14 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     })
     expect(await received(rig)).toEqual(['60', false, 1])
     expect(await rig.wallet.ledger.balance('bob')).toMatchObject({ total: 0n })
+  })
+
+  it('INC-5 INC-13 counts also what comes once the directory knows the wallet address no more', async () => {
+    const rig = await ready('cap')
+    rig.wallet.directory.delete(BOB)
+    const { incomingPayments } = rig.wallet.openPayments
+    const counted = { ok: true, accepted: 60n, excess: 0n }
+    expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(60n), 't1')).toEqual(counted)
   })
 
   it('INC-8 caps what is above the remainder, says how much, and repeats exactly that', async () => {
