@@ -1,4 +1,4 @@
-import type { OpenIncomingPayment, RailServer, RailTransfer, TransferOutcome } from '../../src/index.ts'
+import type { OpenIncomingPayment, RailServer, RailTransfer, TransferOutcome, TransferTerms } from '../../src/index.ts'
 import { type Amount, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
 import { fromBase64url, isEqualBytes, toHex } from '../../src/protocol/identifiers.ts'
 import { ascii, joinOctets } from './oer.ts'
@@ -18,7 +18,7 @@ const LONGEST_LIFE_MILLISECONDS = 3_600_000
 const NOTHING = new Uint8Array()
 
 /** A packet for an incoming payment of this server, which its sender has sealed with the secret of that payment. */
-interface Arrival {
+interface Offer {
   readonly server: RailServer
   readonly address: string
   readonly peer: Peer
@@ -27,7 +27,10 @@ interface Arrival {
   /** What the sender wrote. */
   readonly packet: StreamPacket
   readonly payment: OpenIncomingPayment
-  /** What it is worth in the asset of the payment; `undefined` if that is not exchanged. */
+}
+
+/** What it is worth in the asset of the payment; `undefined` if that is not exchanged. */
+interface Arrival extends Offer {
   readonly arrived: Amount | undefined
 }
 
@@ -44,8 +47,6 @@ export async function receivePacket(
   prepare: IlpPrepare,
 ): Promise<IlpReply> {
   const { destination } = prepare
-  if (prepare.expiresAt > server.clock.now() + LONGEST_LIFE_MILLISECONDS)
-    return rejectPlainly(address, 'F00', 'this expires too far ahead')
   const rest = destination.startsWith(`${address}.`) ? destination.slice(address.length + 1) : undefined
   const payment = rest === undefined ? undefined : await server.findPayable(rest)
   const secret = payment && fromBase64url(payment.sharedSecret)
@@ -54,20 +55,44 @@ export async function receivePacket(
   const plain = await keys.decrypt(prepare.data)
   const packet = plain && decodeStreamPacket(plain)
   if (packet?.ilpPacketType !== 12) return rejectPlainly(address, 'F06', 'this is not of a sender of this payment')
-  const sent = amountOf(peer.asset, prepare.amount)
-  const isExchanged = sent.value > 0n && !isSameAsset(sent, payment.asset)
-  const arrived = isExchanged
-    ? await server.exchange(sent, payment.asset, payment.walletAddress)
-    : amountOf(payment.asset, sent.value)
-  const arrival: Arrival = { server, address, peer, prepare, keys, packet, payment, arrived }
+  const offer: Offer = { server, address, peer, prepare, keys, packet, payment }
   const fulfillment = await keys.fulfillmentOf(prepare.data)
   const condition = await conditionOf(server.cryptography, fulfillment)
+  const isTest = !isEqualBytes(condition, prepare.executionCondition)
+  const fulfill = async (arrival: Arrival): Promise<IlpReply> => ({
+    type: 'fulfill',
+    fulfillment,
+    data: await sealReply(arrival, 13),
+  })
+  const isTooFarAhead = prepare.expiresAt > server.clock.now() + LONGEST_LIFE_MILLISECONDS
+  const isExchanged = prepare.amount > 0n && !isSameAsset(peer.asset, payment.asset)
+  // It may have been taken at another price, or before this clock was set: then neither matters any more.
+  const before = (isExchanged || isTooFarAhead) && !isTest ? await findReceived(offer) : undefined
+  if (before !== undefined) return fulfill({ ...offer, arrived: before })
+  if (isTooFarAhead) return rejectPlainly(address, 'F00', 'this expires too far ahead')
+  const arrived = isExchanged
+    ? await server.exchange(amountOf(peer.asset, prepare.amount), payment.asset, payment.walletAddress)
+    : amountOf(payment.asset, prepare.amount)
+  const arrival: Arrival = { ...offer, arrived }
   // A packet that nobody can fulfill asks what would arrive.
-  if (!isEqualBytes(condition, prepare.executionCondition))
-    return (await refusalOf(arrival)) ?? rejectSealed(arrival, 'F99', 'nobody can fulfill this')
+  if (isTest) return (await refusalOf(arrival)) ?? rejectSealed(arrival, 'F99', 'nobody can fulfill this')
   const refusal = isLate(arrival) ? await rejectSealed(arrival, 'R00', 'too late') : await refusalOf(arrival)
-  const rejection = await takeMoney(arrival, refusal)
-  return rejection ?? { type: 'fulfill', fulfillment, data: await sealReply(arrival, 13) }
+  return (await takeMoney(arrival, refusal)) ?? fulfill(arrival)
+}
+
+async function findReceived(offer: Offer): Promise<Amount | undefined> {
+  return offer.server.findReceived(await termsOf(offer))
+}
+
+/** By its condition a packet is the same wherever it comes again. */
+async function termsOf({ server, peer, prepare, payment }: Offer): Promise<TransferTerms> {
+  const digest = await server.cryptography.sha256(joinOctets(ascii(payment.id), prepare.executionCondition))
+  return {
+    id: toHex(digest.subarray(0, 16)),
+    incomingPayment: payment.id,
+    account: peer.account,
+    accountAmount: amountOf(peer.asset, prepare.amount),
+  }
 }
 
 function isLate({ server, prepare }: Arrival): boolean {
@@ -107,28 +132,26 @@ async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Prom
   const transfer = { ...(await transferOf(arrival)), isRefused: refusal !== undefined }
   const outcome = await server.receive(transfer)
   if (outcome === 'received') return undefined
-  // Not sealed: its sender would take that for the last word on a packet that may be taken yet.
+  // Neither is sealed: its sender would take that for the last word, on a packet that was taken, or may be yet.
+  if (outcome === 'taken_otherwise') return rejectPlainly(arrival.address, 'T00', 'this came otherwise before')
   if (outcome === 'rate_limited') return rejectPlainly(arrival.address, 'T05', 'too many wait, or were refused')
   return refusal ?? rejectTransfer(arrival, outcome)
 }
 
-async function transferOf({ server, peer, prepare, packet, payment, arrived }: Arrival): Promise<RailTransfer> {
-  const digest = await server.cryptography.sha256(joinOctets(ascii(payment.id), prepare.executionCondition))
+async function transferOf(arrival: Arrival): Promise<RailTransfer> {
+  const { server, peer, prepare, packet, payment, arrived } = arrival
   const limit = peer.limits.receiving
   return {
-    id: toHex(digest.subarray(0, 16)),
-    incomingPayment: payment.id,
+    ...(await termsOf(arrival)),
     amount: arrived ?? amountOf(payment.asset, 0n),
     least: packet.amount,
-    account: peer.account,
-    accountAmount: amountOf(peer.asset, prepare.amount),
     notAfter: notAfter(prepare),
     ...(limit !== undefined && { most: limit + (await readSettled(server.clock, peer)) }),
   }
 }
 
 /** What a transfer comes to whose packet is refused for good. */
-type NotTaken = Exclude<TransferOutcome, 'received' | 'rate_limited'>
+type NotTaken = Exclude<TransferOutcome, 'received' | 'taken_otherwise' | 'rate_limited'>
 
 function rejectTransfer(arrival: Arrival, outcome: NotTaken): Promise<IlpReject> {
   const { server, peer, packet, payment } = arrival

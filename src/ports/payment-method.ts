@@ -134,12 +134,17 @@ export interface RailTransfer {
   readonly isRefused?: boolean
 }
 
+/** What makes a transfer the same whenever it is reported: all but its worth, which may have another price by then. */
+export type TransferTerms = Pick<RailTransfer, 'id' | 'incomingPayment' | 'account' | 'accountAmount'>
+
 /**
  * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever
- * happens. Otherwise nothing was taken. Every outcome but `received` and `rate_limited` is final for this transfer and, if
- * anything could change it, recorded until its `notAfter` has passed on any clock that is less than a day wrong.
- * `rate_limited`: too many transfers for its incoming payment were refused recently, or too many wait to be taken; nothing is
- * recorded, so it may still be taken, and must not be reported as final. `not_now`: another transfer may be taken once the wallet has fixed something.
+ * happens. Otherwise nothing was taken now. `taken_otherwise`: something was before, by this id, but on other terms: the rail
+ * may claim no more, and must not report that what has this id was refused. `rate_limited`: too many transfers for its
+ * incoming payment were refused recently, or too many wait to be taken; nothing is recorded, so it may still be taken, and must
+ * not be reported as final. Every other outcome is final for this transfer and, if anything could change it, recorded until
+ * its `notAfter` has passed on any clock that is less than a day wrong. `not_now`: another transfer may be taken once the
+ * wallet has fixed something.
  */
 export type TransferOutcome =
   | 'received'
@@ -148,6 +153,7 @@ export type TransferOutcome =
   | 'not_now'
   | 'over_remainder'
   | 'over_limit'
+  | 'taken_otherwise'
   | 'rate_limited'
 
 /** What an account of a rail has moved so far, in its asset. What is in flight counts as sent. */
@@ -172,6 +178,8 @@ export interface RailServer {
    * exchange them.
    */
   exchange(amount: Amount, to: Asset, walletAddress: string): Promise<Amount | undefined>
+  /** What arrived by a transfer that was taken before, in the asset of the incoming payment; `undefined` if it was not. */
+  findReceived(terms: TransferTerms): Promise<Amount | undefined>
   /** Makes a transfer durable, once per id. */
   receive(transfer: RailTransfer): Promise<TransferOutcome>
   /** What an account of this rail has moved so far. */

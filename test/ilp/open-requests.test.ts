@@ -50,7 +50,8 @@ async function crowd() {
     throw new Error('a sender does not receive')
   }
   const server: RailServer = {
-    ...{ clock, cryptography, findPayable: nobody, exchange: nobody, receive: nobody, balance: nobody },
+    ...{ clock, cryptography, findPayable: nobody, exchange: nobody },
+    ...{ findReceived: nobody, receive: nobody, balance: nobody },
     emit: () => undefined,
   }
   const sender = createSender(settings, createPeers(settings.peers), () => server)

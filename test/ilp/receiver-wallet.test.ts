@@ -3,13 +3,17 @@ import type { OpenPaymentsOptions } from 'open-payments-server'
 import { ilp } from 'open-payments-server/ilp'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
-import { decodeIlpPacket, type IlpReply } from '../../adapters/ilp/packet.ts'
+import { decodeIlpPacket, encodeIlpPacket, type IlpReply } from '../../adapters/ilp/packet.ts'
+import { deriveStreamKeys } from '../../adapters/ilp/stream-keys.ts'
+import { decodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
+import { fromBase64url } from '../../src/protocol/identifiers.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import {
   AUTH,
   BASE,
   BOB,
   CAROL,
+  cryptography,
   directedClient,
   incomingPayment,
   type TestWallet,
@@ -35,6 +39,14 @@ async function payableWallet(overrides: Partial<OpenPaymentsOptions> = {}, peer:
 const replyIn = (bytes: Uint8Array): IlpReply | undefined => {
   const packet = decodeIlpPacket(bytes)
   return packet?.type === 'prepare' ? undefined : packet
+}
+
+/** What the receiver says to the sender alone: how much arrived. */
+async function arrivedBy({ sharedSecret }: Details, bytes: Uint8Array): Promise<bigint | undefined> {
+  const keys = await deriveStreamKeys(cryptography, fromBase64url(sharedSecret) ?? new Uint8Array())
+  const reply = replyIn(bytes)
+  const plain = reply?.type === 'fulfill' ? await keys.decrypt(reply.data) : undefined
+  return plain && decodeStreamPacket(plain)?.amount
 }
 
 async function readPayment(wallet: TestWallet, id: string, token: string) {
@@ -170,6 +182,56 @@ describe('an incoming payment at a wallet with the rail', () => {
     expect(replyIn(await bring(packet, EUR_TOKEN))).toMatchObject({ type: 'fulfill' })
     expect(await readPayment(wallet, payment.id, token)).toMatchObject({ receivedAmount: usd('108') })
     expect(await rail.balance('test.peer', { assetCode: 'EUR', assetScale: 2 })).toMatchObject({ received: 100n })
+  })
+
+  it('INC-5 says again what arrived, whatever the price is by then, or if there is none', async () => {
+    let price = async () => ({ rate: '1.08' })
+    const { wallet, bring } = await payableWallet({ pricing: { price: () => price() } })
+    const details = detailsOf((await incomingPayment(wallet)).payment)
+    const packet = await packetFor(details, 100n, wallet.clock.now())
+    const other = await packetFor(details, 1n, wallet.clock.now(), 2n)
+    expect(await arrivedBy(details, await bring(packet, EUR_TOKEN))).toBe(108n)
+    price = async () => ({ rate: '1.2' })
+    expect(await arrivedBy(details, await bring(packet, EUR_TOKEN))).toBe(108n)
+    price = () => Promise.reject(new Error('no market'))
+    expect(await arrivedBy(details, await bring(packet, EUR_TOKEN))).toBe(108n)
+    await expect(bring(other, EUR_TOKEN)).rejects.toThrow('500')
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 108n })
+  })
+
+  it('T-49 is fulfilled again where a clock is so far behind that it would expire too far ahead', async () => {
+    const storage = memoryStorage()
+    const [before, after] = [await payableWallet({ storage }), await payableWallet({ storage })]
+    const details = detailsOf((await incomingPayment(before.wallet)).payment)
+    before.wallet.clock.advance(2 * 3_600_000)
+    const packet = await packetFor(details, 60n, before.wallet.clock.now())
+    const fresh = await packetFor(details, 60n, before.wallet.clock.now(), 2n)
+    expect(replyIn(await before.bring(packet))).toMatchObject({ type: 'fulfill' })
+    await before.wallet.openPayments.drain()
+    expect(replyIn(await after.bring(packet))).toMatchObject({ type: 'fulfill' })
+    expect(replyIn(await after.bring(fresh))).toMatchObject({ type: 'reject', code: 'F00' })
+  })
+
+  it('T-49 is not refused in its own words where it was taken, and comes again as another transfer', async () => {
+    const storage = memoryStorage()
+    const before = await payableWallet({ storage })
+    const details = detailsOf((await incomingPayment(before.wallet, { incomingAmount: usd('60') })).payment)
+    const packet = await packetFor(details, 60n, before.wallet.clock.now())
+    expect(replyIn(await before.bring(packet))).toMatchObject({ type: 'fulfill' })
+    await before.wallet.openPayments.drain()
+    // The peer has another address by now, and so another account; or somebody on the way brings another amount.
+    const after = await payableWallet({ storage }, { address: 'test.renamed' })
+    const prepare = decodeIlpPacket(packet)
+    if (prepare?.type !== 'prepare') throw new Error('it is a prepare')
+    for (const [wallet, bytes] of [
+      [after, packet],
+      [before, encodeIlpPacket({ ...prepare, amount: 61n })],
+      [before, encodeIlpPacket({ ...prepare, amount: 59n })],
+    ] as const)
+      expect(replyIn(await wallet.bring(bytes))).toMatchObject({ code: 'T00', data: new Uint8Array() })
+    expect(replyIn(await before.bring(packet))).toMatchObject({ type: 'fulfill' })
+    expect(await before.wallet.ledger.balance('bob')).toMatchObject({ total: 60n })
   })
 
   it('answers at its path beside all other routes', async () => {

@@ -8,6 +8,7 @@ import {
   type RailTransfer,
   type ServiceEvent,
   type TransferOutcome,
+  type TransferTerms,
   webCryptography,
 } from 'open-payments-server'
 import { ilp } from 'open-payments-server/ilp'
@@ -109,6 +110,8 @@ export function peerRequest(
 export function receiverWorld(options: Partial<IlpOptions> = {}, peer: Partial<IlpPeer> = {}): ReceiverWorld {
   const clock = fakeClock()
   const known = new Map<string, TransferOutcome>()
+  const arrived = new Map<string, Amount>()
+  const termsIn = ({ id, account, accountAmount }: TransferTerms): string => `${id} ${account} ${accountAmount.value}`
   const rail = ilp({ address: 'test.wallet', peers: [{ ...PEER, ...peer }, EUR_PEER], ...options })
   const world: ReceiverWorld = {
     rail,
@@ -155,9 +158,12 @@ export function receiverWorld(options: Partial<IlpOptions> = {}, peer: Partial<I
     emit: (event) => world.events.push(event),
     findPayable: async (address) => [...world.payments.values()].find((payment) => payment.address === address),
     exchange: (amount, to, walletAddress) => world.exchange(amount, to, walletAddress),
-    receive: (transfer) => {
+    findReceived: async (terms) => arrived.get(termsIn(terms)),
+    receive: async (transfer) => {
       world.transfers.push(transfer)
-      return world.take(transfer)
+      const outcome = await world.take(transfer)
+      if (outcome === 'received' && !arrived.has(termsIn(transfer))) arrived.set(termsIn(transfer), transfer.amount)
+      return outcome
     },
     balance: async () => ({ sent: 3n, received: 10n }),
   })

@@ -301,6 +301,16 @@ describe('a packet that is refused', () => {
     expect(await world.pay()).toMatchObject(refusedWith('R00'))
   })
 
+  it('T-49 says T00, and not in its own words, where it was taken as another transfer before', async () => {
+    const world = receiverWorld()
+    world.take = async () => 'taken_otherwise'
+    for (const offer of [{}, { amount: 99n }, { expiresIn: 0 }]) {
+      const answer = await world.pay(offer)
+      expect(answer).toMatchObject(refusedWith('T00'))
+      expect(answer.said).toBeUndefined()
+    }
+  })
+
   it('stays refused, whatever its reason was', async () => {
     const world = receiverWorld()
     const prepare = await world.prepare({ expiresIn: 999 })
@@ -408,15 +418,26 @@ describe('a packet in another asset', () => {
     expect(reply?.type === 'reject' && readAmountTooLarge(reply)).toEqual({ receivedAmount: 100n, maximumAmount: 50n })
   })
 
-  it('INC-5 is fulfilled again at another price, with no less than its sender insisted on', async () => {
-    const rate = { numerator: 108n, denominator: 100n }
-    const world = exchangingWorld(rate)
+  it('INC-5 is fulfilled again with what arrived, and no price is asked for', async () => {
+    const world = exchangingWorld({ numerator: 108n, denominator: 100n })
     const prepare = await world.prepare({ amount: 100n, least: 105n })
     expect(await world.send(prepare, EUR_TOKEN)).toMatchObject({ said: { amount: 108n } })
-    rate.numerator = 50n
-    expect(await world.send(prepare, EUR_TOKEN)).toMatchObject({ reply: { type: 'fulfill' }, said: { amount: 105n } })
-    rate.numerator = 10n ** 9n
-    expect(await world.send(prepare, EUR_TOKEN)).toMatchObject({ reply: { type: 'fulfill' }, said: { amount: 105n } })
+    world.exchange = () => Promise.reject(new Error('no market'))
+    expect(await world.send(prepare, EUR_TOKEN)).toMatchObject({ reply: { type: 'fulfill' }, said: { amount: 108n } })
+    world.clock.advance(-2 * 3_600_000)
+    expect(await world.send(prepare, EUR_TOKEN)).toMatchObject({ reply: { type: 'fulfill' }, said: { amount: 108n } })
+    expect(world.transfers).toHaveLength(1)
+  })
+
+  it('INC-5 is fulfilled where another process takes it at another price, with no less than its sender insisted on', async () => {
+    const world = exchangingWorld({ numerator: 108n, denominator: 100n })
+    const prepare = await world.prepare({ amount: 100n, least: 105n })
+    expect(await world.send(prepare, EUR_TOKEN)).toMatchObject({ said: { amount: 108n } })
+    for (const numerator of [50n, 10n ** 9n]) {
+      const other = exchangingWorld({ numerator, denominator: 100n })
+      other.take = world.take
+      expect(await other.send(prepare, EUR_TOKEN)).toMatchObject({ reply: { type: 'fulfill' }, said: { amount: 105n } })
+    }
   })
 
   it('INC-5 is fulfilled again where the account takes no longer as much at once', async () => {

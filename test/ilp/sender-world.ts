@@ -166,7 +166,10 @@ export function senderWorld(terms: SenderTerms): SenderWorld {
 const unasked = (): never => {
   throw new Error('a sender does not receive')
 }
-const nobody = { findPayable: unasked, exchange: unasked, receive: unasked, balance: unasked }
+const nobody = {
+  ...{ findPayable: unasked, exchange: unasked, findReceived: unasked },
+  ...{ receive: unasked, balance: unasked },
+}
 
 /** What is written down is never less than before, and never more than the payment. */
 function expectSound({ sendAmount, details }: Delivery, last: DeliveryProgress, next: DeliveryProgress): void {

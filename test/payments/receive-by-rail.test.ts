@@ -74,25 +74,26 @@ describe('a transfer', () => {
     ['of more', { amount: usdAmount(6n), accountAmount: usdAmount(6n) }],
     ['of less', { amount: usdAmount(4n), accountAmount: usdAmount(4n), least: 4n }],
     ['that is late, and of more', { accountAmount: usdAmount(6n), isRefused: true }],
-  ])('INC-5 that is known is refused %s, without an effect', async (_what, members) => {
+  ])('INC-5 T-49 that was taken is not taken again %s, nor called refused', async (_what, members) => {
     const world = await railWorld()
     const id = await world.incoming()
     await world.receive(world.rail, transferOf(1, id, 5n))
     await world.wallet.openPayments.drain()
     const before = await everything(world)
-    expect(await world.rail.receive(transferOf(1, id, 5n, members))).toBe('refused')
+    expect(await world.rail.receive(transferOf(1, id, 5n, members))).toBe('taken_otherwise')
+    expect(await world.rail.findReceived(transferOf(1, id, 5n, members))).toBeUndefined()
     expect(await everything(world)).toEqual(before)
     await checkReceived(world)
   })
 
-  it('INC-5 that is known is refused for another payment, without an effect', async () => {
+  it('INC-5 T-49 that was taken is not taken again for another payment, nor called refused', async () => {
     const world = await railWorld()
     await world.receive(world.rail, transferOf(1, await world.incoming(), 5n))
     const other = await world.incoming()
     await world.wallet.openPayments.drain()
     const before = await everything(world)
     for (const isRefused of [false, true])
-      expect(await world.rail.receive(transferOf(1, other, 5n, { isRefused }))).toBe('refused')
+      expect(await world.rail.receive(transferOf(1, other, 5n, { isRefused }))).toBe('taken_otherwise')
     expect(await everything(world)).toEqual(before)
     await checkReceived(world)
   })
@@ -104,9 +105,24 @@ describe('a transfer', () => {
     const transfer = transferOf(1, id, 5n, { account: 'test.peer/EUR/4', accountAmount })
     expect(await world.rail.receive(transfer)).toBe('received')
     expect(await world.rail.receive({ ...transfer, amount: usdAmount(9n), least: 0n })).toBe('received')
+    expect(await world.rail.findReceived(transfer)).toEqual(usdAmount(5n))
     await world.wallet.openPayments.drain()
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 5n })
     expect(await world.rail.balance('test.peer/EUR/4')).toEqual({ sent: 0n, received: 400n })
+  })
+
+  it('INC-8 is said to have brought all that came, with what was above the remainder', async () => {
+    const world = await railWorld({ settings: { policies: { excessReceipt: 'cap' } } })
+    const transfer = transferOf(1, await world.incoming({ incomingAmount: usd('3') }), 5n, { least: 2n })
+    expect(await world.rail.findReceived(transfer)).toBeUndefined()
+    expect(await world.receive(world.rail, transfer)).toBe('received')
+    expect(await world.rail.findReceived(transfer)).toEqual(usdAmount(5n))
+    await world.wallet.openPayments.drain()
+    expect(await world.rail.findReceived(transfer)).toEqual(usdAmount(5n))
+    const refused = transferOf(2, transfer.incomingPayment, 5n)
+    expect(await world.receive(world.rail, refused)).toBe('not_payable')
+    expect(await world.rail.findReceived(refused)).toBeUndefined()
+    await checkReceived(world)
   })
 
   it('INC-5 that comes late is refused for good', async () => {

@@ -6,7 +6,7 @@ import { priceFixedSend } from '../../protocol/price.ts'
 import { readRecord } from '../../records/read-record.ts'
 import { askPrice } from '../price-payment.ts'
 import { readRailBalance } from './rail-account.ts'
-import { findPayee, receiveByRail } from './receive-by-rail.ts'
+import { findPayee, findReceived, receiveByRail } from './receive-by-rail.ts'
 import { openAddress } from './seal-address.ts'
 
 /** What a payment method is given by this server; `keep` is given the work that goes on after a call. */
@@ -21,6 +21,7 @@ export function createRailServer(
     emit: (event) => context.emit(event),
     findPayable: (address) => findPayable(context, address),
     exchange: (amount, to, walletAddress) => exchangeReceived(context, amount, to, walletAddress),
+    findReceived: (terms) => findReceived(context, method, terms),
     receive: (transfer) => receiveByRail(context, method, transfer, keep),
     balance: (account) => readRailBalance(context, method, account),
   }

@@ -1,14 +1,21 @@
 import type { Context } from '../../ports/context.ts'
-import type { RailTransfer, TransferOutcome } from '../../ports/payment-method.ts'
+import type { RailTransfer, TransferOutcome, TransferTerms } from '../../ports/payment-method.ts'
 import type { Change, StoredRecord } from '../../ports/storage.ts'
 import type { WalletAddress } from '../../ports/wallet-addresses.ts'
-import { amountOf, isAssetCode, isAssetScale, isSameAsset, MAX_AMOUNT_VALUE } from '../../protocol/amount.ts'
+import {
+  type Amount,
+  amountOf,
+  isAssetCode,
+  isAssetScale,
+  isSameAsset,
+  MAX_AMOUNT_VALUE,
+} from '../../protocol/amount.ts'
 import { isIdentifier } from '../../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, type IncomingPayment, isActive, reserve } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
-import { recordsOfKind } from '../../records/read-record.ts'
+import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { tellOtherAccount } from '../../records/tell-other-account.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
@@ -223,13 +230,31 @@ async function takeTransfer(
 }
 
 /**
- * Two transfers are the same if the same amount came through the same rail account. What that is worth to the payee may be
- * different by now, but stays what it was when it was taken.
+ * What arrived by a transfer that was taken before, with what was above the remainder; `undefined` if it was not taken, or
+ * on other terms.
+ * @spec INC-5
  */
-function answerAgain(method: string, transfer: RailTransfer, receipt: Receipt): TransferOutcome {
+export async function findReceived(
+  context: Context,
+  method: string,
+  terms: TransferTerms,
+): Promise<Amount | undefined> {
+  const receipt = (await readRecord(context.storage, 'receipt', terms.id))?.value
+  if (receipt === undefined || answerAgain(method, terms, receipt) !== 'received') return undefined
+  return amountOf(receipt.amount, receipt.amount.value + (receipt.excess ?? 0n))
+}
+
+/**
+ * Two transfers are the same if the same amount came through the same rail account. What that is worth to the payee may be
+ * different by now, but stays what it was when it was taken. A copy on other terms is not called refused: what it is a copy
+ * of was taken, and whoever sent that must not send its value again.
+ */
+function answerAgain(method: string, terms: TransferTerms, receipt: Receipt): TransferOutcome {
+  // That of a refusal has no amount, nor has one that came by no rail.
+  if (receipt.railAmount === undefined) return 'refused'
   const isSame =
-    receipt.incomingPaymentId === transfer.incomingPayment &&
-    receipt.railAccountId === railAccountId(method, transfer.account) &&
-    receipt.railAmount === transfer.accountAmount.value
-  return isSame ? 'received' : 'refused'
+    receipt.incomingPaymentId === terms.incomingPayment &&
+    receipt.railAccountId === railAccountId(method, terms.account) &&
+    receipt.railAmount === terms.accountAmount.value
+  return isSame ? 'received' : 'taken_otherwise'
 }
