@@ -53,8 +53,8 @@ function figureAt({ results }: RunResult, operation: string, place: keyof typeof
 /** The cells of an operation's row after its name; `before` stand there now. */
 type Cells = (operation: string, before: readonly string[]) => readonly string[]
 
-/** The tables of a page, each by the beginning of its head. */
-function tablesOf(run: RunResult): Readonly<Record<string, Cells>> {
+/** The tables of a page, each by the beginning of its head; `longer`: of a run with longer passes. */
+function tablesOf(run: RunResult, longer: RunResult): Readonly<Record<string, Cells>> {
   const at = (operation: string, place: keyof typeof PLACES): Figure => figureAt(run, operation, place)
   return {
     '| Operation | CPU, µs |': (operation) => {
@@ -68,6 +68,11 @@ function tablesOf(run: RunResult): Readonly<Record<string, Cells>> {
     '| Operation | SQLite | least and most': (operation, [, range = '', , target = '']) => {
       const [sqlite, postgres] = [at(operation, 'sqlite'), at(operation, 'postgres')]
       return [withPasses(sqlite), widened(range, sqlite), withPasses(postgres), target]
+    },
+    '| Operation, longer passes |': (operation, before) => {
+      const figure = figureAt(longer, operation, 'sqlite')
+      const cpu = [figure.ours, figure.floor].map(({ cpuMicroseconds }) => cpuMicroseconds.toFixed(0))
+      return [...cpu, withPasses(figure), before.at(-1) ?? '']
     },
     '| Operation | 8 at a time |': (operation) => {
       const places = ['eight', 'one', 'memory', 'express', 'fetch', 'older', 'bun', 'deno'] as const
@@ -101,9 +106,9 @@ function widened(range: string, { ratio: [, middle] }: Figure): string {
 
 const OPERATION_OF = new Map(Object.entries(NAMES).map(([operation, name]) => [name, operation]))
 
-/** Puts the figures of a run into the tables of a page: into the rows that are there. */
-export function renderPage(page: string, run: RunResult): string {
-  const tables = Object.entries(tablesOf(run))
+/** Puts the figures of a run, and of one with longer passes, into the tables of a page: into the rows that are there. */
+export function renderPage(page: string, run: RunResult, longer: RunResult): string {
+  const tables = Object.entries(tablesOf(run, longer))
   let cellsOf: Cells | undefined
   const lines = page.split('\n').map((line) => {
     if (!line.startsWith('|')) cellsOf = undefined
@@ -120,7 +125,10 @@ export function renderPage(page: string, run: RunResult): string {
 }
 
 /** What the page says of a run in its sentences, word by word, where a line may end at any space. */
-export function sentencesOf(run: RunResult): readonly string[] {
+export function sentencesOf(run: RunResult, longer: RunResult): readonly string[] {
+  const [longerBefore, longerAfter] = [longer.before, longer.after].map((conditions) =>
+    conditions.verificationMicroseconds.toFixed(0),
+  )
   const { verificationMicroseconds } = run.before
   const slower = REFERENCE_VERIFICATION_MICROSECONDS / verificationMicroseconds
   const starts = run.results.map(({ firstAnswer }) => firstAnswer).filter((start) => start !== undefined)
@@ -129,6 +137,7 @@ export function sentencesOf(run: RunResult): readonly string[] {
   )
   const signed = run.express.filter(({ operation }) => !PUBLIC.includes(operation))
   return [
+    `a verification took ${longerBefore} µs before and ${longerAfter} after`,
     `one Ed25519 verification takes ${verificationMicroseconds.toFixed(0)} µs`,
     `${first[0]} ms until it listens, ${first[1]} with a first read, ${first[2]} with a first grant`,
     `in another start of the same run ${second[0]}, ${second[1]} and ${second[2]}`,
