@@ -26,9 +26,9 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   'a packet is fulfilled before its money is durable': [
     {
       file: 'adapters/ilp/receive-packet.ts',
-      from: 'const rejection = await takeMoney(arrival, refusal)',
-      to: `const rejection = refusal
-  if (refusal === undefined) setTimeout(() => takeMoney(arrival, refusal).catch(() => undefined), 50)`,
+      from: 'return (await takeMoney(arrival, refusal)) ?? fulfill(arrival)',
+      to: `if (refusal === undefined) setTimeout(() => takeMoney(arrival, refusal).catch(() => undefined), 50)
+  return refusal ?? fulfill(arrival)`,
     },
   ],
   'credits that were interrupted are forgotten': [
