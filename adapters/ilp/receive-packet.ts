@@ -77,7 +77,10 @@ export async function receivePacket(
   // A packet that nobody can fulfill asks what would arrive.
   if (isTest) return (await refusalOf(arrival)) ?? rejectSealed(arrival, 'F99', 'nobody can fulfill this')
   const refusal = isLate(arrival) ? await rejectSealed(arrival, 'R00', 'too late') : await refusalOf(arrival)
-  return (await takeMoney(arrival, refusal)) ?? fulfill(arrival)
+  const rejection = await takeMoney(arrival, refusal)
+  if (rejection !== undefined) return rejection
+  // A copy that came at the same time may have been taken, at another price.
+  return fulfill(isExchanged ? { ...offer, arrived: await findReceived(offer) } : arrival)
 }
 
 async function findReceived(offer: Offer): Promise<Amount | undefined> {
@@ -206,14 +209,12 @@ function sealReply(
   frames: readonly StreamFrame[] = [],
 ): Promise<Uint8Array> {
   const { assetCode, assetScale } = payment.asset
-  const value = arrived?.value ?? 0n
   // Who names its address wants to know the asset that it pays in.
   const isAsked = packet.frames.some((frame) => frame.type === 'connection-new-address')
   const plain = encodeStreamPacket({
     ilpPacketType,
     sequence: packet.sequence,
-    // What was taken at another price was no less than its sender insisted on.
-    amount: ilpPacketType === 13 && value < packet.amount ? packet.amount : value,
+    amount: arrived?.value ?? 0n,
     frames: isAsked ? [{ type: 'connection-asset-details', assetCode, assetScale }, ...frames] : frames,
   })
   // Nobody has to make this answer again as it is, so chance sets it apart.

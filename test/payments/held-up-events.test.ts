@@ -34,6 +34,20 @@ async function statesOf(world: World, kind: 'outgoing-payment' | 'incoming-payme
   return new Set((await world.storage.all(kind)).map(({ value }) => value.state))
 }
 
+/** A world in which one event was never acknowledged, and its process is long gone. */
+async function untoldWorld(): Promise<World> {
+  const world = await moneyWorld()
+  const { receiving } = await grantTokens(world)
+  const crashing = world.start({ onEvent: () => new Promise(() => undefined) })
+  const json = { walletAddress: BOB, incomingAmount: usd('1') }
+  const order = await signedBy(world, 'POST', `${BASE}/incoming-payments`, receiving, json)
+  expect((await crashing.openPayments.handle(order)).status).toBe(201)
+  world.wallet.clock.advance(10_000)
+  await turns(30)
+  world.wallet.clock.advance(LEASE)
+  return world
+}
+
 describe('a host that takes its time over events', () => {
   it('holds up no money that recover() moves on, and hears of all of it in order', async () => {
     const world = await moneyWorld()
@@ -70,15 +84,7 @@ describe('a host that takes its time over events', () => {
 
   it('is not asked once more by each call of recover() for what it has not acknowledged yet', async () => {
     const { heard, onEvent, letGo } = slowHost()
-    const world = await moneyWorld()
-    const { receiving } = await grantTokens(world)
-    const crashing = world.start({ onEvent: () => new Promise(() => undefined) })
-    const json = { walletAddress: BOB, incomingAmount: usd('1') }
-    const order = await signedBy(world, 'POST', `${BASE}/incoming-payments`, receiving, json)
-    expect((await crashing.openPayments.handle(order)).status).toBe(201)
-    world.wallet.clock.advance(10_000)
-    await turns(30)
-    world.wallet.clock.advance(LEASE)
+    const world = await untoldWorld()
     const { openPayments } = world.start({ onEvent })
     const calls = [openPayments.recover(), openPayments.recover()]
     await turns(30)
@@ -93,15 +99,7 @@ describe('a host that takes its time over events', () => {
 
   it('is waited for by a call of recover() for a second, which then counts nothing', async () => {
     const { onEvent, letGo } = slowHost()
-    const world = await moneyWorld()
-    const { receiving } = await grantTokens(world)
-    const crashing = world.start({ onEvent: () => new Promise(() => undefined) })
-    const json = { walletAddress: BOB, incomingAmount: usd('1') }
-    const order = await signedBy(world, 'POST', `${BASE}/incoming-payments`, receiving, json)
-    expect((await crashing.openPayments.handle(order)).status).toBe(201)
-    world.wallet.clock.advance(10_000)
-    await turns(30)
-    world.wallet.clock.advance(LEASE)
+    const world = await untoldWorld()
     const { openPayments } = world.start({ onEvent })
     const recovered = openPayments.recover()
     expect(await comesTo(recovered)).toBe('nothing')
