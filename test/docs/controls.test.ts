@@ -1,4 +1,4 @@
-import type { AuditedPayment, Storage } from 'open-payments-server'
+import type { AuditedPayment, Hold, Storage } from 'open-payments-server'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { openSqlite, type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
@@ -133,6 +133,44 @@ function rowsWithMetadata(handle: SqliteHandle): readonly string[] {
     return rows.filter((row) => Object.values(row).join().includes('dentist')).map(() => name)
   })
 }
+
+it('a review of the page on controls lets one order through that was ordered anew', async () => {
+  const books = testLedger()
+  const [asked, allowed]: [Hold[], { account: string; payee: string; ceiling: bigint; end: number }[]] = [[], []]
+  const wallet = await testWallet({
+    ledger: {
+      ...books,
+      hold: async (hold) => {
+        const payee = hold.counterparty.kind === 'local' ? hold.counterparty.account : ''
+        const found = allowed.findIndex(
+          (one) =>
+            one.account === hold.account &&
+            one.payee === payee &&
+            hold.amount.value <= one.ceiling &&
+            wallet.clock.now() <= one.end,
+        )
+        if (found >= 0) allowed.splice(found, 1)
+        else asked.push(hold)
+        return found >= 0 ? books.hold(hold) : { ok: false, reason: 'not_allowed' }
+      },
+    },
+  })
+  const token = await spendingToken(wallet)
+  const order = async (debit: string): Promise<number> => {
+    const { payment } = await incomingPayment(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd(debit) }
+    return (await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status
+  }
+  expect(await order('700')).toBe(403)
+  for (const { account, amount, counterparty } of asked.splice(0)) {
+    if (counterparty.kind !== 'local') throw new Error('a payee on another server')
+    const end = wallet.clock.now() + 3_600_000
+    allowed.push({ account, payee: counterparty.account, ceiling: amount.value + 10n, end })
+  }
+  expect([await order('705'), await order('705')]).toEqual([201, 403])
+  await wallet.openPayments.drain()
+  expect(await books.balance('bob')).toMatchObject({ total: 705n })
+})
 
 it('the page on controls reads the order of a hold, whose client the ledger is not told', async () => {
   const handle = await openSqlite(':memory:')
