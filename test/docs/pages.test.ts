@@ -91,6 +91,7 @@ it.each([
   ['reconciliation.md', 'examples/read-books.ts'],
   ['reconciliation.md', 'examples/read-sqlite-books.ts'],
   ['reconciliation.md', 'examples/nightly.ts'],
+  ['reconciliation.md', 'examples/reconcile-day.ts'],
   ['reconciliation.md', 'examples/read-received.ts'],
   ['reconciliation.md', 'examples/tell-ledger.ts'],
   ['production.md', 'docs/end-on-signal.ts'],
