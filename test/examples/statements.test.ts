@@ -45,7 +45,6 @@ it('the page on reconciliation writes statements, and finds who has paid since a
   expect(await statementOf('alice')).toEqual([])
 
   const since = (at: number) => run(schema, payers.replace('1793491200000', String(at)))
-  const { createdAt } = body
-  expect(await since(Date.parse(createdAt))).toEqual([{ wallet_address: ALICE }])
-  expect(await since(Date.parse(createdAt) + 1)).toEqual([])
+  expect(await since(wallet.clock.now())).toEqual([{ wallet_address: ALICE }])
+  expect(await since(wallet.clock.now() + 1)).toEqual([])
 })
