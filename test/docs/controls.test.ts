@@ -4,6 +4,7 @@ import { openSqlite, type SqliteHandle, sqliteStorage } from 'open-payments-serv
 import { expect, it } from 'vitest'
 import { recordsOfKind } from '../../src/records/read-record.ts'
 import { readText } from '../architecture/source-tree.ts'
+import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import {
   grantTokens,
   moneyWorld,
@@ -27,6 +28,7 @@ import {
   usd,
 } from '../support/test-wallet.ts'
 import { codeBlocksOf } from './markdown.ts'
+import { letArrive, openElsewhere, openLedger, openWallet, order, paymentsOf, recoverAll } from './restored-wallet.ts'
 
 const { newSchema, openPool, run } = useDatabases()
 
@@ -77,6 +79,40 @@ it.each(Object.entries(STOPS))('the page on controls is right about a stop of %s
   expect([wordsOf(answer), state]).toEqual([got.replaceAll('`', ''), end])
   // What was answered 201 all the same is not paid.
   expect(payments.filter((one) => one.state === 'completed')).toHaveLength(end === 'completed' ? 1 : 0)
+})
+
+it('the page on controls is right about a stop of what leaves for a peer', async () => {
+  const elsewhere = await openElsewhere()
+  const { ledger } = await openLedger()
+  let isStopped = false
+  const settled = (): bigint => {
+    if (isStopped) throw new Error('this peer is stopped')
+    return 0n
+  }
+  const { wallet, balance, bring } = await openWallet(await openSqlite(':memory:'), ledger, { elsewhere, settled })
+  const { payment } = await incomingPayment(wallet)
+  const token = await spendingToken(wallet)
+  const letAll = letArrive(elsewhere, 200n)
+  const underWay = await order(wallet, token, elsewhere.url)
+  letAll()
+  isStopped = true
+  const ordered = await order(wallet, token, elsewhere.url)
+  const reasons = wallet.events.flatMap((event) => (event.type === 'payment_stalled' ? [event.reason] : []))
+  expect(reasons.at(-1)).toBe('settled_unknown')
+  await expect(bring(await packetFor(detailsOf(payment), 10n, wallet.clock.now()))).rejects.toThrow('500')
+  await recoverAll(wallet)
+
+  const paid = (await paymentsOf(wallet.openPayments)).map(({ id, state, sentAmount }) => [id, state, sentAmount.value])
+  expect(paid).toEqual(
+    expect.arrayContaining([
+      [underWay, 'failed', '200'],
+      [ordered, 'failed', '0'],
+    ]),
+  )
+  expect(elsewhere.receiver.total()).toBe(200n)
+  expect(await ledger.balance('alice')).toMatchObject({ total: 99_800n, held: 0n })
+  isStopped = false
+  expect(await balance()).toMatchObject({ sent: 200n, received: 0n })
 })
 
 /** What the page overwrites, as it says to write it on SQLite. */
