@@ -98,6 +98,7 @@ it.each([
   ['production.md', 'docs/logged-ledger.ts'],
   ['operations.md', 'docs/refusing-key-resolver.ts'],
   ['consent.md', 'docs/express-sessions.ts'],
+  ['consent.md', 'docs/told-consent.ts'],
   ['sandbox.md', 'docs/approve.ts'],
 ])('docs/%s has %s word by word, which the tests run', (page, file) => {
   expect(codeBlocksOf(`docs/${page}`).map(({ code }) => code)).toContain(readText(`test/${file}`))
