@@ -11,6 +11,9 @@ export interface Closed {
 /** What there is before the first night, which looks at everything. */
 export const NOTHING_CLOSED: Closed = { at: 0, payments: {}, receipts: [] }
 
+/** By how much the clocks of the ledger and of the processes may differ. */
+const CLOCKS_MILLISECONDS = 60_000
+
 /** Compares what came after the day that was closed last, and what that left open; closes the day that ended at `until`. */
 export async function reconcileDay(
   openPayments: Pick<OpenPayments, 'audit'>,
@@ -21,7 +24,8 @@ export async function reconcileDay(
   until: number,
   now: number,
 ): Promise<{ readonly differences: readonly string[]; readonly closed: Closed }> {
-  const ids: string[] = []
+  const ids: string[] = [] // of what may have lines that are older than those which are read
+  const mayBeEarlier = (createdAt: number) => createdAt < closed.at + 2 * CLOCKS_MILLISECONDS
   const open: Record<string, string[]> = {}
   async function* payments() {
     for (const payer of new Set([...payers, ...Object.keys(closed.payments)])) {
@@ -34,7 +38,7 @@ export async function reconcileDay(
         }
         const isOver = (state === 'completed' || state === 'failed') && (states.at(-1)?.at ?? until) < until
         if (createdAt < until && !isOver) open[payer] = [...(open[payer] ?? []), id]
-        ids.push(holdId, creditId)
+        if (mayBeEarlier(createdAt)) ids.push(holdId, creditId)
         yield payment
       }
     }
@@ -42,7 +46,9 @@ export async function reconcileDay(
   const older = new Set(closed.receipts)
   const received = (await readReceived()).filter(({ id, createdAt }) => createdAt >= closed.at || older.has(id))
   const waiting = received.filter(({ state, createdAt }) => state === 'reserved' && createdAt < until)
-  const readDay = () => readBooks(closed.at, [...ids, ...received.map(({ id }) => id)])
+  for (const { id, createdAt } of received) if (mayBeEarlier(createdAt)) ids.push(id)
+  // What was booked before, and belongs to no payment, was found the night before, which read on until its own now.
+  const readDay = () => readBooks(closed.at + CLOCKS_MILLISECONDS, ids)
   const differences = await reconcile(payments(), received, readDay, now)
   return { differences, closed: { at: until, payments: open, receipts: waiting.map(({ id }) => id) } }
 }
