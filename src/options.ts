@@ -34,8 +34,8 @@ export interface OpenPaymentsOptions {
   /** Origin under which the wallet addresses live. Default: the origin of `resourceServer`. */
   readonly walletAddressServer?: string
   /**
-   * Secrets of at least 32 characters, without white space at their ends; the first signs, the others still verify. Generate one
-   * with `openssl rand -base64 32`.
+   * Secrets of at least 32 characters, without white space at their ends. New values are derived from the first one; the
+   * others keep earlier values valid. Generate one with `openssl rand -base64 32`.
    */
   readonly secrets: readonly string[]
   /** Where grants and payments are kept: `sqliteStorage`, `postgresStorage`, or your own. */
@@ -46,28 +46,28 @@ export interface OpenPaymentsOptions {
   readonly walletAddresses: WalletAddresses
   /** What a person sees when asked for a grant: `consentPage`, `consentRedirect`, or your own. */
   readonly consent: Consent
-  /** Default: one to one within an asset, no fee, no exchange. */
+  /** What payments cost. Default: one to one within an asset, no fee, no exchange. */
   readonly pricing?: Pricing
   /**
-   * How money comes from and goes to other servers, such as `ilp()`; one of each type. Default: none, so that only
+   * How money goes to and comes from other servers, such as `ilp()`; at most one of each type. Default: none, so that only
    * receivers on this server can be paid.
    */
   readonly paymentMethods?: readonly PaymentMethod[]
-  /** Default: fetches over https, guarded; needs a host with `node:https`. */
+  /** Finds the keys of clients. Default: fetches them over https, guarded; needs a host with `node:https`. */
   readonly keyResolver?: KeyResolver
-  /** Default: asks over https, guarded; needs a host with `node:https`. Used only with a payment method. */
+  /** Reads receivers elsewhere, for a payment method. Default: over https, guarded; needs a host with `node:https`. */
   readonly remoteReceivers?: RemoteReceivers
   /** Default: the host's WebCrypto. */
   readonly cryptography?: Cryptography
   /** Default: the system's clock. */
   readonly clock?: Clock
   /**
-   * Receives every event. Default: `reportFaults`, which prints faults and what needs a person on the error stream; your own
-   * function replaces it, unless it throws or rejects for such an event. Money events are recorded only by processes with an
-   * `onEvent` of their own: when a process without one ends a payment, nobody receives its event.
+   * Receives every event. Default: `reportFaults`, which prints faults and what needs a person on the error stream. Your own
+   * function replaces it; if it throws or rejects for such an event, that is still printed. Money events are recorded only by
+   * processes with an `onEvent` of their own: when a process without one ends a payment, nobody hears of it.
    */
   readonly onEvent?: OnEvent
-  /** Lifetimes, sizes and open choices; each has a default, which `undefined` means, too. */
+  /** Lifetimes, limits and policies. Each has a default, which `undefined` selects, too. */
   readonly settings?: {
     readonly lifetimes?: SomeOf<Lifetimes> | undefined
     readonly limits?: SomeOf<RequestLimits> | undefined

@@ -13,8 +13,8 @@ export interface ConsentInterval {
    */
   readonly phase: 'ahead' | 'current' | 'over'
   /**
-   * Start of the first window, in milliseconds since 1970. If `windows` is absent: of the current window; of the first, before
-   * it begins; of the last, once it is over. Counted back from an end it may lie before the year 1.
+   * Start of the first window, in milliseconds since 1970. If `windows` is absent: start of the current window; before the
+   * first begins, of the first; once the last is over, of the last. Counted back from an end, it may lie before the year 1.
    */
   readonly startsAt: number
   /** End of the last window, in milliseconds since 1970; absent if they never end. */
@@ -26,7 +26,7 @@ export interface ConsentAccess {
   readonly access: Access
   readonly debitAmount?: string
   readonly receiveAmount?: string
-  /** The URL of the incoming payment that alone may be paid. */
+  /** The URL of the only incoming payment that may be paid. */
   readonly receiver?: string
   readonly interval?: ConsentInterval
 }
@@ -102,11 +102,11 @@ export interface Approver extends Decider {
   /**
    * What is granted: `'all'` that was requested, or a part of it. Each entry of a part narrows one requested entry, and no
    * two narrow the same one: type and identifier stay the same; the actions are a subset (`read` is part of `read-all`); an
-   * amount is not larger; a receiver and an interval stay as they are. A limit that was not requested may be added, but
-   * not an interval to an amount requested without one, which covers the grant's whole life. A part may be empty if the
-   * client also asked for the subject. Anything else is refused with `wider_access`, so a screen that loses what was
-   * chosen approves nothing. So is everything while the directory has no account for the wallet address, or an inactive
-   * one. If it has a different account than when the client asked, the answer is `not_owner`.
+   * amount is not larger; a receiver and an interval stay as they are. A limit that was not requested may be added, but not
+   * an interval to an amount requested without one, which covers the grant's whole life. A part may be empty if the client
+   * also asked for the subject. Anything else is refused with `wider_access`, so a screen that loses what was chosen approves
+   * nothing. So is every approval while the directory has no account for the wallet address, or an inactive one. If it has a
+   * different account than when the client asked, the answer is `not_owner`.
    * @spec GRT-13
    */
   readonly access: 'all' | readonly Access[]

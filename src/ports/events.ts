@@ -89,7 +89,7 @@ export type ServiceEvent =
       readonly call?: 'account' | 'hold' | 'settle' | 'release' | 'credit'
       readonly callId?: string
     }
-  /** A signature was read by the parser for the malformed headers of two deployed clients. */
+  /** A signature was accepted in the malformed header syntax of one of two deployed clients. */
   | {
       readonly type: 'legacy_signature_syntax'
       readonly at: number
@@ -112,8 +112,9 @@ export type ServiceEvent =
       readonly reason: string
     }
   /**
-   * `recover()` picks up a payment that is due: it was interrupted, it had stalled, it found no place with its rail, or it waits
-   * for the host's decision, which is each hour. `attempts`: how often its current step has gone without an answer.
+   * `recover()` picks up a payment that is due: it was interrupted, it had stalled, there was no place for it with its rail,
+   * or it waits for the host's decision (then once an hour). `attempts`: how often its current step has gone without an
+   * answer.
    */
   | {
       readonly type: 'payment_resumed'
@@ -123,7 +124,7 @@ export type ServiceEvent =
       readonly attempts: number
     }
   /**
-   * A rail will not find out what became of money that may have left. Repeated once an hour, until the host says through
+   * A rail cannot find out what became of money that may have left. Repeated once an hour, until the host says through
    * `outgoingPayments` how it ended.
    */
   | {

@@ -19,8 +19,8 @@ export interface HttpRequest {
   bytes(limit: number): MaybePromise<Uint8Array | undefined>
   /**
    * The address that the request came from, if the host can tell: behind a proxy the socket's address is the proxy's, and a
-   * forwarded address is true only if a trusted proxy wrote it. Limits per source use it; if it is absent, limits are per
-   * client alone. @spec T-5 @spec T-37
+   * forwarded address can be trusted only if your own proxy wrote it. Limits per source use it; if it is absent, there are
+   * only limits per client. @spec T-5 @spec T-37
    */
   readonly source?: string | undefined
 }

@@ -9,11 +9,11 @@ export type KeySetResult =
   | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
   | { readonly ok: false; readonly reason: 'rate_limited'; readonly retryAfterSeconds: number }
 
-/** Who causes this server to ask: a resolver that fetches limits what strangers can make it fetch. @spec T-5 */
+/** On whose behalf this server asks. A resolver that fetches limits what strangers can make it fetch. @spec T-5 */
 export interface KeyAsker {
   /** Where the request that names this client came from, if the host tells. */
   readonly source?: string
-  /** Whether a stored grant or token is bound to this client: then it is not a stranger, whatever the resolver remembers. */
+  /** Whether a stored grant or token is bound to this client: then it counts as known, whatever the resolver remembers. */
   readonly isHolder?: boolean
 }
 

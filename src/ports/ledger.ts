@@ -26,7 +26,7 @@ export type LedgerRefusal = 'insufficient_funds' | 'account_closed' | 'not_allow
  */
 export type LedgerResult = { readonly ok: true } | { readonly ok: false; readonly reason: LedgerRefusal | 'conflict' }
 
-/** The answer of a ledger to the end of a hold, which nothing but different arguments can prevent. */
+/** The answer of a ledger to `settle` or `release`, which only a conflict can prevent. */
 export type SettlementResult = { readonly ok: true } | { readonly ok: false; readonly reason: 'conflict' }
 
 /** Reserves money of an account, at least one unit. `id`: 32 hexadecimal digits, 128 bits. */
@@ -77,8 +77,8 @@ export interface Ledger {
    */
   hold(hold: Hold): Promise<LedgerResult>
   /**
-   * Once per hold; `amount` <= held, `fee` <= `amount`; frees the rest. Never refused: neither for lack of
-   * funds, nor because the account has been closed since.
+   * Takes `amount` of a hold, once, and frees the rest; `amount` <= held, `fee` <= `amount`. Never refused: neither for lack
+   * of funds, nor because the account has been closed since.
    */
   settle(settlement: Settlement): Promise<SettlementResult>
   /** Frees a hold; `conflict` after a settlement. */

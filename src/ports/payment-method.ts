@@ -7,7 +7,9 @@ import type { HttpRequest, HttpResponse } from './http-exchange.ts'
 
 /** An incoming payment as a payment method sees it. `sharedSecret` is 256 bits, base64url, derived for this payment. */
 export interface PayableIncomingPayment {
-  /** The last segment of its URL. Not for others on the money's path: anyone who knows it may read the secret. */
+  /**
+   * The last segment of its URL. Must not be shown to others on the money's path: anyone who knows it may read the secret.
+   */
   readonly id: string
   /** What others call it: always the same 38 base64url characters, from which only this server can derive the id. */
   readonly address: string
@@ -25,8 +27,9 @@ export interface OpenIncomingPayment extends PayableIncomingPayment {
 /**
  * What a rail carries to a receiver, or why it does not. `asset` is the one in which money leaves, `account` the rail account
  * that it leaves through, which stays the same for good. At least `received` of the receiver's smallest units arrive for
- * `sent` units that leave; both are above zero. If it is measured, another quote for the same way may be lower by a thousandth:
- * the smallest amount that clients are told allows for that. `detail` tells the operator why there is no route, and holds no secret.
+ * `sent` units that leave; both are above zero. If the rate is measured, another quote for the same way may be lower by a
+ * thousandth: the smallest amount that clients are told allows for that. `detail` tells the operator why there is no route,
+ * and holds no secret.
  */
 export type RailQuote =
   | {
@@ -68,8 +71,8 @@ export interface DeliveryProgress {
   readonly received: bigint
   readonly inFlight: { readonly sent: bigint; readonly received: bigint }
   /**
-   * What the rail needs to find out later what became of that: text in a form of its own, at most 16384 characters. No
-   * secrets.
+   * What the rail needs to find out later what became of what is in flight: text in a form of its own, at most 16384
+   * characters. No secrets.
    */
   readonly notes: string
 }
@@ -96,8 +99,8 @@ export type DeliveryResult =
   | { readonly outcome: 'unknown'; readonly progress: DeliveryProgress }
 
 /**
- * Records how far a delivery has come, before more leaves. `most` is by how much the rail account may have sent more than it
- * has received, this included; beyond that nothing is recorded.
+ * Records how far a delivery has come, before more leaves. `most` is the most by which the rail account's sent amount may
+ * exceed what it has received, this delivery included; beyond that nothing is recorded.
  *
  * When it resolves, half or more of the lease is left. While the storage is unavailable it may take as long as a lease
  * (`limits.leaseSeconds`): what depends on the time, such as when a packet expires and the rate that it leaves at, is
@@ -134,17 +137,20 @@ export interface RailTransfer {
   readonly isRefused?: boolean
 }
 
-/** What makes a transfer the same whenever it is reported: all but its worth, which may have another price by then. */
+/**
+ * What makes a transfer the same whenever it is reported: everything except its value in the payee's asset, since the price
+ * may have changed by then.
+ */
 export type TransferTerms = Pick<RailTransfer, 'id' | 'incomingPayment' | 'account' | 'accountAmount'>
 
 /**
- * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever
- * happens. Otherwise nothing was taken now. `taken_otherwise`: something was before, by this id, but on other terms: the rail
- * may claim no more, and must not report that what has this id was refused. `rate_limited`: too many transfers for its
- * incoming payment were refused recently, or too many wait to be taken; nothing is recorded, so it may still be taken, and must
- * not be reported as final. Every other outcome is final for this transfer and, if anything could change it, recorded until
- * its `notAfter` has passed on any clock that is less than a day wrong. `not_now`: another transfer may be taken once the
- * wallet has fixed something.
+ * `received`: durable, now or by an earlier call: the rail may claim the money, and the payee is credited, whatever happens.
+ * Otherwise nothing was taken now. `taken_otherwise`: a transfer with this id was taken before, but on other terms: the rail
+ * may claim no more, and must not report the transfer with this id as refused. `rate_limited`: too many transfers for its
+ * incoming payment were refused recently, or too many wait to be taken; nothing is recorded, so it may still be taken, and
+ * must not be reported as final. Every other outcome is final for this transfer and, if anything could change it, recorded
+ * until its `notAfter` has passed on any clock that is less than a day wrong. `not_now`: another transfer may be taken once
+ * the wallet has fixed something.
  */
 export type TransferOutcome =
   | 'received'

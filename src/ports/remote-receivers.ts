@@ -32,7 +32,7 @@ export type FoundReceiver =
     }
   | { readonly ok: false; readonly reason: 'rate_limited'; readonly retryAfterSeconds: number }
 
-/** Who makes this server ask: a reader that fetches bounds what one of them makes it fetch. @spec T-5 */
+/** On whose behalf this server asks. An implementation that fetches limits what each of them can make it fetch. @spec T-5 */
 export interface ReceiverAsker {
   /** Who wants to pay the receiver. */
   readonly client?: ClientId

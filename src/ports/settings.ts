@@ -30,20 +30,20 @@ export interface RequestLimits {
    */
   readonly bodySeconds: number
   /**
-   * How long a request waits for a hold before it answers without its outcome. It is also the deadline for what must be
-   * known before there is an answer, and whose lateness means 503: `pricing.price`, `createDetails` of a payment method, and
-   * reading an account of the ledger. For a receiver on another server, all of these and that server share it; the hold may
-   * take half as long again. So such an answer takes at most 1.5 × `holdSeconds`, plus the storage and the directory:
-   * `walletAddresses.find` has `holdSeconds` to itself, each time it is called. Whatever this says, reading a receiver on
-   * another server ends after 3 seconds, and `ilp` looks for the rate to it for 2.5. Default 3; at most a fifth of
+   * How long a request waits for a hold before it answers without its outcome. It is also the deadline for the calls that an
+   * answer depends on, and that mean 503 if they are late: `pricing.price`, `createDetails` of a payment method, and
+   * `account` of the ledger. If the receiver is on another server, all of these and that server share the deadline; the hold
+   * may take half as long again. So such an answer takes at most 1.5 × `holdSeconds`, plus the storage and the directory:
+   * `walletAddresses.find` has `holdSeconds` to itself, each time it is called. Whatever this setting is, reading a receiver
+   * on another server ends after 3 seconds, and `ilp` takes at most 2.5 to find the rate to it. Default 3; at most a fifth of
    * `leaseSeconds`.
    */
   readonly holdSeconds: number
   /** How long a commit is retried against concurrent writers. Default 3. */
   readonly commitSeconds: number
   /**
-   * The lease of a worker on a payment. Default 30; at most 3600, at least five times `holdSeconds`, and at least 15 with a
-   * payment method.
+   * How long a payment is reserved for the worker that took it up. Default 30; at most 3600, at least five times
+   * `holdSeconds`, and at least 15 with a payment method.
    */
   readonly leaseSeconds: number
   /**
@@ -86,21 +86,21 @@ export interface Policies {
    */
   readonly exchangeToleranceBasisPoints: number
   /**
-   * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default
-   * incoming-payment and quote. Without `quote`, which names no wallet address, quotes are granted only together with a right
-   * that names one, and for that one.
+   * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default incoming-payment
+   * and quote. A right to quotes names no wallet address: without `quote` here, it is granted only together with a right that
+   * names one, and for that one.
    * @spec GRT-5
    */
   readonly withoutInteraction: readonly ('incoming-payment' | 'quote')[]
-  /** Whether the URI in `WWW-Authenticate: GNAP as_uri=` is quoted. Default no, as deployed. */
+  /** Whether the URI in `WWW-Authenticate: GNAP as_uri=` is in quotation marks. Default no, as published. */
   readonly quoteAsUri: boolean
   /** Admits http and ports, on loopback names only, in wallet addresses, finish URIs and key fetches. For development. Default no. @spec WAS-2 */
   readonly loopbackHttp: boolean
   /** App schemes allowed in a finish URI besides https, such as `com.example.app`. Default none. @spec INT-5 */
   readonly finishSchemes: readonly string[]
   /**
-   * A wallet address of this server by which it is a client of other servers that accept no client known only by its key.
-   * Its key set then holds this server's keys too. Default: none.
+   * The wallet address of this server under which it reads from other servers that accept no client known by its key alone.
+   * Its key set then contains this server's keys too. Default: none.
    */
   readonly clientWalletAddress?: string
   /** Prefix of the ILP addresses given out if no payment method is configured. Default `test.local`. */

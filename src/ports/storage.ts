@@ -20,10 +20,10 @@ export interface PendingEvent {
 }
 
 /**
- * Everything that is stored, by kind. Values hold strings, finite numbers, booleans, `null`, bigints, arrays and plain objects;
- * no member or element is `undefined`. They come back equal; the members of an object may come in another order. In all of
- * them `id`, and what ends in `Id`, is an id and no URL; `walletAddress` and `receiver` are URLs; and a time, such as
- * `createdAt`, is in milliseconds since 1970.
+ * Everything that is stored, by kind. Values hold strings, finite numbers, booleans, `null`, bigints, arrays and plain
+ * objects; no member or element is `undefined`. They come back equal; the members of an object may come in another order. In
+ * all of them `id`, and a name that ends in `Id`, is an id and not a URL; `walletAddress` and `receiver` are URLs; and a
+ * time, such as `createdAt`, is in milliseconds since 1970.
  */
 export interface RecordTypes {
   readonly grant: Grant
@@ -44,7 +44,7 @@ export interface RecordTypes {
 /** The name of a kind of record. */
 export type RecordKind = keyof RecordTypes
 
-/** A kind that can be listed; the values of what is listed carry `walletAddress`, `client` and `createdAt`. */
+/** A kind that can be listed; listed values have `walletAddress`, `client` and `createdAt`. */
 export type ListableKind = 'grant' | 'incoming-payment' | 'outgoing-payment'
 
 /** What a record is written with, besides its kind, its id (the value's `id`) and its version. */
@@ -91,8 +91,8 @@ export type Change =
   | { readonly action: 'check'; readonly kind: RecordKind; readonly id: string; readonly version: number }
 
 /**
- * The outcome of a commit: all of it happened, or none of it. `conflicts` are the indexes of changes that did not fit: at
- * least one of those, and none that did fit.
+ * The outcome of a commit: all of it happened, or none of it. `conflicts` has the indexes of changes that did not fit: at
+ * least one of these, and none of a change that did fit.
  */
 export type CommitResult = 'committed' | { readonly conflicts: readonly number[] }
 
@@ -131,16 +131,16 @@ export interface ListQuery {
  */
 export interface Storage {
   /**
-   * Reads records, in the order of the keys; `undefined` if there is none. One round trip. There is at least one key, there may
-   * be more than a hundred, and a key may be there twice.
+   * Reads records, in the order of the keys; `undefined` if there is none. One round trip. There is at least one key, there
+   * may be more than a hundred, and a key may occur twice.
    */
   get(keys: readonly Key[]): Promise<readonly (StoredRecord | undefined)[]>
-  /** Lists records with `isListed`: `limit` of them if there are so many. */
+  /** Lists records with `isListed`: `limit` of them, or all if there are fewer. */
   list(query: ListQuery): Promise<readonly StoredRecord[]>
   /**
-   * Records whose `dueAt` is at or before `now`, the longest due first: `limit` of them if there are so many. May leave out
-   * those whose `schemaVersion` is above the one that this release writes; and also a record that it cannot read, so that it
-   * holds up no others, if it calls `onUnreadable` with the reason.
+   * Records whose `dueAt` is at or before `now`, the longest due first: `limit` of them, or all if there are fewer. May leave
+   * out those whose `schemaVersion` is above the one that this release writes. May also leave out a record that it cannot
+   * read, so that it holds up no others, if it calls `onUnreadable` with the reason.
    */
   due(
     kind: RecordKind,

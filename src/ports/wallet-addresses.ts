@@ -1,7 +1,7 @@
 /**
  * A public key as a wallet has it: a JSON Web Key, with the types that a database or Node's
- * `{ kid, alg: 'EdDSA', ...publicKey.export({ format: 'jwk' }) }` gives to its members. Which values they must have says
- * `JsonWebKey`.
+ * `{ kid, alg: 'EdDSA', ...publicKey.export({ format: 'jwk' }) }` gives to its members. `JsonWebKey` says which values they
+ * must have.
  */
 export interface WalletAddressKey {
   readonly kid: string
@@ -42,12 +42,14 @@ export interface WalletAddress {
 export interface WalletAddresses {
   /**
    * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
-   * `walletAddressServer`. On a host with routes of its own beside these, it is called for every path requested there, so
-   * it should be quick: it has `holdSeconds`. A rejection is a fault, not a "no"; `undefined` or `null` is a "no".
+   * `walletAddressServer`. On a host that also has routes of its own, it is called for every path requested there, so it
+   * should be quick: it must answer within `holdSeconds`. `undefined` or `null` means that there is no such address; a
+   * rejection is a fault.
    *
    * An address belongs to one account forever: others keep grants on it, and pay it years later. When an account is closed,
-   * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`.
-   * Whatever was requested of, granted for or made for one account is refused once this names another, which is a fault.
+   * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`. If this
+   * names another account for an address, that is a fault: whatever was requested of, granted for or made for the earlier
+   * account is then refused.
    * @spec RS-13 @spec INC-13
    */
   find(walletAddress: string): Promise<WalletAddress | null | undefined>
