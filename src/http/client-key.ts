@@ -32,25 +32,27 @@ export async function thumbprintOf(context: Context, key: PublicKey): Promise<st
 }
 
 /**
- * The key that a holder may sign with under a key id: one in the client's current key set whose material has not
+ * What a holder has under a key id: a key that it may sign with; `unknown` if the client's current key set has none with
+ * this id; `unbound` if its grant is bound to another.
+ */
+export type FoundKey = ClientKey | 'unknown' | 'unbound'
+
+/**
+ * Finds the key that a holder may sign with under a key id: one in the client's current key set whose material has not
  * changed since the grant first saw that id. Throws "unavailable" if the key set cannot be fetched: that says
  * nothing about the signature.
  * @spec KEY-10 @spec KEY-11
  */
-export async function findClientKey(
-  context: Context,
-  holder: KeyHolder,
-  keyId: string,
-): Promise<ClientKey | undefined> {
+export async function findClientKey(context: Context, holder: KeyHolder, keyId: string): Promise<FoundKey> {
   const [original] = holder.keys
-  if (context.policies.keyBinding === 'key' && original !== undefined && original.kid !== keyId) return undefined
+  if (context.policies.keyBinding === 'key' && original !== undefined && original.kid !== keyId) return 'unbound'
   const pinned = holder.keys.find((pin) => pin.kid === keyId)
   const key = await currentKey(context, holder, keyId)
-  if (key === undefined) return undefined
+  if (key === undefined) return 'unknown'
   const thumbprint = await thumbprintOf(context, key)
   if (pinned !== undefined && pinned.thumbprint !== thumbprint) {
     context.emit({ type: 'key_substituted', at: context.clock.now(), client: holder.client, keyId })
-    return undefined
+    return 'unbound'
   }
   return { key, thumbprint, isNew: pinned === undefined }
 }

@@ -343,6 +343,30 @@ describe('what deployed clients send', () => {
     expect((await wallet.ask(PLAIN_REQUEST)).status).toBe(200)
   })
 
+  it('1.2 KEY-12 a client whose key its owner has removed is told so: 400 by the authorization server', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet)
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const account = wallet.directory.get(`${BASE}/client`)
+    if (account?.keys === undefined) throw new Error('no such client')
+    // The Web Monetization extension disconnects, or says that the key is missing, by this status and this code alone.
+    for (const keys of [[], [(await directedClient('another')).key.jwk]]) {
+      wallet.directory.set(`${BASE}/client`, { ...account, keys })
+      await wallet.expectRefusal(400, 'invalid_client', () => wallet.ask(PLAIN_REQUEST))
+      await wallet.expectRefusal(400, 'invalid_client', () => resume(wallet, pending, { interact_ref: interactRef }))
+      await wallet.expectRefusal(400, 'invalid_client', () => cancel(wallet, pending))
+      await wallet.expectRefusal(400, 'invalid_client', () => rotate(wallet, grant))
+      await wallet.expectRefusal(400, 'invalid_client', () => revoke(wallet, grant))
+      const { value: token } = grant.body.access_token
+      const list = `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(INCOMING.identifier)}`
+      const refusal = await wallet.expectRefusal(401, 'invalid_signature', () => wallet.send('GET', list, { token }))
+      expect(refusal.body.error.description).toBe('Signature validation error: keyid names no key of the client')
+    }
+    wallet.directory.set(`${BASE}/client`, account)
+    expect((await rotate(wallet, grant)).status).toBe(200)
+    expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
+  })
+
   it('client behaviour 20: a host of keys that never answers is given up after three seconds', async () => {
     const clock = fakeClock()
     const { called, call } = silence()
