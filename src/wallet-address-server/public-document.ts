@@ -7,11 +7,11 @@ const KEPT_DOCUMENTS = 1000
 const LONGEST_KEPT = 4096
 
 /**
- * Answers documents that anyone may hold for some seconds; who holds the present one already is only told so. The entity
+ * Answers documents that anyone may hold, as `caching` says; who holds the present one already is only told so. The entity
  * tag is a digest of the document, and remembered by its whole text: a document that changes has another one.
  * @spec WAS-5 @spec WAS-8
  */
-export function createPublisher(): (exchange: Exchange, document: unknown, seconds: number) => Promise<Result> {
+export function createPublisher(): (exchange: Exchange, document: unknown, caching: string) => Promise<Result> {
   const tags = new Map<string, string>()
   const tagOf = async (secrets: Secrets, raw: string): Promise<string> => {
     const tag = `"${await secrets.digest(raw)}"`
@@ -20,11 +20,11 @@ export function createPublisher(): (exchange: Exchange, document: unknown, secon
     tags.set(raw, tag)
     return tag
   }
-  return async ({ context, request }, document, seconds) => {
+  return async ({ context, request }, document, caching) => {
     const raw = JSON.stringify(document)
     const etag = tags.get(raw) ?? (await tagOf(context.secrets, raw))
     const headers = {
-      'cache-control': `public, max-age=${seconds}`,
+      'cache-control': caching,
       etag,
       vary: 'Accept',
       'access-control-allow-origin': '*',
