@@ -46,6 +46,10 @@ export interface WalletAddresses {
    * should be quick: it must answer within `holdSeconds`. `undefined` or `null` means that there is no such address; a
    * rejection is a fault.
    *
+   * Compare it exactly, upper and lower case included: whatever is found is a wallet address of its own, published under the
+   * URL that was asked for. A directory that ignores case (`NOCASE` in SQLite, most collations of MySQL, `citext`) makes two
+   * addresses of one account. What a client asks of one, the owner of the other cannot approve, and each has its own lists.
+   *
    * An address belongs to one account forever: others keep grants on it, and pay it years later. When an account is closed,
    * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`. If this
    * names another account for an address, that is a fault: whatever was requested of, granted for or made for the earlier
