@@ -59,6 +59,12 @@ export function canonicalWalletAddress(text: string, options: { readonly loopbac
   return origin + trimmed
 }
 
+/** The origin of a wallet address that needs no path in its canonical form: it is known by that, too. */
+export function bareOrigin(walletAddress: string): string | undefined {
+  const url = parseUrl(walletAddress)
+  return url?.pathname === DEFAULT_PATH ? url.origin : undefined
+}
+
 /** Whether a text is an address as a URL parser writes it, with nothing before its host and no port. */
 function isWrittenByParser(text: string, href: string, options: { readonly loopbackHttp: boolean }): boolean {
   const url = parseUrl(text)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
+import { fakeNetwork } from '../key-resolver/fake-network.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { silence } from '../support/gate.ts'
 import { keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
@@ -342,6 +343,19 @@ describe('what deployed clients send', () => {
     wallet.directory.set(`${BASE}/client`, { account: 'bob', assetCode: 'USD', assetScale: 2, keys })
     expect((await wallet.ask(PLAIN_REQUEST)).status).toBe(200)
   })
+
+  it.each(['https://shop.example', 'https://shop.example/', 'https://shop.example/.well-known/pay'])(
+    'KEY-6 a client at the root of its host, %s, has its keys where every client library looks: at /jwks.json',
+    async (client) => {
+      const network = fakeNetwork()
+      const wallet = await authWallet({ keyResolver: network.resolver })
+      const { key } = await directedClient()
+      network.documents = { 'https://shop.example/jwks.json': { keys: [key.jwk] } }
+      const grant = await wallet.ask({ ...PLAIN_REQUEST, client }, { as: { key, client } })
+      expect(grant.status).toBe(200)
+      expect((await rotate(wallet, grant, { as: { key, client } })).status).toBe(200)
+    },
+  )
 
   it('1.2 KEY-12 a client whose key its owner has removed is told so: 400 by the authorization server', async () => {
     const wallet = await authWallet()
