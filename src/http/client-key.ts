@@ -6,8 +6,7 @@ import { type ClientId, clientWalletAddress, plainName } from '../protocol/clien
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, parsePublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
-import { tellFault } from '../records/tell-fault.ts'
-import { clientKeysOf, isLocalWalletAddress, unusableKey } from './local-wallet-address.ts'
+import { clientKeysOf, isLocalWalletAddress, tellUnusableKey } from './local-wallet-address.ts'
 
 /** Whose key it must be: a client, and the keys that it has already used under its grant. */
 export interface KeyHolder {
@@ -98,9 +97,7 @@ export async function clientKeySet(
 function tellUnusable(context: Context, walletAddress: string, given: readonly WalletAddressKey[]): void {
   for (const jwk of given) {
     const parsed = parsePublicKey(jwk, { requireAlg: false })
-    if (parsed.ok) continue
-    const cause = unusableKey(walletAddress, parsed.reason)
-    tellFault(context, cause.message, cause)
+    if (!parsed.ok) tellUnusableKey(context, walletAddress, parsed.reason)
   }
 }
 

@@ -32,7 +32,7 @@ export interface WalletAddress {
   readonly isActive?: boolean | null
   /**
    * The public keys with which this wallet address signs as a client; default none. A key with private members, or that
-   * is not a sound Ed25519 key, is a fault.
+   * is not a sound Ed25519 key, is a fault, and is left out. An `alg` of `Ed25519` is published as `EdDSA`.
    * @spec WAS-10
    */
   readonly keys?: readonly WalletAddressKey[] | null

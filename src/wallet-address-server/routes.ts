@@ -5,7 +5,7 @@ import {
   clientKeysOf,
   findLocalWalletAddress,
   type LocalWalletAddress,
-  unusableKey,
+  tellUnusableKey,
 } from '../http/local-wallet-address.ts'
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
@@ -80,12 +80,16 @@ function addressDocument({ authServer, resourceServer }: Context, found: LocalWa
 /** @spec WAS-10 */
 async function keySet(context: Context, found: LocalWalletAddress): Promise<{ readonly keys: readonly JsonWebKey[] }> {
   const keys = await clientKeysOf(context, found)
-  return { keys: keys.map((jwk) => publicKeyOf(found.url, jwk)) }
+  return { keys: keys.flatMap((jwk) => publishedKeys(context, found.url, jwk)) }
 }
 
-/** The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. */
-function publicKeyOf(url: string, jwk: WalletAddressKey): JsonWebKey {
+/**
+ * The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. It
+ * is left out, and does not take the sound keys beside it along.
+ */
+function publishedKeys(context: Context, url: string, jwk: WalletAddressKey): readonly JsonWebKey[] {
   const parsed = parsePublicKey(jwk, { requireAlg: false })
-  if (!parsed.ok) throw unusableKey(url, parsed.reason)
-  return publishedKey(jwk.use === 'sig' ? { ...parsed.key, use: 'sig' } : parsed.key)
+  if (parsed.ok) return [publishedKey(jwk.use === 'sig' ? { ...parsed.key, use: 'sig' } : parsed.key)]
+  tellUnusableKey(context, url, parsed.reason)
+  return []
 }

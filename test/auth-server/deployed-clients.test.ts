@@ -344,6 +344,16 @@ describe('what deployed clients send', () => {
     expect((await wallet.ask(PLAIN_REQUEST)).status).toBe(200)
   })
 
+  it('KEY-1 keys with the alg that browsers write are those of a client, here and elsewhere', async () => {
+    const network = fakeNetwork()
+    const wallet = await authWallet({ keyResolver: network.resolver })
+    const renamed = [{ ...wallet.client.key.jwk, alg: 'Ed25519' }]
+    network.documents = { [`${SHOP}/jwks.json`]: { keys: renamed } }
+    expect((await wallet.ask({ ...PLAIN_REQUEST, client: SHOP })).status).toBe(200)
+    wallet.directory.set(`${BASE}/client`, { account: 'bob', assetCode: 'USD', assetScale: 2, keys: renamed })
+    expect((await wallet.ask(PLAIN_REQUEST)).status).toBe(200)
+  })
+
   it.each(['https://shop.example', 'https://shop.example/', 'https://shop.example/.well-known/pay'])(
     'KEY-6 a client at the root of its host, %s, has its keys where every client library looks: at /jwks.json',
     async (client) => {
