@@ -21,6 +21,8 @@ export interface RemoteReceiversOptions {
   readonly charge: ChargeLookup
   /** A wallet address of this server, by which it is a client where those are not known by their key alone. */
   readonly clientWalletAddress?: string
+  /** Whether http on loopback hosts makes a wallet address. */
+  readonly loopbackHttp: boolean
   /** Hears of what is a fault of this server, not of another one. */
   emit(event: ServiceEvent): void
 }
@@ -98,7 +100,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     if (!result.ok) return { found: result }
     const { token, isNew } = result
     const answer = await requests.send({ method: 'GET', url, token: token.value }, reading)
-    const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url))
+    const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url, options))
     if (payment.ok) collections.trust(collection, authServer, reading.standing === 'ordered')
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }
   }

@@ -130,7 +130,8 @@ function payeeOf({
   if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
   // A quote of a receiver whose URL was local when the quote was made.
   if (rail === undefined) throw invalidQuote('the receiver is now on another server')
-  return { rail: { ...rail, address: receiver.details.ilpAddress } }
+  const { details, walletAddress } = receiver
+  return { rail: { ...rail, address: details.ilpAddress, ...(walletAddress !== undefined && { walletAddress }) } }
 }
 
 /** @spec QUO-7 */
