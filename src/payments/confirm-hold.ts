@@ -18,6 +18,7 @@ import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
+import { keepIncoming } from './replace-incoming.ts'
 import { creditIdOf, type TakenRoom, takeRoom } from './take-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
@@ -194,9 +195,7 @@ async function refusePayment(
     } satisfies Change
     const undone = [
       ...(await releaseSpendingChanges(context, payment)),
-      ...(isShown
-        ? useQuoteChanges(payment, await readQuote(context, payment))
-        : await undoOrderChanges(context, payment)),
+      ...(isShown ? await usedChanges(context, payment) : await undoOrderChanges(context, payment)),
     ]
     const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
     const events = isShown ? eventChanges(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
@@ -207,6 +206,16 @@ async function refusePayment(
   }
   // It gives back what its grant has spent while others take from it: each waits its turn, so they do not conflict.
   return context.serialize(turnAtGrant(grantId), () => decide(context, attempt))
+}
+
+/** What a payment that is shown, and was never held, leaves of what it named: its quote is used, its receiver kept. */
+async function usedChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+  const { incomingPaymentId } = payment
+  const incoming =
+    incomingPaymentId === undefined
+      ? undefined
+      : await readRecord(context.storage, 'incoming-payment', incomingPaymentId)
+  return [...useQuoteChanges(payment, await readQuote(context, payment)), ...(incoming ? keepIncoming(incoming) : [])]
 }
 
 /** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */

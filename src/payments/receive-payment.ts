@@ -9,7 +9,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { deliverEvents } from './notify.ts'
 import { readReceipt } from './read-receipt.ts'
-import { completionChanges, replaceIncoming } from './replace-incoming.ts'
+import { completionChanges, keepIncoming, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
@@ -72,7 +72,7 @@ export async function receivePayment(
       }
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
       // Recorded, since room may come back when a payment that reserved it fails, and time on the clock of another process.
-      if (isRefused) return { changes: [insert], answer: { ok: false, reason: outcome } }
+      if (isRefused) return { changes: [insert, ...keepIncoming(record)], answer: { ok: false, reason: outcome } }
       const value = countReceipt(record.value, accepted)
       const completion = completionChanges(context, record.value, value)
       return {

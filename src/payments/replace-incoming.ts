@@ -12,6 +12,23 @@ export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value:
   return { ...rest, action: 'replace', value, ...(dueAt !== undefined && !isOver && { dueAt }) }
 }
 
+/**
+ * Whether nothing was ever written to an incoming payment but its creation and, maybe, its expiry: so there was never room
+ * for anything in it, and no record that is kept speaks of it. @spec INC-14
+ */
+export function isUntouched({ value, version }: StoredRecord<'incoming-payment'>): boolean {
+  // A record that was copied to another storage may have begun anew: what holds money is never one.
+  return value.received.value === 0n && version === (value.state === 'expired' ? 2 : 1)
+}
+
+/**
+ * What is committed with a record that is kept and speaks of an incoming payment without changing it: it is written as it
+ * is, unless it has been, so that it is not untouched, and is kept, too. @spec INC-14
+ */
+export function keepIncoming(record: StoredRecord<'incoming-payment'>): readonly Change[] {
+  return isUntouched(record) ? [replaceIncoming(record, record.value)] : []
+}
+
 /** What records the event of a completion that this brings about; nothing for one that was completed before. */
 export function completionChanges(
   context: Context,

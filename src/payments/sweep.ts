@@ -4,10 +4,11 @@ import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { isOfKind } from '../records/read-record.ts'
+import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { tryCommit } from '../records/try-commit.ts'
 import { forgetRecords } from './forget-records.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
-import { replaceIncoming } from './replace-incoming.ts'
+import { isUntouched, replaceIncoming } from './replace-incoming.ts'
 
 /** How many records of each kind one call handles, so that it always ends soon. */
 export const BATCH = 100
@@ -25,7 +26,7 @@ const SWEPT: readonly RecordKind[] = [
 
 /**
  * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and what nobody can use
- * any more is deleted. Safe to run in several processes at once. Resolves with how many records it changed; a full
+ * any more is deleted, incoming payments into which nothing came among it. Safe to run in several processes at once. Resolves with how many records it changed; a full
  * batch of 100 of one kind means that there may be more. The host hears of it afterwards.
  */
 export async function sweepRecords(context: Context): Promise<number> {
@@ -50,7 +51,7 @@ async function sweepKind(context: Context, kind: RecordKind, now: number): Promi
   const due = await context.storage.due(kind, now, BATCH)
   let swept = await forgetRecords(
     context,
-    due.filter((record) => !isEndedFirst(record) && !isMoney(record)),
+    due.filter((record) => !isEndedFirst(record) && !isKept(record)),
   )
   for (const record of due) {
     if (isEndedFirst(record) && (await endRecord(context, record))) swept++
@@ -63,15 +64,16 @@ export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
   return value.state === 'dropped'
 }
 
-/** A receipt is deleted only if its transfer was refused. */
-function isMoney(record: StoredRecord): boolean {
+/** A receipt is deleted only if its transfer was refused, an incoming payment only if nothing ever came of it. */
+function isKept(record: StoredRecord): boolean {
+  if (isOfKind(record, 'incoming-payment')) return !isUntouched(record)
   return isOfKind(record, 'receipt') && !isRefusal(record)
 }
 
 /** What is not deleted but ended: an incoming payment expires, a grant that nobody continued is finalised. */
 function isEndedFirst(record: StoredRecord): boolean {
   if (isOfKind(record, 'grant')) return record.value.state === 'pending' || record.value.state === 'approved'
-  return record.kind === 'incoming-payment'
+  return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired'
 }
 
 async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
@@ -94,7 +96,9 @@ async function expireIncomingPayment(context: Context, record: StoredRecord<'inc
   }
   const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = eventChanges(context, [incomingPaymentEvent(context, value, 'expired')])
-  if (!(await sweepAway(context, [replaceIncoming(record, value), ...events]))) return false
+  // From now on, and not from its expiry: a clock that runs ahead must do so for as long before anything is forgotten.
+  const forgetAt = isUntouched(record) && { dueAt: context.clock.now() + OVER_KEPT_MILLISECONDS }
+  if (!(await sweepAway(context, [{ ...replaceIncoming(record, value), ...forgetAt }, ...events]))) return false
   context.ongoing.tellLater(() => deliverEvents(context, value.id))
   return true
 }
