@@ -143,7 +143,7 @@ async function readSpending(
   ids: readonly string[],
   uncommitted: readonly Change[],
 ): Promise<readonly StoredRecord<'spending'>[]> {
-  const charged = uncommitted.flatMap((change) => (isSpendingOf(change, ids) ? [asRecord(change)] : []))
+  const charged = uncommitted.filter(isSpending).map(asRecord)
   const others = ids.filter((id) => !charged.some(({ value }) => value.id === id))
   const found = others.length === 0 ? [] : await context.storage.get(others.map((id) => ({ kind: 'spending', id })))
   return [...charged, ...recordsOfKind(found, 'spending')]
@@ -151,8 +151,8 @@ async function readSpending(
 
 type SpendingChange = Extract<Change, { readonly kind: 'spending'; readonly value: Spending }>
 
-function isSpendingOf(change: Change, ids: readonly string[]): change is SpendingChange {
-  return change.kind === 'spending' && 'value' in change && ids.includes(change.value.id)
+function isSpending(change: Change): change is SpendingChange {
+  return change.kind === 'spending' && 'value' in change
 }
 
 function asRecord(change: SpendingChange): StoredRecord<'spending'> {

@@ -110,7 +110,7 @@ async function resumePayment(
   if (record.value.account !== account) throw idempotencyConflict()
   // Refused since the key was read, which was freed by that: this is the answer that the other request got.
   if (state === 'refused') throw ledgerRefused(refusalOf(decision))
-  if (state !== 'created' || record.isListed === true) return { record, answer, isOurs: false }
+  if (record.isListed === true) return { record, answer, isOurs: false }
   return { ...(await beginPayment(context, record)), answer }
 }
 

@@ -191,6 +191,29 @@ describe('a hold that outlasts the lease of its order, and is refused meanwhile'
   })
 })
 
+describe('a hold that is refused in time, but written down only when another worker has done so', () => {
+  it('OUT-9 LIM-2 gives the budget back once, and its host hears of it once', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
+    const process = world.start()
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    let recovered: Promise<number> | undefined
+    process.ports.plan = async ({ name }) => {
+      const isRefused = name !== 'hold' && process.ports.calls.some((call) => call.name === 'hold')
+      if (!isRefused || recovered !== undefined) return undefined
+      world.wallet.clock.advance(LEASE)
+      recovered = world.wallet.openPayments.recover()
+      await recovered
+      return undefined
+    }
+    expect(await pay(world, process, prepared)).toMatchObject({ status: 201, body: { failed: true } })
+    expect(await recovered).toBe(1)
+    expect(await world.storage.all('spending')).toMatchObject([{ value: { debit: { value: 0n } } }])
+    expect(world.told().filter(({ type }) => type === 'outgoing_payment.failed')).toHaveLength(1)
+    await checkMoney(world)
+  })
+})
+
 describe('room that is reserved together with the word that the money is held', () => {
   it.each([
     ['without a key', {}],

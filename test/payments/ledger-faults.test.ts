@@ -71,6 +71,34 @@ describe('a fault of the ledger', () => {
     await checkMoney(world)
   })
 
+  it('is counted for each step anew: no pause is longer for what an earlier step has waited', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    const failIn = (step: string): void => {
+      process.ports.plan = ({ name }) => {
+        if (name === step) return 'throws'
+        return name === 'credit' ? { refuse: 'account_closed' } : undefined
+      }
+    }
+    failIn('hold')
+    expect((await pay(world, process, prepared))?.status).toBe(201)
+    for (const step of ['hold', 'credit', 'credit', 'release', 'release']) {
+      const [payment] = await world.storage.all('outgoing-payment')
+      world.wallet.clock.advance((payment?.dueAt ?? 0) - world.wallet.clock.now())
+      failIn(step)
+      await process.openPayments.recover()
+    }
+    expect(eventsOf(world, 'payment_stalled').map(({ state, attempts }) => [state, attempts])).toEqual([
+      ['created', 1],
+      ['created', 2],
+      ['sending', 1],
+      ['sending', 2],
+      ['decided', 1],
+      ['decided', 2],
+    ])
+  })
+
   it('names the account that could not be read', async () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world), { from: 'incoming payment' })
