@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import type { Fault } from './faulty-ports.ts'
+import { type Fault, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import { eventsOf, grantTokens, moneyWorld, pay, preparePayment } from './money-world.ts'
 
-/** A payment of which some calls of the ledger meet a fault, and what is told of it. */
-async function payWith(faults: Readonly<Record<string, Fault>>) {
+/** A payment of which some calls meet a fault, maybe only from a call on, and what is told of it. */
+async function payWith(faults: Readonly<Record<string, Fault>>, from?: string) {
   const world = await moneyWorld()
   const prepared = await preparePayment(world, await grantTokens(world))
   const process = world.start()
-  process.ports.plan = ({ name }) => faults[name]
+  process.ports.plan = ({ name }) =>
+    from === undefined || process.ports.calls.some((call) => call.name === from) ? faults[name] : undefined
   await pay(world, process, prepared)
   return { faults: eventsOf(world, 'fault'), stalled: eventsOf(world, 'payment_stalled'), ...process.ports }
 }
@@ -69,6 +70,37 @@ describe('a fault of the ledger', () => {
     expect(eventsOf(world, 'payment_stalled')).toEqual([])
     expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
     await checkMoney(world)
+  })
+
+  it.each([
+    ['hold', 1 + 3, {}],
+    ['credit', 3, {}],
+    ['settle', 1 + 3, {}],
+    ['release', 3, { credit: { refuse: 'account_closed' } }],
+  ] as const)('leaves none more: %s is asked for %d times', async (call, times, others) => {
+    const { calls, stalled } = await payWith({ ...others, [call]: 'throws' })
+    expect(calls.filter(({ name }) => name === call)).toHaveLength(times)
+    expect(stalled).toHaveLength(1)
+  })
+
+  it('is told as a pause only where that was written down: else the payment is due after its lease', async () => {
+    const { faults, stalled } = await payWith({ credit: 'throws', commit: 'throws' }, 'credit')
+    expect(faults.map(({ message }) => message)).toContain('a payment could not be moved on')
+    expect(stalled).toEqual([])
+  })
+
+  it('INC-6 that is over keeps no completion from the host', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    faultAt(process.ports, 1, 'throws', ({ name }) => name === 'settle')
+    await pay(world, process, prepared)
+    expect(world.told().map(({ type }) => type)).toEqual([
+      'incoming_payment.created',
+      'outgoing_payment.created',
+      'outgoing_payment.completed',
+      'incoming_payment.completed',
+    ])
   })
 
   it('is counted for each step anew: no pause is longer for what an earlier step has waited', async () => {

@@ -76,6 +76,26 @@ it('OUT-5 an order waits for no other payer who is at the same incoming payment'
   await checkMoney(world)
 })
 
+it('OUT-9 a payment that another worker has ended first is left to it, and nobody is troubled', async () => {
+  const { world, process, order } = await scene()
+  let recovered: number | undefined
+  process.ports.plan = async ({ name }) => {
+    if (name === 'credit') return { refuse: 'account_closed' }
+    if (name !== 'commit' || !process.ports.calls.some((call) => call.name === 'release')) return undefined
+    process.ports.plan = () => undefined
+    world.wallet.clock.advance(LEASE)
+    recovered = await world.wallet.openPayments.recover()
+    return undefined
+  }
+  expect((await ask(process, await order('10')))?.status).toBe(201)
+  await process.openPayments.drain()
+  expect(recovered).toBeGreaterThan(0)
+  expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'failed' } }])
+  expect([...eventsOf(world, 'fault'), ...eventsOf(world, 'payment_stalled')]).toEqual([])
+  expect(world.told().filter(({ type }) => type === 'outgoing_payment.failed')).toHaveLength(1)
+  await checkMoney(world)
+})
+
 describe('an order that its own repeat has overtaken', () => {
   /** An order under a key whose hold is asked for only once `until` has resolved. */
   async function overtaken(meanwhile: 'paid' | 'being paid') {
