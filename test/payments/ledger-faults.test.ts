@@ -10,8 +10,11 @@ async function payWith(faults: Readonly<Record<string, Fault>>, from?: string) {
   const process = world.start()
   process.ports.plan = ({ name }) =>
     from === undefined || process.ports.calls.some((call) => call.name === from) ? faults[name] : undefined
+  const { clock } = world.wallet
+  const began = clock.now()
   await pay(world, process, prepared)
-  return { faults: eventsOf(world, 'fault'), stalled: eventsOf(world, 'payment_stalled'), ...process.ports }
+  const took = clock.now() - began
+  return { took, faults: eventsOf(world, 'fault'), stalled: eventsOf(world, 'payment_stalled'), ...process.ports }
 }
 
 const CASES: readonly (readonly [string, Readonly<Record<string, Fault>>])[] = [
@@ -77,10 +80,12 @@ describe('a fault of the ledger', () => {
     ['credit', 3, {}],
     ['settle', 1 + 3, {}],
     ['release', 3, { credit: { refuse: 'account_closed' } }],
-  ] as const)('leaves none more: %s is asked for %d times', async (call, times, others) => {
-    const { calls, stalled } = await payWith({ ...others, [call]: 'throws' })
+  ] as const)('leaves none more: %s is asked for %d times, with pauses', async (call, times, others) => {
+    const { calls, stalled, took } = await payWith({ ...others, [call]: 'throws' })
     expect(calls.filter(({ name }) => name === call)).toHaveLength(times)
     expect(stalled).toHaveLength(1)
+    // Two pauses of 80 to 160 ms; nothing else lets time pass.
+    expect([took >= 160, took <= 322]).toEqual([true, true])
   })
 
   it('is told as a pause only where that was written down: else the payment is due after its lease', async () => {
