@@ -55,6 +55,19 @@ describe('a fault of the ledger', () => {
     }
   })
 
+  it('that threw is told in one short line, whatever its words', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const words = `two\nlines ${'and more '.repeat(100)}`
+    const process = world.start(({ ledger }) => ({
+      ledger: { ...ledger, hold: () => Promise.reject(new Error(words)) },
+    }))
+    await pay(world, process, prepared)
+    const reason = eventsOf(world, 'payment_stalled')[0]?.reason
+    expect(reason).toMatch(/^the ledger failed: two lines and more /)
+    expect(reason).toHaveLength(256)
+  })
+
   it('leaves each step of a payment three tries in a row', async () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))

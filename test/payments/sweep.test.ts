@@ -14,6 +14,7 @@ import { type Call, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
+  eventsOf,
   grantTokens,
   HOUR,
   keyed,
@@ -47,7 +48,17 @@ describe('sweep() and incoming payments', () => {
     expect(await world.wallet.openPayments.sweep()).toBe(0)
     expect(await world.storage.all('incoming-payment')).toMatchObject([{ value: { id: incomingId, state: 'expired' } }])
     expect(world.told().map(({ type }) => type)).toEqual(['incoming_payment.created', 'incoming_payment.expired'])
+    // Of a call that changed nothing there is nothing to say.
+    expect(eventsOf(world, 'swept')).toMatchObject([{ records: { 'incoming-payment': 1 }, isFull: false }])
     await checkMoney(world)
+  })
+
+  it('says that there may be more once it has swept a hundred', async () => {
+    const world = await moneyWorld()
+    const claims = Array.from({ length: 100 }, (_, number) => ({ id: `claim-${number}`, expiresAt: 0 }))
+    await world.storage.commit(claims.map((value) => ({ action: 'insert', kind: 'replay-claim', value, dueAt: 0 })))
+    expect(await world.wallet.openPayments.sweep()).toBe(100)
+    expect(eventsOf(world, 'swept')).toMatchObject([{ records: { 'replay-claim': 100 }, isFull: true }])
   })
 
   it('leaves one that is completed as it is', async () => {
