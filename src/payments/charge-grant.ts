@@ -5,7 +5,6 @@ import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
-import { parseReceiver } from '../protocol/receiver.ts'
 import {
   chargeSpending,
   hasRoomForAsset,
@@ -176,8 +175,7 @@ function refuseByAssets(
 function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending: Spending): string | undefined {
   const { limits } = access
   if (limits === undefined) return undefined
-  if (limits.receiver !== undefined && parseReceiver(limits.receiver)?.url !== charge.receiver)
-    return 'the grant names another receiver'
+  if (limits.receiver !== undefined && limits.receiver !== charge.receiver) return 'the grant names another receiver'
   const { debitAmount, receiveAmount } = limits
   if (debitAmount !== undefined) {
     if (!isSameAsset(debitAmount, charge.debitAmount)) return 'the debit limit is in another asset'

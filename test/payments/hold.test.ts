@@ -206,7 +206,10 @@ describe('a hold that outlasts the lease of its order, and is refused meanwhile'
 })
 
 describe('a hold that is refused in time, but written down only when another worker has done so', () => {
-  it('OUT-9 LIM-2 gives the budget back once, and its host hears of it once', async () => {
+  it.each([
+    ['OUT-9 LIM-2 gives the budget back once, and its host hears of it once', {}, 201, { failed: true }, 1],
+    ['OUT-12 LIM-2 is answered so under a key', keyed('k'), 403, { error: { code: 'not_allowed' } }, 0],
+  ])('%s', async (_, more, status, body, times) => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
     const process = world.start()
@@ -220,10 +223,10 @@ describe('a hold that is refused in time, but written down only when another wor
       await recovered
       return undefined
     }
-    expect(await pay(world, process, prepared)).toMatchObject({ status: 201, body: { failed: true } })
+    expect(await pay(world, process, prepared, more)).toMatchObject({ status, body })
     expect(await recovered).toBe(1)
     expect(await world.storage.all('spending')).toMatchObject([{ value: { debit: { value: 0n } } }])
-    expect(world.told().filter(({ type }) => type === 'outgoing_payment.failed')).toHaveLength(1)
+    expect(world.told().filter(({ type }) => type === 'outgoing_payment.failed')).toHaveLength(times)
     await checkMoney(world)
   })
 })

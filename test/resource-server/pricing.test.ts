@@ -129,6 +129,15 @@ describe('fees (QUO-8)', () => {
     await expectRefusal(dear.wallet, TOO_LARGE, () =>
       askQuote(dear.wallet, dear.spending, { receiver: dear.incoming.id, receiveAmount: usd(max) }),
     )
+    // Not too little: of the smallest debit of which anything arrives, too much does.
+    const cheap = await priced({ rate: '18446744073709551616' })
+    await expectRefusal(cheap.wallet, TOO_LARGE, () =>
+      askQuote(cheap.wallet, cheap.spending, { receiver: cheap.incoming.id, debitAmount: usd('1') }),
+    )
+    const even = await priced({ rate: '1' })
+    const largest = { receiver: even.incoming.id, receiveAmount: usd(max) }
+    const { body } = await expectStatus(201, askQuote(even.wallet, even.spending, largest))
+    expect(body.debitAmount).toEqual(usd(max))
   })
 })
 

@@ -238,6 +238,7 @@ describe('a grant against a receiver that says what it likes', () => {
     ['nothing', 0n, 10n],
     ['less than it has', 980n, 10n],
     ['what it has', 990n, 10n],
+    ['more than it has, and less than it was to get', 995n, 5n],
     ['more than it was to get', 5000n, 0n],
   ])('T-47 OUT-9 LIM-1 counts what was paid for where that says that it has got %s', async (_, received, left) => {
     const world = await remoteShop({ limits: { receiveAmount: usd('1000') } })
