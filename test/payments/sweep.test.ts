@@ -85,6 +85,7 @@ describe('sweep() and incoming payments', () => {
     expect(inFlight).toMatchObject({ state: 'processing', reserved: { value: 10n } })
     await world.wallet.openPayments.sweep()
     expect((await world.storage.all('incoming-payment'))[0]?.value).toEqual(inFlight)
+    expect(eventsOf(world, 'swept').filter(({ records }) => 'incoming-payment' in records)).toEqual([])
     expect(await world.storage.due('incoming-payment', world.wallet.clock.now(), 10)).toEqual([])
     await recoverUntilQuiet(world)
     // Looked at again after a lease: one that waits for a receipt keeps no other waiting for the sweep.
@@ -139,6 +140,15 @@ describe('sweep() and grants', () => {
     expect(await world.storage.all('grant')).toMatchObject([{ value: { state: 'finalised', finalisation: 'expired' } }])
     const continued = await continueWith(world.wallet, pending, 'whatever')
     expect(continued).toMatchObject({ status: 404, body: { error: { code: 'invalid_continuation' } } })
+  })
+
+  it('GRT-17 finalises a grant that was approved and that nobody continued', async () => {
+    const world = await moneyWorld()
+    await decideAs(world.wallet, await requestConsent(world.wallet, [OUTGOING]))
+    expect(await world.storage.all('grant')).toMatchObject([{ value: { state: 'approved' } }])
+    world.wallet.clock.advance(600_001)
+    await world.wallet.openPayments.sweep()
+    expect(await world.storage.all('grant')).toMatchObject([{ value: { state: 'finalised', finalisation: 'expired' } }])
   })
 
   it('CON-9 does not touch a grant that was finalised before its time', async () => {
