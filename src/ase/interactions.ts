@@ -34,7 +34,7 @@ export function createInteractions(context: Context): Interactions {
   }
 }
 
-/** Not to be taken for the option of the same name. */
+/** Says *of a person*, since there is an option called `walletAddresses`, too. */
 const NO_LIST = 'the walletAddresses of a person must be a list of URLs'
 
 interface Found {
@@ -51,7 +51,7 @@ async function findOpen(
   reference: string,
   { session, walletAddresses }: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
-  // A text has `includes` too, and would own every address that it holds.
+  // A string has `includes`, too: it would count as owning every address that it contains.
   if (!Array.isArray(walletAddresses)) throw new TypeError(NO_LIST)
   const owned = walletAddresses.map((text) => readOwned(context, text))
   if (typeof session !== 'string' || session === '')
@@ -73,8 +73,8 @@ async function findOpen(
 }
 
 /**
- * A person's wallet address in its canonical form; `undefined` if it is none that a server of this library has. The name of an
- * account would make its owner look like a stranger.
+ * A person's wallet address in its canonical form; `undefined` if no server of this library can have it. Throws if it is no
+ * URL: the name of an account, say, would make its owner look like a stranger.
  */
 function readOwned({ policies }: Context, text: unknown): string | undefined {
   if (typeof text !== 'string') throw new TypeError(NO_LIST)
@@ -82,7 +82,7 @@ function readOwned({ policies }: Context, text: unknown): string | undefined {
   return canonicalWalletAddress(text, policies)
 }
 
-/** Whether a decision was taken, perhaps since the interaction was read; else the grant was cancelled. */
+/** Whether a decision was taken, perhaps since the interaction was read; if not, the grant was cancelled. */
 function isDecided({ state, finalisation }: Grant): boolean {
   return state !== 'finalised' || finalisation === 'rejected'
 }
@@ -102,7 +102,7 @@ async function openInteraction(context: Context, reference: string, owner: Resou
   })
 }
 
-/** Bound to what was shown, too: a page that shows something else by now decides nothing. @spec INT-12 */
+/** The anti-CSRF value. Bound to what was shown, too: a page whose content is out of date decides nothing. @spec INT-12 */
 async function csrfOf({ secrets }: Context, { secretId }: Grant, opened: Interaction): Promise<string> {
   const { id, sessionHash, consentHash } = opened
   return secrets.derive(secretId, 'csrf', `${id}:${sessionHash}:${consentHash}`)
@@ -136,7 +136,7 @@ async function decideInteraction(
     return {
       changes: [
         // First, since a commit that was not answered is recognised by its first replacement: another approval writes the same
-        // interaction, yet another grant. One that still waits to be continued expires; a denied one is over.
+        // interaction, but a different grant. An approved grant expires unless it is continued; a denied one is over.
         state === 'approved'
           ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
           : endGrantChange(context, grant, decided.grant),
@@ -168,8 +168,8 @@ function grantedAccess(
 }
 
 /**
- * Refuses what goes beyond what was asked, and if the directory knows no active account that it is given for, or another
- * one than when the client asked: what one owner was asked is not the next one's to answer. @spec RS-13 @spec T-52
+ * Refuses what goes beyond what was asked. Also refuses if the directory has no active account for the wallet address, or
+ * another one than when the client asked: the next owner must not answer what was asked of the last. @spec RS-13 @spec T-52
  */
 async function approveGrant(
   context: Context,
@@ -206,7 +206,7 @@ async function denyGrant(context: Context, grant: Grant): Promise<DecidedGrant> 
   return { grant: rejected, redirect }
 }
 
-/** What a client continues with, once its owner has decided: derived, so that only its digest is stored. @spec INT-14 */
+/** What a client continues with, once the owner has decided: derived, so that only its digest is stored. @spec INT-14 */
 function referenceOf({ secrets }: Context, { secretId, id }: Grant): Promise<string> {
   return secrets.derive(secretId, 'interaction-reference', id)
 }
