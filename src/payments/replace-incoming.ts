@@ -5,14 +5,14 @@ import type { Receipt } from '../protocol/receipt.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { eventChanges, incomingPaymentEvent } from './notify.ts'
 
-/** The change that writes an incoming payment; one that is over has no deadline any more. */
+/** The change that writes an incoming payment; one that is completed or expired is no longer due. */
 export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value: IncomingPayment): Change {
   const { dueAt, ...rest } = record
   const isOver = value.state === 'completed' || value.state === 'expired'
   return { ...rest, action: 'replace', value, ...(dueAt !== undefined && !isOver && { dueAt }) }
 }
 
-/** What records the event of a completion that this brings about; nothing for one that was completed before. */
+/** The changes that record the event of a completion; none if the payment was already completed before. */
 export function completionChanges(
   context: Context,
   before: IncomingPayment,
@@ -23,8 +23,8 @@ export function completionChanges(
 }
 
 /**
- * What is committed once the ledger has answered a credit: its receipt ends, and the incoming payment counts it or not. If
- * that completes it and there is an event of that, `completes` is its id.
+ * What is committed once the ledger has answered a credit: the receipt ends, and the incoming payment counts it or not.
+ * `completes` is the id of the incoming payment if that completes it and an event of it is recorded.
  */
 export function changesOfCredit(
   context: Context,
