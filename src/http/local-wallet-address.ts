@@ -40,7 +40,7 @@ export async function clientKeysOf(
   return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }
 
-/** The mistake of a directory that gives a key which nobody can use. */
+/** The error for a wallet's directory that returns an unusable key. */
 export function unusableKey(walletAddress: string, reason: string): TypeError {
   return new TypeError(`walletAddresses.find('${walletAddress}') gave a key that cannot be published: ${reason}`)
 }
