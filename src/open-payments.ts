@@ -29,8 +29,8 @@ import { resourceServerRoutes } from './resource-server/routes.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
 /**
- * How a host learns of work that continues after a response, such as the delivery of a payment. An object of the host's own
- * will do, such as the execution context of a Worker: its method is called on it.
+ * How a host learns of work that continues after a response, such as the delivery of a payment. The host may pass an
+ * object of its own, such as the execution context of a Worker: the method is called on that object.
  */
 export interface HandleOptions {
   /**
@@ -40,7 +40,7 @@ export interface HandleOptions {
   readonly waitUntil?: (work: Promise<unknown>) => void
 }
 
-/** What only the host knows of a Fetch request. */
+/** What only the host knows about a Fetch request. */
 export interface FetchOptions extends HandleOptions {
   /** The address that the request came from, like `source` of an `HttpRequest`. Default: none, so no limits per source. */
   readonly source?: string | undefined
@@ -150,7 +150,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     keep(work)
     return work
   }
-  // A host that cannot be told must not make a failure of what was done: its client would order it again.
+  // If `waitUntil` throws, the request must not fail: its work is done, and its client would order it again.
   const tellHost = (host: HandleOptions, work: Promise<unknown>): void => {
     try {
       host.waitUntil?.(work)
@@ -170,7 +170,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     const rail = railAt(request.method, request.target)
     if (rail !== undefined) {
       const response = await answerByRail(context, rail, request)
-      // What the rail has taken is credited after the answer.
+      // Money that the rail has taken is credited after the answer.
       tellHost(host, Promise.all(credits))
       return response
     }
@@ -183,7 +183,8 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     owns: async (method, target) => {
       if (railAt(method, target) !== undefined) return true
       const found = match(method, target)
-      // Under a base path of its own an endpoint is the library's with every method; at a root another one may be the host's.
+      // Below a base path, an endpoint belongs to the library with every method; at the root, other methods may be the
+      // host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
       if (found.row.role !== 'wallet-address-server') return true
       const path = walletAddressPath(found.path)

@@ -35,7 +35,7 @@ export interface AuditedGrant {
 export interface AuditedRequest {
   readonly method: string
   readonly targetUri: string
-  /** What was signed, as UTF-8. The access token in it is of no use without the client's key. */
+  /** What was signed, as UTF-8. The access token in it is useless without the client's key. */
   readonly signatureBase?: string
   /**
    * Why there is no `signatureBase`. `token_usable`: it contains a token that the resource server still accepts; it is
@@ -68,7 +68,7 @@ export interface AuditedPayment {
   readonly debitAmount: WireAmount
   readonly receiveAmount: WireAmount
   readonly fee: WireAmount
-  /** What was settled, once it is; one unit less if a payment that failed has cost its whole debit. @spec OUT-8 */
+  /** What was settled, once it is; one unit less if a failed payment has cost its whole debit. @spec OUT-8 */
   readonly sentAmount: WireAmount
   /** Why it failed, or is about to. */
   readonly failureReason?: string
@@ -81,7 +81,7 @@ export interface AuditedPayment {
   /** The id of its hold in the ledger, and of its settlement or release. */
   readonly holdId: string
   /**
-   * The id of the credit to the receiver, which the ledger has once the payment has come that far; absent for a receiver
+   * The id of the credit to the receiver; the ledger knows it once the payment has come that far. Absent for a receiver
    * on another server.
    */
   readonly creditId?: string
@@ -97,15 +97,15 @@ export interface AuditedDelivery {
   readonly address: string
   /** The most that may leave. */
   readonly sendAmount: WireAmount
-  /** The part of the fee that is due as a whole once anything has left; absent for none. */
+  /** The part of the fee that is due in full once anything has left; absent if there is none. */
   readonly fixedFee?: WireAmount
   /** Known to have left, and to have arrived. */
   readonly sent: WireAmount
   readonly received: WireAmount
-  /** What else may have left and arrived: it is not known yet. */
+  /** What else may have left and arrived; not known yet. */
   readonly inFlightSent: WireAmount
   readonly inFlightReceived: WireAmount
-  /** Set once the rail was no longer asked: why the host was to say how it ended, and what it said. */
+  /** Set once the host was asked instead of the rail: why, and what the host said. */
   readonly isLeftToHost?: 'pending' | 'unknown'
   readonly saidByHost?: 'sent' | 'failed'
 }
@@ -142,7 +142,7 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
     payments.map(async (payment) => {
       const request = requests.get(signedRequestIdOf(payment))
       const grant = grants.get(payment.grantId)
-      // A grant that its owner gave is kept for good, and so is the signed request of a payment that is listed.
+      // This cannot happen: grants given by an owner and the signed requests of listed payments are never deleted.
       if (request === undefined || grant === undefined) throw new Error('the proof of a payment has vanished')
       return {
         ...auditedPayment(payment),
@@ -208,13 +208,13 @@ function auditedGrant({ value }: StoredRecord<'grant'>): AuditedGrant {
   }
 }
 
-/** The access token in a signature base, and whether the resource server would accept it. */
+/** The access token in a signature base, and whether the resource server would still accept it. */
 interface PresentedToken {
   readonly value: string
   readonly isUsable: boolean
 }
 
-/** The tokens of some requests by the requests' ids; none for one whose secret is no longer configured. */
+/** The tokens of some requests, by the requests' ids; a request whose secret is no longer configured is left out. */
 async function readTokens(
   context: Context,
   requests: readonly SignedRequest[],
@@ -257,10 +257,10 @@ async function auditedRequest(
 }
 
 /**
- * A token alone opens nothing: every request with it needs a signature of its client. Yet it is the other half of what a
- * thief of that client's key needs, and an export travels; so it is withheld while it can pay. What is left afterwards
- * is rotating it, with the client's key: waiting for the end of that too would mean waiting for ever, since what an
- * owner gave lasts until somebody ends it.
+ * A token alone opens nothing: every request with it needs a signature of its client. Yet it is the other half of what
+ * a thief of that client's key needs, and exports get passed around; so it is withheld while it can be used. An expired
+ * token can still be rotated, with the client's key; waiting until that ends too could mean waiting for ever, since a
+ * grant lasts until somebody ends it.
  */
 function signedText(
   base: string,

@@ -9,7 +9,7 @@ import { requireWalletAddress } from './require-wallet-address.ts'
 
 /** A grant that the owner of a wallet address has given and that is still live. */
 export interface LiveGrant {
-  /** Names it to `revoke` and as `after`; no URL. */
+  /** Identifies it for `revoke` and as `after`. Not a URL. */
   readonly id: string
   /** The client's wallet address. */
   readonly client: string
@@ -18,7 +18,7 @@ export interface LiveGrant {
   readonly issuedAt: number
 }
 
-/** What an account's owner can do about the grants they have given. */
+/** What the owner of an account can do with the grants that they gave. */
 export interface Grants {
   /**
    * The live grants on a wallet address, newest first, `limit` at a time: 1 to 100, default 50. `after` is the id of the last

@@ -34,7 +34,7 @@ export function createInteractions(context: Context): Interactions {
   }
 }
 
-/** Not to be taken for the option of the same name. */
+/** Names the member clearly, because an option of `createOpenPayments` has the same name. */
 const NO_LIST = 'the walletAddresses of a person must be a list of URLs'
 
 interface Found {
@@ -45,13 +45,16 @@ interface Found {
   readonly sessionHash: string
 }
 
-/** Reads an interaction that can still be decided, for its owner and by this session or by none yet. @spec INT-3 @spec INT-4 */
+/**
+ * Reads an interaction that can still be decided, by its owner, and in this session unless none is bound to it yet.
+ * @spec INT-3 @spec INT-4
+ */
 async function findOpen(
   context: Context,
   reference: string,
   { session, walletAddresses }: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
-  // A text has `includes` too, and would own every address that it holds.
+  // A string has `includes` too, and would count as owning every address that occurs in it.
   if (!Array.isArray(walletAddresses)) throw new TypeError(NO_LIST)
   const owned = walletAddresses.map((text) => readOwned(context, text))
   if (typeof session !== 'string' || session === '')
@@ -65,7 +68,7 @@ async function findOpen(
   const walletAddress = grant?.value.walletAddress
   if (grant === undefined || walletAddress === undefined) return { ok: false, reason: 'unknown' }
   if (grant.value.state !== 'pending') return { ok: false, reason: isDecided(grant.value) ? 'used' : 'unknown' }
-  // Before the session is bound: whoever is logged in to the wrong account must not lock the owner out.
+  // Checked before the session is bound: somebody who is logged in to the wrong account must not lock the owner out.
   if (!owned.includes(walletAddress)) return { ok: false, reason: 'not_owner' }
   const sessionHash = await context.secrets.digest(session)
   if (bound !== undefined && !isEqualDigest(bound, sessionHash)) return { ok: false, reason: 'other_session' }
@@ -73,8 +76,8 @@ async function findOpen(
 }
 
 /**
- * A person's wallet address in its canonical form; `undefined` if it is none that a server of this library has. The name of an
- * account would make its owner look like a stranger.
+ * A person's wallet address in its canonical form; `undefined` if it cannot be one of a server of this library. Throws
+ * if it is not a URL at all: with an account name, for instance, the owner would look like a stranger.
  */
 function readOwned({ policies }: Context, text: unknown): string | undefined {
   if (typeof text !== 'string') throw new TypeError(NO_LIST)
@@ -82,12 +85,12 @@ function readOwned({ policies }: Context, text: unknown): string | undefined {
   return canonicalWalletAddress(text, policies)
 }
 
-/** Whether a decision was taken, perhaps since the interaction was read; else the grant was cancelled. */
+/** Whether a decision was taken, perhaps after the interaction was read; otherwise the grant was cancelled. */
 function isDecided({ state, finalisation }: Grant): boolean {
   return state !== 'finalised' || finalisation === 'rejected'
 }
 
-/** Opens an interaction: the first session that does is the only one that may decide it. @spec INT-10 @spec INT-12 */
+/** Opens an interaction. Only the first session that opens it may decide it. @spec INT-10 @spec INT-12 */
 async function openInteraction(context: Context, reference: string, owner: ResourceOwner): Promise<OpenedInteraction> {
   return decide<OpenedInteraction>(context, async () => {
     const found = await findOpen(context, reference, owner)
@@ -102,7 +105,7 @@ async function openInteraction(context: Context, reference: string, owner: Resou
   })
 }
 
-/** Bound to what was shown, too: a page that shows something else by now decides nothing. @spec INT-12 */
+/** Also bound to what was shown last: a form of a page that showed something else decides nothing. @spec INT-12 */
 async function csrfOf({ secrets }: Context, { secretId }: Grant, opened: Interaction): Promise<string> {
   const { id, sessionHash, consentHash } = opened
   return secrets.derive(secretId, 'csrf', `${id}:${sessionHash}:${consentHash}`)
@@ -135,8 +138,9 @@ async function decideInteraction(
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
     return {
       changes: [
-        // First, since a commit that was not answered is recognised by its first replacement: another approval writes the same
-        // interaction, yet another grant. One that still waits to be continued expires; a denied one is over.
+        // The grant comes first, since a commit without an answer is recognised by its first replacement: a different
+        // decision could write the same interaction, but not the same grant. An approved grant can still expire; a
+        // denied one is over.
         state === 'approved'
           ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
           : endGrantChange(context, grant, decided.grant),
@@ -147,7 +151,7 @@ async function decideInteraction(
   })
 }
 
-/** The client's nonce is of no use once the finish redirect has been made. @spec T-14 */
+/** The client's nonce is no longer needed once the finish redirect has been made. @spec T-14 */
 function forgetNonce(grant: Grant): Grant {
   if (grant.finish === undefined) return grant
   const { nonce: _, ...finish } = grant.finish
@@ -168,8 +172,9 @@ function grantedAccess(
 }
 
 /**
- * Refuses what goes beyond what was asked, and if the directory knows no active account that it is given for, or another
- * one than when the client asked: what one owner was asked is not the next one's to answer. @spec RS-13 @spec T-52
+ * Refuses access beyond what was requested. Also refuses if the directory has no active account for the wallet address,
+ * or another one than when the client asked: a request to one owner is not for the next one to answer.
+ * @spec RS-13 @spec T-52
  */
 async function approveGrant(
   context: Context,
@@ -206,12 +211,15 @@ async function denyGrant(context: Context, grant: Grant): Promise<DecidedGrant> 
   return { grant: rejected, redirect }
 }
 
-/** What a client continues with, once its owner has decided: derived, so that only its digest is stored. @spec INT-14 */
+/**
+ * The reference with which a client continues once the owner has decided. Derived, so that only its digest is stored.
+ * @spec INT-14
+ */
 function referenceOf({ secrets }: Context, { secretId, id }: Grant): Promise<string> {
   return secrets.derive(secretId, 'interaction-reference', id)
 }
 
-/** The way back to a client, with the reference and its hash. @spec INT-13 @spec D3 */
+/** The URL that leads back to the client, with the reference and the finish hash. @spec INT-13 @spec D3 */
 async function finishWith(context: Context, grant: Grant, finish: Finish, reference: string): Promise<string> {
   const { secrets, cryptography, policies, authServer } = context
   const nonce = await secrets.derive(grant.secretId, 'interaction-nonce', grant.id)

@@ -3,8 +3,7 @@ import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /**
  * The canonical URL of a wallet address that the wallet names. Throws a `TypeError` if the text is not one under this
- * server's own origin: under another one, or in another spelling, nothing would be found, which would look like proof that
- * nothing was granted or paid.
+ * server's own origin: otherwise nothing would be found, which would look like proof that nothing was granted or paid.
  */
 export function requireWalletAddress({ policies, walletAddressServer }: Context, text: string): string {
   const walletAddress = canonicalWalletAddress(text, policies)

@@ -14,7 +14,7 @@ import { type JsonWebKey, parsePublicKey, publishedKey } from '../protocol/json-
 import { type WireWalletAddress, walletAddressPath } from '../protocol/wallet-address.ts'
 import { createPublisher } from './public-document.ts'
 
-// The address changes rarely, keys must be gone soon after they are removed. @spec WAS-5
+// The address changes rarely; a removed key must disappear from caches soon. @spec WAS-5
 const ADDRESS_SECONDS = 3600
 const KEYS_SECONDS = 60
 
@@ -52,7 +52,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
 
 type FindNamed = (exchange: Exchange) => Promise<LocalWalletAddress>
 
-/** The wallet address whose own URL, or that of its keys, is asked for. The query is ignored. @spec T-35 */
+/** The wallet address whose own URL, or the URL of its keys, is requested. The query is ignored. @spec T-35 */
 function namedByPath({ context, path }: Exchange): Promise<LocalWalletAddress> {
   return activeAddress(context, `${context.walletAddressServer}${walletAddressPath(path)}`)
 }
@@ -82,7 +82,10 @@ async function keySet(context: Context, found: LocalWalletAddress): Promise<{ re
   return { keys: keys.map((jwk) => publicKeyOf(found.url, jwk)) }
 }
 
-/** The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. */
+/**
+ * The wallet's own keys are checked too: one with private members, or with which anybody can sign, is the wallet's
+ * mistake.
+ */
 function publicKeyOf(url: string, jwk: WalletAddressKey): JsonWebKey {
   const parsed = parsePublicKey(jwk, { requireAlg: false })
   if (!parsed.ok) throw unusableKey(url, parsed.reason)
