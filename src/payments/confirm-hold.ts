@@ -178,8 +178,7 @@ async function refusePayment(
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    // While it is not listed, the client of an order under a key does not know of it: it got a 503 or nothing, and will
-    // repeat.
+    // No client with a key knows of a payment that is not listed: it was answered 503 or not at all, and will repeat.
     const isTold = whenRefused === 'fail' && record.value.keyId === undefined
     const isShown = record.isListed === true || isTold
     const state = isShown ? 'failed' : 'refused'
