@@ -88,6 +88,7 @@ function readReceivers({
     ...own,
     send,
     charge,
+    loopbackHttp,
     ...(clientWalletAddress !== undefined && { clientWalletAddress }),
   })
 }

@@ -20,13 +20,13 @@ function internalAccount(kind: 'fees' | 'clearing', { assetCode, assetScale }: A
   return { account, assetCode, assetScale, canSend: false, canReceive: false, balance: 0n, held: 0n }
 }
 
-// Member by member, so that the order in the caller's object makes no difference.
+// Member by member, so that the order in the caller's object makes no difference. An absent one leaves nothing: the
+// text is as it was before there was such a member.
 function canonicalCounterparty(counterparty: Counterparty): string {
-  return JSON.stringify(
-    counterparty.kind === 'local'
-      ? ['local', counterparty.account, counterparty.incomingPayment]
-      : ['rail', counterparty.method, counterparty.address],
-  )
+  if (counterparty.kind === 'local')
+    return JSON.stringify(['local', counterparty.account, counterparty.incomingPayment])
+  const { method, address, walletAddress } = counterparty
+  return JSON.stringify(['rail', method, address, ...(walletAddress === undefined ? [] : [walletAddress])])
 }
 
 function isSameRequest(a: Transfer, b: Omit<Transfer, 'state'>): boolean {

@@ -1,4 +1,4 @@
-import type { JsonWebKey } from 'open-payments-server'
+import type { WalletAddress } from 'open-payments-server'
 import type { IlpOptions } from 'open-payments-server/ilp'
 import * as v from 'valibot'
 
@@ -13,7 +13,7 @@ export interface AccountConfiguration {
   /** The opening balance, in the smallest unit. */
   readonly balance: string
   /** The keys with which this account signs as a client. */
-  readonly jwks?: { readonly keys: readonly JsonWebKey[] }
+  readonly jwks?: { readonly keys: NonNullable<WalletAddress['keys']> }
 }
 
 /** Major units of `to` for one major unit of `from`. */
@@ -93,7 +93,7 @@ const Key = v.object({
   kty: v.literal('OKP'),
   crv: v.literal('Ed25519'),
   x: Text,
-  alg: v.exactOptional(v.literal('EdDSA')),
+  alg: v.exactOptional(v.picklist(['EdDSA', 'Ed25519'])),
   use: v.exactOptional(v.literal('sig')),
   d: v.exactOptional(v.never('is private and does not belong here')),
 })

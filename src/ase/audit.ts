@@ -95,6 +95,8 @@ export interface AuditedDelivery {
   /** The rail account that the money leaves through, and the address that it was to be paid to. */
   readonly account: string
   readonly address: string
+  /** The payee's wallet address, as the receiver's server claimed at the order; absent if it named none. */
+  readonly walletAddress?: string
   /** The most that may leave. */
   readonly sendAmount: WireAmount
   /** The part of the fee that is due in full once anything has left; absent if there is none. */
@@ -182,12 +184,13 @@ function auditedPayment(
 
 function auditedDelivery(payment: RailPayment): AuditedDelivery {
   const { rail, fee, delivery } = payment
-  const { method, address, sendAmount, fixedFee } = rail
+  const { method, address, walletAddress, sendAmount, fixedFee } = rail
   const { railAccount: account, ...amounts } = toldDelivery(payment, progressOf(payment))
   return {
     method,
     account,
     address,
+    ...(walletAddress !== undefined && { walletAddress }),
     sendAmount,
     ...(fixedFee !== undefined && { fixedFee: amountToWire(amountOf(fee, storedAmount(fixedFee))) }),
     ...amounts,

@@ -26,7 +26,7 @@ export async function identifyClient(exchange: Exchange): Promise<ClientCaller> 
     'jwk' in client
       ? await holderOfKey(exchange, client.jwk)
       : await holderOfAddress(exchange, client.walletAddress, candidates)
-  const { proof } = await proveSignature(exchange, candidates, holder)
+  const { proof } = await proveSignature(exchange, candidates, holder, unknownClient)
   return { holder, proof }
 }
 
@@ -49,6 +49,6 @@ async function holderOfAddress(
   const keySet = await clientKeySet(context, client, first?.keyId ?? '')
   if (!keySet.ok) throw unknownClient(`the key set at ${client}/jwks.json is ${keySet.reason}`)
   const isKnown = candidates.some(({ keyId }) => findKey(keySet.keys, keyId) !== undefined)
-  if (!isKnown) throw unknownClient('the client has no key with this keyid')
+  if (!isKnown) throw unknownClient('keyid names no key of the client')
   return { client, keys: [], currentKeys: keySet.keys }
 }

@@ -1,4 +1,4 @@
-import { invalidRotation, missingManagementToken, unknownManagedToken } from '../errors/conditions.ts'
+import { invalidRotation, missingManagementToken, unknownClient, unknownManagedToken } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { checkMediaType } from '../http/body.ts'
 import { type Proof, presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
@@ -42,7 +42,7 @@ export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Ex
     const candidates = await signaturesOf(exchange)
     const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
     if (record === undefined || record.value.manageId !== params['id']) throw unknown()
-    const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId)
+    const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId, unknownClient)
     return { presented: record, proof }
   }
 }

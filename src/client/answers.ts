@@ -6,6 +6,7 @@ import { DateTime } from '../protocol/date-time.ts'
 import { fromBase64url } from '../protocol/identifiers.ts'
 import { type IlpPaymentMethod, isIlpAddress } from '../protocol/payment-method.ts'
 import { parseReceiver } from '../protocol/receiver.ts'
+import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 // Answers of other servers are parsed here and nowhere else. Members that are not used are not looked at; if one that
 // is used is not as specified, the whole answer is invalid.
@@ -114,6 +115,7 @@ const OtherMethod = v.pipe(
 const IncomingPayment = v.pipe(
   v.object({
     id: Url,
+    walletAddress: v.optional(v.unknown()),
     completed: v.nullish(v.boolean(), false),
     incomingAmount: v.nullish(Amount),
     receivedAmount: Amount,
@@ -124,15 +126,24 @@ const IncomingPayment = v.pipe(
 )
 
 /**
- * The incoming payment at `url`; `undefined` if the document is not an incoming payment, or is another one.
+ * The incoming payment at `url`; `undefined` if the document is not an incoming payment, or is another one. Whom it
+ * pays decides nothing here, so a wallet address that is none is left out, and may be on any host: `policies` says what
+ * is one.
  * @spec QUO-9
  */
-export function parseIncomingPayment(document: unknown, url: string): RemoteIncomingPayment | undefined {
+export function parseIncomingPayment(
+  document: unknown,
+  url: string,
+  policies: { readonly loopbackHttp: boolean },
+): RemoteIncomingPayment | undefined {
   const parsed = v.safeParse(IncomingPayment, document)
   if (!parsed.success || parseReceiver(parsed.output.id)?.url !== url) return undefined
   const { completed: isCompleted, incomingAmount, receivedAmount, expiresAt, methods } = parsed.output
+  const named = parsed.output.walletAddress
+  const walletAddress = typeof named === 'string' ? canonicalWalletAddress(named, policies) : undefined
   return {
     url,
+    ...(walletAddress !== undefined && { walletAddress }),
     isCompleted,
     ...(incomingAmount && { incomingAmount }),
     receivedAmount,

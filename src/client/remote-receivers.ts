@@ -21,6 +21,8 @@ export interface RemoteReceiversOptions {
   readonly charge: ChargeLookup
   /** The wallet address that this server names as a client where its key alone is not accepted. */
   readonly clientWalletAddress?: string
+  /** Whether http on loopback hosts makes a wallet address. */
+  readonly loopbackHttp: boolean
   /** Receives faults of this server; failures of other servers are not faults. */
   emit(event: ServiceEvent): void
 }
@@ -103,7 +105,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     if (!result.ok) return { found: result }
     const { token, isNew } = result
     const answer = await requests.send({ method: 'GET', url, token: token.value }, reading)
-    const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url))
+    const payment = readAnswer('incoming payment', answer, (document) => parseIncomingPayment(document, url, options))
     if (payment.ok) collections.trust(collection, authServer, reading.standing === 'ordered')
     return { found: payment.ok ? { ok: true, payment: payment.value } : payment, token, isNew }
   }

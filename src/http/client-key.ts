@@ -6,8 +6,7 @@ import { type ClientId, clientWalletAddress, plainName } from '../protocol/clien
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, parsePublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
-import { tellFault } from '../records/tell-fault.ts'
-import { clientKeysOf, isLocalWalletAddress, unusableKey } from './local-wallet-address.ts'
+import { clientKeysOf, isLocalWalletAddress, tellUnusableKey } from './local-wallet-address.ts'
 
 /** Whose key must have signed: a client, and the keys that it has already used under its grant. */
 export interface KeyHolder {
@@ -32,25 +31,27 @@ export async function thumbprintOf(context: Context, key: PublicKey): Promise<st
 }
 
 /**
- * The key that a holder may sign with under a key id: one in the client's current key set whose material has not
+ * What a holder has under a key id: a key that it may sign with; `unknown` if the client's current key set has none with
+ * this id; `unbound` if its grant is bound to another.
+ */
+export type FoundKey = ClientKey | 'unknown' | 'unbound'
+
+/**
+ * Finds the key that a holder may sign with under a key id: one in the client's current key set whose material has not
  * changed since the grant first saw that id. Throws "unavailable" if the key set cannot be fetched, because that says
  * nothing about the signature.
  * @spec KEY-10 @spec KEY-11
  */
-export async function findClientKey(
-  context: Context,
-  holder: KeyHolder,
-  keyId: string,
-): Promise<ClientKey | undefined> {
+export async function findClientKey(context: Context, holder: KeyHolder, keyId: string): Promise<FoundKey> {
   const [original] = holder.keys
-  if (context.policies.keyBinding === 'key' && original !== undefined && original.kid !== keyId) return undefined
+  if (context.policies.keyBinding === 'key' && original !== undefined && original.kid !== keyId) return 'unbound'
   const pinned = holder.keys.find((pin) => pin.kid === keyId)
   const key = await currentKey(context, holder, keyId)
-  if (key === undefined) return undefined
+  if (key === undefined) return 'unknown'
   const thumbprint = await thumbprintOf(context, key)
   if (pinned !== undefined && pinned.thumbprint !== thumbprint) {
     context.emit({ type: 'key_substituted', at: context.clock.now(), client: holder.client, keyId })
-    return undefined
+    return 'unbound'
   }
   return { key, thumbprint, isNew: pinned === undefined }
 }
@@ -99,9 +100,7 @@ export async function clientKeySet(
 function tellUnusable(context: Context, walletAddress: string, given: readonly WalletAddressKey[]): void {
   for (const jwk of given) {
     const parsed = parsePublicKey(jwk, { requireAlg: false })
-    if (parsed.ok) continue
-    const cause = unusableKey(walletAddress, parsed.reason)
-    tellFault(context, cause.message, cause)
+    if (!parsed.ok) tellUnusableKey(context, walletAddress, parsed.reason)
   }
 }
 

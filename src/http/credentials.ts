@@ -1,4 +1,5 @@
 import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
+import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { readSignatures, type SignatureCandidate, verifySignature } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
@@ -8,7 +9,7 @@ import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaims } from '../records/decide-once.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
-import { type ClientKey, findClientKey, type KeyHolder } from './client-key.ts'
+import { type ClientKey, type FoundKey, findClientKey, type KeyHolder } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
 import { claimsOf } from './replay-claims.ts'
 
@@ -75,7 +76,7 @@ async function proveToken(exchange: Exchange, found: readonly (StoredRecord | un
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
   const token = presented.value
   const candidates = await signaturesOf(exchange)
-  const proof = await proveHolder(exchange, candidates, token, token.grantId)
+  const proof = await proveHolder(exchange, candidates, token, token.grantId, invalidSignature)
   return { token, presented, proof }
 }
 
@@ -106,6 +107,9 @@ export async function signaturesOf(exchange: Exchange): Promise<readonly Signatu
   return read.candidates
 }
 
+/** The refusal of a request of which no signature names a key that the client has at present. Each server has its own. */
+export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
+
 /**
  * Proves that the holder of something that a grant gave (a token) signed the request. A key that the grant has not seen
  * is recorded with it now.
@@ -115,22 +119,37 @@ export async function proveHolder(
   candidates: readonly SignatureCandidate[],
   holder: KeyHolder,
   grantId: string,
+  unknownKey: RefuseUnknownKey,
 ): Promise<Proof> {
-  const { proof, key } = await proveSignature(exchange, candidates, holder)
+  const { proof, key } = await proveSignature(exchange, candidates, holder, unknownKey)
   if (key.isNew) await pinKey(exchange.context, grantId, proof)
   return proof
 }
 
-/** Verifies a signature with the keys of its holder, and prepares the claims that make it single use. */
+/**
+ * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. Throws `unknownKey` if
+ * no signature names a key that the holder has at present; if one does, what is wrong is the signature.
+ * @spec KEY-12
+ */
 export async function proveSignature(
   exchange: Exchange,
   candidates: readonly SignatureCandidate[],
   holder: KeyHolder,
+  unknownKey: RefuseUnknownKey,
 ): Promise<{ readonly proof: Proof; readonly key: ClientKey }> {
   const { context } = exchange
-  const findKey = findEachOnce((keyId) => findClientKey(context, holder, keyId))
+  // Each once: several signatures of a request may name the same key.
+  const found = new Map<string, FoundKey>()
+  const findKey = async (keyId: string): Promise<ClientKey | undefined> => {
+    const key = found.get(keyId) ?? (await findClientKey(context, holder, keyId))
+    found.set(keyId, key)
+    return typeof key === 'string' ? undefined : key
+  }
   const verified = await verifySignature(candidates, findKey, context.cryptography)
-  if (!verified.ok) throw invalidSignature(verified.reason)
+  if (!verified.ok) {
+    const isUnknown = [...found.values()].every((key) => key === 'unknown')
+    throw isUnknown ? unknownKey(verified.reason) : invalidSignature(verified.reason)
+  }
   exchange.noteClient(holder.client)
   const { candidate, base, found: key } = verified
   if (candidate.legacySyntax !== undefined) {
@@ -152,16 +171,6 @@ export async function proveSignature(
     ...(await claimsOf(exchange, all)),
   }
   return { proof, key }
-}
-
-/** Finds each key once: several signatures of a request may use the same one. */
-function findEachOnce(find: (keyId: string) => Promise<ClientKey | undefined>): typeof find {
-  const known = new Map<string, ClientKey>()
-  return async (keyId) => {
-    const found = known.get(keyId) ?? (await find(keyId))
-    if (found !== undefined) known.set(keyId, found)
-    return found
-  }
 }
 
 /**

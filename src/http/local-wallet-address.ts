@@ -2,6 +2,7 @@ import { serverPublicKeys } from '../http-signatures/server-key.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
+import { tellFault } from '../records/tell-fault.ts'
 
 /** A wallet address of this server as the directory has it, with its canonical URL. */
 export interface LocalWalletAddress extends CheckedWalletAddress {
@@ -40,7 +41,8 @@ export async function clientKeysOf(
   return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }
 
-/** The error for a wallet's directory that returns an unusable key. */
-export function unusableKey(walletAddress: string, reason: string): TypeError {
-  return new TypeError(`walletAddresses.find('${walletAddress}') gave a key that cannot be published: ${reason}`)
+/** Reports that the wallet's directory returned an unusable key. */
+export function tellUnusableKey(context: Context, walletAddress: string, reason: string): void {
+  const message = `walletAddresses.find('${walletAddress}') gave a key that cannot be published: ${reason}`
+  tellFault(context, message, new TypeError(message))
 }

@@ -70,7 +70,10 @@ export async function askHold(context: Context, payment: OutgoingPayment): Promi
 }
 
 function counterpartyOf(payment: OutgoingPayment): Counterparty {
-  if (isRailPayment(payment)) return { kind: 'rail', method: payment.rail.method, address: payment.rail.address }
+  if (isRailPayment(payment)) {
+    const { method, address, walletAddress } = payment.rail
+    return { kind: 'rail', method, address, ...(walletAddress !== undefined && { walletAddress }) }
+  }
   if (isLocalPayment(payment))
     return { kind: 'local', account: payment.payeeAccount, incomingPayment: payment.incomingPaymentId }
   throw new Error('an outgoing payment has no receiver')

@@ -135,7 +135,8 @@ function payeeOf({
   if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
   // The quote was made when the receiver's URL was still a local one.
   if (rail === undefined) throw invalidQuote('the receiver is now on another server')
-  return { rail: { ...rail, address: receiver.details.ilpAddress } }
+  const { details, walletAddress } = receiver
+  return { rail: { ...rail, address: details.ilpAddress, ...(walletAddress !== undefined && { walletAddress }) } }
 }
 
 /** @spec QUO-7 */

@@ -23,7 +23,8 @@ export interface KeyAsker {
  */
 export interface KeyResolver {
   /**
-   * The keys at `{walletAddress}/jwks.json`. A key set may be cached for 60 seconds; `unknownKid` names a key that the
+   * The keys at `{walletAddress}/jwks.json`; if there are none and the path is `/.well-known/pay`, which stands for no path,
+   * those at `/jwks.json` of the host. A key set may be cached for 60 seconds; `unknownKid` names a key that the
    * cached set lacks, for which the resolver asks again, at most once per 10 seconds. Never rejects.
    * @spec KEY-6 @spec KEY-12 @spec T-5
    */

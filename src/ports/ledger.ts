@@ -12,7 +12,16 @@ export interface LedgerAccount extends Asset {
  */
 export type Counterparty =
   | { readonly kind: 'local'; readonly account: string; readonly incomingPayment: string }
-  | { readonly kind: 'rail'; readonly method: string; readonly address: string }
+  | {
+      readonly kind: 'rail'
+      readonly method: string
+      readonly address: string
+      /**
+       * In a hold: the payee's wallet address, in the form of this server's own. It is what the receiver's server claimed at
+       * the order, and nothing proves it. Absent if that named none, and of a payment that an earlier release stored.
+       */
+      readonly walletAddress?: string
+    }
 
 /**
  * Why a ledger refuses. A refusal is final: it had no effect, and the same id gets the same refusal again. `account_closed`: the account is

@@ -32,7 +32,7 @@ export interface WalletAddress {
   readonly isActive?: boolean | null
   /**
    * The public keys with which this wallet address signs as a client; default none. A key with private members, or that
-   * is not a sound Ed25519 key, is a fault.
+   * is not a sound Ed25519 key, is a fault, and is left out. An `alg` of `Ed25519` is published as `EdDSA`.
    * @spec WAS-10
    */
   readonly keys?: readonly WalletAddressKey[] | null
@@ -45,6 +45,10 @@ export interface WalletAddresses {
    * `walletAddressServer`. On a host that also has routes of its own, it is called for every path requested there, so it
    * should be quick: it must answer within `holdSeconds`. `undefined` or `null` means that there is no such address; a
    * rejection is a fault.
+   *
+   * Compare it exactly, upper and lower case included: whatever is found is a wallet address of its own, published under the
+   * URL that was asked for. A directory that ignores case (`NOCASE` in SQLite, most collations of MySQL, `citext`) makes two
+   * addresses of one account. What a client asks of one, the owner of the other cannot approve, and each has its own lists.
    *
    * An address belongs to one account forever: others keep grants on it, and pay it years later. When an account is closed,
    * answer `isActive: false` for its address from then on, and end its grants with `grants.list` and `grants.revoke`. If this

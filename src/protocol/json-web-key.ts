@@ -63,8 +63,8 @@ function isPublicPoint(x: string): boolean {
 }
 
 /**
- * Reads an Ed25519 public key from a JSON Web Key. `requireAlg`: a directed identity and a key of this server must name
- * their `alg`; a key in someone else's key set need not.
+ * Reads an Ed25519 public key from a JSON Web Key. `requireAlg`: a directed identity and a key of this server must
+ * name its `alg` as EdDSA; a key from a key set or a directory need not, and may name it Ed25519.
  * @spec KEY-1 @spec KEY-2 @spec KEY-4
  */
 export function parsePublicKey(jwk: unknown, { requireAlg }: { readonly requireAlg: boolean }): ParsedPublicKey {
@@ -86,7 +86,9 @@ export function parsePublicKey(jwk: unknown, { requireAlg }: { readonly requireA
     if (!operations.includes('verify')) return wrong('key_ops', 'key_ops must include verify')
   }
   if ('d' in jwk) return wrong('d', 'a public key must not carry its private part')
-  if (alg !== 'EdDSA' && (requireAlg || 'alg' in jwk)) return wrong('alg', 'alg must be EdDSA')
+  // RFC 9864 has a new name for the same algorithm, which WebCrypto writes into the keys that it exports.
+  const isNamed = alg === 'EdDSA' || (alg === 'Ed25519' && !requireAlg)
+  if (!isNamed && (requireAlg || 'alg' in jwk)) return wrong('alg', 'alg must be EdDSA')
   return { ok: true, key: { kid, x } }
 }
 

@@ -59,8 +59,11 @@ export interface OutgoingPayment {
   readonly incomingPaymentId?: string
   /** The payee's account in the wallet's ledger; absent for a receiver on another server. */
   readonly payeeAccount?: string
-  /** How a receiver on another server is paid, and the address that it was to be paid to; absent for one on this server. */
-  readonly rail?: RailTerms & { readonly address: string }
+  /**
+   * How a receiver on another server is paid, the address that it was to be paid to, and the payee's wallet address, if its
+   * server named one at the order; absent for one on this server.
+   */
+  readonly rail?: RailTerms & { readonly address: string; readonly walletAddress?: string }
   /** How far the delivery to another server has come; absent before it begins. */
   readonly delivery?: StoredDelivery
   readonly grantId: string

@@ -59,6 +59,12 @@ export function canonicalWalletAddress(text: string, options: { readonly loopbac
   return origin + trimmed
 }
 
+/** The origin of a wallet address that needs no path in its canonical form: it is known by that, too. */
+export function bareOrigin(walletAddress: string): string | undefined {
+  const url = parseUrl(walletAddress)
+  return url?.pathname === DEFAULT_PATH ? url.origin : undefined
+}
+
 /**
  * Whether a text is an address exactly as a URL parser writes it, without userinfo and, except on loopback, without a
  * port.

@@ -2,10 +2,18 @@ import { refuseUnknown, requireMethods, requireObject } from '../errors/check-op
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
+import type { OutboundAnswer } from '../ports/outbound-requests.ts'
 import { plainName } from '../protocol/client.ts'
 import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
-import { cacheDocuments, type Loaded } from './document-cache.ts'
-import { type GuardedRequests, type OutboundNetwork, parseOutboundUrl, sendGuarded } from './guarded-request.ts'
+import { bareOrigin } from '../protocol/wallet-address.ts'
+import { cacheDocuments, type Loaded, type Standing } from './document-cache.ts'
+import {
+  DEADLINE_SECONDS,
+  type GuardedRequests,
+  type OutboundNetwork,
+  parseOutboundUrl,
+  sendGuarded,
+} from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
 import { FROM_SOURCE, failuresBudget, strangersBudget, UNLIMITED } from './request-budget.ts'
 import { systemClock } from './system-clock.ts'
@@ -28,6 +36,11 @@ export interface FetchKeyResolverOptions {
 type FetchedDocument =
   | { readonly ok: true; readonly document: unknown }
   | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
+
+interface LoadedKeySet extends Loaded<KeySetResult> {
+  /** The other side says that there is none at this URL. */
+  readonly isMissing: boolean
+}
 
 const INVALID = { ok: false, reason: 'invalid' } as const
 
@@ -56,19 +69,30 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
   // from its address under other names, shuts out no client that is known there. A known client's fetch is charged only
   // if it fails, and not at all if its last one was good. So a name that was good and is then pointed at a victim
   // reaches the victim once uncharged, and again only after its owner's own server has given another good answer.
-  const keySets = cacheDocuments(clock, async (walletAddress, standing) => {
-    const url = `${walletAddress}/jwks.json`
-    if (standing === 'stranger') return readKeySet(await fetchDocument(requests, url))
-    if (standing === 'proven') return readKeySet(await fetchDocument({ ...requests, budget: UNLIMITED }, url))
+  const loadKeySet = async (url: string, standing: Standing, signal: AbortSignal): Promise<LoadedKeySet> => {
+    if (standing === 'stranger') return readKeySet(await fetchJson(requests, url, signal))
+    if (standing === 'proven') return readKeySet(await fetchJson({ ...requests, budget: UNLIMITED }, url, signal))
     const budget = budgetOfKnown()
-    const loaded = readKeySet(await fetchDocument({ ...requests, budget }, url))
+    const loaded = readKeySet(await fetchJson({ ...requests, budget }, url, signal))
     const isUnasked = budget.isSpent()
     // If the fetch was not sent because the budget of its address is spent, that is not another failure of the host.
     if (loaded.isGood || isUnasked) budget.giveBack()
     return { ...loaded, isUnasked }
+  }
+
+  // Clients put `/jwks.json` behind their wallet address as they write it, which may be the origin alone. Both are asked in the
+  // time of one, and each pays for itself.
+  const keySets = cacheDocuments(clock, async (walletAddress, standing) => {
+    const stop = new AbortController()
+    void clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => stop.abort())
+    const loaded = await loadKeySet(`${walletAddress}/jwks.json`, standing, stop.signal)
+    const origin = loaded.isMissing ? bareOrigin(walletAddress) : undefined
+    const found = origin === undefined ? loaded : await loadKeySet(`${origin}/jwks.json`, standing, stop.signal)
+    stop.abort()
+    return found
   })
   const names = cacheDocuments(clock, async (walletAddress) =>
-    readName(await fetchDocument(requests, walletAddress), walletAddress),
+    readName(readJson(await fetchJson(requests, walletAddress)), walletAddress),
   )
 
   const waitOf = (source: string | undefined): number => (source === undefined ? 0 : takeFromSource(source))
@@ -108,18 +132,23 @@ function withoutSlash(walletAddress: string): string {
   return walletAddress.endsWith('/') ? walletAddress.slice(0, -1) : walletAddress
 }
 
-async function fetchDocument(requests: GuardedRequests, url: string): Promise<FetchedDocument> {
-  const answer = await sendGuarded(requests, { method: 'GET', url, headers: { accept: 'application/json' } })
+function fetchJson(requests: GuardedRequests, url: string, signal?: AbortSignal): Promise<OutboundAnswer> {
+  return sendGuarded(requests, { method: 'GET', url, headers: { accept: 'application/json' } }, signal)
+}
+
+function readJson(answer: OutboundAnswer): FetchedDocument {
   if (!answer.ok) return answer
   if (answer.status !== 200) return { ok: false, reason: 'unreachable' }
   return answer.document === undefined ? INVALID : { ok: true, document: answer.document }
 }
 
-function readKeySet(fetched: FetchedDocument): Loaded<KeySetResult> {
-  if (!fetched.ok) return { isGood: false, value: fetched }
+function readKeySet(answer: OutboundAnswer): LoadedKeySet {
+  const fetched = readJson(answer)
+  const isMissing = answer.ok && answer.status === 404
+  if (!fetched.ok) return { isGood: false, isMissing, value: fetched }
   const keys = parseKeySet(fetched.document)
-  if (keys === undefined) return { isGood: false, value: INVALID }
-  return { isGood: true, value: { ok: true, keys } }
+  if (keys === undefined) return { isGood: false, isMissing, value: INVALID }
+  return { isGood: true, isMissing, value: { ok: true, keys } }
 }
 
 /**

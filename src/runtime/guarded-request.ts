@@ -65,7 +65,7 @@ const MAXIMUM_BYTES = 65_536
 const MAXIMUM_ADDRESSES = 16
 
 /** For the whole of resolving, connecting and reading. @spec T-4 */
-const DEADLINE_SECONDS = 3
+export const DEADLINE_SECONDS = 3
 
 /** The names on which `loopbackHttp` admits http, with their fixed addresses: a resolver could send them elsewhere. */
 const LOOPBACK: ReadonlyMap<string, readonly string[]> = new Map([

@@ -38,6 +38,16 @@ export const RAIL_CASES: readonly LedgerCase[] = [
       await mustSucceed(ledger.credit(creditOf(5, 1000n, { account: 'alice' })), 'money for alice')
       await mustRefuse(tooMuch(), 'insufficient_funds', 'the refused hold again, now that there is enough')
       await assertAvailable(wallet, 'after the refused hold', 1900n)
+      const payee = { ...RAIL, walletAddress: 'https://other-wallet.example/bob' } as const
+      const toPayee = () => ledger.hold(holdOf(6, 50n, { counterparty: payee }))
+      await mustSucceed(toPayee(), 'a hold that names the wallet address of the payee')
+      await mustSucceed(toPayee(), 'the same hold again')
+      const others = { another: { ...payee, walletAddress: 'https://other-wallet.example/bobby' }, no: RAIL }
+      for (const [which, counterparty] of Object.entries(others)) {
+        const other = ledger.hold(holdOf(6, 50n, { counterparty }))
+        await mustRefuse(other, 'conflict', `the hold with ${which} wallet address`)
+      }
+      await assertAvailable(wallet, 'after the hold for a wallet address', 1850n)
     },
   },
   {

@@ -195,7 +195,7 @@ const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
   metadata: sampleMetadata(),
   incomingPaymentId: 'incoming',
   payeeAccount: 'bob',
-  rail: { ...RAIL_TERMS, address: 'g.other-wallet.~incoming' },
+  rail: { ...RAIL_TERMS, address: 'g.other-wallet.~incoming', walletAddress: 'https://other-wallet.example/carol' },
   delivery: DELIVERY,
   spendingIds: ['grant:0:life', 'grant:0:1785000000000'],
   chargedAfter: { payment: 'payment', place: 9_007_199_254_740_991 },

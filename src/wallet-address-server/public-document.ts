@@ -10,12 +10,12 @@ const KEPT_DOCUMENTS = 1000
 const LONGEST_KEPT = 4096
 
 /**
- * Answers with documents that anyone may cache for some seconds; whoever already has the current one gets a 304. The
+ * Answers with documents that anyone may cache, as `caching` says; whoever already has the current one gets a 304. The
  * entity tag is a digest of the document and is remembered by the document's whole text, so a changed document gets a
  * new tag.
  * @spec WAS-5 @spec WAS-8
  */
-export function createPublisher(): (exchange: Exchange, document: unknown, seconds: number) => Promise<Result> {
+export function createPublisher(): (exchange: Exchange, document: unknown, caching: string) => Promise<Result> {
   const tags = new Map<string, string>()
   const tagOf = async (secrets: Secrets, raw: string): Promise<string> => {
     const tag = `"${await secrets.digest(raw)}"`
@@ -24,11 +24,11 @@ export function createPublisher(): (exchange: Exchange, document: unknown, secon
     tags.set(raw, tag)
     return tag
   }
-  return async ({ context, request }, document, seconds) => {
+  return async ({ context, request }, document, caching) => {
     const raw = JSON.stringify(document)
     const etag = tags.get(raw) ?? (await tagOf(context.secrets, raw))
     const headers = {
-      'cache-control': `public, max-age=${seconds}`,
+      'cache-control': caching,
       etag,
       vary: 'Accept',
       'access-control-allow-origin': '*',

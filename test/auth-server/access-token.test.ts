@@ -165,8 +165,11 @@ describe('rotating an access token', () => {
     const wallet = await authWallet()
     const grant = await wallet.ask(PLAIN_REQUEST)
     const as = await addClient(wallet, 'thief')
-    await wallet.expectRefusal(401, 'invalid_client', () => rotate(wallet, grant, { as }))
-    await wallet.expectRefusal(401, 'invalid_client', () => revoke(wallet, grant, { as }))
+    const sameKid = { ...as, key: { ...as.key, keyId: wallet.client.key.keyId } }
+    await wallet.expectRefusal(400, 'invalid_client', () => rotate(wallet, grant, { as }))
+    await wallet.expectRefusal(400, 'invalid_client', () => revoke(wallet, grant, { as }))
+    await wallet.expectRefusal(401, 'invalid_client', () => rotate(wallet, grant, { as: sameKid }))
+    await wallet.expectRefusal(401, 'invalid_client', () => revoke(wallet, grant, { as: sameKid }))
     expect((await rotate(wallet, grant)).status).toBe(200)
   })
 

@@ -144,7 +144,7 @@ describe('a client known by its wallet address', () => {
     for (const changed of [keyless, { ...keyless, keys: [client.key.jwk, ...others] }]) {
       wallet.directory.set(`${BASE}/shop`, changed)
       const refusal = await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client))
-      expect(refusal.body.error.description).toBe('the client has no key with this keyid')
+      expect(refusal.body.error.description).toBe('keyid names no key of the client')
     }
     wallet.directory.set(`${BASE}/shop`, { ...keyless, keys: [client.key.jwk, ...others.slice(1)] })
     expect((await askAs(wallet, client)).status).toBe(200)
@@ -232,7 +232,7 @@ describe('a client known by its key', () => {
     const wallet = await authWallet()
     const client = await directedClient('one')
     const renamed = { ...client, key: { ...client.key, keyId: 'two' } }
-    await wallet.expectRefusal(401, 'invalid_client', () => askAs(wallet, renamed))
+    await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, renamed))
     expect((await askAs(wallet, client)).status).toBe(200)
   })
 

@@ -113,11 +113,14 @@ describe('continuing a grant', () => {
     const { pending, interactRef } = await approvedGrant(wallet)
     const thief = await addClient(wallet, 'thief')
     const sameKid = { ...thief, key: { ...thief.key, keyId: wallet.client.key.keyId } }
-    for (const as of [thief, sameKid]) {
-      await wallet.expectRefusal(401, 'invalid_client', () =>
+    for (const [as, status] of [
+      [thief, 400],
+      [sameKid, 401],
+    ] as const) {
+      await wallet.expectRefusal(status, 'invalid_client', () =>
         resume(wallet, pending, { interact_ref: interactRef }, { as }),
       )
-      await wallet.expectRefusal(401, 'invalid_client', () => cancel(wallet, pending, { as }))
+      await wallet.expectRefusal(status, 'invalid_client', () => cancel(wallet, pending, { as }))
     }
     expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
   })

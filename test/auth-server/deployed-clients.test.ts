@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
+import { fakeNetwork } from '../key-resolver/fake-network.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { silence } from '../support/gate.ts'
 import { keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
@@ -341,6 +342,53 @@ describe('what deployed clients send', () => {
     const keys = [withoutAlg(wallet.client.key.jwk)]
     wallet.directory.set(`${BASE}/client`, { account: 'bob', assetCode: 'USD', assetScale: 2, keys })
     expect((await wallet.ask(PLAIN_REQUEST)).status).toBe(200)
+  })
+
+  it('KEY-1 keys with the alg that browsers write are those of a client, here and elsewhere', async () => {
+    const network = fakeNetwork()
+    const wallet = await authWallet({ keyResolver: network.resolver })
+    const renamed = [{ ...wallet.client.key.jwk, alg: 'Ed25519' }]
+    network.documents = { [`${SHOP}/jwks.json`]: { keys: renamed } }
+    expect((await wallet.ask({ ...PLAIN_REQUEST, client: SHOP })).status).toBe(200)
+    wallet.directory.set(`${BASE}/client`, { account: 'bob', assetCode: 'USD', assetScale: 2, keys: renamed })
+    expect((await wallet.ask(PLAIN_REQUEST)).status).toBe(200)
+  })
+
+  it.each(['https://shop.example', 'https://shop.example/', 'https://shop.example/.well-known/pay'])(
+    'KEY-6 a client at the root of its host, %s, has its keys where every client library looks: at /jwks.json',
+    async (client) => {
+      const network = fakeNetwork()
+      const wallet = await authWallet({ keyResolver: network.resolver })
+      const { key } = await directedClient()
+      network.documents = { 'https://shop.example/jwks.json': { keys: [key.jwk] } }
+      const grant = await wallet.ask({ ...PLAIN_REQUEST, client }, { as: { key, client } })
+      expect(grant.status).toBe(200)
+      expect((await rotate(wallet, grant, { as: { key, client } })).status).toBe(200)
+    },
+  )
+
+  it('1.2 KEY-12 a client whose key its owner has removed is told so: 400 by the authorization server', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet)
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const account = wallet.directory.get(`${BASE}/client`)
+    if (account?.keys === undefined) throw new Error('no such client')
+    // The Web Monetization extension disconnects, or says that the key is missing, by this status and this code alone.
+    for (const keys of [[], [(await directedClient('another')).key.jwk]]) {
+      wallet.directory.set(`${BASE}/client`, { ...account, keys })
+      await wallet.expectRefusal(400, 'invalid_client', () => wallet.ask(PLAIN_REQUEST))
+      await wallet.expectRefusal(400, 'invalid_client', () => resume(wallet, pending, { interact_ref: interactRef }))
+      await wallet.expectRefusal(400, 'invalid_client', () => cancel(wallet, pending))
+      await wallet.expectRefusal(400, 'invalid_client', () => rotate(wallet, grant))
+      await wallet.expectRefusal(400, 'invalid_client', () => revoke(wallet, grant))
+      const { value: token } = grant.body.access_token
+      const list = `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(INCOMING.identifier)}`
+      const refusal = await wallet.expectRefusal(401, 'invalid_signature', () => wallet.send('GET', list, { token }))
+      expect(refusal.body.error.description).toBe('Signature validation error: keyid names no key of the client')
+    }
+    wallet.directory.set(`${BASE}/client`, account)
+    expect((await rotate(wallet, grant)).status).toBe(200)
+    expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
   })
 
   it('client behaviour 20: a host of keys that never answers is given up after three seconds', async () => {

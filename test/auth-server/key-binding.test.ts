@@ -1,5 +1,5 @@
 import type { OpenPaymentsOptions, Policies } from 'open-payments-server'
-import { createSigningKey } from 'open-payments-server/testing'
+import { alterRequest, createSigningKey, type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
 import { type Answer, type Client, cryptography, decideAs } from '../support/test-wallet.ts'
@@ -15,6 +15,8 @@ import {
   rotate,
   tokenStatus,
 } from './auth-wallet.ts'
+
+const UNSIGNED = { 'signature-input': [], signature: [] }
 
 interface Shop {
   readonly wallet: AuthWallet
@@ -106,9 +108,53 @@ describe('the keys of a grant', () => {
     const pending = await approved(shop)
     const grant = await issued(shop)
     registry.sets.set(SHOP, [second.key.jwk])
-    await wallet.expectRefusal(401, 'invalid_client', () => resume(wallet, pending, undefined, { as: client }))
-    await wallet.expectRefusal(401, 'invalid_client', () => rotate(wallet, grant, { as: client }))
+    await wallet.expectRefusal(400, 'invalid_client', () => resume(wallet, pending, undefined, { as: client }))
+    await wallet.expectRefusal(400, 'invalid_client', () => rotate(wallet, grant, { as: client }))
     expect(await tokenStatus(wallet, grant.body.access_token.value, client)).toBe(401)
+  })
+
+  it('KEY-12 that a key was removed is told to who holds the token alone', async () => {
+    const shop = await openShop()
+    const { wallet, registry, client, second } = shop
+    const pending = await approved(shop)
+    const grant = await issued(shop)
+    registry.sets.set(SHOP, [second.key.jwk])
+    const sending = { as: client, token: 'guessed' }
+    await wallet.expectRefusal(401, 'invalid_continuation', () => resume(wallet, pending, undefined, sending))
+    await wallet.expectRefusal(401, 'invalid_continuation', () => cancel(wallet, pending, sending))
+    await wallet.expectRefusal(404, 'invalid_rotation', () => rotate(wallet, grant, sending))
+    await wallet.expectRefusal(401, 'invalid_client', () => revoke(wallet, grant, sending))
+    const unsigned = { as: client, alter: (request: InMemoryRequest) => alterRequest(request, { headers: UNSIGNED }) }
+    await wallet.expectRefusal(401, 'invalid_client', () => cancel(wallet, pending, unsigned))
+    await wallet.expectRefusal(401, 'invalid_client', () => rotate(wallet, grant, unsigned))
+  })
+
+  it('KEY-12 a key that was removed is unknown beside no other signature than one of an unknown key', async () => {
+    const shop = await openShop()
+    const { wallet, registry, client, second, substitute } = shop
+    const { uri, access_token } = (await approved(shop)).body.continue
+    const unknown = { ...client, key: await createSigningKey(cryptography, 'unknown-key') }
+    const forged = { ...second, key: { ...unknown.key, keyId: second.key.keyId } }
+    const signedBy = async (...signers: readonly Client[]): Promise<Answer> => {
+      const request = { method: 'DELETE', url: uri, token: access_token.value, cryptography }
+      const created = Math.floor(wallet.clock.now() / 1000)
+      const sign = ({ key }: Client, at: number) => signedRequest({ ...request, key, created, label: `sig${at}` })
+      const signed = await Promise.all(signers.map(sign))
+      const lines = (name: string) => signed.flatMap((one) => one.headerLines(name))
+      const [first] = signed
+      if (first === undefined) throw new Error('nobody signs')
+      const headers = { 'signature-input': lines('signature-input'), signature: lines('signature') }
+      return wallet.sendRaw(alterRequest(first, { headers }))
+    }
+    registry.sets.set(SHOP, [second.key.jwk])
+    await wallet.expectRefusal(400, 'invalid_client', () => signedBy(client, unknown, client))
+    await wallet.expectRefusal(401, 'invalid_client', () => signedBy(client, forged))
+    await wallet.expectRefusal(401, 'invalid_client', () => signedBy(forged, client))
+    registry.sets.set(SHOP, [substitute.key.jwk])
+    await wallet.expectRefusal(401, 'invalid_client', () => signedBy(unknown, substitute))
+    await wallet.expectRefusal(401, 'invalid_client', () => signedBy(substitute, unknown))
+    registry.sets.set(SHOP, [second.key.jwk])
+    expect((await signedBy(client, second)).status).toBe(204)
   })
 
   const uses: readonly (readonly [string, (shop: Shop, grant: Answer, as: Client) => Promise<Answer | number>])[] = [
@@ -154,6 +200,10 @@ describe('the keys of a grant', () => {
     await wallet.expectRefusal(401, 'invalid_client', () => rotate(wallet, grant, { as: second }))
     await wallet.expectRefusal(401, 'invalid_client', () => revoke(wallet, grant, { as: second }))
     expect(await tokenStatus(wallet, grant.body.access_token.value, second)).toBe(401)
+    registry.sets.set(SHOP, [second.key.jwk])
+    await wallet.expectRefusal(400, 'invalid_client', () => cancel(wallet, pending, { as: client }))
+    await wallet.expectRefusal(401, 'invalid_client', () => cancel(wallet, pending, { as: second }))
+    registry.sets.set(SHOP, [client.key.jwk, second.key.jwk])
     expect((await resume(wallet, pending, undefined, { as: client })).status).toBe(200)
     expect((await rotate(wallet, grant, { as: client })).status).toBe(200)
     expect((await issued({ ...shop, client: second })).status).toBe(200)

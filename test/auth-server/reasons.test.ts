@@ -68,7 +68,7 @@ describe('a refusal says why', () => {
   it.each([
     ['http://shop.example/pay', 'client is not a wallet address'],
     ['https://shop.example/pay', 'the key set at https://shop.example/pay/jwks.json is unreachable'],
-    [ALICE, 'the client has no key with this keyid'],
+    [ALICE, 'keyid names no key of the client'],
   ])('1.2 of the client %s', async (client, description) => {
     const wallet = await authWallet()
     const refusal = await wallet.expectRefusal(400, 'invalid_client', () => wallet.ask({ ...PLAIN_REQUEST, client }))

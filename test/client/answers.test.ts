@@ -20,6 +20,7 @@ const method = { type: 'ilp', ilpAddress: 'test.pay.1', sharedSecret: SHARED_SEC
 
 const GOOD = {
   url: RECEIVER,
+  walletAddress: 'https://pay.example/bob',
   isCompleted: false,
   incomingAmount: eur(500n),
   receivedAmount: eur(120n),
@@ -54,6 +55,23 @@ describe('what another server says of an incoming payment', () => {
     ['with more received than asked for', { receivedAmount: { ...EUR, value: '501' } }, { receivedAmount: eur(501n) }],
     ['with members that nobody knows', { note: 'x', constructor: 1 }, {}],
     ['with methods that nobody knows', { methods: [{ type: 'card', iin: '4' }, method, { type: '' }] }, {}],
+    [
+      'for a wallet address elsewhere',
+      { walletAddress: 'https://bob.example' },
+      { walletAddress: 'https://bob.example/.well-known/pay' },
+    ],
+    ['for one in another spelling', { walletAddress: 'https://PAY.example/bob/' }, {}],
+    ['for nobody', { walletAddress: undefined }, { walletAddress: undefined }],
+    ['for null', { walletAddress: null }, { walletAddress: undefined }],
+    ['for a number', { walletAddress: 7 }, { walletAddress: undefined }],
+    ['for a wallet address over http', { walletAddress: 'http://pay.example/bob' }, { walletAddress: undefined }],
+    ['for a wallet address on this machine', { walletAddress: 'http://localhost/bob' }, { walletAddress: undefined }],
+    ['for a name', { walletAddress: 'Bob\n$pay.example/bob' }, { walletAddress: undefined }],
+    [
+      'for a wallet address of 2049 characters',
+      { walletAddress: `https://pay.example/${'b'.repeat(2029)}` },
+      { walletAddress: undefined },
+    ],
     ['with its URL in another spelling', { id: 'https://PAY.example:443/incoming-payments/1' }, {}],
     [
       'with two methods',
@@ -155,7 +173,7 @@ describe('whatever another server says', () => {
       if (authServer !== undefined) expect(new URL(authServer).href).toBe(authServer)
       const token = parseGrant(document)
       if (typeof token === 'object') expect(`${token.value}${token.manage}`).toMatch(/^[!-~]+$/)
-      const payment = parseIncomingPayment(document, RECEIVER)
+      const payment = parseIncomingPayment(document, RECEIVER, { loopbackHttp: false })
       if (payment === undefined) continue
       payments++
       const { methods, receivedAmount, incomingAmount = receivedAmount, ...rest } = payment

@@ -381,6 +381,7 @@ describe('a fault of this server', () => {
       secrets: derivedSecrets(OUR_SECRETS, cryptography),
       send: outboundRequests({ clock: there.clock, loopbackHttp: false, network: there.world.network }),
       charge: () => 0,
+      loopbackHttp: false,
       emit: (event) => void events.push(event),
     })
     const found = await receivers.find(RECEIVER)

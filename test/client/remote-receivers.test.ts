@@ -22,6 +22,7 @@ describe('an incoming payment on another server', () => {
       ok: true,
       payment: {
         url: payment.id,
+        walletAddress: BOB,
         isCompleted: false,
         incomingAmount: usdAmount(250n),
         receivedAmount: usdAmount(0n),

@@ -32,6 +32,7 @@ export function readerOn(
     secrets: derivedSecrets(secrets, cryptography),
     send: async (...given) => ((await refuses?.(...given)) ? { ok: false, reason: 'unreachable' } : send(...given)),
     charge: lookupsBudget(clock),
+    loopbackHttp,
     ...(clientWalletAddress !== undefined && { clientWalletAddress }),
     emit: (event) => void events.push(event),
   })

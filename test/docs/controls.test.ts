@@ -1,7 +1,10 @@
-import type { AuditedPayment } from 'open-payments-server'
-import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
+import type { AuditedPayment, Change, Hold, Storage } from 'open-payments-server'
+import { postgresStorage } from 'open-payments-server/storage/postgres'
+import { openSqlite, type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
+import { recordsOfKind } from '../../src/records/read-record.ts'
 import { readText } from '../architecture/source-tree.ts'
+import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import {
   grantTokens,
   moneyWorld,
@@ -12,6 +15,7 @@ import {
   recoverUntilQuiet,
   type World,
 } from '../payments/money-world.ts'
+import { useDatabases } from '../storage/postgres-databases.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import {
   ALICE,
@@ -24,6 +28,9 @@ import {
   usd,
 } from '../support/test-wallet.ts'
 import { codeBlocksOf } from './markdown.ts'
+import { letArrive, openElsewhere, openLedger, openWallet, order, paymentsOf, recoverAll } from './restored-wallet.ts'
+
+const { newSchema, openPool, run } = useDatabases()
 
 const rows = [...readText('docs/controls.md').matchAll(/^\| (.+) \| .+ \| (\d.+) \| `(.+)` \|$/gm)]
 const [readOrder = '', erase = ''] = codeBlocksOf('docs/controls.md').flatMap(({ language, code }) =>
@@ -74,22 +81,59 @@ it.each(Object.entries(STOPS))('the page on controls is right about a stop of %s
   expect(payments.filter((one) => one.state === 'completed')).toHaveLength(end === 'completed' ? 1 : 0)
 })
 
+it('the page on controls is right about a stop of what leaves for a peer', async () => {
+  const elsewhere = await openElsewhere()
+  const { ledger } = await openLedger()
+  let isStopped = false
+  const settled = (): bigint => {
+    if (isStopped) throw new Error('this peer is stopped')
+    return 0n
+  }
+  const { wallet, balance, bring } = await openWallet(await openSqlite(':memory:'), ledger, { elsewhere, settled })
+  const { payment } = await incomingPayment(wallet)
+  const token = await spendingToken(wallet)
+  const letAll = letArrive(elsewhere, 200n)
+  const underWay = await order(wallet, token, elsewhere.url)
+  letAll()
+  isStopped = true
+  const ordered = await order(wallet, token, elsewhere.url)
+  const reasons = wallet.events.flatMap((event) => (event.type === 'payment_stalled' ? [event.reason] : []))
+  expect(reasons.at(-1)).toBe('settled_unknown')
+  await expect(bring(await packetFor(detailsOf(payment), 10n, wallet.clock.now()))).rejects.toThrow('500')
+  await recoverAll(wallet)
+
+  const paid = (await paymentsOf(wallet.openPayments)).map(({ id, state, sentAmount }) => [id, state, sentAmount.value])
+  expect(paid).toEqual(
+    expect.arrayContaining([
+      [underWay, 'failed', '200'],
+      [ordered, 'failed', '0'],
+    ]),
+  )
+  expect(elsewhere.receiver.total()).toBe(200n)
+  expect(await ledger.balance('alice')).toMatchObject({ total: 99_800n, held: 0n })
+  isStopped = false
+  expect(await balance()).toMatchObject({ sent: 200n, received: 0n })
+})
+
+/** What the page overwrites, as it says to write it on SQLite. */
+const [ofPostgres, ofSqlite] = ["lpad(to_hex(created_at), 12, '0')", "printf('%012x', created_at)"]
+const eraseOnSqlite = erase.replace(ofPostgres, ofSqlite)
+
+const metadata = { note: 'for my dentist' }
+
 /** A payment of Alice to herself, with metadata on both sides. */
-async function paidWithMetadata(onHold: (row: unknown) => void) {
-  const handle = await openSqlite(':memory:')
+async function paidWithMetadata(storage: Storage, onHold: (id: string) => void = () => undefined) {
   const books = testLedger()
   const wallet = await testWallet({
-    storage: sqliteStorage(handle),
+    storage,
     ledger: {
       ...books,
       hold: async (hold) => {
-        const sql = readOrder.replace('0123456789abcdef0123456789abcdef', hold.id).replace(';', '')
-        onHold(handle.prepare(sql).all()[0])
+        onHold(hold.id)
         return books.hold(hold)
       },
     },
   })
-  const metadata = { note: 'for my dentist' }
   const { payment, token: receiving } = await incomingPayment(wallet, {
     walletAddress: ALICE,
     incomingAmount: usd('7'),
@@ -108,31 +152,133 @@ async function paidWithMetadata(onHold: (row: unknown) => void) {
     for await (const audited of wallet.openPayments.audit(ALICE)) payments.push(audited)
     return payments[0]
   }
-  return { handle, wallet, read, audit, receiver: payment.id }
+  /** An order of more than Alice has, to an incoming payment without an amount. */
+  const orderTooMuch = async () => {
+    const { payment: open } = await incomingPayment(wallet)
+    const order = { walletAddress: ALICE, incomingPayment: open.id, debitAmount: usd('900000'), metadata }
+    const refused = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json: order })
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'insufficient_funds'])
+  }
+  return { wallet, read, audit, orderTooMuch, receiver: payment.id }
 }
 
+/** The rows of an SQLite database that have what a client wrote. */
+function rowsWithMetadata(handle: SqliteHandle): readonly string[] {
+  const tables = handle.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).all() as { name: string }[]
+  return tables.flatMap(({ name }) => {
+    const rows = handle.prepare(`SELECT * FROM ${name}`).all() as object[]
+    return rows.filter((row) => Object.values(row).join().includes('dentist')).map(() => name)
+  })
+}
+
+it('a review of the page on controls lets one order through that was ordered anew', async () => {
+  const books = testLedger()
+  const [asked, allowed]: [Hold[], { account: string; payee: string; ceiling: bigint; end: number }[]] = [[], []]
+  const wallet = await testWallet({
+    ledger: {
+      ...books,
+      hold: async (hold) => {
+        const payee = hold.counterparty.kind === 'local' ? hold.counterparty.account : ''
+        const found = allowed.findIndex(
+          (one) =>
+            one.account === hold.account &&
+            one.payee === payee &&
+            hold.amount.value <= one.ceiling &&
+            wallet.clock.now() <= one.end,
+        )
+        if (found >= 0) allowed.splice(found, 1)
+        else asked.push(hold)
+        return found >= 0 ? books.hold(hold) : { ok: false, reason: 'not_allowed' }
+      },
+    },
+  })
+  const token = await spendingToken(wallet)
+  const order = async (debit: string): Promise<number> => {
+    const { payment } = await incomingPayment(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd(debit) }
+    return (await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status
+  }
+  expect(await order('700')).toBe(403)
+  for (const { account, amount, counterparty } of asked.splice(0)) {
+    if (counterparty.kind !== 'local') throw new Error('a payee on another server')
+    const end = wallet.clock.now() + 3_600_000
+    allowed.push({ account, payee: counterparty.account, ceiling: amount.value + 10n, end })
+  }
+  expect([await order('705'), await order('705')]).toEqual([201, 403])
+  await wallet.openPayments.drain()
+  expect(await books.balance('bob')).toMatchObject({ total: 705n })
+})
+
 it('the page on controls reads the order of a hold, whose client the ledger is not told', async () => {
+  const handle = await openSqlite(':memory:')
   const seen: unknown[] = []
-  const { receiver } = await paidWithMetadata((row) => seen.push(row))
-  const metadata = JSON.stringify({ note: 'for my dentist' })
-  expect(seen).toMatchObject([{ client: CLIENT, wallet_address: ALICE, receiver, metadata }])
+  const { receiver } = await paidWithMetadata(sqliteStorage(handle), (id) => {
+    const sql = readOrder.replace('0123456789abcdef0123456789abcdef', id).replace(';', '')
+    seen.push(handle.prepare(sql).all()[0])
+  })
+  const order = { client: CLIENT, wallet_address: ALICE, receiver, metadata: JSON.stringify(metadata) }
+  expect(seen).toMatchObject([order])
 })
 
 it('the page on controls overwrites what clients wrote into payments that are over, and breaks nothing', async () => {
-  const { handle, wallet, read, audit } = await paidWithMetadata(() => undefined)
+  const handle = await openSqlite(':memory:')
+  const { wallet, read, audit, orderTooMuch } = await paidWithMetadata(sqliteStorage(handle))
+  await orderTooMuch()
   wallet.clock.advance(3000)
   const [before, audited] = [await read(), await audit()]
-  expect(JSON.stringify([before, audited])).toContain('dentist')
-  handle.exec(erase)
+  const paid = ['op_incoming_payment', 'op_outgoing_payment', 'op_outgoing_payment', 'op_signed_request']
+  expect([...rowsWithMetadata(handle)].sort()).toEqual(paid)
+  expect(readText('docs/controls.md')).toContain(`\`${ofSqlite}\``)
+  handle.exec(eraseOnSqlite)
   expect(await read()).toEqual(before.map((body) => ({ ...body, metadata: undefined })))
   const { signedRequest, ...rest } = (await audit()) ?? {}
   expect({ ...rest, signedRequest: audited?.signedRequest }).toEqual(audited)
   expect(signedRequest).toMatchObject({ method: '', targetUri: '', body: '' })
-  const tables = handle.prepare(`SELECT name FROM sqlite_master WHERE type = 'table'`).all() as { name: string }[]
-  for (const { name } of tables)
-    for (const row of handle.prepare(`SELECT * FROM ${name}`).all())
-      expect(Object.values(row as object).join()).not.toContain('dentist')
+  expect(rowsWithMetadata(handle)).toEqual([])
 
   handle.exec('DELETE FROM op_signed_request')
   await expect(audit()).rejects.toThrow('the proof of a payment has vanished')
+})
+
+it('what the page on controls overwrites does not come back from a process that has read it before', async () => {
+  const handle = await openSqlite(':memory:')
+  const { wallet, read } = await paidWithMetadata(sqliteStorage(handle))
+  const [outgoing, incoming] = (await read()).map(({ id }) => lastSegment(id))
+  const records = await wallet.storage.get([
+    { kind: 'outgoing-payment', id: outgoing ?? '' },
+    { kind: 'incoming-payment', id: incoming ?? '' },
+  ])
+  handle.exec(eraseOnSqlite)
+  const changes: readonly Change[] = [
+    ...recordsOfKind(records, 'outgoing-payment').map((record) => ({ ...record, action: 'replace' as const })),
+    ...recordsOfKind(records, 'incoming-payment').map((record) => ({ ...record, action: 'replace' as const })),
+  ]
+  const commits = changes.map((change) => wallet.storage.commit([change]))
+  expect(await Promise.all(commits)).toEqual([{ conflicts: [0] }, { conflicts: [0] }])
+  expect(JSON.stringify(await read())).not.toContain('dentist')
+})
+
+it('what the page on controls overwrites is found by an index of PostgreSQL, except for what was refused', async () => {
+  const schema = await newSchema()
+  const { wallet, read, orderTooMuch } = await paidWithMetadata(await postgresStorage(openPool(schema)))
+  await orderTooMuch()
+  const fill = (table: string, members: string): string =>
+    `INSERT INTO ${table} SELECT other.* FROM (SELECT * FROM ${table} ORDER BY id LIMIT 1) AS one, generate_series(1, 2000) AS n,
+       LATERAL jsonb_populate_record(NULL::${table}, to_jsonb(one) || jsonb_build_object(${members})) AS other; ANALYZE ${table}`
+  const ofOthers = `'id', md5(n::text), 'wallet_address', 'https://wallet.example/' || n, 'created_at', n,
+    'is_listed', 1, 'state', 'completed'`
+  await run(schema, fill('op_outgoing_payment', ofOthers))
+  await run(schema, fill('op_incoming_payment', ofOthers))
+  await run(schema, fill('op_signed_request', `'id', lpad(to_hex(n), 12, '0') || md5(n::text)`))
+
+  const statements = erase.split(/;\n/).filter((one) => one !== '')
+  const plans = await Promise.all(statements.map((one) => run(schema, `EXPLAIN ${one}`)))
+  const scans = plans.map((plan) => plan.some((row) => String(row['QUERY PLAN']).includes('Seq Scan')))
+  expect(scans).toEqual([false, false, false, true])
+  wallet.clock.advance(3000)
+  await run(schema, erase)
+  expect(JSON.stringify(await read())).not.toContain('dentist')
+  const ofAlice = `wallet_address = '${ALICE}' AND metadata IS NOT NULL`
+  expect(await run(schema, `SELECT state FROM op_outgoing_payment WHERE ${ofAlice}`)).toEqual([])
+  expect(await run(schema, `SELECT body FROM op_signed_request WHERE base = ''`)).toEqual([{ body: '' }])
 })

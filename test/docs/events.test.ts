@@ -1,6 +1,7 @@
 import ts from 'typescript'
 import { describe, expect, it } from 'vitest'
 import { nodesOf, parseSource, readSources, readText, type Source } from '../architecture/source-tree.ts'
+import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 
 const page = readText('docs/events.md')
 
@@ -112,4 +113,18 @@ describe('the page about events', () => {
     const reasons = [...written.filter((reason) => reason !== 'receiver_…'), ...read]
     expect([...namedUnder('Reasons')].sort()).toEqual([...new Set(reasons)].sort())
   })
+})
+
+it('money that completes no incoming payment is told to the ledger, and has no event', async () => {
+  const wallet = await testWallet()
+  const token = await spendingToken(wallet)
+  for (const members of [{}, { incomingAmount: usd('8') }]) {
+    const { payment } = await incomingPayment(wallet, members)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('7') }
+    expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
+  }
+  await wallet.openPayments.drain()
+  expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 14n })
+  const types = wallet.events.map(({ type }) => type).filter((type) => type.startsWith('incoming_payment'))
+  expect(types).toEqual(['incoming_payment.created', 'incoming_payment.created'])
 })

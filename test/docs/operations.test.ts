@@ -1,9 +1,14 @@
 import type { OpenPaymentsEvent } from 'open-payments-server'
+import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
+import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
+import { useDatabases } from '../storage/postgres-databases.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
 import { codeBlocksOf } from './markdown.ts'
+
+const { newSchema, openPool, run } = useDatabases()
 
 const blocks = codeBlocksOf('docs/operations.md').flatMap(({ language, code }) => (language === 'sql' ? [code] : []))
 
@@ -30,7 +35,7 @@ async function stoppedPayment(onEvent: (event: OpenPaymentsEvent, isAway: boolea
 
 it('the page for the person on call shows what is not over, and hurries it', async () => {
   const [unfinished = '', events = '', receipts = '', outgoing = '', incoming = '', hurry = ''] = blocks
-  expect(blocks).toHaveLength(9)
+  expect(blocks).toHaveLength(10)
   const { handle, wallet, payment, created, comeBack } = await stoppedPayment((event) => {
     if ('outgoingPayment' in event && 'id' in event) throw new Error('the host is away')
   })
@@ -95,4 +100,52 @@ it('what a process took up whose clock was ahead is due again once the clocks ar
   expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 7n })
   expect(told).toEqual(expect.arrayContaining(['incoming_payment.created', 'outgoing_payment.completed']))
   handle.close()
+})
+
+it('one statement stops a payment while the wallet runs, unless its payee is paid', async () => {
+  const schema = await newSchema()
+  await run(schema, postgresLedgerSchema)
+  await run(schema, `INSERT INTO account VALUES ('alice', 'USD', 2, 1000), ('bob', 'USD', 2, 0)`)
+  const books = postgresLedger(openPool(schema))
+  let isAway = false
+  const away = () => Promise.reject(new Error('the ledger is away'))
+  const wallet = await testWallet({
+    storage: await postgresStorage(openPool(schema)),
+    ledger: { ...books, credit: (credit) => (isAway ? away() : books.credit(credit)) },
+  })
+  const token = await spendingToken(wallet)
+  const order = async (): Promise<string> => {
+    const { payment } = await incomingPayment(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('7') }
+    const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+    await wallet.openPayments.drain()
+    return lastSegment(created.body.id)
+  }
+  const statement = (start: string) => blocks.find((sql) => sql.startsWith(start)) ?? ''
+  const doTo = (id: string, start: string) =>
+    run(schema, statement(start).replace('0123456789abcdef0123456789abcdef', id))
+
+  const paid = await order()
+  isAway = true
+  const stalled = await order()
+  expect(await doTo(paid, 'INSERT INTO transfer')).toEqual([])
+  expect(await doTo(stalled, 'INSERT INTO transfer')).toHaveLength(1)
+  expect(await doTo(stalled, 'INSERT INTO transfer')).toEqual([])
+  isAway = false
+  await doTo(stalled, 'UPDATE op_outgoing_payment SET due_at = 0 WHERE id')
+  expect(await wallet.openPayments.recover()).toBe(1)
+  await wallet.openPayments.drain()
+
+  const states = await run(schema, 'SELECT id, state, decision_reason FROM op_outgoing_payment ORDER BY created_at')
+  expect(states).toEqual(
+    expect.arrayContaining([
+      { id: paid, state: 'completed', decision_reason: null },
+      { id: stalled, state: 'failed', decision_reason: 'not_allowed' },
+    ]),
+  )
+  const balances = await run(schema, 'SELECT id, balance::int, held::int FROM account ORDER BY id')
+  expect(balances).toEqual([
+    { id: 'alice', balance: 993, held: 0 },
+    { id: 'bob', balance: 7, held: 0 },
+  ])
 })

@@ -91,12 +91,14 @@ it.each([
   ['reconciliation.md', 'examples/read-books.ts'],
   ['reconciliation.md', 'examples/read-sqlite-books.ts'],
   ['reconciliation.md', 'examples/nightly.ts'],
+  ['reconciliation.md', 'examples/reconcile-day.ts'],
   ['reconciliation.md', 'examples/read-received.ts'],
   ['reconciliation.md', 'examples/tell-ledger.ts'],
   ['production.md', 'docs/end-on-signal.ts'],
   ['production.md', 'docs/logged-ledger.ts'],
   ['operations.md', 'docs/refusing-key-resolver.ts'],
   ['consent.md', 'docs/express-sessions.ts'],
+  ['consent.md', 'docs/told-consent.ts'],
   ['sandbox.md', 'docs/approve.ts'],
 ])('docs/%s has %s word by word, which the tests run', (page, file) => {
   expect(codeBlocksOf(`docs/${page}`).map(({ code }) => code)).toContain(readText(`test/${file}`))

@@ -65,7 +65,7 @@ it('a client is stopped by its keys at once, and by revoking what owners gave no
     await shop.send('POST', manage, { token }),
     await collect(),
   ]
-  expect(signed.map(({ status }) => status)).toEqual([401, 401, 401, 401])
+  expect(signed.map(({ status }) => status)).toEqual([401, 401, 400, 400])
   const asked = [await requestConsent(shop, access), await grantAtOnce(shop, [{ type: 'quote', actions: ['create'] }])]
   expect(asked.map(({ status }) => status)).toEqual([400, 400])
 

@@ -70,6 +70,8 @@ describe('a ledger that is behind its storage', () => {
     const failed = (await paymentsOf(wallet.openPayments)).find(({ state }) => state === 'failed')
     if (failed !== undefined) expect(await restored.ledger.hold(callsOf(failed).hold)).toEqual({ ok: true })
     const received = await receivedIn(storage)
+    // One that has lost nothing knows each call, by the very same arguments.
+    expect(await tellLedger(truth.ledger, await paymentsOf(wallet.openPayments), received)).toEqual([])
     expect((await reconcileNow(wallet, restored.books, { received })).length).toBeGreaterThan(5)
     const tell = async () => tellLedger(restored.ledger, await paymentsOf(wallet.openPayments), received)
     expect(await tell()).toEqual([])

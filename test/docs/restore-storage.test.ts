@@ -2,6 +2,7 @@ import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { creditIdOf } from '../examples/reconcile.ts'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
+import { REMOTE } from '../support/fake-remote-receivers.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
 import {
@@ -91,7 +92,9 @@ describe('a hold that the storage has forgotten', () => {
     const [hold] = books.prepare('SELECT counterparty FROM ledger_transfer WHERE id = ?').all(id) as {
       counterparty: string
     }[]
-    expect(hold?.counterparty).toBe(JSON.stringify(['rail', 'ilp', elsewhere.receiver.details.ilpAddress]))
+    expect(hold?.counterparty).toBe(
+      JSON.stringify(['rail', 'ilp', elsewhere.receiver.details.ilpAddress, `${REMOTE}/carol`]),
+    )
     // What the peer has is asked there; this server has nothing of it.
     const missing = elsewhere.receiver.total() - (await balance()).sent
     expect(missing).toBe(500n)

@@ -15,7 +15,7 @@ import type { Received } from '../examples/reconcile.ts'
 import { PEER, peerRequest, TOKEN } from '../ilp/receiver-world.ts'
 import { testPath } from '../ilp/sender-path.ts'
 import { reject, type TestReceiver, testReceiver } from '../ilp/sender-receiver.ts'
-import { fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
+import { fakeRemoteReceivers, REMOTE } from '../support/fake-remote-receivers.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, type TestWallet, testWallet, usd } from '../support/test-wallet.ts'
 import { loggedLedger } from './logged-ledger.ts'
@@ -54,7 +54,8 @@ export async function openElsewhere() {
   const receiver = await testReceiver({ isIdempotent: true })
   const remoteReceivers = fakeRemoteReceivers()
   const { ilpAddress: address, sharedSecret } = receiver.details
-  return { receiver, remoteReceivers, url: remoteReceivers.add({ address, sharedSecret }).url }
+  const { url } = remoteReceivers.add({ walletAddress: `${REMOTE}/carol`, address, sharedSecret })
+  return { receiver, remoteReceivers, url }
 }
 
 /** Of the next payment that is ordered no more than `part` arrives, until what is answered is called. */

@@ -7,6 +7,8 @@ import { ALICE, BASE, BOB, CAROL, incomingPayment, spendingToken, testWallet, us
 import { postgresWallet } from './ledger-wallets.ts'
 import { reconcileAll } from './nightly.ts'
 import { readBooks } from './read-books.ts'
+import { creditIdOf, type Line, type Received } from './reconcile.ts'
+import { type Closed, NOTHING_CLOSED, reconcileDay } from './reconcile-day.ts'
 
 const databases = useDatabases()
 
@@ -52,12 +54,14 @@ async function openWorld() {
       fee: { basisPoints: 100 },
     }),
   }
-  const wallet = await testWallet({ ledger: faulty, pricing })
+  const settings = { lifetimes: { accessTokenSeconds: 1e6 } }
+  const wallet = await testWallet({ ledger: faulty, pricing, settings })
   const { openPayments, clock } = wallet
   const { payment: toBob } = await incomingPayment(wallet)
   const { payment: toCarol } = await incomingPayment(wallet, { walletAddress: CAROL })
   const token = await spendingToken(wallet)
   let orders = 0
+  let lines: readonly Line[] = []
   return {
     schema,
     ledger,
@@ -82,11 +86,27 @@ async function openWorld() {
       return lastSegment(created.body.id)
     },
     reconcile: () => reconcileAll(openPayments, [ALICE, BOB], () => readBooks(pool), clock.now),
-    /** The database writes the time of the wall. In this world what was booked was booked now. */
-    stamp: async () => {
-      const at = [new Date(clock.now())]
-      await pool.query('UPDATE posting SET at = $1', at)
-      await pool.query('UPDATE transfer SET at = $1', at)
+    reconcileDay: (closed: Closed, until: number, received: readonly Received[]) =>
+      reconcileDay(
+        openPayments,
+        [ALICE],
+        async () => received,
+        async (since, ids) => {
+          const read = await readBooks(pool, since, ids)
+          lines = read.lines
+          return read
+        },
+        closed,
+        until,
+        clock.now(),
+      ),
+    /** What the last one of these has read. */
+    linesRead: () => lines,
+    /** The database writes the time of the wall. In this world what was booked was booked now, but for one payment. */
+    stamp: async (otherThan = '') => {
+      const at = [new Date(clock.now()), [otherThan, creditIdOf(otherThan)]]
+      await pool.query('UPDATE posting SET at = $1 WHERE transfer <> ALL ($2)', at)
+      await pool.query('UPDATE transfer SET at = $1 WHERE id <> ALL ($2)', at)
     },
     audit: async () => {
       const payments: AuditedPayment[] = []
@@ -279,5 +299,39 @@ describe('the program of the page on reconciliation', () => {
     expect(await world.reconcile()).toEqual([])
     world.clock.advance(15 * MINUTE)
     expect(await world.reconcile()).toEqual([`${'f'.repeat(32)}: held or booked for no payment`])
+  })
+
+  it('closes a day, and compares the next one without what was over by then', async () => {
+    const world = await openWorld()
+    const { schema, clock, ledger } = world
+    const ids = { OVER: await world.pay(), SENDING: await world.pay({ credit: 'fails' }) }
+    const created = clock.now()
+    const amount = { value: 500n, assetCode: 'USD', assetScale: 2 }
+    const received = { id: 'e'.repeat(32), state: 'reserved', payeeAccount: 'bob', createdAt: created }
+    const receipt = { ...received, amount: { ...amount, value: '500' }, railAccount: 'ilp:test.peer/USD/2' }
+    await world.stamp()
+    clock.advance(20 * MINUTE)
+    const first = await world.reconcileDay(NOTHING_CLOSED, created + 1, [receipt])
+    expect(first.differences).toEqual([`${ids.SENDING}: still sending`, `${receipt.id}: still reserved`])
+    const open = { payments: { [ALICE]: [ids.SENDING] }, receipts: [receipt.id] }
+    expect(first.closed).toEqual({ at: created + 1, ...open })
+
+    await world.recover()
+    const next = await world.pay()
+    const counterparty = { kind: 'rail', method: 'ilp', address: 'test.peer/USD/2' } as const
+    expect(await ledger.credit({ id: receipt.id, account: 'bob', amount, counterparty })).toEqual({ ok: true })
+    await world.stamp(ids.OVER)
+    const end = clock.now() + 1
+    clock.advance(20 * MINUTE)
+    const second = () => world.reconcileDay(first.closed, end, [{ ...receipt, state: 'credited' }])
+    expect(await second()).toEqual({ differences: [], closed: { at: end, payments: {}, receipts: [] } })
+    expect(world.linesRead().map(({ id }) => id)).not.toContain(ids.OVER)
+
+    const doubled = `INSERT INTO posting SELECT transfer, 'carol', amount, to_timestamp(${(end - 1) / 1000})`
+    await databases.run(schema, `${doubled} FROM posting WHERE transfer = '${ids.OVER}' AND amount < 0`)
+    expect((await second()).differences).toEqual([`${ids.OVER}: held or booked for no payment`])
+    await databases.run(schema, `DELETE FROM posting WHERE transfer IN ('${ids.OVER}', '${ids.SENDING}', '${next}')`)
+    const lost = [`${next}: completed, settlement: no`, `${ids.SENDING}: completed, settlement: no`]
+    expect((await second()).differences).toEqual(lost)
   })
 })

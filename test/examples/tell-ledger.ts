@@ -6,8 +6,9 @@ export function callsOf(payment: AuditedPayment): { readonly hold: Hold; readonl
   const { holdId, creditId, account, payeeAccount, debitAmount, receiveAmount, receiver, rail } = payment
   const hold = { id: holdId, account, amount: amountOf(debitAmount) }
   if (rail !== undefined) {
-    const { method, address } = rail
-    return { hold: { ...hold, counterparty: { kind: 'rail', method, address } } }
+    const { method, address, walletAddress } = rail
+    const payee = walletAddress === undefined ? {} : { walletAddress }
+    return { hold: { ...hold, counterparty: { kind: 'rail', method, address, ...payee } } }
   }
   if (payeeAccount === undefined || creditId === undefined) throw new Error(`${holdId} has no payee`)
   const incomingPayment = receiver.split('/').at(-1) ?? ''

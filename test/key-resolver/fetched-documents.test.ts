@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
 import type { DialedReply, OutboundNetwork } from '../../src/runtime/guarded-request.ts'
+import { silence } from '../support/gate.ts'
 import { chunks, type FakeNetwork, fakeNetwork, jsonReply, publishedKey } from './fake-network.ts'
 
 const ALICE = 'https://wallet.example/alice'
+const BARE = 'https://shop.example/.well-known/pay'
 
 function withReply(reply: (network: FakeNetwork) => DialedReply): FakeNetwork {
   const network = fakeNetwork()
@@ -21,6 +23,74 @@ describe('a fetched key set', () => {
     expect(found.ok && found.keys.map((key) => key.kid)).toEqual(['a', 'b'])
     expect(await network.resolver.keySet(`${ALICE}/`)).toEqual(found)
     expect(network.connections).toHaveLength(1)
+  })
+
+  it('KEY-6 of an address without a path is also that of its host, asked for where it has none of its own', async () => {
+    const network = fakeNetwork()
+    const own = { keys: [publishedKey('own')] }
+    network.documents = {
+      [`${BARE}/jwks.json`]: own,
+      'https://shop.example/jwks.json': { keys: [publishedKey('host')] },
+    }
+    expect(await network.resolver.keySet(BARE)).toMatchObject({ ok: true, keys: [{ kid: 'own' }] })
+    expect(network.connections).toHaveLength(1)
+    network.clock.advance(60_000)
+    network.documents = { 'https://shop.example/jwks.json': { keys: [publishedKey('host')] } }
+    expect(await network.resolver.keySet(BARE)).toMatchObject({ ok: true, keys: [{ kid: 'host' }] })
+    expect(await network.resolver.keySet(BARE)).toMatchObject({ ok: true, keys: [{ kid: 'host' }] })
+    expect(network.connections.map(({ url }) => url.href).slice(1)).toEqual([
+      `${BARE}/jwks.json`,
+      'https://shop.example/jwks.json',
+    ])
+    network.clock.advance(60_000)
+    network.documents = {}
+    expect(await network.resolver.keySet(BARE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(network.connections).toHaveLength(5)
+  })
+
+  it.each([`${BARE}/pay`, 'https://shop.example/alice/.well-known/pay', 'https://shop.example/.well-known/pay2'])(
+    'KEY-6 of %s is not that of its host',
+    async (walletAddress) => {
+      const network = fakeNetwork()
+      network.documents = { 'https://shop.example/jwks.json': keySet(1) }
+      expect(await network.resolver.keySet(walletAddress)).toEqual({ ok: false, reason: 'unreachable' })
+      expect(network.connections).toHaveLength(1)
+    },
+  )
+
+  it.each([{ status: 410 }, { status: 500 }, { status: 301 }, { contentType: 'text/html' }, { body: chunks(['{}']) }])(
+    'KEY-6 is not that of its host after an answer with %j',
+    async (overrides) => {
+      const network = fakeNetwork()
+      network.documents = ({ url }) => jsonReply(keySet(1), url.pathname === '/jwks.json' ? {} : overrides)
+      expect(await network.resolver.keySet(BARE)).toMatchObject({ ok: false })
+      expect(network.connections).toHaveLength(1)
+    },
+  )
+
+  it('KEY-6 T-4 of its host is there within the same 3 seconds', async () => {
+    const network = fakeNetwork()
+    const { called, call } = silence()
+    network.documents = async ({ url }) => {
+      if (url.pathname === '/jwks.json') return call()
+      await network.clock.sleep(2_000)
+      return jsonReply({}, { status: 404 })
+    }
+    const found = network.resolver.keySet(BARE)
+    await new Promise((resolve) => setImmediate(resolve))
+    network.clock.advance(2_000)
+    await called
+    network.clock.advance(1_000)
+    expect(await found).toEqual({ ok: false, reason: 'unreachable' })
+  })
+
+  it('KEY-6 T-5 of its host is paid for by the same budget', async () => {
+    const network = fakeNetwork()
+    for (let index = 0; index < 99; index++) await network.resolver.keySet(`https://shop.example/${index}`)
+    network.documents = { 'https://shop.example/jwks.json': keySet(1) }
+    expect(await network.resolver.keySet(BARE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(network.connections).toHaveLength(100)
+    expect(await network.resolver.keySet(BARE, undefined, { isHolder: true })).toMatchObject({ ok: true })
   })
 
   it('comes over a network that may be an object of a class', async () => {

@@ -39,6 +39,17 @@ export const BROKEN_RAILS: readonly BrokenLedger[] = [
     }),
   },
   {
+    does: 'forgets whose wallet address a hold is for',
+    breaks: [TO],
+    breakLedger: (ledger) => ({
+      hold({ counterparty, ...hold }) {
+        if (counterparty.kind === 'local') return ledger.hold({ ...hold, counterparty })
+        const { kind, method, address } = counterparty
+        return ledger.hold({ ...hold, counterparty: { kind, method, address } })
+      },
+    }),
+  },
+  {
     does: 'settles all that is held for another wallet',
     breaks: [TO],
     breakLedger: (ledger) =>

@@ -1,9 +1,10 @@
 import type { DeliveryProgress, DeliveryResult, PaymentMethod } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress, quoteAt } from '../support/fake-rail.ts'
-import type { FakeReceiver } from '../support/fake-remote-receivers.ts'
+import { type FakeReceiver, REMOTE } from '../support/fake-remote-receivers.ts'
 import { usd } from '../support/test-wallet.ts'
-import { HOUR, pay, recoverUntilQuiet } from './money-world.ts'
+import { faultAt } from './faulty-ports.ts'
+import { HOUR, LEASE, pay, recoverUntilQuiet } from './money-world.ts'
 import {
   checkRailMoney,
   onlyPayment,
@@ -44,6 +45,29 @@ async function spentBy({ storage }: RailWorld): Promise<readonly unknown[]> {
 }
 
 describe('a delivery that comes to its end', () => {
+  it('T-47 OUT-6 is held for the wallet address that its server named at the order, however often it is held', async () => {
+    const world = await railWorld({ walletAddress: `${REMOTE}/carol` })
+    const process = world.process()
+    const { calls } = process.ports
+    faultAt(process.ports, 1, 'crashes after', ({ name }) => name === 'hold')
+    await pay(world, process, await prepareRailPayment(world))
+    world.receiver.walletAddress = `${REMOTE}/mallory`
+    const again = world.process()
+    world.wallet.clock.advance(LEASE)
+    await again.openPayments.recover()
+    await again.openPayments.drain()
+    const holds = [...calls, ...again.ports.calls].flatMap(({ name, arguments: [hold] }) =>
+      name === 'hold' ? [hold] : [],
+    )
+    const { value } = await onlyPayment(world)
+    const { address } = world.receiver
+    const counterparty = { kind: 'rail', method: 'ilp', address, walletAddress: `${REMOTE}/carol` }
+    const hold = { id: value.id, account: 'alice', amount: value.debitAmount, counterparty }
+    expect(holds).toEqual([hold, hold])
+    expect(await outcomeOf(world)).toEqual(['completed', 15n, 15n, 0n, 2n])
+    await checkRailMoney(world)
+  })
+
   it('is held against the address of the receiver, and given to the rail as it was priced', async () => {
     const world = await railWorld()
     const asked: unknown[] = []

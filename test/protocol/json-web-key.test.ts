@@ -46,6 +46,14 @@ describe('reading a key', () => {
     expect(parsePublicKey(without('alg'), { requireAlg: true }).ok).toBe(false)
   })
 
+  it('KEY-1 knows the name of RFC 9864 in a fetched key, and not in a directed identity', () => {
+    const renamed = { ...jwk, alg: 'Ed25519' }
+    expect(parsePublicKey(renamed, fetched)).toEqual({ ok: true, key: { kid: 'key-1', x } })
+    expect(parsePublicKey(renamed, { requireAlg: true })).toEqual({ ok: false, reason: 'alg must be EdDSA' })
+    for (const alg of ['Ed448', 'ed25519', 'none', '', ['Ed25519']])
+      expect(parsePublicKey({ ...jwk, alg }, fetched).ok).toBe(false)
+  })
+
   it('KEY-1 lets use be absent', () => {
     expect(parsePublicKey(without('use'), { requireAlg: true }).ok).toBe(true)
   })
@@ -58,7 +66,6 @@ describe('reading a key', () => {
     { kty: 'EC' },
     { crv: 'X25519' },
     { crv: 'ed25519' },
-    { alg: 'Ed25519' },
     { alg: null },
     { use: 'enc' },
     { key_ops: ['sign'] },

@@ -84,7 +84,9 @@ describe('a payment to a receiver on another server', () => {
   })
 
   it('T-42 is told of in the audit: how it is paid, and how far it came', async () => {
+    const walletAddress = 'https://other-wallet.example/carol'
     const world = await remoteShop({
+      receiver: { walletAddress },
       overrides: { pricing: { price: async () => ({ rate: '1', fee: { fixed: 4n } }) } },
     })
     world.rail.answerDelivery = async () => ({
@@ -102,6 +104,7 @@ describe('a payment to a receiver on another server', () => {
         method: 'ilp',
         account: 'g.peer/USD/2',
         address: world.receiver.address,
+        walletAddress,
         sendAmount: usd('56'),
         fixedFee: usd('4'),
         sent: usd('10'),

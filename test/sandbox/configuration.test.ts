@@ -19,7 +19,18 @@ describe('a configuration', () => {
 
   it('may use every key', () => {
     const configuration = {
-      accounts: [{ ...ACCOUNT, name: 'Dora', jwks: { keys: [{ ...KEY, alg: 'EdDSA', use: 'sig' }] } }],
+      accounts: [
+        {
+          ...ACCOUNT,
+          name: 'Dora',
+          jwks: {
+            keys: [
+              { ...KEY, alg: 'EdDSA', use: 'sig' },
+              { ...KEY, alg: 'Ed25519' },
+            ],
+          },
+        },
+      ],
       lifetimes: {
         accessTokenSeconds: 1,
         interactionSeconds: 6,

@@ -145,7 +145,10 @@ export function createFarSide({ random, rail, storage, now, met, violate }: FarO
     read(url) {
       const receiver = receivers.find((one) => one.url === url)
       if (receiver === undefined) return { ok: false, reason: 'unknown' }
-      return foundReceiver(receiver, isOpen(receiver) ? receiver.details.slice(-1) : [])
+      // Each second one names its payee, and another one whenever it is named anew.
+      const number = receivers.indexOf(receiver)
+      const walletAddress = number % 2 === 0 ? undefined : `${REMOTE}/payee-${number}-${receiver.details.length}`
+      return foundReceiver({ ...receiver, walletAddress }, isOpen(receiver) ? receiver.details.slice(-1) : [])
     },
     take(part) {
       const key = `${part.payment}:${part.number}`

@@ -65,7 +65,12 @@ export function watchLedger({ ledger, storage, commits, totals, violate, met }: 
           counterparty:
             rail === undefined
               ? { kind: 'local', account: payeeAccount, incomingPayment }
-              : { kind: 'rail', method: rail.method, address: rail.address },
+              : {
+                  kind: 'rail',
+                  method: rail.method,
+                  address: rail.address,
+                  ...(rail.walletAddress !== undefined && { walletAddress: rail.walletAddress }),
+                },
         }
       case 'credit': {
         const counterparty = { kind: 'local', account, incomingPayment }

@@ -3,6 +3,8 @@ import type { Asset, FoundReceiver, IlpPaymentMethod, ReceiverAsker, RemoteRecei
 /** An incoming payment on another server, which a test changes as it likes. */
 export interface FakeReceiver {
   readonly url: string
+  /** The payee's, as its server says. */
+  walletAddress: string | undefined
   asset: Asset
   incomingValue: bigint | undefined
   receivedValue: bigint
@@ -38,6 +40,7 @@ export function fakeRemoteReceivers(): FakeRemoteReceivers {
       const number = fake.all.length + 1
       const receiver: FakeReceiver = {
         url: `${REMOTE}/incoming-payments/payment-${number}`,
+        walletAddress: undefined,
         asset: { assetCode: 'USD', assetScale: 2 },
         incomingValue: undefined,
         receivedValue: 0n,
@@ -72,17 +75,19 @@ function answerOf(receiver: FakeReceiver): FoundReceiver {
   return foundReceiver(receiver, hasMethod && !isCompleted ? [{ type: 'ilp', ilpAddress: address, sharedSecret }] : [])
 }
 
-type Told = Pick<FakeReceiver, 'url' | 'asset' | 'incomingValue' | 'receivedValue' | 'isCompleted' | 'expiresAt'>
+type Told = Pick<FakeReceiver, 'url' | 'asset' | 'incomingValue' | 'receivedValue' | 'isCompleted' | 'expiresAt'> &
+  Partial<Pick<FakeReceiver, 'walletAddress'>>
 
 /** What a server says of an incoming payment, with the methods that it names for it. */
 export function foundReceiver(
-  { url, asset, incomingValue, receivedValue, isCompleted, expiresAt }: Told,
+  { url, walletAddress, asset, incomingValue, receivedValue, isCompleted, expiresAt }: Told,
   methods: readonly IlpPaymentMethod[],
 ): FoundReceiver {
   return {
     ok: true,
     payment: {
       url,
+      ...(walletAddress !== undefined && { walletAddress }),
       isCompleted,
       ...(incomingValue !== undefined && { incomingAmount: { ...asset, value: incomingValue } }),
       receivedAmount: { ...asset, value: receivedValue },

@@ -74,10 +74,16 @@ function find(operation: OperationId): Published | undefined {
   return undefined
 }
 
+/** The one refusal whose code the document does not have there: the Web Monetization extension knows no other (docs/spec-gaps.md). */
+const UNKNOWN_KEY = 'post-token 400 invalid_client'
+
+const codeOf = (body: unknown): unknown =>
+  (body as { readonly error?: { readonly code?: unknown } } | undefined)?.error?.code
+
 /** What is wrong with an answer by the published documents; empty where nothing is. */
 export function violations(operation: OperationId, status: number, body: unknown): readonly string[] {
   const published = find(operation)
-  if (published === undefined) return []
+  if (published === undefined || `${operation} ${status} ${codeOf(body)}` === UNKNOWN_KEY) return []
   const schema = published.schemaFor(status)
   if (status < 300 && !published.statuses.includes(String(status)))
     return [`${operation} does not publish status ${status}`]

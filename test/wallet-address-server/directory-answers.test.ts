@@ -10,6 +10,9 @@ import {
   CLIENT,
   grantAtOnce,
   incomingPayment,
+  OWNER,
+  referenceOf,
+  requestConsent,
   spendingToken,
   type TestWallet,
   testWallet,
@@ -192,5 +195,19 @@ describe('a directory of wallet addresses with an answer that is none', () => {
     answer((url) => (url === BOB ? { ...ROW, account: 'bob', assetScale: '2' } : wallet.directory.get(url)))
     expect(refusalOf(await (request?.() ?? expect.fail()))).toEqual(UNEXPECTED)
     expect(faults()).toHaveLength(1)
+  })
+})
+
+describe('a directory of wallet addresses that answers', () => {
+  it('WAS-2 to two spellings makes two wallet addresses, and who owns one cannot approve for the other', async () => {
+    const { wallet, answer } = await walletWith()
+    const upper = `${BASE}/Alice`
+    const ask = () => requestConsent(wallet, [{ type: 'outgoing-payment', actions: ['read'], identifier: upper }])
+    expect((await wallet.sendRaw(unsigned('/Alice'))).status).toBe(404)
+    expect((await ask()).status).toBe(400)
+    answer((url) => wallet.directory.get(url.toLowerCase()))
+    expect((await wallet.sendRaw(unsigned('/Alice'))).body).toMatchObject({ id: upper })
+    const opened = await wallet.openPayments.interactions.find(referenceOf(await ask()), OWNER)
+    expect(opened).toEqual({ ok: false, reason: 'not_owner' })
   })
 })

@@ -15,6 +15,8 @@ export interface RemoteReceiver {
   readonly kind: 'remote'
   /** Its URL in normal form. */
   readonly url: string
+  /** Whom it pays, as its server claims. */
+  readonly walletAddress?: string
   readonly asset: Asset
   /** What may still be paid in; absent if the payment names no amount. */
   readonly remainder?: bigint
@@ -91,7 +93,7 @@ async function askServer(context: Context, url: string, asker: ReceiverAsker): P
 }
 
 function receiverOf(context: Context, url: string, payment: RemoteIncomingPayment): FoundRemoteReceiver {
-  const { incomingAmount, receivedAmount, expiresAt, isCompleted, methods } = payment
+  const { walletAddress, incomingAmount, receivedAmount, expiresAt, isCompleted, methods } = payment
   if (payment.url !== url) return { ok: false, reason: 'invalid' }
   if (isCompleted) return { ok: false, reason: 'completed' }
   if (expiresAt !== undefined && context.clock.now() > expiresAt) return { ok: false, reason: 'expired' }
@@ -105,6 +107,7 @@ function receiverOf(context: Context, url: string, payment: RemoteIncomingPaymen
     receiver: {
       kind: 'remote',
       url,
+      ...(walletAddress !== undefined && { walletAddress }),
       asset: { assetCode: receivedAmount.assetCode, assetScale: receivedAmount.assetScale },
       ...(left !== undefined && { remainder: left > 0n ? left : 0n }),
       ...(expiresAt !== undefined && { expiresAt }),
