@@ -12,22 +12,22 @@ const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
 const openPayments = createOpenPayments({
   authServer: `${url}/auth`,
   resourceServer: url,
-  // Without it every start makes a new one: for a trial only.
+  // Without this variable every start makes a new secret: for trials only.
   secrets: [Deno.env.get('OPEN_PAYMENTS_SECRET') ?? crypto.randomUUID()],
   storage: memoryStorage(),
   ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
   walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
   consent: consentPage({
     walletName: 'Example Wallet',
-    // Everybody is Alice here: a wallet reads its own login.
+    // Your own login answers here; in this example everybody is Alice.
     authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
   }),
   settings: { policies: { loopbackHttp: true } },
 })
 
-keepGoing(openPayments) // what a crash has interrupted goes on, what is over is deleted
+keepGoing(openPayments) // resumes interrupted payments and deletes expired records
 
-// Whatever is not for Open Payments goes on to the wallet's own routes.
+// Requests that are not for Open Payments go on to the wallet's own routes.
 const handler = serveHandler(openPayments, { next: () => new Response('the wallet itself\n') })
 
 Deno.serve({ hostname: '127.0.0.1', port, onListen: () => console.log(`Alice's wallet address is ${alice}`) }, handler)

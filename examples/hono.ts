@@ -13,24 +13,24 @@ const account = { account: 'alice', assetCode: 'EUR', assetScale: 2 }
 const openPayments = createOpenPayments({
   authServer: `${url}/auth`,
   resourceServer: url,
-  // Without it every start makes a new one: for a trial only.
+  // Without this variable every start makes a new secret: for trials only.
   secrets: [process.env['OPEN_PAYMENTS_SECRET'] ?? crypto.randomUUID()],
   storage: memoryStorage(),
   ledger: memoryLedger({ accounts: [{ ...account, balance: 10_000n }] }),
   walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
   consent: consentPage({
     walletName: 'Example Wallet',
-    // Everybody is Alice here: a wallet reads its own login.
+    // Your own login answers here; in this example everybody is Alice.
     authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
   }),
   settings: { policies: { loopbackHttp: true } },
 })
 
-keepGoing(openPayments) // what a crash has interrupted goes on, what is over is deleted
+keepGoing(openPayments) // resumes interrupted payments and deletes expired records
 
 const app = new Hono()
 
-// Without a new request in between: the path is signed with its prefix.
+// `replaceRequest: false` keeps the prefix in the path: the signature covers it.
 app.mount('/op', (request) => openPayments.fetch(request), { replaceRequest: false })
 app.get('/account', (context) => context.text('the wallet itself\n'))
 

@@ -1,4 +1,4 @@
-// What these examples use of the hosts whose own types are not installed here.
+// The parts that these examples use of hosts whose own types are not installed here.
 
 declare const Bun: {
   readonly env: Readonly<Record<string, string | undefined>>

@@ -1,9 +1,9 @@
 import type { Amount, Credit, Hold, Ledger, LedgerAccount, LedgerRefusal, LedgerResult } from 'open-payments-server'
 import type { Pool, PoolClient } from 'pg'
 
-/** `account` and `posting` are what a wallet has; `transfer` is new: every hold and credit under its id. */
+/** `account` and `posting` are what a wallet already has; `transfer` is new: every hold and credit under its id. */
 export const postgresLedgerSchema = `
-  CREATE TABLE account ( -- with chargebacks CHECK (held >= 0) instead: settle books below zero, too
+  CREATE TABLE account ( -- with chargebacks, CHECK (held >= 0) instead: settle must succeed below zero, too
     id text PRIMARY KEY, asset_code text NOT NULL, asset_scale integer NOT NULL,
     balance numeric(39) NOT NULL, held numeric(39) NOT NULL DEFAULT 0, CHECK (held BETWEEN 0 AND balance),
     can_send boolean NOT NULL DEFAULT true, can_receive boolean NOT NULL DEFAULT true);
@@ -11,7 +11,7 @@ export const postgresLedgerSchema = `
     id text PRIMARY KEY, type text NOT NULL, account text NOT NULL, amount numeric(39) NOT NULL CHECK (amount >= 0),
     asset text NOT NULL, counterparty jsonb NOT NULL, at timestamptz NOT NULL DEFAULT now(),
     state text, refusal text, settled numeric(39) NOT NULL DEFAULT 0, fee numeric(39) NOT NULL DEFAULT 0);
-  CREATE TABLE posting ( -- fees and clearing are sums of lines: a balance would be a row that all payments wait for
+  CREATE TABLE posting ( -- fees and clearing are sums of lines: a balance row is one that all payments would wait for
     transfer text NOT NULL, account text NOT NULL, amount numeric(39) NOT NULL,
     at timestamptz NOT NULL DEFAULT now(), PRIMARY KEY (transfer, account))`
 
@@ -54,7 +54,7 @@ async function moveOnce(query: Query, type: 'hold' | 'credit', move: Hold | Cred
   return kept === undefined ? CONFLICT : kept.refusal === null ? OK : { ok: false, reason: kept.refusal }
 }
 
-/** Ends a hold once, where it is held and the amounts fit; answers whether it has ended in this way. */
+/** Ends a hold once, if it is still held and the amounts fit; OK if it has ended in exactly this way. */
 async function endOnce(query: Query, state: 'settled' | 'released', id: string, amount?: Amount, fee?: Amount) {
   const end = [id, state, amount?.value ?? 0n, fee?.value ?? 0n, assetOf(amount), assetOf(fee)]
   const sameAsset = 'asset = COALESCE($5, asset) AND asset = COALESCE($6, asset)'
@@ -65,7 +65,7 @@ async function endOnce(query: Query, state: 'settled' | 'released', id: string, 
   return (await query(`SELECT id FROM transfer WHERE ${same}`, end)).length === 1 ? OK : CONFLICT
 }
 
-/** Gives the new state of a transfer its effect: on the account, and as lines whose sum is zero. */
+/** Applies the new state of a transfer: to the account, and as lines that add up to zero. */
 async function book(query: Query, id: string): Promise<void> {
   const effect = `WITH moved AS (SELECT account AS owner, asset, fee,
       CASE state WHEN 'credited' THEN amount ELSE -settled END AS change,
@@ -77,9 +77,9 @@ async function book(query: Query, id: string): Promise<void> {
   await query(effect, [id])
 }
 
-/** Runs a transaction, and again where it certainly did not happen: a serialization failure or a deadlock. */
+/** Runs a transaction, and repeats it if it certainly did not happen: after a serialization failure or a deadlock. */
 async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
-  const ignore = (): void => undefined // a connection that breaks rejects its query; unheard, it would end the process
+  const ignore = (): void => undefined // a broken connection rejects its query; without a listener it would end the process
   const db = await new Promise<PoolClient>((resolve, reject) => {
     pool.connect((error, client) => (client === undefined ? reject(error) : resolve(client.on('error', ignore))))
   })
@@ -94,6 +94,6 @@ async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
     db.off('error', ignore).release(undone === undefined)
     if (!(cause instanceof Error && 'code' in cause && /^40(001|P01)$/.test(String(cause.code)))) throw cause
   }
-  await new Promise((resolve) => setTimeout(resolve, 20 * Math.random())) // those who collide drift apart
+  await new Promise((resolve) => setTimeout(resolve, 20 * Math.random())) // so as not to collide again
   return transact(pool, work)
 }

@@ -6,7 +6,7 @@ export interface Account extends LedgerAccount {
   held: bigint
 }
 
-/** A hold or a credit: what was asked for, what the answer was, and of a hold how it ended. */
+/** A hold or a credit: what was asked for, what the answer was, and for a hold, how it ended. */
 interface Transfer {
   readonly call: string
   readonly answer: LedgerResult
@@ -19,9 +19,9 @@ const OK = { ok: true } as const
 const CONFLICT = { ok: false, reason: 'conflict' } as const
 
 /**
- * The rules of a ledger in as little code as they take, to be read. It is in memory, where a call that waits for
- * nothing is a transaction by itself; in yours, all that a call reads and writes here is one transaction, durable before
- * the call resolves. `books` gets what is no customer's: fees and clearing.
+ * The rules of a ledger in as little code as possible, for reading. It is in memory, where a call that awaits nothing is
+ * a transaction by itself; in yours, everything that a call reads and writes here must be one transaction, durable before
+ * the call resolves. `books` gets what belongs to no customer: fees and clearing.
  */
 export function smallestLedger(accounts: Map<string, Account>, books: Map<string, bigint>): Ledger {
   const transfers = new Map<string, Transfer>()
@@ -47,7 +47,7 @@ export function smallestLedger(accounts: Map<string, Account>, books: Map<string
     return answer
   }
 
-  /** A hold ends once. The same end again is fine, and any other is not. */
+  /** A hold ends once. The same end again gets the same answer, any other is a conflict. */
   const endOnce = (id: string, end: string, taken: bigint, fee: bigint): typeof OK | typeof CONFLICT => {
     const hold = transfers.get(id)
     if (hold?.account === undefined || !hold.answer.ok || !hold.call.startsWith('["hold"')) return CONFLICT
@@ -93,7 +93,7 @@ function refusalOf(type: 'hold' | 'credit', account: Account | undefined, amount
 
 const assetOf = ({ assetCode, assetScale }: Omit<Amount, 'value'>): string => `${assetCode}:${assetScale}`
 
-/** One text for the same values, in whatever order their members stand. */
+/** The same text for the same values, whatever the order of their members. */
 function textOf(values: readonly unknown[]): string {
   return JSON.stringify(values, (_name, value) => {
     if (typeof value === 'bigint') return String(value)

@@ -29,13 +29,13 @@ import { resourceServerRoutes } from './resource-server/routes.ts'
 import { walletAddressServerRoutes } from './wallet-address-server/routes.ts'
 
 /**
- * How a host learns of work that continues after a response, such as the delivery of a payment. The host may pass an
- * object of its own, such as the execution context of a Worker: the method is called on that object.
+ * How a host learns of work that continues after a response, such as the delivery of a payment. A host's own object that has
+ * this method can be passed as it is, such as the execution context of a Worker: the method is called on it.
  */
 export interface HandleOptions {
   /**
-   * Called with a promise of each such work; none of them rejects. A host that may freeze after a response stays awake
-   * until they have resolved.
+   * Called with a promise for each piece of such work; none of them rejects. A host that may freeze after a response must
+   * stay awake until they have resolved.
    */
   readonly waitUntil?: (work: Promise<unknown>) => void
 }
@@ -57,10 +57,10 @@ export interface OpenPayments {
   /** The same for any Fetch host. Fetch normalises URLs and joins header lines before this sees them. */
   fetch(request: Request, options?: FetchOptions): Promise<Response>
   /**
-   * Whether this server answers a request: one for an endpoint of its authorization or resource server, with that
-   * endpoint's method; for the endpoint of a payment method; or for a wallet address that exists (or its `/jwks.json`). A
-   * framework lets everything else fall through to its own routes, which may use the same paths with other methods; but if
-   * a base URL has a path, another method on an endpoint below it is answered here, with 405. `target` is the raw
+   * Whether a request is for this server: for an endpoint of its authorization or resource server, with a method of that
+   * endpoint; for the endpoint of a payment method; or for a wallet address that exists (or its `/jwks.json`). A framework
+   * lets everything else fall through to its own routes, which may use the same paths with other methods. But if a base URL
+   * has a path, an endpoint below it is this server's with any method: the wrong one gets 405. `target` is the raw
    * `/path?query`.
    *
    * This asks the directory whether the wallet address exists; `handle` asks again. Rejects if the directory fails: then
@@ -71,12 +71,12 @@ export interface OpenPayments {
   readonly interactions: Interactions
   /** What an account's owner has granted. */
   readonly grants: Grants
-  /** For money that reaches the wallet from elsewhere, by a transfer that the wallet itself reports. */
+  /** For money that reaches the wallet from elsewhere, and that the wallet itself reports. */
   readonly incomingPayments: {
     /**
      * Counts a transfer, once per `transferId`: the same call gets the same answer forever, even a refusal. `id` is the last
-     * segment of the incoming payment's URL; anything else is `unknown`, and a whole URL is a fault as well. Rejects with
-     * `TypeError` or `RangeError` if another argument is invalid. Also rejects if the storage or directory fails, or the
+     * segment of the incoming payment's URL; anything else gets `unknown`, and a whole URL also emits a fault. Rejects with
+     * `TypeError` or `RangeError` if another argument is invalid. Also rejects if the storage or directory fails, or if the
      * directory names another account than the payment was made for; then call again with the same arguments.
      */
     received(id: string, amount: Amount, transferId: string): Promise<ReceivedPayment>
@@ -84,7 +84,7 @@ export interface OpenPayments {
   /**
    * For payments whose rail does not know what became of the money (`delivery_unknown`): a person, or another process,
    * finds out and says so here. That decides the payment and is final: the same call again gets the same answer, the other
-   * one gets `conflict`. `id` is the last segment of the payment's URL. Rejects with `TypeError` if it is anything else, and
+   * one gets `conflict`. `id` is the last segment of the payment's URL; anything else rejects with `TypeError`. Also rejects
    * if the storage fails; then make the same call again to find out.
    */
   readonly outgoingPayments: {
@@ -96,23 +96,24 @@ export interface OpenPayments {
     undecided(): Promise<readonly UndecidedPayment[]>
   }
   /**
-   * The outgoing payments of a wallet address, given in any spelling of its URL, newest first, each with the client's signed
-   * request, the grant and the ids in the ledger: what proves who ordered it. Plain JSON. Rejects with `TypeError` if the
-   * text is not a wallet address under this server's `walletAddressServer`, and rejects if the storage fails.
+   * The outgoing payments of a wallet address (in any spelling of its URL), newest first, each with what proves who ordered
+   * it: the client's signed request, the grant and the ids in the ledger. Plain JSON. The iteration rejects with `TypeError`
+   * if the text is not a wallet address under this server's `walletAddressServer`; it also rejects if the storage fails.
    * @spec T-42
    */
   audit(walletAddress: string): AsyncIterable<AuditedPayment>
   /**
-   * Moves on interrupted payments and unacknowledged events. Call it at start and on a timer, in any number of processes. It
-   * looks at 100 of each and resolves with how many it moved on; if that is 100 or more, call it again. What could not be
-   * committed stays due and is not counted, so there is always progress. Rejects if the storage cannot be read.
+   * Resumes what was interrupted: payments, credits of money from other servers, and events that were not acknowledged. Call
+   * it at start and on a timer, in any number of processes. It looks at 100 of each and resolves with how many it resumed; if
+   * that is 100 or more, call it again. What could not be committed stays due and is not counted, so a loop that calls again
+   * always makes progress. Rejects if the storage cannot be read.
    *
-   * Payments to other servers are only started here: they continue afterwards, as does reporting to `onEvent` what was moved
-   * on, and `drain()` waits for both. It waits at most one second for events that were due, and not at all if payments and
-   * receipts make 100; events not delivered by then are not counted. At most 256 payments, and 32 of one account, are with a
-   * payment method in this process at a time, including those that were ordered here: others stay due. If there are so many
-   * of those that nothing else is seen behind them, they are put off until some time in the four minutes after a lease, and
-   * are counted.
+   * Payments to other servers are only started here. They continue afterwards, and so does the delivery of events about what
+   * was resumed; `drain()` waits for both. Events that were due are waited for at most one second, and not at all if payments
+   * and receipts already make 100; those not delivered by then are not counted. A process has at most 256 payments with a
+   * payment method at a time, and at most 32 of one account, whether they were ordered there or resumed; others stay due. If
+   * so many of those wait that nothing else can be seen behind them, all but the first 256 are postponed, by `leaseSeconds`
+   * and up to four minutes more, and are counted.
    */
   recover(): Promise<number>
   /**
@@ -122,9 +123,9 @@ export interface OpenPayments {
    */
   sweep(): Promise<number>
   /**
-   * Resolves once all running work has ended: after responses, in `recover()` and `sweep()`, and what continues after
-   * these. Payments to other servers that still wait for a place are not begun meanwhile: they stay due, for any
-   * `recover()`. Call it before closing the storage.
+   * Resolves once all running work has ended: work after responses, `recover()` and `sweep()`, and what continues after
+   * these. Payments to other servers that still wait for a place are not started meanwhile: they stay due, for a later
+   * `recover()` in any process. Call it before closing the storage.
    */
   drain(): Promise<void>
 }
@@ -150,7 +151,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     keep(work)
     return work
   }
-  // If `waitUntil` throws, the request must not fail: its work is done, and its client would order it again.
+  // A `waitUntil` that throws must not make what was done fail: the client would order it again.
   const tellHost = (host: HandleOptions, work: Promise<unknown>): void => {
     try {
       host.waitUntil?.(work)
@@ -183,8 +184,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     owns: async (method, target) => {
       if (railAt(method, target) !== undefined) return true
       const found = match(method, target)
-      // Below a base path, an endpoint belongs to the library with every method; at the root, other methods may be the
-      // host's.
+      // Below a base path of its own, an endpoint is the library's with any method; at the root, other methods may be the host's.
       if (!found.ok) return found.refusal.condition.status === 405 && bases[found.role] !== ''
       if (found.row.role !== 'wallet-address-server') return true
       const path = walletAddressPath(found.path)

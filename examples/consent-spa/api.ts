@@ -21,7 +21,7 @@ const STATUSES = {
  *     POST   /api/interactions/{reference}   { decision: 'approve', csrf, access } or { decision: 'deny', csrf }
  *                                            -> { redirect }
  *
- * Everything else is answered { reason }.
+ * Whatever fails is answered with { reason }.
  */
 export function createApi(interactions: Interactions, sessions: Sessions): RequestListener {
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -56,9 +56,9 @@ export function createApi(interactions: Interactions, sessions: Sessions): Reque
     const conclude = (decided: DecidedInteraction) =>
       decided.ok ? send(200, decided) : send(STATUSES[decided.reason], decided)
     if (decision === 'deny') return conclude(await interactions.deny(reference, decider))
-    // The library takes `'all'`, too. Here a page has to name what a person saw and chose.
+    // The library also accepts `'all'`. Here the page has to name what the person saw and chose.
     if (decision !== 'approve' || !Array.isArray(access)) return send(400, { reason: 'bad_body' })
-    // Of whatever stands in the list the library takes only what is no wider than what was asked.
+    // The library refuses any list that is wider than what was asked.
     return conclude(await interactions.approve(reference, { ...decider, access }))
   }
   return (request, response) => {
@@ -69,7 +69,7 @@ export function createApi(interactions: Interactions, sessions: Sessions): Reque
   }
 }
 
-/** A JSON object of a few kilobytes; `undefined` where it is something else. */
+/** A JSON object of a few kilobytes; `undefined` if the body is anything else. */
 async function readObject(request: IncomingMessage): Promise<Readonly<Record<string, unknown>> | undefined> {
   let text = ''
   for await (const chunk of request.setEncoding('utf8')) {

@@ -5,7 +5,7 @@ import { createWallet } from './wallet.ts'
 const port = Number(process.env['PORT'] ?? 3000)
 const url = `http://localhost:${port}`
 
-// The shop's key: its public half is in the wallet, the private one is printed for the shop.
+// The shop's key: the wallet has its public half; the private half is printed for the shop.
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const keyId = randomUUID()
 const { x = '' } = publicKey.export({ format: 'jwk' })

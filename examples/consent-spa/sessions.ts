@@ -5,7 +5,7 @@ import type { ResourceOwner } from 'open-payments-server'
 export interface Sessions {
   /** Who is logged in, as Open Payments wants to know it. */
   find(cookieHeader: string | undefined): ResourceOwner | undefined
-  /** The `Set-Cookie` of a new session in place of the present one; `undefined` where name and password do not fit. */
+  /** The `Set-Cookie` of a new session in place of the present one; `undefined` if the name or the password is wrong. */
   logIn(name: string, password: string, cookieHeader: string | undefined): string | undefined
   /** The `Set-Cookie` that ends a session. */
   logOut(cookieHeader: string | undefined): string
@@ -18,11 +18,11 @@ export interface Person {
   readonly walletAddresses: readonly string[]
 }
 
-/** Sessions in memory. With `isSecure` the cookie is for https alone, and no other host can set it. */
+/** Sessions in memory. With `isSecure` the cookie is for https only, and no other host can set it. */
 export function createSessions(people: readonly Person[], isSecure: boolean): Sessions {
   const sessions = new Map<string, readonly string[]>()
   const cookieName = isSecure ? '__Host-session' : 'session'
-  // Strict: only requests from our own pages carry it. The page itself is shown without.
+  // Strict: only requests from our own pages carry it. The page itself needs no cookie.
   const setCookie = (value: string, more = ''): string =>
     `${cookieName}=${value}; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}${more}`
   const idOf = (cookieHeader = ''): string =>
@@ -39,7 +39,7 @@ export function createSessions(people: readonly Person[], isSecure: boolean): Se
     logIn(name, password, cookieHeader) {
       const person = people.find((one) => one.name === name && isEqualText(one.password, password))
       if (person === undefined) return undefined
-      // A fresh id, whatever the browser came with: nobody can plant one and wait for somebody to log in to it.
+      // A fresh id, whatever the browser came with: nobody can plant an id and wait for somebody to log in with it.
       sessions.delete(idOf(cookieHeader))
       const session = randomBytes(32).toString('base64url')
       sessions.set(session, person.walletAddresses)

@@ -48,12 +48,12 @@ export function createWallet(
   const openPayments = createOpenPayments({
     authServer: `${url}/auth`,
     resourceServer: url,
-    // Without it every start makes a new one: for a trial only.
+    // Without this variable every start makes a new secret: for trials only.
     secrets: [process.env['OPEN_PAYMENTS_SECRET'] ?? crypto.randomUUID()],
     storage: memoryStorage(),
     ledger: memoryLedger({ accounts: [...accounts.values()].map((account) => ({ ...account, balance: 100_000n })) }),
     walletAddresses: { find: async (walletAddress) => accounts.get(walletAddress) },
-    // Behind the `#` the reference gets into no log and no other request.
+    // After the `#`, so that the reference gets into no log and no other request.
     consent: consentRedirect({ url: (reference) => `${url}/consent#${reference}` }),
     settings: { policies: { loopbackHttp: true } }, // http on loopback, for development only
     ...options,

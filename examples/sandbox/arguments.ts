@@ -7,7 +7,7 @@ export type Arguments =
       readonly kind: 'run'
       /** 0 picks a free one. */
       readonly port: number
-      /** A file, or `:memory:`; `undefined` where none is named. */
+      /** A file, or `:memory:`; `undefined` if none is named. */
       readonly database: string | undefined
       /** The file of the configuration. */
       readonly config: string | undefined
@@ -60,7 +60,7 @@ export function readArguments(words: readonly string[]): Arguments {
     if (values.db === '') return refuse('--db must name a file, or be :memory:')
     return { kind: 'run', port, database: values.db, config: values.config, json: values.json }
   } catch (error) {
-    // Node adds advice behind the first sentence.
+    // The first sentence only: Node adds advice after it.
     return refuse(error instanceof Error ? (error.message.split(/\.\s/, 1)[0] ?? '') : String(error))
   }
 }

@@ -37,7 +37,7 @@ export interface Configuration {
   readonly fee?: { readonly basisPoints?: number; readonly fixed?: string }
   /** Whether clients may live on this machine, over http. Default yes. */
   readonly loopbackKeys?: boolean
-  /** This server's own address on Interledger. Needed where there are peers. */
+  /** This server's own address on Interledger. Needed if there are peers. */
   readonly ilpAddress?: string
   /** The servers that payments to other wallets go through, and those from them. Default none. */
   readonly peers?: IlpOptions['peers']
@@ -171,7 +171,7 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
   return path === null ? issue.message : `${path}: ${issue.message}`
 }
 
-/** Reads the text of a configuration file. A key that it does not know is refused by its name. */
+/** Reads the text of a configuration file. An unknown key is refused, and named. */
 export function readConfiguration(text: string): ReadConfiguration {
   let json: unknown
   try {
@@ -202,7 +202,7 @@ const KNOWN_RATES: readonly Rate[] = [
   { from: 'KWD', to: 'EUR', rate: '2.95' },
 ]
 
-/** A rate for every ordered pair of the given assets: invented, but one that looks right for the default ones. */
+/** A rate for every ordered pair of the given assets: invented, but plausible for the default ones. */
 export function defaultRates(assetCodes: readonly string[]): readonly Rate[] {
   const codes = [...new Set(assetCodes)]
   return codes.flatMap((from) =>

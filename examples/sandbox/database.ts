@@ -4,13 +4,13 @@ import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { type OpenedSqlite, openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 
-/** The few texts that the sandbox itself must find again after a restart. */
+/** The few texts that the sandbox itself needs again after a restart. */
 export interface Notes {
   read(name: string): string | undefined
   write(name: string, text: string): void
 }
 
-/** Everything that outlives a restart, in one SQLite file; or nothing that does, in memory. */
+/** Everything that the sandbox keeps: in one SQLite file, or in memory, where nothing survives a restart. */
 export interface Database {
   readonly storage: Storage
   readonly ledger: DoubleEntryLedger
@@ -44,7 +44,7 @@ function sqliteNotes(handle: OpenedSqlite): Notes {
   }
 }
 
-/** The file where none is asked for. */
+/** The file if none is asked for. */
 export const DEFAULT_FILE = 'open-payments-sandbox.db'
 
 async function hasSqlite(open: typeof openSqlite): Promise<boolean> {
@@ -58,8 +58,8 @@ async function hasSqlite(open: typeof openSqlite): Promise<boolean> {
 }
 
 /**
- * Opens the database, of the default file where `path` is `undefined`: then, where there is no SQLite at all, it says so
- * through `warn` and keeps everything in memory. A file that was asked for is refused there: nothing would be in it.
+ * Opens the database: the default file if `path` is `undefined`. Then, if there is no SQLite at all, it says so through
+ * `warn` and keeps everything in memory. Without SQLite, a file that was asked for is refused: nothing would be in it.
  */
 export async function openDatabase(
   path: string | undefined,

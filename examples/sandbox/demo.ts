@@ -14,9 +14,9 @@ import { startPair } from './pair.ts'
 import { answerAsPerson } from './person.ts'
 import type { Sandbox } from './server.ts'
 
-// The flow of the specification, once through, with the official client: Alice buys something for 15 EUR from Chloé
-// and pays in dollars. The two have accounts at different wallets: two servers, two databases, and between them
-// Interledger. The client never sees a password, and Alice's wallet never sees a card.
+// The whole flow of the specification, once, with the official client: Alice buys something for 15 EUR from Chloé
+// and pays in dollars. The two have accounts at different wallets: two servers, two databases, and Interledger
+// between them. The client never sees a password, and Alice's wallet never sees a card.
 
 interface Amount {
   readonly value: string
@@ -120,7 +120,7 @@ async function awaitReceipt(client: AuthenticatedClient, url: string, accessToke
 
 /** What the wallets themselves say afterwards: of their own accounts, and of each other. */
 async function tellBalances(sandbox: Sandbox, people: readonly string[]): Promise<void> {
-  // What goes on after an answer: the payer is debited once the other wallet has it all.
+  // Waits for what goes on after the answers: the payer is debited once the other wallet has all of it.
   await sandbox.openPayments.drain()
   const { wallets, peers } = await sandbox.describe()
   for (const { walletAddress, balance, ...asset } of wallets) {

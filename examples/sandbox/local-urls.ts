@@ -1,6 +1,6 @@
 import type { Storage } from 'open-payments-server'
 
-/** Stands in the records where the origin of this server stands in its answers. */
+/** What the records have in place of this server's origin. */
 const STORED_ORIGIN = 'http://sandbox.invalid'
 
 function mapTexts<T>(value: T, map: (text: string) => string): T
@@ -16,8 +16,8 @@ function replaceOrigin(from: string, to: string): (text: string) => string {
 }
 
 /**
- * A storage whose records do not know where the server is reached: its own URLs are kept without their origin, so that
- * a database serves the same accounts and payments on another port.
+ * A storage whose records do not depend on the server's origin: in its own URLs a placeholder stands for it, so that a
+ * database serves the same accounts and payments on another port.
  */
 export function storageWithLocalUrls(storage: Storage, origin: string): Storage {
   const store = replaceOrigin(origin, STORED_ORIGIN)

@@ -7,7 +7,7 @@ export const CREDENTIALS: Readonly<Record<string, string>> = { username: 'sandbo
 export interface Logins {
   /** The session of a browser by its `Cookie` header. */
   sessionOf(cookieHeader: string | undefined): string | undefined
-  /** The `Set-Cookie` of a new session, where the form holds the credentials. */
+  /** The `Set-Cookie` of a new session, if the form has the right credentials. */
   logIn(form: URLSearchParams): string | undefined
   /** The `Set-Cookie` that ends a session. */
   logOut(cookieHeader: string | undefined): string
@@ -18,7 +18,7 @@ function isEqualText(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** Cookies know hosts and no ports, so `port` keeps the sandboxes of one machine apart. */
+/** Cookies belong to a host, whatever its port, so `port` in their name keeps the sandboxes of one machine apart. */
 export function createLogins(port: number): Logins {
   const name = `sandbox_${port}`
   const sessions = new Set<string>()
@@ -53,6 +53,6 @@ export function localTarget(next: string | null, origin: string): string {
   const home = `${origin}/`
   if (next === null || !URL.canParse(next, home)) return home
   const url = new URL(next, home)
-  // The whole URL, since a path of its own may begin with two slashes and mean another host.
+  // The whole URL, since a path alone may begin with two slashes and mean another host.
   return next.startsWith('/') && url.origin === origin ? url.href : home
 }

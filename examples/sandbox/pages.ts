@@ -21,7 +21,7 @@ export interface PeerRow {
   readonly address: string
   readonly sent: string
   readonly received: string
-  /** By the peer; to it where it is below zero. */
+  /** What the peer owes; if negative, what it is owed. */
   readonly owed: string
 }
 
@@ -88,7 +88,7 @@ const TROUBLES: Readonly<Record<LoginTrouble, string>> = {
     'You gave the right password, but your browser did not keep the cookie that says so. Allow cookies for this site, then log in again.',
 }
 
-/** The login form; its credentials are no secret, so the page shows them. */
+/** The login form. Its credentials are no secret, so the page shows them. */
 export function renderLogin(action: string, trouble?: LoginTrouble): string {
   const { username = '', password = '' } = CREDENTIALS
   const isWrong = trouble === 'wrong credentials' ? ' aria-invalid="true" aria-describedby="trouble"' : ''

@@ -8,7 +8,7 @@ const ADDRESSES = ['test.first', 'test.second'] as const
 
 /**
  * Starts two sandboxes that are peers of each other over Interledger, each with a database in memory, on free ports.
- * What they owe each other they count in dollars.
+ * They count what they owe each other in dollars.
  */
 export async function startPair(
   configuration: Configuration,
@@ -16,7 +16,7 @@ export async function startPair(
 ): Promise<readonly [Sandbox, Sandbox]> {
   const servers = [createServer(), createServer()] as const
   const ports = [await listen(servers[0], 0), await listen(servers[1], 0)] as const
-  // What each shows the other with its packets.
+  // The token that each sends with its packets to the other.
   const tokens = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')] as const
   const start = (self: 0 | 1, other: 0 | 1): Promise<Sandbox> =>
     startSandbox({

@@ -2,7 +2,7 @@ import { isConfigurationError } from 'open-payments-server'
 import { type Ilp, ilp } from 'open-payments-server/ilp'
 import type { Configuration } from './configuration.ts'
 
-/** What has gone to a peer and come from it, in the smallest unit; `owed` by it, or to it where that is below zero. */
+/** What was sent to a peer and received from it, in the smallest unit. `owed`: by the peer; if negative, to it. */
 export interface PeerDescription {
   readonly address: string
   readonly assetCode: string
@@ -12,7 +12,7 @@ export interface PeerDescription {
   readonly owed: string
 }
 
-/** The way to the peers, where there are any; what is wrong with it is named as the configuration names it. */
+/** The rail to the peers, if there are any. Its errors name the options as the configuration file does. */
 export function createRail({ ilpAddress, peers = [] }: Configuration): Ilp | undefined {
   if (ilpAddress === undefined || peers.length === 0) return undefined
   try {

@@ -3,7 +3,7 @@ interface Page {
   readonly url: string
   readonly status: number
   readonly body: string
-  /** Where a redirect leads that this browser does not follow: to another origin. */
+  /** Where a redirect to another origin leads; this browser does not follow it. */
   readonly leavesTo?: string
 }
 
@@ -57,8 +57,8 @@ function createBrowser(origin: string) {
 }
 
 /**
- * Does what a person does at an interaction URL: logs in where asked to, reads the page and answers it. Resolves with
- * the URL to which the browser is sent in the end; `undefined` where it stays.
+ * Does what a person does at an interaction URL: logs in if asked to, reads the page and answers it. Resolves with the
+ * URL that the browser is sent to in the end, or `undefined` if it stays.
  */
 export async function answerAsPerson(
   url: string,

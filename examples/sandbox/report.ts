@@ -1,7 +1,7 @@
 import type { OnEvent, OpenPaymentsEvent, WireAmount } from 'open-payments-server'
 import { formatMoney } from './money.ts'
 
-/** What the person who started a sandbox should know, in a line; `undefined` for what needs nobody. */
+/** What the person who started a sandbox should know, in one line; `undefined` if an event needs nobody. */
 function describeTrouble(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
@@ -27,7 +27,7 @@ function show(amount: WireAmount): string {
   return formatMoney(BigInt(amount.value), amount)
 }
 
-/** Tells of everything that somebody has to look at: a line through `warn`, and faults with their cause. */
+/** Reports everything that somebody has to look at: a line through `warn`, and faults with their cause. */
 export function reportTrouble(warn: (line: string) => void): OnEvent {
   return (event) => {
     if (event.type === 'fault') console.error(`open-payments-server: ${event.message}`, event.cause)

@@ -29,7 +29,7 @@ export interface RouteParts {
 const FORM_BYTES = 8192
 const MOVEMENTS = 10
 
-/** Marks the login page that follows a right password. */
+/** Marks the visit to the login page that follows a correct password. */
 const ENTERED = 'entered'
 
 /** The login page for a browser that wants to go to `target`. */
@@ -37,7 +37,7 @@ export function loginUrl(target: string): string {
   return `/sandbox/login?next=${encodeURIComponent(target)}`
 }
 
-/** The fields of a form; those of one that is too large are left out. */
+/** The fields of a form; none if it is too large. */
 async function readForm(request: IncomingMessage): Promise<URLSearchParams> {
   let text = ''
   request.setEncoding('utf8')
@@ -118,7 +118,7 @@ async function listGrants({ origin, accounts, openPayments }: RouteParts): Promi
   return rows.flat()
 }
 
-/** Every live grant on a wallet address, page by page: what is not shown cannot be revoked. */
+/** Every live grant on a wallet address, read page by page: a grant that is not shown cannot be revoked. */
 async function listAll({ grants }: Pick<OpenPayments, 'grants'>, walletAddress: string): Promise<readonly LiveGrant[]> {
   const live: LiveGrant[] = []
   for (;;) {
@@ -138,7 +138,7 @@ async function showHome(parts: RouteParts, response: ServerResponse): Promise<vo
   sendPage(response, 200, renderHome({ accounts, movements, peers, grants }))
 }
 
-/** Browsers say where a request comes from; a page of another port is no other site to a cookie. */
+/** Browsers say where a request comes from. `SameSite` is not enough: to a cookie, another port is the same site. */
 function isForeign(request: IncomingMessage): boolean {
   const site = request.headers['sec-fetch-site']
   return site !== undefined && site !== 'same-origin' && site !== 'none'
@@ -156,7 +156,7 @@ async function logIn(
 ): Promise<void> {
   const session = logins.logIn(await readForm(request))
   const target = url.searchParams.get('next') ?? '/'
-  // By way of the login page, which sees whether the browser kept the cookie.
+  // By way of the login page, which can tell whether the browser kept the cookie.
   if (session !== undefined) return redirect(response, `${loginUrl(target)}&${ENTERED}`, session)
   sendPage(response, 401, renderLogin(loginUrl(target), 'wrong credentials'))
 }
@@ -191,7 +191,7 @@ async function answer(parts: RouteParts, request: IncomingMessage, response: Ser
       return redirect(response, `${origin}/`, logins.logOut(cookie))
     case 'POST /sandbox/revoke': {
       const grant = (await readForm(request)).get('grant')
-      // The person owns every account here; a grant is revoked by the owner of the one that it is about.
+      // The person owns every account here; `revoke` does nothing for an account that the grant is not about.
       const owned = isLoggedIn && grant !== null ? parts.accounts : []
       for (const { path } of owned) await openPayments.grants.revoke(origin + path, grant ?? '')
       return redirect(response, `${origin}/`)

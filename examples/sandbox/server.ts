@@ -16,12 +16,12 @@ import { openWallet, type Wallet } from './wallet.ts'
 export interface SandboxOptions {
   /** 0 picks a free one. */
   readonly port: number
-  /** Default: a new one. One that listens already keeps its port. */
+  /** Default: a new one. A server that already listens keeps its port. */
   readonly server?: Server
   /** A SQLite file, or `:memory:`; `undefined` is the default file, or memory where there is no SQLite. */
   readonly database: string | undefined
   readonly configuration: Configuration
-  /** Takes a line for the person who started it. */
+  /** Receives lines for the person who started it. */
   readonly warn: (line: string) => void
   /** Default: the system's. */
   readonly clock?: Clock
@@ -95,7 +95,7 @@ function createServers(
         }
       },
     }),
-    // The sandbox's own URLs are http on loopback whatever the keys of others may be.
+    // The sandbox's own URLs are http on loopback, wherever clients' keys may be fetched from.
     ...(keyResolver && { keyResolver }),
     settings: { lifetimes, policies: { loopbackHttp: true } },
     ...(clock && { clock }),
@@ -123,7 +123,7 @@ async function describe(
   }
 }
 
-/** Listens on this machine alone, since the password of the sandbox is known to everybody; resolves with the port. */
+/** Listens on this machine only, since everybody knows the sandbox's password; resolves with the port. */
 export async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -134,7 +134,7 @@ export async function listen(server: Server, port: number): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : port
 }
 
-/** Repeats background work until it is told to stop, and then ends it; after a failure the next time tries again. */
+/** Repeats background work, also after a failure. The function that it returns stops this and awaits the last run. */
 function repeat(seconds: number, work: () => Promise<unknown>): () => Promise<unknown> {
   let running: Promise<unknown> = Promise.resolve()
   const timer = setInterval(() => {
@@ -150,7 +150,7 @@ function repeat(seconds: number, work: () => Promise<unknown>): () => Promise<un
 async function close(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
   const deadline = setTimeout(() => server.closeAllConnections(), CLOSE_SECONDS * 1000)
-  // A connection that always has a next request ends with its answer.
+  // A connection on which requests keep coming is closed after its next answer.
   server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })

@@ -1,4 +1,4 @@
-/** The style sheet of the sandbox's own pages: that of the consent page, as far as they go together. */
+/** The style sheet of the sandbox's own pages, which look like the consent page. */
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #f2f4f7; --card: #ffffff; --text: #17212e; --soft: #4a5768; --line: #d9dfe7;
   --accent: #0b5c4b; --on-accent: #ffffff; --hover: #084638; --edge: #6b7888; --note: #fff6e0; --note-line: #b07a1e; --focus: #1a5fd0; }

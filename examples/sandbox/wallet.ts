@@ -9,14 +9,14 @@ import {
 } from './configuration.ts'
 import type { Database, Notes } from './database.ts'
 
-/** The client that the sandbox brings: it has a wallet address of its own, whose key set holds its public key. */
+/** The client that comes with the sandbox: it has a wallet address of its own, whose key set holds its public key. */
 export interface SandboxClient {
   readonly path: string
   readonly keyId: string
   readonly privateKeyPem: string
 }
 
-/** The wallet behind the server: who has an account, under which path, and what for. */
+/** The wallet behind the server: its accounts and their paths, its client, its secret and its prices. */
 export interface Wallet {
   readonly accounts: readonly AccountConfiguration[]
   readonly client: SandboxClient
@@ -29,7 +29,7 @@ export interface Wallet {
 
 const CLIENT_PATH = '/client'
 
-/** Reads a note, or writes it down the first time. */
+/** Reads a note; the first time, makes and writes it. */
 function keepNote(notes: Notes, name: string, create: () => string): string {
   const known = notes.read(name)
   if (known !== undefined) return known
@@ -90,7 +90,7 @@ export async function openWallet({ ledger, notes }: Database, configuration: Con
   for (const { path, assetCode, assetScale, balance } of [...accounts, clientAccount]) {
     await ledger.createAccount({ account: path, assetCode, assetScale, balance: BigInt(balance) })
   }
-  // Only now: a configuration that the ledger refuses must not be found again at the next start.
+  // Only now: accounts that the ledger refuses must not be read again at the next start.
   notes.write('accounts', JSON.stringify(accounts))
   const directory = new Map([...accounts, clientAccount].map((account) => [account.path, account]))
   return {

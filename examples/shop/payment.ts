@@ -9,7 +9,7 @@ import {
   type WalletAddress,
 } from '@interledger/open-payments'
 
-/** What a shop writes down before it sends a buyer to their wallet. It holds a token: keep it as you keep passwords. */
+/** What a shop saves before it sends a buyer to their wallet. It holds a token: keep it as you keep passwords. */
 export interface Payment {
   /** Where the money has to arrive, at the shop's own wallet. */
   readonly incomingPayment: string
@@ -35,7 +35,7 @@ export async function startPayment(
       metadata: { order: order.id },
     },
   )
-  // What it costs in the buyer's own money, their wallet's fee included: that, and no more, they are asked for.
+  // What it costs in the buyer's own currency, their wallet's fee included: they are asked to allow that much, and no more.
   const quote = await client.quote.create(
     { url: buyer.resourceServer, accessToken: await requestToken(client, buyer, 'quote') },
     { walletAddress: buyer.id, receiver: incomingPayment.id, method: 'ilp' },
@@ -65,7 +65,7 @@ export async function startPayment(
   }
 }
 
-/** Asks for what the buyer has allowed, once they are back, and resolves with the token. Nothing is paid by this. */
+/** Once the buyer is back, gets what they have allowed and resolves with the token. This pays nothing. */
 export async function continueGrant(client: AuthenticatedClient, payment: Payment, query: URLSearchParams) {
   const { continuation } = payment
   const reference = query.get('interact_ref') ?? ''
@@ -77,8 +77,8 @@ export async function continueGrant(client: AuthenticatedClient, payment: Paymen
 }
 
 /**
- * Orders the payment; a quote pays once, however often it is ordered. Whether the money arrived is another question:
- * `isPaid`. `refused` is of this order alone: where an earlier one is `unknown`, it may be the one that has the quote.
+ * Orders the payment; a quote pays once, however often it is ordered. Whether the money has arrived is another question:
+ * see `isPaid`. `refused` is about this order only: an earlier one that is `unknown` may be the one that used the quote.
  */
 export async function orderPayment(client: AuthenticatedClient, { buyer, quote }: Payment, accessToken: string) {
   const order = { walletAddress: buyer.id, quoteId: quote }
@@ -88,12 +88,12 @@ export async function orderPayment(client: AuthenticatedClient, { buyer, quote }
   } catch (error) {
     console.error(error)
     const status = error instanceof OpenPaymentsClientError ? error.status : undefined
-    // Any other error, or none in time: the wallet may have taken the order.
+    // After any other error, or no answer in time, the wallet may have taken the order.
     return status !== undefined && [400, 401, 403, 404].includes(status) ? 'refused' : 'unknown'
   }
 }
 
-/** The one thing to deliver goods on: the shop's own wallet says that the whole price is there. */
+/** The only reason to deliver the goods: the shop's own wallet says that the whole price is there. */
 export async function isPaid(client: AuthenticatedClient, shop: WalletAddress, payment: Payment): Promise<boolean> {
   const accessToken = await requestToken(client, shop, 'incoming-payment')
   const { incomingAmount, receivedAmount } = await client.incomingPayment.get({

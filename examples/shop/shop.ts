@@ -5,12 +5,15 @@ import { continueGrant, isPaid, orderPayment, type Payment, startPayment } from 
 
 const PRICE = { value: '1500', text: '15.00' } // the shop's asset has two decimals
 
-/** An order. A real shop keeps it in its database, and writes each change down before it goes on. */
+/** An order. A real shop keeps it in its database, and saves each change before it goes on. */
 interface Order {
   readonly payment: Payment
-  /** What the browser that ordered has as a cookie: it alone may finish, or buyers could be sent a link that pays someone else's order. */
+  /** The cookie of the browser that ordered. No other may finish: a buyer could be sent a link that pays someone else's order. */
   readonly cookie: string
-  /** Nothing was ordered at the buyer's wallet; it is being ordered; nobody knows whether it took the order (so too after a crash); it did. */
+  /**
+   * `open`: nothing was ordered at the buyer's wallet. `unknown`: nobody knows whether the wallet took the order; after a
+   * crash, so is what was `ordering`. `ordered`: it did.
+   */
   state: 'open' | 'ordering' | 'unknown' | 'ordered'
   accessToken?: string | undefined
 }
@@ -24,18 +27,18 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
 <button>Pay</button>
 </form>`)
 
-  /** Answers where the browser goes, and what it must bring back. */
+  /** Resolves with where to send the browser, and the cookie that it must bring back. */
   const order = async (request: IncomingMessage): Promise<{ readonly location: string; readonly cookie: string }> => {
     const address = (await readForm(request)).get('wallet') ?? ''
-    // Whatever is typed here is fetched. Where it matters what your machines can reach, send this through a proxy
-    // that reaches public addresses only.
+    // Any URL that is typed in gets fetched. If your machines can reach what strangers must not, send this through a
+    // proxy that reaches only public addresses.
     const buyer = await client.walletAddress.get({ url: new URL(address).href })
     const id = randomUUID()
     const finishUrl = `${url}/orders/${id}/return`
     const { payment, redirect } = await startPayment(client, shop, buyer, { id, price: PRICE.value, finishUrl })
     const cookie = `order-${id}=${randomUUID()}`
     orders.set(id, { payment, cookie, state: 'open' })
-    // `Lax`: the wallet, another site, sends the browser back by a link.
+    // `Lax`, since the browser is sent back from another site, the wallet.
     const secure = url.startsWith('https:') ? '; Secure' : ''
     return { location: redirect, cookie: `${cookie}; Path=/orders; HttpOnly; SameSite=Lax${secure}` }
   }
@@ -46,7 +49,7 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
     if (await isPaid(client, shop, found.payment)) return page('<h1>Paid. Thank you!</h1>')
     if (found.state === 'open') return page('<h1>Not paid</h1><p><a href="/">Order again</a></p>')
     if (found.state === 'unknown' && found.accessToken !== undefined) {
-      // The same quote once more: it pays if the first order was lost. A refusal says nothing of that first one.
+      // The same quote once more: it pays if the first order was lost. A refusal says nothing about the first order.
       if ((await orderPayment(client, found.payment, found.accessToken)) === 'ordered') found.state = 'ordered'
     }
     return found.state === 'ordered' ? page(`${REFRESH}<h1>The money is on its way</h1>`) : CHECKING
@@ -55,7 +58,7 @@ export function createShop(client: AuthenticatedClient, shop: WalletAddress, url
   const comeBack = async (id: string, query: URLSearchParams, cookies = ''): Promise<string> => {
     const found = orders.get(id)
     // The hash in the query vouches for the wallet, and the cookie for the browser. Nothing vouches for a `result`, so it
-    // changes nothing. Whoever comes back twice, by the back button, pays once.
+    // changes nothing. Whoever comes back twice, with the back button, pays once.
     if (found?.state === 'open' && !query.has('result') && cookies.split('; ').includes(found.cookie)) {
       found.state = 'ordering'
       found.accessToken = await continueGrant(client, found.payment, query).catch((error: unknown) => {

@@ -1,16 +1,16 @@
 import { isFinalizedGrantWithAccessToken, OpenPaymentsClientError } from '@interledger/open-payments'
 import type { Merchant, Subscription } from './subscribe.ts'
 
-/** What a charge came to. Try again: soon what was `sent`, later what was `refused`; what has `ended` needs a new grant. */
+/** What a charge came to. After `sent`, charge again soon; after `refused`, later. After `ended`, a new grant is needed. */
 export type Charge = 'paid' | 'sent' | 'ended' | { readonly refused: string }
 
-/** Takes the price for a period, once, however often it is called: until it says `paid`. */
+/** Takes the price for a period once, however often it is called. Call it until it resolves with `paid`. */
 export async function charge(merchant: Merchant, subscription: Subscription, period: string): Promise<Charge> {
   const { client, wallet, save, now } = merchant
   const { customer, price } = subscription
   const own = { url: wallet.resourceServer, accessToken: await requestToken(merchant) }
 
-  // 1. Where the money is to arrive. It is written down first: whatever happens from here on, it takes the price once.
+  // 1. Where the money is to arrive. It is saved first: whatever happens from here on, it takes the price only once.
   let { charged } = subscription
   const known = charged?.period === period && (await client.incomingPayment.get({ ...own, url: charged.incoming }))
   if (known && BigInt(known.receivedAmount.value) >= BigInt(price.value)) return 'paid'
@@ -21,7 +21,7 @@ export async function charge(merchant: Merchant, subscription: Subscription, per
   }
 
   // 2. A token lives for minutes and a subscription for years, so each charge begins with a fresh one. The old one is
-  // dead now: the new one is saved before it is used. (An answer that is lost can be asked for again for a minute.)
+  // dead by then, so the new one is saved before it is used. (If the answer is lost, repeat the call within a minute.)
   const { value: accessToken, manage } = subscription.token
   const rotated = await client.token.rotate({ url: manage, accessToken }).catch(unless([404]))
   if ('refused' in rotated) return 'ended' // by the customer, or by their wallet
@@ -54,7 +54,7 @@ function unless(statuses: readonly number[]): (error: unknown) => { readonly ref
   }
 }
 
-/** For the merchant's own wallet, which asks nobody. */
+/** For the merchant's own wallet, which asks nobody for consent to this. */
 async function requestToken({ client, wallet }: Merchant): Promise<string> {
   const access = [{ type: 'incoming-payment' as const, actions: ['create' as const, 'read' as const] }]
   const grant = await client.grant.request({ url: wallet.authServer }, { access_token: { access } })

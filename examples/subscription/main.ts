@@ -24,7 +24,7 @@ const save = async (changed: Subscription): Promise<void> => {
 }
 const merchant: Merchant = { client, wallet, save, now: Date.now, sleep }
 
-// A minute stands for a month here, so that nobody has to wait.
+// The period is a minute instead of a month here, so that nobody has to wait.
 const price = { value: '100', assetCode: wallet.assetCode, assetScale: wallet.assetScale }
 const start = new Date()
 const pending = await subscribe(merchant, { customer, price }, `R/${start.toISOString()}/PT1M`)

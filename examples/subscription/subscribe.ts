@@ -14,22 +14,22 @@ export interface Subscription {
   /** What arrives in each period, in the merchant's asset. */
   readonly price: { readonly value: string; readonly assetCode: string; readonly assetScale: number }
   readonly token: { readonly value: string; readonly manage: string }
-  /** The period that was charged last, and the two payments that do it: one to be received, one that was sent. */
+  /** The period that was charged last, and its two payments: the incoming one, and the outgoing one once it was ordered. */
   readonly charged?: { readonly period: string; readonly incoming: string; readonly outgoing?: string }
 }
 
-/** A merchant: its client, its own wallet address, and what it needs of the world. */
+/** A merchant: its client, its own wallet address, and what it needs from outside. */
 export interface Merchant {
   readonly client: AuthenticatedClient
   readonly wallet: WalletAddress
-  /** Resolves once the subscription is kept, in place of what was kept of it before. */
+  /** Saves the subscription in place of its last state; resolves once that is done. */
   save(subscription: Subscription): Promise<void>
   now(): number
   sleep(milliseconds: number): Promise<unknown>
 }
 
 /**
- * Asks a customer for the price once in every `interval` (`R/2026-03-01T00:00:00Z/P1M`: in every month from March on).
+ * Asks a customer to allow the price once per `interval` (`R/2026-03-01T00:00:00Z/P1M`: in every month from March on).
  * They open `interact.redirect` and answer there.
  */
 export async function subscribe(
@@ -37,7 +37,7 @@ export async function subscribe(
   { customer, price }: Pick<Subscription, 'customer' | 'price'>,
   interval: string,
 ): Promise<PendingGrant> {
-  // What arrives is limited: what leaves the customer's account may vary with rates and with their wallet's fee.
+  // The limit is on what arrives: what leaves the customer's account may vary with rates and with their wallet's fee.
   const limits = { receiveAmount: price, interval }
   const grant = await client.grant.request(
     { url: customer.authServer },
@@ -48,7 +48,7 @@ export async function subscribe(
           { type: 'quote', actions: ['create'] },
         ],
       },
-      // A website adds `finish`, so that its customers come back, and takes nobody back but who asked: see the shop.
+      // A website adds `finish`, so that customers come back, and accepts only the browser that it sent: see the shop.
       interact: { start: ['redirect'] },
     },
   )
@@ -57,8 +57,8 @@ export async function subscribe(
 }
 
 /**
- * Asks until the customer has answered. Rejects where they denied, or took too long. What they allow stands in `access`
- * of the token, and may be less than was asked.
+ * Asks until the customer has answered. Rejects if they denied, or took too long. What they allow is in `access` of the
+ * token, and may be less than was asked for.
  */
 export async function awaitConsent({ client, sleep }: Merchant, pending: PendingGrant) {
   let grant: PendingGrant | Grant | GrantContinuation = pending

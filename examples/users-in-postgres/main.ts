@@ -9,21 +9,21 @@ import { createWallet } from './wallet.ts'
 
 const { DATABASE_URL, PORT = '3000', WALLET_URL = `http://localhost:${PORT}`, SECRETS = '' } = process.env
 
-// One database for people, money and Open Payments, so that one backup has all of it, of one moment.
+// One database for people, money and Open Payments, so that one backup has all of it, as of one moment.
 const openPool = (): Pool =>
   new Pool({
     connectionString: DATABASE_URL,
     connectionTimeoutMillis: 2_000,
     statement_timeout: 5_000,
-    idle_in_transaction_session_timeout: 5_000, // a process that freezes lets go of its locks
-  }).on('error', (error) => console.error(error)) // an idle connection was lost; unheard, this would end the process
+    idle_in_transaction_session_timeout: 5_000, // a process that freezes loses its locks
+  }).on('error', (error) => console.error(error)) // an idle connection was lost; without a listener this would end the process
 const pool = openPool()
-const ledgerPool = openPool() // of its own: what waits there for a locked account takes no connection from reads
+const ledgerPool = openPool() // separate: calls that wait for a locked account take no connection from reads
 const people = createPeople(pool)
 const storage = await postgresStorage(pool)
 const { openPayments, listener } = createWallet({
   url: WALLET_URL,
-  secrets: SECRETS.split(' '), // the first signs; the others still verify
+  secrets: SECRETS.split(' '), // the first makes new values; the others keep earlier ones valid
   people,
   storage,
   ledger: postgresLedger(ledgerPool),
@@ -35,10 +35,10 @@ const stop = keepGoing({
 })
 const server = createServer(listener).listen(Number(PORT), () => console.log(`The wallet is at ${WALLET_URL}`))
 
-// In this order: no new requests, nothing of ours that runs, nothing that goes on after answers, no connections.
+// In this order: end the requests and the timers, then what goes on after answers, then the connections to the database.
 await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
 const closed = once(server, 'close')
-// A proxy keeps its connections open: each ends with its next answer.
+// A proxy keeps its connections open: each is closed after its next answer.
 server.prependListener('request', (_request, response) => {
   response.shouldKeepAlive = false
 })

@@ -15,7 +15,7 @@ export function loginPage(heading: string): string {
 </form>`)
 }
 
-/** What a person has allowed, each with a button that takes it back. */
+/** What a person has allowed, each with a button that revokes it. */
 export function homePage(name: string, grants: readonly LiveGrant[]): string {
   const rows = grants.map(
     ({ id, client, access }) => `<li><form method="post" action="/revoke">

@@ -1,9 +1,9 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 
-/** What a guess costs: a quarter of a second or so, and 32 MiB. It stands in the hash, so it can be raised for new ones. */
+/** What a guess costs: a quarter of a second or so, and 32 MiB. It is stored with the hash, so it can be raised for new ones. */
 export const COST = { N: 2 ** 15, r: 8, p: 3 }
 
-// One at a time: four of them would take every thread of the process, and no signature would be checked meanwhile.
+// One at a time: four would take all the threads of Node's pool, and no signature would be checked meanwhile.
 let last: Promise<unknown> = Promise.resolve()
 let waiting = 0
 const MOST_WAITING = 20

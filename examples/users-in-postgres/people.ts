@@ -3,7 +3,7 @@ import type { JsonWebKey, WalletAddress } from 'open-payments-server'
 import type { Pool } from 'pg'
 import { COST, hashPassword, isPassword } from './passwords.ts'
 
-/** Beside the tables of the ledger, which have the accounts. A session's token is in its browser alone. */
+/** In addition to the ledger's tables, which have the accounts. A session's token is kept in its browser only. */
 export const peopleSchema = `
   CREATE TABLE person (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE, password_hash text NOT NULL);
@@ -25,12 +25,12 @@ export interface LoggedIn {
 export interface People {
   /** Opens an account for somebody new. */
   add(person: NewPerson): Promise<void>
-  /** The token of a new session; `undefined` where name and password do not fit. */
+  /** The token of a new session; `undefined` if the name or the password is wrong. */
   logIn(name: string, password: string): Promise<string | undefined>
   find(token: string): Promise<LoggedIn | undefined>
   logOut(token: string): Promise<void>
   findWalletAddress(url: string): Promise<WalletAddress | undefined>
-  /** Deletes sessions that are over, and says how many. */
+  /** Deletes expired sessions; resolves with how many. */
   sweep(): Promise<number>
 }
 
@@ -71,7 +71,7 @@ export function createPeople(pool: Pool, cost: typeof COST = COST): People {
     async logIn(name, password) {
       const found = await pool.query('SELECT id, password_hash FROM person WHERE name = $1', [name])
       const [person] = found.rows
-      // As much work for a name that nobody has. Slow guesses down in front of this, per name and per source.
+      // As much work for an unknown name, so that the time does not tell. Limit guesses before this, per name and per source.
       if (!(await isPassword(password, person?.password_hash ?? (await nobody)))) return undefined
       const token = randomBytes(32).toString('base64url')
       const insert = `INSERT INTO session VALUES ($1, $2, now() + $3 * interval '1 minute')`
@@ -91,7 +91,7 @@ export function createPeople(pool: Pool, cost: typeof COST = COST): People {
   }
 }
 
-/** A token is random, so one round is enough: nobody can guess it from its hash. A password needs scrypt. */
+/** A token is random, so one round of hashing is enough: nobody can guess it from its hash. A password needs scrypt. */
 function hashToken(token: string): string {
   return createHash('sha256').update(token).digest('hex')
 }

@@ -3,12 +3,12 @@ import { Pool } from 'pg'
 import { postgresLedgerSchema } from '../postgres-ledger.ts'
 import { createPeople, peopleSchema } from './people.ts'
 
-// Makes the tables and two customers, once; a wallet has migrations and a page for that. Open Payments makes its own tables.
+// Makes the tables and two customers, once; a real wallet has migrations and a page for that. Open Payments makes its own tables.
 const { DATABASE_URL, WALLET_URL = 'http://localhost:3000' } = process.env
 const pool = new Pool({ connectionString: DATABASE_URL })
 await pool.query(`${postgresLedgerSchema};${peopleSchema}`)
 
-// The shop is a client, too: its public key is in the wallet, the private one is printed for it.
+// The shop is a client, too: the wallet has its public key; the private key is printed for it.
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')
 const keyId = randomUUID()
 const { x = '' } = publicKey.export({ format: 'jwk' })

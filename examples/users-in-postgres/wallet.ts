@@ -5,7 +5,7 @@ import { toNodeListener } from 'open-payments-server/node'
 import { homePage, loginPage } from './pages.ts'
 import type { People } from './people.ts'
 
-/** What the wallet stands on; `url` is where the world reaches it. */
+/** What the wallet is made of; `url` is its public URL. */
 export interface Parts {
   readonly url: string
   readonly secrets: readonly string[]
@@ -14,14 +14,14 @@ export interface Parts {
   readonly ledger: Ledger
 }
 
-/** The wallet: Open Payments for its customers, and the pages of its own. */
+/** The wallet: Open Payments for its customers, and its own pages. */
 export function createWallet({ url, secrets, people, storage, ledger }: Parts): {
   readonly openPayments: OpenPayments
   readonly listener: RequestListener
 } {
   const isLocal = url.startsWith('http://localhost:')
-  const cookieName = isLocal ? 'session' : '__Host-session' // a name that no other host can set, and https alone
-  // Lax: the browser comes to the consent page from the client's site, and is to be logged in all the same.
+  const cookieName = isLocal ? 'session' : '__Host-session' // `__Host-`: https only, and no other host can set it
+  // Lax: the browser comes to the consent page from the client's site, and must still be logged in there.
   const setCookie = (token: string): string =>
     `${cookieName}=${token}; Path=/; HttpOnly; SameSite=Lax${isLocal ? '' : '; Secure'}${token === '' ? '; Max-Age=0' : ''}`
   const tokenOf = (cookies = ''): string =>
@@ -52,7 +52,7 @@ export function createWallet({ url, secrets, people, storage, ledger }: Parts): 
     const { pathname, searchParams } = new URL(`${url}${request.url}`)
     const token = tokenOf(request.headers.cookie)
     const redirect = (location: string, headers = {}) => void response.writeHead(303, { location, ...headers }).end()
-    // Browsers say which site a form comes from; another one could log somebody in as somebody else.
+    // Browsers say which site a form comes from. Another site could log its visitors in as somebody else.
     const isForeign = request.method === 'POST' && request.headers['sec-fetch-site'] !== 'same-origin'
     if (isForeign) return send(response, 403, loginPage('Please log in here'))
     const form = request.method === 'POST' ? await readForm(request) : new URLSearchParams()
@@ -64,7 +64,7 @@ export function createWallet({ url, secrets, people, storage, ledger }: Parts): 
         if (fresh === undefined) return send(response, 401, loginPage('Name and password do not fit'))
         // Each login has a token of its own: one that somebody has planted in this browser is worth nothing.
         await people.logOut(token)
-        // To a consent page or home, and to no other site, whatever the link said.
+        // To a consent page or home, and to no other site, whatever the link says.
         const next = /^\/auth\/interact\/[\w-]+$/.exec(searchParams.get('next') ?? '')?.[0] ?? '/'
         return redirect(next, { 'set-cookie': setCookie(fresh) })
       }
@@ -73,7 +73,7 @@ export function createWallet({ url, secrets, people, storage, ledger }: Parts): 
         return redirect('/login', { 'set-cookie': setCookie('') })
       case 'POST /revoke': {
         const person = await people.find(token)
-        // Only where the grant is about an account of this person.
+        // This takes effect only if the grant is about an account of this person.
         for (const address of person?.walletAddresses ?? [])
           await openPayments.grants.revoke(address, form.get('grant') ?? '')
         return redirect('/')
@@ -98,7 +98,7 @@ export function createWallet({ url, secrets, people, storage, ledger }: Parts): 
   return { openPayments, listener: toNodeListener(openPayments, { next }) }
 }
 
-/** Every live grant on a wallet address, page by page: what is not shown cannot be revoked. */
+/** Every live grant on a wallet address, read page by page: a grant that is not shown cannot be revoked. */
 async function listAll({ grants }: Pick<OpenPayments, 'grants'>, walletAddress: string): Promise<readonly LiveGrant[]> {
   const live: LiveGrant[] = []
   for (;;) {

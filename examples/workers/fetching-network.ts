@@ -1,8 +1,8 @@
 import type { OutboundNetwork } from 'open-payments-server'
 
 /**
- * How keys of clients are fetched. A Worker cannot connect to the very address that was checked: where a name changes
- * in between, its new address is asked, which the `fetch` of Workers lets be a public one only. All other rules hold.
+ * How clients' keys are fetched. A Worker cannot connect to the very address that was checked: if a name changes in
+ * between, its new address is asked, and the `fetch` of Workers allows only public ones. All other rules hold.
  */
 export const fetchingNetwork: OutboundNetwork = {
   async resolveHost(hostname) {

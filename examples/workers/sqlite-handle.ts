@@ -1,6 +1,6 @@
 import type { SqliteHandle } from 'open-payments-server/storage/sqlite'
 
-/** A Durable Object takes transactions as functions only, and counts the rows of indexes as written, too. */
+/** A Durable Object takes transactions only as functions; its own count of written rows includes those of indexes. */
 export function sqliteHandle(storage: DurableObjectStorage): SqliteHandle {
   const { sql } = storage
   return {

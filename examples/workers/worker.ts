@@ -7,7 +7,7 @@ import { sqliteHandle } from './sqlite-handle.ts'
 
 // Cloudflare Workers: one Durable Object is the whole wallet, on one thread beside a SQLite database of its own. No
 // compatibility flag is needed; leave `@peculiar/webcrypto` out of the bundle, since Workers have Ed25519.
-// Check its types with `@cloudflare/workers-types` and a `lib` without DOM, which declares the same names in another way.
+// Check its types with `@cloudflare/workers-types` and a `lib` without DOM, since DOM declares the same names differently.
 export class Wallet {
   readonly #state: DurableObjectState
   readonly #openPayments: OpenPayments
@@ -28,7 +28,7 @@ export class Wallet {
       walletAddresses: { find: async (walletAddress) => (walletAddress === alice ? account : undefined) },
       consent: consentPage({
         walletName: 'Example Wallet',
-        // Everybody is Alice here: a wallet reads its own login.
+        // Your own login answers here; in this example everybody is Alice.
         authenticate: async () => ({ session: 'example', walletAddresses: [alice] }),
       }),
       // http on loopback, for development only.
@@ -42,18 +42,18 @@ export class Wallet {
 
   async fetch(request: Request): Promise<Response> {
     const { pathname, search } = new URL(request.url)
-    // Whatever is not for Open Payments goes on to the wallet's own routes. Where the directory fails, that cannot be told:
-    // `fetch` answers with a 5xx.
+    // Requests that are not for Open Payments go on to the wallet's own routes. If the directory fails, nobody can tell
+    // which these are: `fetch` answers with a 5xx.
     const isOwned = await this.#openPayments.owns(request.method, pathname + search).catch(() => true)
     if (!isOwned) return new Response('the wallet itself\n')
     return this.#openPayments.fetch(request, { source: request.headers.get('cf-connecting-ip') ?? undefined })
   }
 
-  /** What a crash has interrupted, and what is over: now and every ten seconds. */
+  /** Resumes interrupted payments and deletes expired records, now and every ten seconds. */
   async alarm(): Promise<void> {
     await this.#openPayments.recover()
     await this.#openPayments.sweep()
-    // An object may be put to sleep: what goes on is waited for.
+    // The object may be put to sleep, so this waits for what is still running.
     await this.#openPayments.drain()
     await this.#state.storage.setAlarm(Date.now() + 10_000)
   }

@@ -18,7 +18,7 @@ import { lineOf, type SignedRequest, showToken, signedRequestIdOf } from '../pro
 import { recordsOfKind } from '../records/read-record.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
-/** The grant that a payment was made under. `id` is that of `grants.list`; times are in milliseconds since 1970. */
+/** The grant that a payment was made under. `id` is the one in `grants.list`; times are in milliseconds since 1970. */
 export interface AuditedGrant {
   readonly id: string
   readonly createdAt: number
@@ -38,8 +38,8 @@ export interface AuditedRequest {
   /** What was signed, as UTF-8. The access token in it is useless without the client's key. */
   readonly signatureBase?: string
   /**
-   * Why there is no `signatureBase`. `token_usable`: it contains a token that the resource server still accepts; it is
-   * included once the token has expired or ended. `secret_removed`: the secret that made the token is no longer configured.
+   * Why there is no `signatureBase`. `token_usable`: it contains a token that the resource server still accepts; the base
+   * is included once the token has expired or ended. `secret_removed`: the secret that made the token is no longer configured.
    */
   readonly withheld?: 'token_usable' | 'secret_removed'
   /** 64 bytes, base64url. */
@@ -68,20 +68,20 @@ export interface AuditedPayment {
   readonly debitAmount: WireAmount
   readonly receiveAmount: WireAmount
   readonly fee: WireAmount
-  /** What was settled, once it is; one unit less if a failed payment has cost its whole debit. @spec OUT-8 */
+  /** What was settled, once it has been; one unit less if a failed payment cost its whole debit. @spec OUT-8 */
   readonly sentAmount: WireAmount
   /** Why it failed, or is about to. */
   readonly failureReason?: string
   readonly quoteId?: string
   readonly grant: AuditedGrant
   readonly signedRequest: AuditedRequest
-  /** The accounts in the ledger of the payer and of the payee; the latter is absent for a receiver on another server. */
+  /** The payer's and the payee's accounts in the ledger; the latter is absent for a receiver on another server. */
   readonly account: string
   readonly payeeAccount?: string
   /** The id of its hold in the ledger, and of its settlement or release. */
   readonly holdId: string
   /**
-   * The id of the credit to the receiver; the ledger knows it once the payment has come that far. Absent for a receiver
+   * The id of the credit to the receiver, which is in the ledger once the payment has come that far; absent for a receiver
    * on another server.
    */
   readonly creditId?: string
@@ -89,7 +89,7 @@ export interface AuditedPayment {
   readonly rail?: AuditedDelivery
 }
 
-/** A delivery over a rail. What is sent is in the asset of the rail, what is received in the receiver's. */
+/** A delivery over a rail. Amounts sent are in the rail's asset, amounts received in the receiver's. */
 export interface AuditedDelivery {
   readonly method: string
   /** The rail account that the money leaves through, and the address that it was to be paid to. */
@@ -101,13 +101,13 @@ export interface AuditedDelivery {
   readonly sendAmount: WireAmount
   /** The part of the fee that is due in full once anything has left; absent if there is none. */
   readonly fixedFee?: WireAmount
-  /** Known to have left, and to have arrived. */
+  /** What is known to have left, and to have arrived. */
   readonly sent: WireAmount
   readonly received: WireAmount
   /** What else may have left and arrived; not known yet. */
   readonly inFlightSent: WireAmount
   readonly inFlightReceived: WireAmount
-  /** Set once the host was asked instead of the rail: why, and what the host said. */
+  /** Set once the rail is no longer asked: why the host has to say how the delivery ended, and what it said. */
   readonly isLeftToHost?: 'pending' | 'unknown'
   readonly saidByHost?: 'sent' | 'failed'
 }
@@ -217,7 +217,7 @@ interface PresentedToken {
   readonly isUsable: boolean
 }
 
-/** The tokens of some requests, by the requests' ids; a request whose secret is no longer configured is left out. */
+/** The tokens of requests, by the requests' ids; none for a request whose secret is no longer configured. */
 async function readTokens(
   context: Context,
   requests: readonly SignedRequest[],
@@ -260,10 +260,10 @@ async function auditedRequest(
 }
 
 /**
- * A token alone opens nothing: every request with it needs a signature of its client. Yet it is the other half of what
- * a thief of that client's key needs, and exports get passed around; so it is withheld while it can be used. An expired
- * token can still be rotated, with the client's key; waiting until that ends too could mean waiting for ever, since a
- * grant lasts until somebody ends it.
+ * A token alone opens nothing: every request with it needs its client's signature. But it is the other half of what a
+ * thief of that client's key needs, and exports get passed on; so it is withheld while it can pay. After that it can only
+ * be rotated, with the client's key. Waiting until that is over, too, would mean waiting for ever: a grant lasts until
+ * somebody ends it.
  */
 function signedText(
   base: string,

@@ -51,7 +51,7 @@ function consentInterval(context: Context, text: string): ConsentInterval | unde
   const now = context.clock.now()
   const current = windowAt(interval, now, counting)
   const isOver = endsAt !== undefined && endsAt <= now
-  // Endless windows counted back from an end have a last one but no first.
+  // Windows without number that lead up to an end have a last one, but no first.
   const latest = isOver ? windowAt(interval, endsAt - 1, counting) : current
   const startsAt = (windows === undefined ? latest?.startsAt : undefined) ?? firstWindowStart(interval, counting) ?? now
   return {
@@ -63,7 +63,7 @@ function consentInterval(context: Context, text: string): ConsentInterval | unde
   }
 }
 
-/** The host of a URL; for an app scheme the scheme itself, since what follows it is not a host. */
+/** The host of a URL; for an app's own scheme the scheme itself, since what follows it names no host. */
 function hostOf(uri: string): string {
   const url = new URL(uri)
   return url.protocol === 'https:' || url.protocol === 'http:' ? url.host : url.protocol

@@ -9,7 +9,7 @@ import { requireWalletAddress } from './require-wallet-address.ts'
 
 /** A grant that the owner of a wallet address has given and that is still live. */
 export interface LiveGrant {
-  /** Identifies it for `revoke` and as `after`. Not a URL. */
+  /** What `revoke` and `after` take; not a URL. */
   readonly id: string
   /** The client's wallet address. */
   readonly client: string

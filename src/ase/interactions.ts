@@ -34,7 +34,7 @@ export function createInteractions(context: Context): Interactions {
   }
 }
 
-/** Names the member clearly, because an option of `createOpenPayments` has the same name. */
+/** Says *of a person*, since there is an option called `walletAddresses`, too. */
 const NO_LIST = 'the walletAddresses of a person must be a list of URLs'
 
 interface Found {
@@ -54,7 +54,7 @@ async function findOpen(
   reference: string,
   { session, walletAddresses }: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
-  // A string has `includes` too, and would count as owning every address that occurs in it.
+  // A string has `includes`, too: it would count as owning every address that it contains.
   if (!Array.isArray(walletAddresses)) throw new TypeError(NO_LIST)
   const owned = walletAddresses.map((text) => readOwned(context, text))
   if (typeof session !== 'string' || session === '')
@@ -76,8 +76,8 @@ async function findOpen(
 }
 
 /**
- * A person's wallet address in its canonical form; `undefined` if it cannot be one of a server of this library. Throws
- * if it is not a URL at all: with an account name, for instance, the owner would look like a stranger.
+ * A person's wallet address in its canonical form; `undefined` if no server of this library can have it. Throws if it is no
+ * URL: the name of an account, say, would make its owner look like a stranger.
  */
 function readOwned({ policies }: Context, text: unknown): string | undefined {
   if (typeof text !== 'string') throw new TypeError(NO_LIST)
@@ -85,7 +85,7 @@ function readOwned({ policies }: Context, text: unknown): string | undefined {
   return canonicalWalletAddress(text, policies)
 }
 
-/** Whether a decision was taken, perhaps after the interaction was read; otherwise the grant was cancelled. */
+/** Whether a decision was taken, perhaps since the interaction was read; if not, the grant was cancelled. */
 function isDecided({ state, finalisation }: Grant): boolean {
   return state !== 'finalised' || finalisation === 'rejected'
 }
@@ -105,7 +105,7 @@ async function openInteraction(context: Context, reference: string, owner: Resou
   })
 }
 
-/** Also bound to what was shown last: a form of a page that showed something else decides nothing. @spec INT-12 */
+/** The anti-CSRF value. Bound to what was shown, too: a page whose content is out of date decides nothing. @spec INT-12 */
 async function csrfOf({ secrets }: Context, { secretId }: Grant, opened: Interaction): Promise<string> {
   const { id, sessionHash, consentHash } = opened
   return secrets.derive(secretId, 'csrf', `${id}:${sessionHash}:${consentHash}`)
@@ -138,9 +138,8 @@ async function decideInteraction(
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
     return {
       changes: [
-        // The grant comes first, since a commit without an answer is recognised by its first replacement: a different
-        // decision could write the same interaction, but not the same grant. An approved grant can still expire; a
-        // denied one is over.
+        // First, since a commit that was not answered is recognised by its first replacement: another approval writes the same
+        // interaction, but a different grant. An approved grant expires unless it is continued; a denied one is over.
         state === 'approved'
           ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
           : endGrantChange(context, grant, decided.grant),
@@ -172,9 +171,8 @@ function grantedAccess(
 }
 
 /**
- * Refuses access beyond what was requested. Also refuses if the directory has no active account for the wallet address,
- * or another one than when the client asked: a request to one owner is not for the next one to answer.
- * @spec RS-13 @spec T-52
+ * Refuses what goes beyond what was asked. Also refuses if the directory has no active account for the wallet address, or
+ * another one than when the client asked: the next owner must not answer what was asked of the last. @spec RS-13 @spec T-52
  */
 async function approveGrant(
   context: Context,
@@ -211,10 +209,7 @@ async function denyGrant(context: Context, grant: Grant): Promise<DecidedGrant> 
   return { grant: rejected, redirect }
 }
 
-/**
- * The reference with which a client continues once the owner has decided. Derived, so that only its digest is stored.
- * @spec INT-14
- */
+/** What a client continues with, once the owner has decided: derived, so that only its digest is stored. @spec INT-14 */
 function referenceOf({ secrets }: Context, { secretId, id }: Grant): Promise<string> {
   return secrets.derive(secretId, 'interaction-reference', id)
 }

@@ -2,8 +2,9 @@ import type { Context } from '../ports/context.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /**
- * The canonical URL of a wallet address that the wallet names. Throws a `TypeError` if the text is not one under this
- * server's own origin: otherwise nothing would be found, which would look like proof that nothing was granted or paid.
+ * The canonical URL of a wallet address that the wallet passes in. Throws a `TypeError` if the text is not one under this
+ * server's own origin: nothing would be found for it, nor for another spelling, and that would look like proof that nothing
+ * was granted or paid.
  */
 export function requireWalletAddress({ policies, walletAddressServer }: Context, text: string): string {
   const walletAddress = canonicalWalletAddress(text, policies)

@@ -127,8 +127,7 @@ const IncomingPayment = v.pipe(
 
 /**
  * The incoming payment at `url`; `undefined` if the document is not an incoming payment, or is another one. Whom it
- * pays decides nothing here, so a wallet address that is none is left out, and may be on any host: `policies` says what
- * is one.
+ * pays decides nothing here: its wallet address may be on any host, and is left out if it is not valid by `policies`.
  * @spec QUO-9
  */
 export function parseIncomingPayment(

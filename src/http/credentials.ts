@@ -107,7 +107,7 @@ export async function signaturesOf(exchange: Exchange): Promise<readonly Signatu
   return read.candidates
 }
 
-/** The refusal of a request of which no signature names a key that the client has at present. Each server has its own. */
+/** The refusal of a request none of whose signatures names a key that the client has now. Each server has its own. */
 export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
 
 /**
@@ -127,8 +127,8 @@ export async function proveHolder(
 }
 
 /**
- * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. Throws `unknownKey` if
- * no signature names a key that the holder has at present; if one does, what is wrong is the signature.
+ * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. Throws
+ * `unknownKey` if no signature names a key that the holder has now; if one does, the signature itself is wrong.
  * @spec KEY-12
  */
 export async function proveSignature(

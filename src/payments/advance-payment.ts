@@ -149,7 +149,7 @@ const LONGEST_PAUSE_SECONDS = 3600
 async function postpone(context: Context, record: StoredRecord<'outgoing-payment'>, reason: string): Promise<void> {
   const { value } = record
   const attempts = value.attempts + 1
-  const pauseSeconds = Math.min(context.limits.leaseSeconds * 2 ** Math.min(value.attempts, 20), LONGEST_PAUSE_SECONDS)
+  const pauseSeconds = Math.min(context.limits.leaseSeconds * 2 ** value.attempts, LONGEST_PAUSE_SECONDS)
   const dueAt = context.clock.now() + pauseSeconds * 1000
   const changes: readonly Change[] = [{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }]
   if ((await tryCommit(context, changes, 'a payment could not be moved on')) !== 'taken') return

@@ -5,7 +5,6 @@ import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
-import { parseReceiver } from '../protocol/receiver.ts'
 import {
   chargeSpending,
   hasRoomForAsset,
@@ -147,7 +146,7 @@ async function readSpending(
   ids: readonly string[],
   uncommitted: readonly Change[],
 ): Promise<readonly StoredRecord<'spending'>[]> {
-  const charged = uncommitted.flatMap((change) => (isSpendingOf(change, ids) ? [asRecord(change)] : []))
+  const charged = uncommitted.filter(isSpending).map(asRecord)
   const others = ids.filter((id) => !charged.some(({ value }) => value.id === id))
   const found = others.length === 0 ? [] : await context.storage.get(others.map((id) => ({ kind: 'spending', id })))
   return [...charged, ...recordsOfKind(found, 'spending')]
@@ -155,8 +154,8 @@ async function readSpending(
 
 type SpendingChange = Extract<Change, { readonly kind: 'spending'; readonly value: Spending }>
 
-function isSpendingOf(change: Change, ids: readonly string[]): change is SpendingChange {
-  return change.kind === 'spending' && 'value' in change && ids.includes(change.value.id)
+function isSpending(change: Change): change is SpendingChange {
+  return change.kind === 'spending' && 'value' in change
 }
 
 function asRecord(change: SpendingChange): StoredRecord<'spending'> {
@@ -180,8 +179,7 @@ function refuseByAssets(
 function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending: Spending): string | undefined {
   const { limits } = access
   if (limits === undefined) return undefined
-  if (limits.receiver !== undefined && parseReceiver(limits.receiver)?.url !== charge.receiver)
-    return 'the grant names another receiver'
+  if (limits.receiver !== undefined && limits.receiver !== charge.receiver) return 'the grant names another receiver'
   const { debitAmount, receiveAmount } = limits
   if (debitAmount !== undefined) {
     if (!isSameAsset(debitAmount, charge.debitAmount)) return 'the debit limit is in another asset'

@@ -18,6 +18,7 @@ import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
+import { keepIncoming } from './replace-incoming.ts'
 import { creditIdOf, type TakenRoom, takeRoom } from './take-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
@@ -195,9 +196,7 @@ async function refusePayment(
     } satisfies Change
     const undone = [
       ...(await releaseSpendingChanges(context, payment)),
-      ...(isShown
-        ? useQuoteChanges(payment, await readQuote(context, payment))
-        : await undoOrderChanges(context, payment)),
+      ...(isShown ? await usedChanges(context, payment) : await undoOrderChanges(context, payment)),
     ]
     const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
     const events = isShown ? eventChanges(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
@@ -209,6 +208,19 @@ async function refusePayment(
   // This gives budget back to the grant while other payments take from it: each waits for its turn, so they do not
   // conflict.
   return context.serialize(turnAtGrant(grantId), () => decide(context, attempt))
+}
+
+/**
+ * The changes for a payment that is shown although its money was never held: its quote is used, and its receiver is
+ * kept.
+ */
+async function usedChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+  const { incomingPaymentId } = payment
+  const incoming =
+    incomingPaymentId === undefined
+      ? undefined
+      : await readRecord(context.storage, 'incoming-payment', incomingPaymentId)
+  return [...useQuoteChanges(payment, await readQuote(context, payment)), ...(incoming ? keepIncoming(incoming) : [])]
 }
 
 /** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */

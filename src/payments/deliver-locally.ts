@@ -4,9 +4,10 @@ import type { Decision, LocalPayment } from '../protocol/outgoing-payment.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { askLedger } from './ask-ledger.ts'
 import { askEnd, changesOfDecision, changesOfDecisionAndEnd } from './finish-payment.ts'
+import { readReceipt } from './read-receipt.ts'
 import { changesOfCredit } from './replace-incoming.ts'
 import type { Step } from './step.ts'
-import { creditIdOf, readReceiver, takeRoom } from './take-room.ts'
+import { creditIdOf, takeRoom } from './take-room.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
@@ -56,8 +57,10 @@ async function reserveRoom(
   creditId: string,
 ): Promise<'reserved' | Step> {
   return decideAtReceiver<'reserved' | Step>(context, payment, async () => {
-    const { incoming, receipt } = await readReceiver(context, payment, creditId)
+    const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
     if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { outcome: 'lost' } }
+    // The incoming payment expired so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
+    if (incoming === undefined) return changesOfDecision(context, record, { action: 'release', reason: 'expired' }, [])
     const room = takeRoom(incoming, payment, creditId, context.clock.now())
     if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
     const { kind, version } = record
@@ -78,8 +81,8 @@ async function writeOutcome(
   changesOf: typeof changesOfDecision | typeof changesOfDecisionAndEnd,
 ): Promise<Step> {
   return decideAtReceiver<Step>(context, payment, async () => {
-    const { incoming, receipt } = await readReceiver(context, payment, creditId)
-    if (receipt === undefined) throw new Error('the receipt of a payment has vanished')
+    const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
+    if (incoming === undefined || receipt === undefined) throw new Error('the receipt of a payment has vanished')
     // One commit decides receipt and payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')

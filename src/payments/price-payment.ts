@@ -182,7 +182,7 @@ function sendExactly({ terms, rate }: Leg, debit: bigint): PricedLeg {
   if (receive > MAX_AMOUNT_VALUE) return { ok: false, reason: 'too_large' }
   if (priced === undefined || receive === 0n) {
     const minimum = minimumSend(terms, rate)
-    if (priced === undefined && minimum !== undefined && debit >= minimum) return { ok: false, reason: 'too_large' }
+    if (minimum !== undefined && debit >= minimum) return { ok: false, reason: 'too_large' }
     return {
       ok: false,
       reason: 'receives_nothing',

@@ -9,7 +9,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { deliverEvents } from './notify.ts'
 import { readReceipt } from './read-receipt.ts'
-import { completionChanges, replaceIncoming } from './replace-incoming.ts'
+import { completionChanges, keepIncoming, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
@@ -76,7 +76,7 @@ export async function receivePayment(
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
       // Recorded, since a repeat must not be accepted later: room returns if a payment that reserved it fails, and to a
       // process whose clock is behind, an expired payment still looks open.
-      if (isRefused) return { changes: [insert], answer: { ok: false, reason: outcome } }
+      if (isRefused) return { changes: [insert, ...keepIncoming(record)], answer: { ok: false, reason: outcome } }
       const value = countReceipt(record.value, accepted)
       const completion = completionChanges(context, record.value, value)
       return {

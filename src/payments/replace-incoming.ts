@@ -12,6 +12,26 @@ export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value:
   return { ...rest, action: 'replace', value, ...(dueAt !== undefined && !isOver && { dueAt }) }
 }
 
+/**
+ * Whether nothing was ever written to an incoming payment except its creation and, if it has expired, its expiry: so no
+ * room in it was ever reserved, and no record that is kept refers to it.
+ * @spec INC-14
+ */
+export function isUntouched({ value, version }: StoredRecord<'incoming-payment'>): boolean {
+  // In another storage, a copied record may begin at version 1 again; one that has received money never counts as
+  // untouched.
+  return value.received.value === 0n && version === (value.state === 'expired' ? 2 : 1)
+}
+
+/**
+ * For the commit of a kept record that refers to an incoming payment without changing it. An untouched payment is
+ * written once, unchanged, so that it no longer counts as untouched and is kept too.
+ * @spec INC-14
+ */
+export function keepIncoming(record: StoredRecord<'incoming-payment'>): readonly Change[] {
+  return isUntouched(record) ? [replaceIncoming(record, record.value)] : []
+}
+
 /** The changes that record the event of a completion; none if the payment was already completed before. */
 export function completionChanges(
   context: Context,

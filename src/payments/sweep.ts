@@ -4,10 +4,11 @@ import { finaliseGrant } from '../protocol/grant.ts'
 import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { isOfKind } from '../records/read-record.ts'
+import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { tryCommit } from '../records/try-commit.ts'
 import { forgetRecords } from './forget-records.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
-import { replaceIncoming } from './replace-incoming.ts'
+import { isUntouched, replaceIncoming } from './replace-incoming.ts'
 
 /** The most records of each kind that one call handles, so that it always ends soon. */
 export const BATCH = 100
@@ -25,8 +26,9 @@ const SWEPT: readonly RecordKind[] = [
 
 /**
  * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and records that nobody can
- * use any more are deleted. Safe to run in several processes at once. Resolves with how many records it changed; 100 or
- * more means that there may be more. The host receives the events of expired payments afterwards.
+ * use any more are deleted, including incoming payments that never received anything. Safe to run in several processes
+ * at once. Resolves with how many records it changed; 100 or more means that there may be more. The host receives the
+ * events of expired payments afterwards.
  */
 export async function sweepRecords(context: Context): Promise<number> {
   const now = context.clock.now()
@@ -50,7 +52,7 @@ async function sweepKind(context: Context, kind: RecordKind, now: number): Promi
   const due = await context.storage.due(kind, now, BATCH)
   let swept = await forgetRecords(
     context,
-    due.filter((record) => !isEndedFirst(record) && !isMoney(record)),
+    due.filter((record) => !isEndedFirst(record) && !isKept(record)),
   )
   for (const record of due) {
     if (isEndedFirst(record) && (await endRecord(context, record))) swept++
@@ -66,8 +68,12 @@ export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
   return value.state === 'dropped'
 }
 
-/** A receipt of money: it must not be deleted. Only the receipt of a refused transfer may be. */
-function isMoney(record: StoredRecord): boolean {
+/**
+ * Records that must not be deleted: a receipt, unless its transfer was refused; an incoming payment, unless it is
+ * untouched.
+ */
+function isKept(record: StoredRecord): boolean {
+  if (isOfKind(record, 'incoming-payment')) return !isUntouched(record)
   return isOfKind(record, 'receipt') && !isRefusal(record)
 }
 
@@ -76,7 +82,7 @@ function isMoney(record: StoredRecord): boolean {
  */
 function isEndedFirst(record: StoredRecord): boolean {
   if (isOfKind(record, 'grant')) return record.value.state === 'pending' || record.value.state === 'approved'
-  return record.kind === 'incoming-payment'
+  return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired'
 }
 
 async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
@@ -99,7 +105,10 @@ async function expireIncomingPayment(context: Context, record: StoredRecord<'inc
   }
   const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = eventChanges(context, [incomingPaymentEvent(context, value, 'expired')])
-  if (!(await sweepAway(context, [replaceIncoming(record, value), ...events]))) return false
+  // Counted from now, not from its expiry: a clock must run ahead for that whole time before anything is deleted too
+  // early.
+  const forgetAt = isUntouched(record) && { dueAt: context.clock.now() + OVER_KEPT_MILLISECONDS }
+  if (!(await sweepAway(context, [{ ...replaceIncoming(record, value), ...forgetAt }, ...events]))) return false
   context.ongoing.tellLater(() => deliverEvents(context, value.id))
   return true
 }

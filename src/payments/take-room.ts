@@ -4,27 +4,12 @@ import { toHex, toUtf8 } from '../protocol/identifiers.ts'
 import { type NotPayable, reserveReceipt } from '../protocol/incoming-payment.ts'
 import type { LocalPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
-import { readReceipt } from './read-receipt.ts'
-import { replaceIncoming } from './replace-incoming.ts'
+import { keepIncoming, replaceIncoming } from './replace-incoming.ts'
 
 /** The id of the credit that pays a local receiver: 128 bits of SHA-256 over the payment's id. @spec OUT-6 */
 export async function creditIdOf(context: Context, outgoingPaymentId: string): Promise<string> {
   const digest = await context.cryptography.sha256(toUtf8(`credit:${outgoingPaymentId}`))
   return toHex(digest).slice(0, 32)
-}
-
-/** The incoming payment that a payment is for, and the receipt of its credit, in a single read. */
-export async function readReceiver(
-  context: Context,
-  { incomingPaymentId }: LocalPayment,
-  creditId: string,
-): Promise<{
-  readonly incoming: StoredRecord<'incoming-payment'>
-  readonly receipt: StoredRecord<'receipt'> | undefined
-}> {
-  const { incoming, receipt } = await readReceipt(context, incomingPaymentId, creditId)
-  if (incoming === undefined) throw new Error('the receiver of a payment has vanished')
-  return { incoming, receipt }
 }
 
 /**
@@ -37,7 +22,7 @@ export interface TakenRoom {
   readonly changes: readonly Change[]
 }
 
-/** Room for a payment; or why there is none, with the change that records it. */
+/** Room for a payment; or why there is none, with the changes that record it. */
 export type Room = TakenRoom | { readonly ok: false; readonly reason: NotPayable; readonly changes: readonly Change[] }
 
 /**
@@ -62,6 +47,6 @@ export function takeRoom(
     outgoingPaymentId: payment.id,
   }
   const insert: Change = { action: 'insert', kind: 'receipt', value: receipt }
-  if (!reserved.ok) return { ok: false, reason: reserved.reason, changes: [insert] }
+  if (!reserved.ok) return { ok: false, reason: reserved.reason, changes: [insert, ...keepIncoming(incoming)] }
   return { ok: true, creditId, changes: [replaceIncoming(incoming, reserved.payment), insert] }
 }

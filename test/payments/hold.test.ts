@@ -3,6 +3,7 @@ import { gate } from '../support/gate.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
+import { changesOf, createdBy, isCommit, scene } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
@@ -23,13 +24,13 @@ import {
 const LIMIT = { debitAmount: usd('10') }
 
 /** A payment of the whole limit, whose hold meets a fault each time it is asked for, up to `times`. */
-async function payWithHold(fault: Fault, times: number) {
+async function payWithHold(fault: Fault, times: number, more: Parameters<typeof pay>[3] = {}) {
   const world = await moneyWorld()
   const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
   const process = world.start()
   let count = 0
   process.ports.plan = ({ name }) => (name === 'hold' && count++ < times ? fault : undefined)
-  const answer = await pay(world, process, prepared)
+  const answer = await pay(world, process, prepared, more)
   return { world, prepared, process, answer }
 }
 
@@ -84,6 +85,15 @@ describe('a hold that the wallet refuses', () => {
     expect(states.sort()).toEqual(['completed', 'refused'])
   })
 
+  it('QUO-6 D15 leaves its quote as it was: it expires then, and is known as expired for as long', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const [quote] = await world.storage.all('quote')
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    expect((await pay(world, world.start(), prepared))?.status).toBe(403)
+    expect(await world.storage.all('quote')).toEqual([{ ...quote, version: 3 }])
+  })
+
   it('SIG-24 keeps the replay claim: the identical request is refused', async () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
@@ -126,8 +136,11 @@ describe('a hold that is not answered in time', () => {
     expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
   })
 
-  it('ends failed and listed, its budget given back, once the ledger says no', async () => {
-    const { world, prepared, answer } = await payWithHold('hangs', 100)
+  it.each([
+    ['without a key', {}],
+    ['under a key', keyed('k')],
+  ])('ends failed and listed, its budget given back, once the ledger says no: %s', async (_, more) => {
+    const { world, prepared, answer } = await payWithHold('hangs', 100, more)
     await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
     await recoverUntilQuiet(world)
     expect(await listOutgoing(world, prepared)).toMatchObject([
@@ -135,10 +148,11 @@ describe('a hold that is not answered in time', () => {
     ])
     expect(await world.storage.all('spending')).toMatchObject([{ value: { debit: { value: 0n } } }])
     await checkMoney(world)
-    expect(world.told().at(-1)).toMatchObject({
-      type: 'outgoing_payment.failed',
-      outgoingPayment: lastSegment(answer?.body.id ?? ''),
-    })
+    const outgoingPayment = lastSegment(answer?.body.id ?? '')
+    expect(world.told().filter((event) => 'outgoingPayment' in event)).toMatchObject([
+      { type: 'outgoing_payment.created', outgoingPayment },
+      { type: 'outgoing_payment.failed', outgoingPayment },
+    ])
   })
 
   it('QUO-7 keeps its quote from backing another payment after it failed', async () => {
@@ -191,6 +205,32 @@ describe('a hold that outlasts the lease of its order, and is refused meanwhile'
   })
 })
 
+describe('a hold that is refused in time, but written down only when another worker has done so', () => {
+  it.each([
+    ['OUT-9 LIM-2 gives the budget back once, and its host hears of it once', {}, 201, { failed: true }, 1],
+    ['OUT-12 LIM-2 is answered so under a key', keyed('k'), 403, { error: { code: 'not_allowed' } }, 0],
+  ])('%s', async (_, more, status, body, times) => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world, LIMIT))
+    const process = world.start()
+    await world.ledger.setPermissions('alice', { canSend: false, canReceive: true })
+    let recovered: Promise<number> | undefined
+    process.ports.plan = async ({ name }) => {
+      const isRefused = name !== 'hold' && process.ports.calls.some((call) => call.name === 'hold')
+      if (!isRefused || recovered !== undefined) return undefined
+      world.wallet.clock.advance(LEASE)
+      recovered = world.wallet.openPayments.recover()
+      await recovered
+      return undefined
+    }
+    expect(await pay(world, process, prepared, more)).toMatchObject({ status, body })
+    expect(await recovered).toBe(1)
+    expect(await world.storage.all('spending')).toMatchObject([{ value: { debit: { value: 0n } } }])
+    expect(world.told().filter(({ type }) => type === 'outgoing_payment.failed')).toHaveLength(times)
+    await checkMoney(world)
+  })
+})
+
 describe('room that is reserved together with the word that the money is held', () => {
   it.each([
     ['without a key', {}],
@@ -215,6 +255,26 @@ describe('room that is reserved together with the word that the money is held', 
     expect(read).toMatchObject({ status: 200, body: { failed: false, sentAmount: usd('10') } })
     await checkMoney(world)
   })
+})
+
+it('INC-8 room is reserved together with that word only once: a faster payer is left to the delivery', async () => {
+  const { world, process, order } = await scene()
+  const faster = world.start()
+  const reserves = (call: Call): boolean => changesOf(call).some(({ kind }) => kind === 'receipt')
+  const isHeld = (call: Call): boolean => changesOf(call).some(({ kind }) => kind === 'outgoing-payment')
+  const request = await order('20')
+  process.ports.plan = async (call) => {
+    if (!isCommit(call) || !reserves(call)) return undefined
+    process.ports.plan = () => undefined
+    await ask(faster, request)
+    await faster.openPayments.drain()
+    return undefined
+  }
+  expect((await ask(process, await order('10')))?.status).toBe(201)
+  const commits = process.ports.calls.filter((call) => isCommit(call) && createdBy(call) === 0 && isHeld(call))
+  expect(commits.slice(0, 2).map(reserves)).toEqual([true, false])
+  await process.openPayments.drain()
+  await checkMoney(world)
 })
 
 describe('the repeat of an order under its key, in another process', () => {

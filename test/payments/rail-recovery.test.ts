@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { BASE } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
+import { changesOf } from './joint-world.ts'
 import { grantTokens, LEASE, pay, preparePayment } from './money-world.ts'
-import { checkRailMoney, onlyPayment, prepareRailPayment, type RailWorld } from './rail-world.ts'
+import { checkRailMoney, onlyPayment, prepareRailPayment, type RailWorld, railWorld } from './rail-world.ts'
 import { crowdedWorld, dueWorld, later, slowly, untilQuiet } from './slow-rail.ts'
 
 function resumed({ wallet }: RailWorld): number {
@@ -144,6 +145,9 @@ describe('recover(), while a rail takes its time', () => {
       ({ name, arguments: [kind] }) => name === 'due' && kind === 'outgoing-payment',
     )
     expect(reads.map(({ arguments: [, , limit] }) => limit)).toEqual([100, 400, 1600])
+    // A storage takes a hundred changes in one commit.
+    const commits = process.ports.calls.filter(({ name }) => name === 'commit')
+    expect(Math.max(...commits.map((call) => changesOf(call).length))).toBe(100)
     const from = world.wallet.clock.now() + LEASE
     const changed = (await world.storage.all('outgoing-payment')).filter((record, at) => record !== before[at])
     const postponed = changed.filter(({ dueAt }) => dueAt !== from)
@@ -189,6 +193,41 @@ describe('recover(), while a rail takes its time', () => {
     const faults = world.wallet.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
     expect(faults.filter((message) => message === 'payments could not be postponed')).toHaveLength(1)
     expect(faults.filter((message) => message === 'a payment could not be claimed')).toHaveLength(56)
+  })
+
+  it('takes up a hundred at most, also of those that it finds behind others', async () => {
+    const { world } = await crowdedWorld(350)
+    const { recover } = world.wallet.openPayments
+    const tokens = await grantTokens(world)
+    const process = world.process()
+    process.ports.plan = ({ name }) => (name === 'credit' ? 'throws' : undefined)
+    for (let count = 0; count < 105; count++)
+      await pay(world, process, await preparePayment(world, tokens, { from: 'incoming payment', incoming: {} }))
+    expect([await recover(), await recover(), await recover()]).toEqual([100, 100, 56])
+    world.wallet.clock.advance(LEASE)
+    await recover()
+    const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+    expect(states.filter((state) => state === 'completed')).toHaveLength(100)
+  })
+
+  it('is not waited for by a payment that it has carried already, and that only the ledger has to hear of', async () => {
+    const world = await railWorld()
+    const process = world.process(() => world.method)
+    process.ports.plan = ({ name }) => (name === 'settle' ? 'throws' : undefined)
+    await pay(world, process, await prepareRailPayment(world))
+    const { value } = await onlyPayment(world)
+    expect(value.state).toBe('decided')
+    const rail = slowly(later)
+    world.method = { ...world.method, deliver: rail.deliver }
+    const { token, body: json } = await prepareRailPayment(world, { from: 'incoming payment' })
+    for (let count = 0; count < 32; count++)
+      await world.wallet.send('POST', `${BASE}/outgoing-payments`, { token, json, nonce: `order-${count}` })
+    await untilQuiet(rail)
+    expect(rail.asked).toHaveLength(32)
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.openPayments.recover()
+    const ended = (await world.storage.all('outgoing-payment')).find((record) => record.value.id === value.id)
+    expect(ended?.value.state).toBe('completed')
   })
 
   it('ends it as if it had been waited for', async () => {

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { BASE } from '../support/test-wallet.ts'
-import { createdBy, scene } from './joint-world.ts'
+import type { Fault } from './faulty-ports.ts'
+import { changesOf, createdBy, isCommit, scene } from './joint-world.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
+  eventsOf,
   grantTokens,
   keyed,
   LEASE,
@@ -32,19 +34,66 @@ describe('an order that takes its time', () => {
     expect(await world.storage.all('outgoing-payment')).toEqual([])
   })
 
-  it('is nobody else’s to move on before its lease has lapsed', async () => {
+  it.each<[string, Readonly<Record<string, Fault>>, string]>([
+    ['before its money is held', { hold: 'crashes before' }, 'completed'],
+    ['once its money is held', { credit: 'crashes before' }, 'completed'],
+    ['once it is decided', { credit: { refuse: 'account_closed' }, release: 'crashes before' }, 'failed'],
+  ])('OUT-6 is nobody else’s to move on before its lease has lapsed: %s', async (_when, faults, state) => {
     const { world, process, order } = await scene()
     const request = await order('10')
-    process.ports.plan = ({ name }) => (name === 'hold' ? 'crashes before' : undefined)
+    process.ports.plan = ({ name }) => faults[name]
     await ask(process, request)
+    await process.ports.crashed
     world.wallet.clock.advance(LEASE - 1)
     expect(await world.wallet.openPayments.recover()).toBe(0)
     world.wallet.clock.advance(1)
-    expect(await world.wallet.openPayments.recover()).toBe(1)
+    await world.wallet.openPayments.recover()
+    expect(eventsOf(world, 'recovered')).toMatchObject([{ payments: 1 }])
     await recoverUntilQuiet(world)
-    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state } }])
     await checkMoney(world)
   })
+})
+
+it('OUT-5 an order waits for no other payer who is at the same incoming payment', async () => {
+  const { world, process, order } = await scene()
+  const { open, opened } = gate()
+  let isOtherAtReceiver = false
+  process.ports.plan = (call) => {
+    if (isOtherAtReceiver || !isCommit(call) || !changesOf(call).some(({ kind }) => kind === 'receipt'))
+      return undefined
+    isOtherAtReceiver = true
+    return opened
+  }
+  const other = ask(process, await order('10'))
+  await expect.poll(() => isOtherAtReceiver, { interval: 1 }).toBe(true)
+  expect((await ask(process, await order('20')))?.status).toBe(201)
+  open()
+  expect((await other)?.status).toBe(201)
+  await process.openPayments.drain()
+  const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+  expect(states).toEqual(['completed', 'completed'])
+  await checkMoney(world)
+})
+
+it('OUT-9 a payment that another worker has ended first is left to it, and nobody is troubled', async () => {
+  const { world, process, order } = await scene()
+  let recovered: number | undefined
+  process.ports.plan = async ({ name }) => {
+    if (name === 'credit') return { refuse: 'account_closed' }
+    if (name !== 'commit' || !process.ports.calls.some((call) => call.name === 'release')) return undefined
+    process.ports.plan = () => undefined
+    world.wallet.clock.advance(LEASE)
+    recovered = await world.wallet.openPayments.recover()
+    return undefined
+  }
+  expect((await ask(process, await order('10')))?.status).toBe(201)
+  await process.openPayments.drain()
+  expect(recovered).toBeGreaterThan(0)
+  expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'failed' } }])
+  expect([...eventsOf(world, 'fault'), ...eventsOf(world, 'payment_stalled')]).toEqual([])
+  expect(world.told().filter(({ type }) => type === 'outgoing_payment.failed')).toHaveLength(1)
+  await checkMoney(world)
 })
 
 describe('an order that its own repeat has overtaken', () => {

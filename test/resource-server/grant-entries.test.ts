@@ -71,6 +71,13 @@ describe('several entries in one grant (LIM-10)', () => {
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('8'))
   })
 
+  it('LIM-10 D15 a payment that the wallet refused hides nothing of what its own window has spent before', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('200000'), interval: 'R/2026-03-01T00:00:00Z/P1D' }))
+    await expectStatus(201, pay(rig, '8'))
+    expect((await pay(rig, '100001')).body.error.code).toBe('insufficient_funds')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('8'))
+  })
+
   it('LIM-10 a payment that the wallet refused does not make its entry the one that was charged last', async () => {
     const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('200000') }))
     await expectStatus(201, pay(rig, '50'))
@@ -157,6 +164,32 @@ describe('several entries in one grant (LIM-10)', () => {
     await refusePay(rig, '1')
     moveTo(rig, '2026-03-03T00:00:00Z')
     await refusePay(rig, '1', NO_WINDOW)
+  })
+
+  it('LIM-10 shows the entry that was charged last where another has an interval', async () => {
+    const rig = await withEntries(
+      entry({ debitAmount: usd('10'), interval: 'R/2026-03-01T00:00:00Z/P1D' }),
+      entry({ debitAmount: usd('100') }),
+    )
+    await expectStatus(201, pay(rig, '8'))
+    await expectStatus(201, pay(rig, '50'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('50'))
+    await expectStatus(201, pay(rig, '2'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('10'))
+  })
+
+  it('LIM-10 D13 shows nothing while the entry that was charged last has no window, whatever another has spent', async () => {
+    const rig = await withEntries(
+      entry({ debitAmount: usd('100'), interval: 'R0/2026-03-01T00:00:00Z/P1D' }),
+      entry({ debitAmount: usd('1000') }),
+    )
+    await expectStatus(201, pay(rig, '500'))
+    await expectStatus(201, pay(rig, '50'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('50'))
+    moveTo(rig, '2026-03-02T00:00:00Z')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(NOTHING_SPENT)
+    await expectStatus(201, pay(rig, '5'))
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('505'))
   })
 
   it('LIM-10 an entry that may not create lends its missing limits to nobody', async () => {

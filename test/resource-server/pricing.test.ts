@@ -129,6 +129,15 @@ describe('fees (QUO-8)', () => {
     await expectRefusal(dear.wallet, TOO_LARGE, () =>
       askQuote(dear.wallet, dear.spending, { receiver: dear.incoming.id, receiveAmount: usd(max) }),
     )
+    // Not too little: of the smallest debit of which anything arrives, too much does.
+    const cheap = await priced({ rate: '18446744073709551616' })
+    await expectRefusal(cheap.wallet, TOO_LARGE, () =>
+      askQuote(cheap.wallet, cheap.spending, { receiver: cheap.incoming.id, debitAmount: usd('1') }),
+    )
+    const even = await priced({ rate: '1' })
+    const largest = { receiver: even.incoming.id, receiveAmount: usd(max) }
+    const { body } = await expectStatus(201, askQuote(even.wallet, even.spending, largest))
+    expect(body.debitAmount).toEqual(usd(max))
   })
 })
 
@@ -161,7 +170,7 @@ describe('from one asset to another (QUO-8)', () => {
       201,
       askPayment(rig.wallet, rig.spending, { incomingPayment: id, debitAmount: usd('1005') }),
     )
-    expect(payment.body).toMatchObject({ debitAmount: usd('1005'), receiveAmount: eur('92000') })
+    expect(payment.body).toMatchObject({ debitAmount: usd('1005'), receiveAmount: eur('92000'), sentAmount: usd('0') })
     await rig.wallet.openPayments.drain()
     const { ledger } = rig.wallet
     expect(await ledger.balance('alice')).toMatchObject({ total: 98_995n, held: 0n })
@@ -236,6 +245,7 @@ describe('a price that is none', () => {
     ['a negative rate', { rate: '-1' }],
     ['a rate with an exponent', { rate: '1e3' }],
     ['an empty rate', { rate: '' }],
+    ['a rate that is a number, which may not be exact', JSON.parse('{ "rate": 1 }')],
     ['a fee below zero', { rate: '1', fee: { fixed: -1n } }],
     ['basis points below zero', { rate: '1', fee: { basisPoints: -1 } }],
     ['basis points that are no integer', { rate: '1', fee: { basisPoints: 1.5 } }],

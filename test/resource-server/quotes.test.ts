@@ -240,8 +240,12 @@ describe('a quote over its life', () => {
       const token = await tokenFor(wallet, spendingAccess(), other)
       const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
       const use = () => askPayment(wallet, token, { quoteId: quote.body.id }, other)
-      if (quoteBinding === 'walletAddress') await expectStatus(201, use())
-      else {
+      if (quoteBinding === 'walletAddress') {
+        // The payment is of the client that ordered it.
+        const { body } = await expectStatus(201, use())
+        await expectStatus(200, wallet.send('GET', body.id, { as: other, token }))
+        await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', body.id, { token: spending }))
+      } else {
         await expectRefusal(wallet, UNKNOWN_QUOTE, use)
         await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
       }

@@ -238,6 +238,7 @@ describe('a grant against a receiver that says what it likes', () => {
     ['nothing', 0n, 10n],
     ['less than it has', 980n, 10n],
     ['what it has', 990n, 10n],
+    ['more than it has, and less than it was to get', 995n, 5n],
     ['more than it was to get', 5000n, 0n],
   ])('T-47 OUT-9 LIM-1 counts what was paid for where that says that it has got %s', async (_, received, left) => {
     const world = await remoteShop({ limits: { receiveAmount: usd('1000') } })
@@ -496,15 +497,25 @@ describe('QUO-9 an answer that waits for a slow server and a slow ledger', () =>
     expect(world.wallet.effects.filter(({ kind }) => kind === 'outgoing-payment')).toEqual([])
   })
 
-  it('is a refusal in the time of a client, and makes no quote', async () => {
-    const world = await remoteShop()
-    slowed(world, { account: 2900, server: 2900 })
-    const asked = (): Promise<Answer> =>
-      askQuote(world.wallet, world.spending, { receiver: world.receiver.url, debitAmount: usd('60') })
-    const [milliseconds, answer] = await timed(world, asked)
-    expect([milliseconds, answer.status, answer.body.error.code]).toEqual([3000, 400, 'invalid_receiver'])
-    expect(world.wallet.effects.filter(({ kind }) => kind === 'quote')).toEqual([])
-  })
+  it.each([
+    ['of the server', { account: 2900, server: 2900 }, 400, 'invalid_receiver'],
+    ['of the prices', { server: 1600, price: 2900 }, 503, 'unavailable'],
+  ])(
+    'is a refusal in the time of a client, and makes neither quote nor payment: %s',
+    async (_, delays, status, code) => {
+      const world = await euroShop()
+      slowed(world, delays)
+      const asked = [
+        () => askQuote(world.wallet, world.spending, { receiver: world.receiver.url, debitAmount: usd('60') }),
+        () => payDirectly(world),
+      ]
+      for (const ask of asked) {
+        const [milliseconds, answer] = await timed(world, ask)
+        expect([milliseconds, answer.status, answer.body.error.code]).toEqual([3000, status, code])
+      }
+      expect(world.wallet.effects.filter(({ kind }) => kind === 'quote' || kind === 'outgoing-payment')).toEqual([])
+    },
+  )
 })
 
 /** A storage that lets others go first, before a payment is inserted. */

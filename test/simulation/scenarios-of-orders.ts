@@ -76,7 +76,7 @@ export const OF_ORDERS: readonly Scenario[] = [
       },
       {
         what: 'what those before leave of the budget',
-        edits: [{ file: CHARGE, find: 'isSpendingOf(change, ids) ? [asRecord(change)] : []', put: '[]' }],
+        edits: [{ file: CHARGE, find: 'uncommitted.filter(isSpending).map(asRecord)', put: '[]' }],
         finds: /2: .* says/,
       },
     ],

@@ -13,7 +13,7 @@ const FAMILIES = {
   CON: 9,
   TOK: 10,
   RS: 13,
-  INC: 13,
+  INC: 14,
   QUO: 9,
   OUT: 12,
   LIM: 11,

@@ -1,4 +1,4 @@
-// The consent screen. All that it shows comes from the wallet's own API, and goes in as text, never as markup.
+// The consent screen. All that it shows comes from the wallet's own API, and is inserted as text, never as markup.
 import { countSending, moment, showRight } from './rights.js'
 
 const reference = location.hash.slice(1)
@@ -6,7 +6,7 @@ const main = document.getElementById('main')
 const logOut = document.getElementById('log-out')
 const find = (selector) => main.querySelector(selector)
 
-/** Calls the wallet: resolves with its answer, and with nothing in it where there was none. */
+/** Calls the wallet: resolves with its answer, or with an empty object if there was none. */
 async function call(method, path, body) {
   const sent = body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
   return fetch(path, { method, ...sent })
@@ -14,7 +14,7 @@ async function call(method, path, body) {
     .catch(() => ({}))
 }
 
-/** Shows a template in place of what is there, and takes those who do not see it to its heading. */
+/** Replaces what is shown by a template, and moves the focus to its heading, for screen readers. */
 function show(template) {
   main.replaceChildren(document.getElementById(template).content.cloneNode(true))
   find('h1').focus()
@@ -39,7 +39,7 @@ function showRefusal(reason) {
   showNotice(...(REFUSALS[reason] ?? ['That did not work', 'Load this page again, and look whether it was answered.']))
 }
 
-/** Opens the interaction, after a login where there is none. */
+/** Opens the interaction, after a login if nobody is logged in. */
 async function open() {
   const answer = await call('GET', `/api/interactions/${encodeURIComponent(reference)}`)
   logOut.hidden = answer.reason === 'logged_out'
@@ -63,7 +63,7 @@ function showQuestion({ consent, csrf }) {
   show('question')
   const texts = {
     asker: client.name ?? client.id,
-    client: client.id, // beside the name, which its owner chose
+    client: client.id, // beside the name, since its owner could choose any
     local: client.isLocal
       ? 'It has an account at this wallet, like any other customer. This does not mean that the wallet itself asks.'
       : '',
@@ -91,7 +91,7 @@ function showQuestion({ consent, csrf }) {
     for (const button of main.querySelectorAll('button')) button.disabled = true
     const answer = await call('POST', `/api/interactions/${encodeURIComponent(reference)}`, { decision, csrf, access })
     if (!answer.ok) showRefusal(answer.reason)
-    // Takes the place of this page: going back must not lead to a question that was answered.
+    // `replace`, so that going back does not lead to a question that was answered.
     else if (answer.redirect) location.replace(answer.redirect)
     else showNotice(decision === 'approve' ? 'Approved' : 'Denied', 'You can close this window.')
   })

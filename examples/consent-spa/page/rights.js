@@ -1,4 +1,4 @@
-// What is asked for, in words, and the controls by which a person allows less of it.
+// What is asked for, in words, and the controls with which a person allows less of it.
 
 const ACTIONS = {
   'outgoing-payment create': 'Send money from your account, without asking you again.',
@@ -25,7 +25,7 @@ const AMOUNTS = { debitAmount: 'At most leaves your account', receiveAmount: 'At
 const UNITS = ['year', 'month', 'week', 'day', 'hour', 'minute', 'second']
 const DURATION = /P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?/
 
-/** In the person's own time zone, or in `UTC`, by which periods begin and end. */
+/** A time in the person's own time zone, or in `UTC`, in which periods begin and end. */
 export function moment(at, timeZone) {
   const format = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone })
   return `${format.format(at)}${timeZone ? ` ${timeZone}` : ''}`
@@ -41,7 +41,7 @@ function periodInWords({ interval, windows }) {
   return `every ${period}${windows === undefined ? '' : `, ${windows === 1 ? 'once' : `${windows} times`}`}`
 }
 
-/** `1234n` for `12.34` at scale 2; `undefined` for what is no such amount. Money is never a floating-point number. */
+/** `1234n` for `12.34` at scale 2; `undefined` for anything else. Money is never a floating-point number. */
 function smallestUnits(text, scale) {
   const [, whole, fraction = ''] = /^(\d{1,20})(?:[.,](\d+))?$/.exec(text.trim()) ?? []
   return whole === undefined || fraction.length > scale ? undefined : BigInt(whole + fraction.padEnd(scale, '0'))
@@ -65,19 +65,19 @@ function amountInput(label, asked, text) {
   return input
 }
 
-/** How many rights let money leave: where there are several, each has an amount of its own, and none is the total. */
+/** How many rights let money leave: if there are several, each has its own amount, and none of these is the total. */
 export function countSending(rights) {
   return rights.filter(({ access }) => access.type === 'outgoing-payment' && access.actions.includes('create')).length
 }
 
-/** Over what an amount is counted: `in total`, `every month, for this right alone`. */
+/** What an amount is counted over: `in total`, `every month, for this right alone`. */
 function scopeInWords(interval, isAlone) {
   const period = interval && periodInWords(interval)
   if (isAlone) return period ?? 'in total'
   return `${period === undefined ? '' : `${period}, `}for this right alone`
 }
 
-/** One right: what to show of it, and `choose`, which answers what of it a person allows, as a list of one or none. */
+/** One right: the element to show, and `choose`, which returns what the person allows of it, in a list of one or none. */
 export function showRight({ access, interval, receiver, ...texts }, { isOptional, isAlone }) {
   const shown = document.getElementById('right').content.cloneNode(true).firstElementChild
   const [checkbox, details] = [shown.querySelector('[type=checkbox]'), shown.querySelector('dl')]
@@ -97,7 +97,7 @@ export function showRight({ access, interval, receiver, ...texts }, { isOptional
     tell(AMOUNTS[name], inputs[at], ` ${access.limits[name].assetCode} ${scope}`)
   if (interval) {
     const { phase, windows, startsAt, endsAt } = interval
-    // Counted back from an end the first period may begin before the year 1, which would read as a year to come.
+    // Counted back from an end, the first period may begin before the year 1, and would be shown like a year to come.
     const beginning = startsAt < 0 ? 'before 1970' : moment(startsAt, 'UTC')
     if (phase === 'ahead') tell('First period', `begins ${beginning}`)
     if (phase === 'current') tell(windows === undefined ? 'Present period' : 'First period', `began ${beginning}`)

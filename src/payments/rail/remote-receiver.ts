@@ -15,7 +15,7 @@ export interface RemoteReceiver {
   readonly kind: 'remote'
   /** Its URL in normal form. */
   readonly url: string
-  /** Whom it pays, as its server claims. */
+  /** The wallet address that it pays, as its server claims. */
   readonly walletAddress?: string
   readonly asset: Asset
   /** What may still be paid in; absent if the payment names no amount. */
