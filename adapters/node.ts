@@ -44,7 +44,7 @@ export function toNodeListener(
   const nextTurn = createTurns()
   const handleRequest = createNodeRequestHandler(openPayments)
   const handleInTurn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // The connection that says where it came from may be gone by the next turn.
+    // Read now: by the next turn the connection, which knows the address, may be gone.
     const from = source?.(request)
     if (!hasBody(request)) await nextTurn()
     return handleRequest(request, response, request.url ?? '/', from)

@@ -36,7 +36,7 @@ export function serveHandler<Peer extends readonly unknown[]>(
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
     const isOwned = next === undefined || (await owns())
     if (!isOwned) return next(request)
-    // The connection that says where it came from may be gone by the next turn.
+    // Read now: by the next turn the connection, which knows the address, may be gone.
     const from = source?.(request, ...peer)
     if (request.body === null) await nextTurn()
     return openPayments.fetch(request, { source: from })

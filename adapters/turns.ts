@@ -1,12 +1,13 @@
-// As it is from the beginning: what a wallet's tests put in its place, and then take away, would leave a turn that never comes.
+// Taken at start-up: if a wallet's tests replaced it and then restored it, a turn might never come.
 const soon = globalThis.setImmediate
 
 /**
- * Hands on in the next turn of the event loop, together and in their order, what it is given in this one.
+ * Collects what it is given in one turn of the event loop, and passes it on together, in order, in the next turn.
  *
- * What has waited for the same turn goes on in step: each takes the same step before any takes the next. So the code of a
- * step is in the processor's caches for all but the first of them, where one request from its beginning to its end finds
- * little there of what it needs. Under load that saves a quarter of a signed read; without load it costs one turn.
+ * Requests that waited for the same turn go on in step: each takes the same step before any takes the next. So for all
+ * but the first, the code of a step is already in the processor's caches; a request that ran alone from beginning to
+ * end would find little of its code there. Under load that saves a quarter of the cost of a signed read; without load
+ * it costs a turn.
  */
 export function gatherTurn<T>(handOn: (all: readonly T[]) => void): (one: T) => void {
   let waiting: T[] = []
@@ -22,7 +23,7 @@ export function gatherTurn<T>(handOn: (all: readonly T[]) => void): (one: T) => 
   }
 }
 
-/** Work of one turn: `apply` does it, and returns what tells its caller. */
+/** One piece of work. `apply` does it, and returns a function that passes the result to the caller. */
 export interface Work {
   apply(): () => void
   reject(error: unknown): void
@@ -41,7 +42,10 @@ export function gatherWork(handOn: (all: readonly Work[]) => void): <T>(work: ()
     })
 }
 
-/** Gives a promise that resolves in the next turn of the event loop, in one go with all that were asked for in this one. */
+/**
+ * Makes promises that resolve in the next turn of the event loop, together with all others that were requested in this
+ * one.
+ */
 export function createTurns(): () => Promise<void> {
   const wait = gatherTurn<() => void>((all) => {
     for (const goOn of all) goOn()

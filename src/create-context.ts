@@ -26,12 +26,12 @@ import { systemClock } from './runtime/system-clock.ts'
 import { tokenBuckets } from './runtime/token-buckets.ts'
 import { webCryptography } from './runtime/web-crypto.ts'
 
-/** One to one within an asset; no way across. */
+/** One to one within an asset; no exchange between assets. */
 const EVEN_PRICING: Pricing = {
   price: async ({ from, to }) => (isSameAsset(from, to) ? { rate: '1' } : undefined),
 }
 
-/** Puts the parts of one server together: the host's own, guarded, and those that have a default. */
+/** Puts the parts of one server together: those that the host passes (with guards around them), and the defaults. */
 export function createContext(options: OpenPaymentsOptions): Context {
   const { walletAddressServer, lifetimes, limits, policies } = resolveSettings(options)
   const clock = options.clock ?? systemClock()
@@ -95,10 +95,13 @@ function readReceivers({
 
 const HOUR_MILLISECONDS = 3_600_000
 
-/** How many clients and sources are remembered, in a few megabytes at most. */
+/** The most clients and sources that are remembered; a few megabytes. */
 const METERED = 10_000
 
-/** Refused transfers of one incoming payment that are written down: a row each, kept a day. @spec T-37 */
+/**
+ * How many refused transfers of one incoming payment are recorded per hour: each is a row that is kept for a day.
+ * @spec T-37
+ */
 const REFUSALS = { capacity: 20, refillMilliseconds: HOUR_MILLISECONDS, maximumKeys: 100_000 }
 
 /** @spec T-37 */
@@ -113,13 +116,16 @@ function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCr
 
 const ACKNOWLEDGE_SECONDS = 10
 
-/** Hands a money event over. A host that never answers counts as one that refused: else it would hold up everything behind it. */
+/**
+ * Delivers a money event. A host that does not answer in time counts as having rejected it: otherwise it would hold up
+ * everything behind it.
+ */
 async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
   const answer = await answerBefore(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(event))
   if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
 }
 
-/** A sink that fails must not fail the request that it is told about, nor keep what is wrong to itself. */
+/** If the host's event sink fails, the reported request must not fail with it, and the event must not be lost. */
 function emitBestEffort(onEvent: OnEvent): Context['emit'] {
   return (event) => {
     try {

@@ -171,7 +171,7 @@ export function createOpenPayments(options: OpenPaymentsOptions): OpenPayments {
     const rail = railAt(request.method, request.target)
     if (rail !== undefined) {
       const response = await answerByRail(context, rail, request)
-      // What the rail has taken is credited after the answer.
+      // Money that the rail has taken is credited after the answer.
       tellHost(host, Promise.all(credits))
       return response
     }

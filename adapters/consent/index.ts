@@ -93,7 +93,7 @@ async function digestStyle(): Promise<string> {
   return btoa(String.fromCharCode(...new Uint8Array(digest)))
 }
 
-/** Schemes that the finish redirect needs beside https: plain http on the person's own machine, or that of an app. */
+/** Schemes that the finish redirect needs besides https: http on the person's own machine, or the scheme of an app. */
 function finishScheme(finishHost: string | undefined): readonly string[] {
   if (finishHost === undefined) return []
   if (/^[a-z][a-z0-9+.-]*:$/.test(finishHost)) return [finishHost]
@@ -103,7 +103,7 @@ function finishScheme(finishHost: string | undefined): readonly string[] {
 
 /**
  * Chromium applies `form-action` to every redirect that follows the post of the form: to the client's finish URL, to
- * wherever that one leads on, and to a login at another origin. So it names the schemes, not the hosts.
+ * wherever that redirects, and to a login at another origin. So it names the schemes, not the hosts.
  */
 async function securityPolicy(consent?: ConsentData): Promise<string> {
   const formAction = consent ? ["'self'", 'https:', ...finishScheme(consent.finishHost)].join(' ') : `'none'`
@@ -131,8 +131,8 @@ function redirectTo(location: string): HttpResponse {
 }
 
 /**
- * A redirect to a URL of the wallet, as a browser would read it: beyond ASCII percent-encoded, since a header cannot hold it.
- * `source`: who made the URL, for the message.
+ * A redirect to a URL of the wallet, written as a browser would: characters beyond ASCII are percent-encoded, since a
+ * header cannot hold them. `source`: who made the URL, for the error message.
  */
 function redirectToUrl(url: string, source: string): HttpResponse {
   if (typeof url !== 'string' || url === '') throw new TypeError(`${source} must be a URL, as a string`)
@@ -140,7 +140,7 @@ function redirectToUrl(url: string, source: string): HttpResponse {
   return redirectTo(ascii !== url && URL.canParse(url) ? new URL(url).href : ascii)
 }
 
-/** The answer of the person, as the form brings it. */
+/** The person's answer, as submitted by the form. */
 interface Answer {
   readonly decision: 'approve' | 'deny'
   readonly csrf: string
@@ -161,8 +161,8 @@ type Exchange = Parameters<Consent['respond']>[0]
 type Decisions = Map<string, Promise<DecidedInteraction>>
 
 /**
- * Takes a decision, or waits for the very same one that is being taken: of two presses of a button a browser shows only
- * what the second is answered, and the way back to the client must be in that.
+ * Takes a decision, or waits for the identical one if it is already being taken: after a double click a browser shows
+ * only the answer to the second request, and that must contain the redirect back to the client.
  */
 function takeOnce(
   underWay: Decisions,

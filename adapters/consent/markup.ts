@@ -3,7 +3,7 @@ export interface Markup {
   readonly markup: string
 }
 
-/** What may stand in a template: a text, which is escaped, a piece of HTML, or several, or nothing. */
+/** What may be put into a template: a text, which is escaped; one or several pieces of HTML; or nothing. */
 export type Content = string | number | Markup | readonly Markup[] | undefined
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -14,7 +14,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** A text with the five characters that mean something in HTML written as entities; safe in text and in quoted attributes. */
+/** Escapes the five special characters of HTML; the result is safe in text and in quoted attributes. */
 export function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 }
@@ -29,7 +29,7 @@ function render(content: Content): string {
   return typeof content === 'object' ? content.markup : escapeText(String(content))
 }
 
-/** A template of HTML: what stands in the source is HTML, everything put in is text unless it is `Markup` itself. */
+/** A template of HTML: its literal parts are HTML; every value is text, and escaped, unless it is `Markup`. */
 export function html(strings: TemplateStringsArray, ...contents: readonly Content[]): Markup {
   return { markup: strings.map((piece, index) => piece + render(contents[index])).join('') }
 }

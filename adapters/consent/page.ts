@@ -3,7 +3,7 @@ import { html, type Markup } from './markup.ts'
 import { additionInWords, momentInWords, type RightInWords, requestInWords, rightsInWords } from './sentences.ts'
 import { STYLE } from './style.ts'
 
-/** Whose page it is, and who looks at it. */
+/** Whose page it is, and who is looking at it. */
 export interface Frame {
   readonly walletName: string
   /** Where the wallet's own pages begin, if it gave that. */
@@ -12,20 +12,20 @@ export interface Frame {
   readonly userName?: string | undefined
 }
 
-/** A page that tells one thing and asks for nothing. */
+/** A page that gives one message and asks for nothing. */
 export interface Notice {
   readonly status: number
   readonly heading: string
   readonly text: string
-  /** Whether something was done, rather than not. */
+  /** Whether the message says that something was done. */
   readonly isDone?: true
-  /** Whether the request still waits for an answer, so that the page leads back to it. */
+  /** Whether the request still waits for an answer; then the page has a link back to it. */
   readonly isOpen?: true
 }
 
 const START_AGAIN = 'Go back to where you came from and start again.'
 
-/** What to say if an interaction cannot be shown or decided. None of these redirects. @spec INT-3 @spec INT-4 */
+/** The messages if an interaction cannot be shown or decided. None of these pages redirects. @spec INT-3 @spec INT-4 */
 export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
   unknown: {
     status: 404,
@@ -58,7 +58,7 @@ export const REFUSALS: Readonly<Record<InteractionRefusal, Notice>> = {
     heading: 'This request is about an account that is not yours',
     text: 'Only its owner can answer it. Nothing was approved. If it is yours under another login, log in with that one and open the link again; if you did, ask your wallet.',
   },
-  // This page approves no more than was asked: it is the account that is inactive, or gone.
+  // This page never approves more than was requested, so here it means that the account is inactive or gone.
   wider_access: {
     status: 403,
     heading: 'This account cannot approve it at present',
@@ -104,7 +104,7 @@ function renderMark(isDone: boolean): Markup {
 export function renderNotice(frame: Frame, { heading, text, isDone, isOpen }: Notice): string {
   const { walletName, homeUrl } = frame
   const links = [
-    // The page's own address: a refusal repeats nothing that was secret.
+    // An empty `href` is the page's own address, so the page need not repeat the secret reference.
     ...(isOpen ? [html`<a class="button again" href="">Open the request again</a>`] : []),
     ...(homeUrl === undefined ? [] : [html`<a class="button" href="${homeUrl}">Go to ${walletName}</a>`]),
   ]
@@ -146,7 +146,7 @@ cannot be sure that it was you who began it. If somebody sent you this link, den
 }
 
 function renderRequest({ client, walletAddress, access, finishHost, expiresAt }: ConsentData): Markup {
-  // A right to send money names it above.
+  // A right to send money already names the account above.
   const isNamed = access.some((right) => right.access.type === 'outgoing-payment')
   const account = isNamed ? undefined : renderFact('Your account', html`<bdi>${walletAddress}</bdi>`)
   const next =
@@ -163,8 +163,8 @@ ${renderNext(finishHost)}
 }
 
 /**
- * The question itself. The client's own name always stands beside its whole address: the name is its owner's choice,
- * the address is not, and its origin alone may be that of many.
+ * The question itself. The client's name is always shown beside its whole address: the client chooses its name freely,
+ * but not its address; and many clients may share one origin.
  * @spec INT-11
  */
 export function renderQuestion(

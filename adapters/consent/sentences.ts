@@ -2,18 +2,18 @@ import type { ConsentAccess, ConsentData, ConsentInterval } from '../../src/port
 import type { Access } from '../../src/protocol/access.ts'
 import { parseInterval } from '../../src/protocol/interval.ts'
 
-/** One detail of a right: what it is about, and what it is. */
+/** One detail of a right: a label and its value. */
 export interface Detail {
   readonly label: string
   readonly value: string
 }
 
-/** The most that a right lets move. */
+/** The most that a right allows to be moved. */
 export interface Ceiling {
   readonly label: string
   /** The amount, as `1,200.00 USD`. */
   readonly amount: string
-  /** What it is counted over: `in total`, `every month`. */
+  /** The period that it applies to: `in total`, `every month`. */
   readonly scope: string
 }
 
@@ -30,7 +30,7 @@ export interface RightInWords {
   readonly warning?: string
 }
 
-/** A moment for a person, in UTC, since the windows of a limit are. */
+/** A time for a person to read; in UTC, because the windows of a limit are in UTC. */
 export function momentInWords(moment: number): string {
   return `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(moment)} UTC`
 }
@@ -75,7 +75,7 @@ function repetitionInWords({ interval, windows, endsAt }: ConsentInterval): stri
   return endsAt === undefined ? `${period}, until you take it back` : `${period}, again and again`
 }
 
-/** Windows that are counted back from an end may begin before the year 1, which would read as a year to come. */
+/** Windows that are counted back from an end may begin before the year 1, which would look like a future year. */
 function beginningInWords(startsAt: number): string {
   return startsAt < 0 ? 'Before 1970' : momentInWords(startsAt)
 }
@@ -94,7 +94,7 @@ function hasAny(access: Access, ...actions: Access['actions']): boolean {
   return actions.some((action) => access.actions.includes(action))
 }
 
-/** What it sees: everything, only its own, or nothing. */
+/** What the client may see: everything, only its own, or nothing. */
 function seeingInWords(access: Access, everything: string, own: string): readonly string[] {
   if (hasAny(access, 'read-all', 'list-all')) return [everything]
   return hasAny(access, 'read', 'list') ? [own] : []
@@ -104,7 +104,10 @@ function isSending({ access }: ConsentAccess): boolean {
   return access.type === 'outgoing-payment' && hasAny(access, 'create')
 }
 
-/** Over what an amount is counted. Of several rights each counts alone, so that none of them has the total. @spec LIM-10 */
+/**
+ * The period that an amount applies to. If there are several rights, each counts alone, so none says "in total".
+ * @spec LIM-10
+ */
 function scopeInWords(interval: ConsentInterval | undefined, isAlone: boolean): string {
   const period = interval && interval.windows !== 1 ? periodInWords(interval.interval) : undefined
   if (isAlone) return period ?? 'in total'
@@ -181,8 +184,8 @@ function quoteInWords({ access }: ConsentAccess): RightInWords {
 }
 
 /**
- * What one right means, in words; `isAlone` if no other one sends money. An entry that names no wallet address covers
- * every one of the wallet.
+ * What one right means, in words; `isAlone` if no other right sends money. An entry without a wallet address covers
+ * every wallet address of the wallet.
  * @spec RS-5
  */
 export function rightInWords(right: ConsentAccess, isAlone = true): RightInWords {
@@ -197,7 +200,7 @@ export function rightInWords(right: ConsentAccess, isAlone = true): RightInWords
   }
 }
 
-/** Tells titles that occur several times apart: `Send money (1 of 2)`. */
+/** Numbers titles that occur several times: `Send money (1 of 2)`. */
 function numbered(rights: readonly RightInWords[]): readonly RightInWords[] {
   return rights.map((right) => {
     const same = rights.filter(({ title }) => title === right.title)
@@ -207,7 +210,7 @@ function numbered(rights: readonly RightInWords[]): readonly RightInWords[] {
   })
 }
 
-/** Every right that is asked for, the identity among them, in words; those to send money come first. @spec INT-11 */
+/** Every right that is requested, including the identity, in words; rights to send money come first. @spec INT-11 */
 export function rightsInWords(consent: ConsentData): readonly RightInWords[] {
   const identity = {
     title: 'Know who you are',
@@ -221,14 +224,14 @@ export function rightsInWords(consent: ConsentData): readonly RightInWords[] {
   return numbered([...access.map((right) => rightInWords(right, isAlone)), ...(consent.subject ? [identity] : [])])
 }
 
-/** What a person should know of several rights to send money; `undefined` if there is one at most. @spec LIM-10 */
+/** What a person should know about several rights to send money; `undefined` if there is at most one. @spec LIM-10 */
 export function additionInWords({ access }: ConsentData): string | undefined {
   const count = access.filter(isSending).length
   if (count < 2) return undefined
   return `It asks for ${count} rights to send money. Each counts on its own: what they let leave your account adds up.`
 }
 
-/** What the whole request comes to, after the name of who asks: `asks to send money from your account`. */
+/** A summary of the whole request, to follow the client's name: `asks to send money from your account`. */
 export function requestInWords({ access, subject }: ConsentData): string {
   if (access.some(isSending)) return 'asks to send money from your account'
   return access.length === 0 && subject ? 'asks to know who you are' : 'asks to use your account'

@@ -1,8 +1,9 @@
 /**
- * The style sheet of the consent page. Colours reach a contrast of 4.5:1 in light and in dark mode, edges of controls one
- * of 3:1; nothing moves. A mouse presses a button only half a second after the page appeared under it: the second half of
- * a double click on a window of somebody else's, which closes in between, must not approve anything. @spec T-18
- * What a client's name draws beyond its lines is cut off before it reaches the address that is checked. @spec INT-11
+ * The style sheet of the consent page. Colours reach a contrast of 4.5:1 in light and in dark mode, edges of controls
+ * one of 3:1; nothing moves. Buttons react to a mouse only half a second after the page appeared: the second click of a
+ * double click on somebody else's window, which closes in between, must not approve anything. @spec T-18
+ * Anything that a client's name draws beyond its lines is cut off, so that it cannot cover the address shown with it.
+ * @spec INT-11
  */
 export const STYLE = `
 :root { color-scheme: light dark; --ground: #f2f4f7; --card: #ffffff; --text: #17212e; --soft: #4a5768; --line: #d9dfe7; --tint: #eef5f3;

@@ -3,7 +3,7 @@ import { storedAmount } from '../../src/protocol/amount.ts'
 import type { PathRate } from './probe-path.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
-/** A packet that may have left. `isTaken`: its receiver has it, and only how much of it arrived is not known. */
+/** A packet that may have left. `isTaken`: the receiver has taken it; only how much arrived is not known. */
 export interface OpenPacket extends MoneyPacket {
   readonly isTaken: boolean
 }
@@ -12,17 +12,17 @@ export interface OpenPacket extends MoneyPacket {
 export interface SendState {
   readonly sent: bigint
   readonly received: bigint
-  /** What arrived by the receiver's word, which may be more than is counted. */
+  /** What arrived according to the receiver, which may be more than is counted. */
   readonly said: bigint
-  /** Of the next packet. */
+  /** The sequence number of the next packet. */
   readonly nextSequence: bigint
-  /** Those that have left or may have, and whose outcome is not known. */
+  /** The packets that have or may have left, and whose outcome is not known. */
   readonly packets: readonly OpenPacket[]
-  /** What arrived of what leaves, when it was last asked. */
+  /** The rate between what leaves and what arrives, as last measured. */
   readonly rate?: PathRate
 }
 
-/** What is recorded of it. A packet is some 80 characters of at most 16384. */
+/** The progress that is recorded. A packet takes some 80 of the at most 16384 characters of the notes. */
 export function formatProgress({ sent, received, said, nextSequence, packets, rate }: SendState): DeliveryProgress {
   const inFlight = { sent: 0n, received: 0n }
   for (const { amount, least } of packets) {
@@ -40,8 +40,8 @@ export function formatProgress({ sent, received, said, nextSequence, packets, ra
 }
 
 /**
- * Reads what was recorded of a payment. Throws if it was not written by `formatProgress`. Packets of two payments to one
- * receiver have other sequences, so that no answer to one passes for the answer to another.
+ * Reads what was recorded of a payment. Throws if `formatProgress` did not write it. Two payments to one receiver use
+ * different sequence numbers, so that no answer to a packet of one can pass for an answer to a packet of the other.
  */
 export function readProgress(id: string, { sent, received, notes }: DeliveryProgress): SendState {
   const nextSequence = BigInt(`0x${id.slice(0, 10)}1`) << 16n

@@ -39,7 +39,7 @@ export function createSender(
 }
 
 const PROBE_MILLISECONDS = 5_000
-/** So long after its expiry a packet is asked about, if that is possible at all. */
+/** For how long after its expiry a packet is asked about, if the peer is idempotent. */
 const LONGEST_ASKING_MILLISECONDS = 24 * 3600 * 1000
 
 async function deliver(
@@ -77,18 +77,18 @@ async function deliver(
   return conclude(server, account, peer.isIdempotent, result, record)
 }
 
-/** What the price was made from, but for rounding, as long as no other part is kept back than was then. */
+/** The rate on which the price was based, except for rounding, if `slippageBasisPoints` has not changed since. */
 function quotedRate(slippageBasisPoints: number, delivery: Delivery): PathRate {
   const { sendAmount, receiveAmount } = delivery
   const kept = isOneToOne(delivery) ? 0n : BigInt(slippageBasisPoints)
   return { sent: sendAmount.value * (10_000n - kept), received: receiveAmount.value * 10_000n }
 }
 
-/** Since the quote the exchange may have become better by a twentieth. */
+/** How much better than quoted a measured rate may be: by a twentieth. */
 const BETTER: PathRate = { sent: 20n, received: 21n }
 /**
- * And by a quarter while packets leave, if a receiver says that it has all and takes no more: nothing else could be done
- * than to call a payment failed that has arrived. But not by whatever it says, since the payer is debited in full.
+ * And by a quarter if the receiver says that it has everything and takes no more: otherwise a payment that has arrived
+ * would count as failed. But not by any amount, since the payer is debited in full.
  */
 const MUCH_BETTER: PathRate = { sent: 4n, received: 5n }
 
@@ -97,9 +97,10 @@ function times(rate: PathRate, other: PathRate): PathRate {
 }
 
 /**
- * What is measured with packets that nobody can take is a mere word, of the receiver and of everybody on the way: by one too
- * good to be true a payment would be over too early, or cut into crumbs. So it is taken for no more than the quote's rate can
- * have become, or than that rate with the one unit that rounding may have hidden of the greatest packet.
+ * The best rate that is believed. A rate measured with test packets rests only on what the receiver and the hops say:
+ * with one too good to be true, a payment would end too early or be cut into crumbs. So no rate is believed above the
+ * quote's rate improved by `BETTER`, or above that rate plus the one unit that rounding may have hidden of the largest
+ * packet.
  */
 function withinReason(quoted: PathRate, most: bigint): PathRate {
   const moved = times(quoted, BETTER)
@@ -111,7 +112,9 @@ function isOneToOne({ sendAmount, receiveAmount }: Delivery): boolean {
   return sendAmount.value === receiveAmount.value && isSameAsset(sendAmount, receiveAmount)
 }
 
-/** To send as much as will arrive and no more, what arrives has to be known; to send all there is, not. */
+/**
+ * The rate by which to plan. For a fixed receive, what arrives has to be measured; to send a fixed amount, it does not.
+ */
 async function findRate(
   connection: StreamConnection,
   { maxPacketAmount }: Peer,
@@ -125,13 +128,14 @@ async function findRate(
   const most = smaller(maxPacketAmount ?? least.sent, least.sent)
   const path = await probePath(connection, { first: most, most, milliseconds: PROBE_MILLISECONDS })
   if (path.ok) {
-    // Of a smaller packet rounding may hide more than of the greatest, even if much arrives: a hop before may count in few
-    // units. And at no more than the least next to nothing comes through. Then what is known counts, if it is higher.
+    // Rounding may hide more of a smaller packet than of the largest, even if many units arrive: a hop may count in
+    // larger units. And a rate no higher than the least says little. In both cases the known rate counts instead, if it
+    // is higher.
     const isCoarse = path.sent < most || !isHigher(path, least)
     const found = isCoarse && isHigher(known, path) ? known : path
     const best = withinReason(quoted, most)
     if (!isHigher(found, best)) return found
-    // While nothing has left, a new quote settles what is to arrive for how much.
+    // While nothing has left, the client can get a new quote.
     return hasLeft ? best : { outcome: 'ended', reason: 'rate_moved' }
   }
   return path.reason === 'refused'

@@ -7,7 +7,7 @@ import { receivePacket } from './receive-packet.ts'
 const OCTETS = 'application/octet-stream'
 const BODY_MILLISECONDS = 10_000
 
-/** Why a request brings no packet that could be answered with one. */
+/** Why a request does not contain a packet that could be answered. */
 interface Refusal {
   readonly status: number
   readonly condition: string
@@ -22,8 +22,8 @@ const NO_PREPARE: Refusal = { status: 400, condition: 'no_ilp_prepare' }
 const FAULT: Refusal = { status: 500, condition: 'unexpected' }
 
 /**
- * Answers a peer by ILP over HTTP: to a prepare with 200 and the fulfill or reject, at once and in the same exchange; to
- * anything else with a status alone. After a 5xx what became of the packet is not known. Never rejects.
+ * Answers a peer by ILP over HTTP: a prepare with 200 and the fulfill or reject, in the same exchange; anything else
+ * with a bare status. After a 5xx, it is unknown what became of the packet. Never rejects.
  */
 export async function answerPeer(
   server: RailServer,

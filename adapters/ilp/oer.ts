@@ -1,19 +1,19 @@
 /**
- * Reads the canonical octet encoding rules (ITU-T X.696) as far as the packets of Interledger use them. Never throws: what
- * is not there, or not canonical, reads as zero or empty, and from then on `isBroken` is true, so that one look at the end
- * is enough. What is read shares its memory with what it is read from.
+ * Reads the canonical octet encoding rules (ITU-T X.696) as far as the packets of Interledger use them. Never throws:
+ * whatever is missing or not canonical reads as zero or empty, and from then on `isBroken` is true, so that it is
+ * enough to check that once at the end. Octets that are read share their memory with the source.
  */
 export interface OerReader {
   uint8(): number
   uint64(): bigint
   octets(length: number): Uint8Array
-  /** Octets behind their length. */
+  /** Octets, preceded by their length. */
   varOctets(): Uint8Array
-  /** Text behind its length; what is not UTF-8 in it reads as replacement characters. */
+  /** Text, preceded by its length; bytes that are not UTF-8 read as replacement characters. */
   varText(): string
-  /** A number behind its length, of at most 64 bits. */
+  /** A number of at most 64 bits, preceded by its length. */
   varUint(): bigint
-  /** The same of any length up to 127; more than 64 bits read as 2^64 - 1. */
+  /** The same with any length; a number of more than 64 bits reads as 2^64 - 1. */
   varUintCapped(): bigint
   isBroken(): boolean
 }
@@ -30,7 +30,7 @@ export function readOer(bytes: Uint8Array): OerReader {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   let offset = 0
   let broken = false
-  /** Goes on by some octets, and answers where they begin. */
+  /** Advances by some octets, and returns where they begin; -1 if there are too few. */
   const take = (length: number): number => {
     if (broken || length > bytes.length - offset) {
       broken = true
@@ -47,7 +47,7 @@ export function readOer(bytes: Uint8Array): OerReader {
     const start = take(1)
     return start < 0 ? 0 : view.getUint8(start)
   }
-  /** Nothing if the first octet is zero and there are more: that would be written shorter. */
+  /** A number's octets; none if it has a leading zero octet, since it should have been written shorter. */
   const canonical = (size: number): Uint8Array => {
     const digits = octets(size)
     if (size === 0 || (size > 1 && digits[0] === 0)) broken = true
@@ -56,7 +56,7 @@ export function readOer(bytes: Uint8Array): OerReader {
   const length = (): number => {
     const first = uint8()
     if (first < 0x80) return first
-    // Four octets of length are more than anything has that is read here.
+    // Nothing that is read here needs a length of more than four octets.
     const size = first & 0x7f
     const value = size > 4 ? 0 : canonical(size).reduce((sum, octet) => sum * 256 + octet, 0)
     if (value < 0x80) broken = true
@@ -89,7 +89,7 @@ export function readOer(bytes: Uint8Array): OerReader {
   }
 }
 
-/** Octets one after the other. */
+/** Concatenates octets. */
 export function joinOctets(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0
   for (const part of parts) length += part.length
@@ -105,16 +105,16 @@ export function joinOctets(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuf
 /** One octet. */
 export const uint8 = (value: number): Uint8Array => Uint8Array.of(value)
 
-/** Eight octets, the highest first. Throws a `RangeError` for what they cannot hold. */
+/** Eight octets, big-endian. Throws a `RangeError` for a number that does not fit. */
 export function uint64(value: bigint): Uint8Array {
-  // Written without a word, it would be another amount.
+  // Without this check, another amount would silently be written.
   if (value < 0n || value > MAX_UINT64) throw new RangeError(`${value} is no unsigned 64-bit integer`)
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, value)
   return bytes
 }
 
-/** Octets behind their length, in as few octets as the length needs. */
+/** Octets, preceded by their length in as few octets as it needs. */
 export function varOctets(bytes: Uint8Array): Uint8Array {
   const { length } = bytes
   if (length < 0x80) return joinOctets(uint8(length), bytes)
@@ -122,13 +122,13 @@ export function varOctets(bytes: Uint8Array): Uint8Array {
   return joinOctets(uint8(0x80 | size.length), size, bytes)
 }
 
-/** Text behind its length. */
+/** Text, preceded by its length. */
 export const varText = (text: string): Uint8Array => varOctets(ENCODER.encode(text))
 
-/** A number of at most 64 bits behind its length, in as few octets as it needs. */
+/** A number of at most 64 bits in as few octets as it needs, preceded by their count. */
 export const varUint = (value: bigint): Uint8Array => varOctets(shortest(value))
 
-/** ASCII as it is. */
+/** ASCII text without a length. */
 export const ascii = (text: string): Uint8Array => ENCODER.encode(text)
 
 function shortest(value: bigint): Uint8Array {

@@ -1,26 +1,27 @@
 /**
- * The requests to peers that are open in this process, each on a connection of its own: the packets that wait for an
- * answer, of all payments and quotes.
+ * The requests to peers that are open in this process: the packets of all payments and quotes that wait for an answer.
+ * Each is on its own connection.
  */
 export interface OpenRequests {
-  /** Whether the way to a receiver may be tested by another one. */
+  /** Whether there is room for another test packet. */
   hasRoom(): boolean
-  /** Whether a payment that has `own` of them open may open another. */
+  /** Whether a payment with `own` open requests may open another. */
   hasRoomBeside(own: number): boolean
-  /** Counts one until it has settled, from now on: others that are asked for at the same moment have this in it. */
+  /** Counts a request from now until it settles, so that calls at the same moment already see it counted. */
   follow<T>(request: Promise<T>): Promise<T>
 }
 
-/** The first request of each of 256 payments comes on top of that. */
+/** The most requests with which test packets still leave. The first request of each of 256 payments comes on top. */
 const MOST_REQUESTS = 640
-/** While so many are open, no payment has more than its first: the rest is for those that test a way. */
+/** When this many are open, no payment may have more than its first; the rest is for test packets. */
 const MOST_BESIDE_FIRST = 384
-/** At once, a payment has no more than such a part of what is left of them. */
+/** A payment may have at most one such part of the requests that are left. */
 const PART = 16
 
 /**
- * Counts the requests of one process. A payment always has its first, so that none waits for another. The fuller it
- * gets, the fewer it has besides: whoever fills the process with packets that nobody answers leaves room to all others.
+ * Counts the requests of one process. A payment may always open its first, so that none waits for another; the more are
+ * open, the fewer it may open in addition. So whoever fills the process with packets that nobody answers leaves room
+ * for all others.
  */
 export function countRequests(): OpenRequests {
   let count = 0

@@ -172,7 +172,7 @@ function requireDistinct(peers: readonly IlpPeerSettings[]): void {
   }
 }
 
-/** What is for this server must not leave it, and a second default is never used. */
+/** Refuses routes that send this server's own packets away, and a second default, which would never be used. */
 function requireWays(address: string, peers: readonly IlpPeerSettings[]): void {
   for (const [index, peer] of peers.entries()) {
     const name = `peers[${index}]`
@@ -186,7 +186,7 @@ function requireWays(address: string, peers: readonly IlpPeerSettings[]): void {
   }
 }
 
-/** The name of the account that this server has with a peer: the same as long as its address and asset are. */
+/** The name of the account with a peer: it stays the same as long as the peer's address and asset do. */
 export function accountOf({ address, asset }: Pick<IlpPeer, 'address' | 'asset'>): string {
   return `${address}/${asset.assetCode}/${asset.assetScale}`
 }
@@ -198,7 +198,7 @@ function demand(holds: boolean, message: string): asserts holds {
 }
 
 function requireAddress(name: string, value: unknown): void {
-  // Shorter than a packet could carry: payments and other hops append to it.
+  // Shorter than what a packet allows: payments and other hops append to it.
   const isShort = typeof value === 'string' && value.length <= 960
   demand(
     isShort && isIlpAddress(value),
@@ -213,7 +213,7 @@ function requireAmount(name: string, value: unknown, least: bigint): void {
 
 function isPath(path: unknown): boolean {
   if (typeof path !== 'string' || !/^(?:\/[\w.~-]+)+$/.test(path)) return false
-  // As a URL parser leaves it: no `..`.
+  // Unchanged by a URL parser: no `..`.
   return new URL(`http://host${path}`).pathname === path
 }
 

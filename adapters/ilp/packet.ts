@@ -25,7 +25,7 @@ export interface IlpReject {
   readonly type: 'reject'
   /** `F` final, `T` temporary, `R` relative, and two digits. */
   readonly code: string
-  /** The address of who refused it; connectors also leave it empty, or write what is none. */
+  /** The address of whoever refused it; some connectors leave it empty or write something that is not an address. */
   readonly triggeredBy: string
   readonly message: string
   readonly data: Uint8Array
@@ -41,10 +41,10 @@ const CODE = /^[FTR]\d\d$/
 
 /** No packet carries more data, in octets. */
 export const MAX_DATA_OCTETS = 32_767
-/** No prepare is longer: its data, an address of 1023, the 57 of its other fields, and the lengths. */
+/** The longest prepare, in octets: its data, an address of 1023, 57 for the other fields, and the lengths. */
 export const MAX_PREPARE_OCTETS = MAX_DATA_OCTETS + 1023 + 57 + 10
 
-/** Writes a packet. Throws a `RangeError` if an amount, or the moment, does not fit. */
+/** Writes a packet. Throws a `RangeError` if an amount or the expiry does not fit. */
 export function encodeIlpPacket(packet: IlpPacket): Uint8Array<ArrayBuffer> {
   return joinOctets(uint8(TYPES[packet.type]), varOctets(contentOf(packet)))
 }
@@ -66,9 +66,9 @@ function contentOf(packet: IlpPacket): Uint8Array {
 }
 
 /**
- * Reads a packet; `undefined` if it is none of a known type with every field in its form. Octets behind the last field,
- * inside and outside, are left for versions to come. Writing what was read gives the same octets but for those, and for
- * text that is not UTF-8.
+ * Reads a packet; `undefined` if its type is unknown or a field is malformed. Octets after the last field, inside the
+ * envelope or after it, are ignored, for future versions. Writing a packet that was read gives the same octets, except
+ * for those and for text that is not UTF-8.
  */
 export function decodeIlpPacket(bytes: Uint8Array): IlpPacket | undefined {
   const outer = readOer(bytes)
@@ -101,7 +101,7 @@ function readPrepare(content: OerReader): IlpPrepare | undefined {
   return { type: 'prepare', amount, expiresAt, executionCondition, destination, data }
 }
 
-// Whatever else is odd about it, a refusal is one: taken for no answer at all, it would leave money in doubt.
+// A reject with oddities still counts as a reject: treated as no answer at all, it would leave money in doubt.
 function readReject(content: OerReader): IlpReject | undefined {
   const code = asciiOf(content.octets(3))
   const triggeredBy = content.varText()
@@ -115,7 +115,7 @@ const asciiOf = (octets: Uint8Array): string => String.fromCharCode(...octets)
 /** `2026-02-28T23:59:59.007Z` as 20260228235959007. */
 function timestampOf(moment: number): string {
   const digits = new Date(moment).toISOString().replace(/[^\d+]/g, '')
-  // Years of five digits have a sign.
+  // Years of more than four digits have a sign.
   if (digits.length !== 17) throw new RangeError(`${moment} is no moment of the years 0 to 9999`)
   return digits
 }
@@ -123,11 +123,11 @@ function timestampOf(moment: number): string {
 function momentOf(text: string): number | undefined {
   const iso = text.replace(/^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(\d{3})$/, '$1-$2-$3T$4:$5:$6.$7Z')
   const moment = Date.parse(iso)
-  // The 30th of February is a date to some engines.
+  // Some engines accept 30 February as a date.
   return Number.isNaN(moment) || new Date(moment).toISOString() !== iso ? undefined : moment
 }
 
-/** What a hop says with `F08`, in its own units: it saw `receivedAmount`, and takes `maximumAmount` at most. */
+/** The data of an `F08`, in the hop's own units: it received `receivedAmount` and takes at most `maximumAmount`. */
 export interface AmountTooLarge {
   readonly receivedAmount: bigint
   readonly maximumAmount: bigint
@@ -138,7 +138,7 @@ export function encodeAmountTooLarge({ receivedAmount, maximumAmount }: AmountTo
   return joinOctets(uint64(receivedAmount), uint64(maximumAmount))
 }
 
-/** Reads the data of an `F08`; `undefined` if it is left out. */
+/** Reads the data of an `F08`; `undefined` if it is missing. */
 export function readAmountTooLarge({ data }: IlpReject): AmountTooLarge | undefined {
   const reader = readOer(data)
   const amounts = { receivedAmount: reader.uint64(), maximumAmount: reader.uint64() }

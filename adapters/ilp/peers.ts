@@ -8,12 +8,15 @@ export interface Peer extends IlpPeerSettings {
   readonly account: string
 }
 
-/** The peers of a server, as they are looked up. */
+/** Looks up the peers of a server. */
 export interface Peers {
-  /** The way to an ILP address, for a payer with an account in `from` and a receiver in `to`; `undefined` if there is none. */
+  /**
+   * The peer through which an ILP address is reached, for a payer with an account in `from` and a receiver in `to`;
+   * `undefined` if there is none.
+   */
   peerFor(destination: string, from: Asset, to: Asset): Peer | undefined
   peerByAccount(account: string): Peer | undefined
-  /** Whose incoming token this is, found in time that does not depend on it. */
+  /** The peer whose incoming token this is. The time it takes does not depend on the token. */
   peerByToken(token: string, cryptography: Cryptography): Promise<Peer | undefined>
   /** The accounts with the server at an ILP address: all of them, or the one in an asset. */
   peersAt(address: string, asset?: Asset): readonly Peer[]

@@ -1,15 +1,18 @@
 import { type IlpReject, readAmountTooLarge } from './packet.ts'
 import { type StreamConnection, sendTestPacket } from './stream-connection.ts'
 
-/** What arrived of a packet, in the smallest units of both ends: rounded down on the way, so that the rate is no lower. */
+/**
+ * A rate: what left and what arrived of it, each in the smallest unit of its own end. Hops round down, so the real rate
+ * is this or higher.
+ */
 export interface PathRate {
   readonly sent: bigint
   readonly received: bigint
 }
 
 /**
- * What a probe found. `refused`: those who were asked say that it will not get better; `busy`: that it may. Only if the
- * peer itself did not answer it is `unreachable`.
+ * The result of a probe. `refused`: the answers say that this will not get better; `busy`: it may. `unreachable` only
+ * if the peer itself did not answer.
  */
 export type ProbedPath =
   | ({ readonly ok: true } & PathRate)
@@ -20,19 +23,23 @@ export type ProbedPath =
     }
 
 const MOST_PACKETS = 24
-/** Who says more often that it is too much does not mean it. */
+/** A hop that says more often than this that a packet is too large is not telling the truth. */
 const MOST_SHRINKS = 8
 const MOST_REFUSALS = 3
 const FIRST_PAUSE_MILLISECONDS = 50
-/** What arrived tells the rate to a thousandth, at worst. */
+/** With this many units arriving, the rate is known to a thousandth. */
 const PRECISE = 1000n
 const STEP = 1_000_000n
-/** Liquidity is short for a moment, or by orders of magnitude: the same again after it, then such parts of what was too much. */
+/**
+ * Liquidity may be short only for a moment, or by orders of magnitude: first the same amount is tried again, then these
+ * parts of it.
+ */
 const SHORTAGE_PARTS: readonly bigint[] = [1n, 16n, 256n, 65_536n]
 
 /**
- * Finds out what arrives of what leaves, with packets whose money nobody can take: of `first` units, then of more if too
- * little arrived to tell, of less if somebody takes no more, never above `most`. Over within `milliseconds`.
+ * Measures what arrives of what leaves, with test packets, whose money nobody can take: first with `first` units, then
+ * with more if too little arrived to tell, or less if a hop does not take that much; never above `most`. Ends within
+ * `milliseconds`.
  */
 export async function probePath(
   connection: StreamConnection,
@@ -59,7 +66,7 @@ export async function probePath(
     if (outcome.outcome === 'rejected' && outcome.received !== undefined) {
       best = { sent: amount, received: outcome.received }
       if (best.received >= PRECISE || amount >= cap) {
-        // Of little, while there is no liquidity for more, nothing may arrive without anybody's fault.
+        // While there is no liquidity for more, nothing may arrive of a small packet, and that is nobody's fault.
         return best.received > 0n || shortages > 0
           ? found()
           : { ok: false, reason: 'refused', detail: 'nothing arrives' }
@@ -77,7 +84,7 @@ export async function probePath(
       amount = cap
       continue
     }
-    // What is known is enough if finding out more takes longer.
+    // If measuring more precisely fails now, what is known is enough.
     if (best.received > 0n) return found()
     detail = reply?.code ?? ('detail' in outcome ? outcome.detail : 'a test was fulfilled')
     if (outcome.outcome === 'not_taken' && outcome.reason === 'unauthorized')
@@ -89,7 +96,7 @@ export async function probePath(
   return found()
 }
 
-/** What to try after a packet that was too much: what the hop takes, in our units, if it says so; else half. */
+/** The amount to try after a packet was too large: what the hop takes, in our units, if it says so; otherwise half. */
 export function smallerAmount(amount: bigint, reply: IlpReject): bigint {
   const limit = readAmountTooLarge(reply)
   const scaled =

@@ -10,13 +10,13 @@ import { askOverHttp, sendOverFetch } from './send-packet.ts'
 import { openConnection } from './stream-connection.ts'
 
 const LONGEST_MILLISECONDS = 2_500
-/** If nothing is said of the amount: enough to tell a rate, and not so much that it overflows somewhere. */
+/** Used if no amount is named: enough to measure a rate, and not so much that it overflows somewhere. */
 const FIRST_AMOUNT = 10n ** 12n
 const LEAST_AMOUNT = 10n ** 4n
-/** More is asked for than is to be paid, so that less than a unit of it is lost to rounding. */
+/** Measured with a multiple of the amount, so that less than one unit of the payment is lost to rounding. */
 const TIMES = 16n
 
-/** Asks the way to a receiver what it carries now, and promises a little less; nothing if all is one to one. */
+/** Measures the current rate to a receiver, and quotes it less the slippage (none if everything is one to one). */
 export async function quotePath(
   { slippageBasisPoints, send = sendOverFetch }: Pick<IlpSettings, 'slippageBasisPoints' | 'send'>,
   peers: Peers,
@@ -48,7 +48,10 @@ export async function quotePath(
   return { ok: true, account, asset, rate: { sent: sent * 10_000n, received: received * kept } }
 }
 
-/** An amount in another asset is as many of its whole units: how they are worth each other is what is to be found out. */
+/**
+ * The amount in the rail's asset, as if one whole unit were worth one of the other asset: the real rate is yet to be
+ * found.
+ */
 function firstAmount({ assetScale }: Asset, amount: Amount | undefined): bigint {
   if (amount === undefined) return FIRST_AMOUNT
   const wanted = (amount.value * TIMES * 10n ** BigInt(assetScale)) / 10n ** BigInt(amount.assetScale)

@@ -2,12 +2,12 @@ import type { Clock } from '../../src/index.ts'
 import { answerBefore } from '../../src/records/deadline.ts'
 import type { Peer } from './peers.ts'
 
-/** As long as the core waits for the wallet's own code by default. */
+/** The same time for which the core waits for the wallet's own code by default. */
 const SETTLED_MILLISECONDS = 3_000
 
 /**
- * What the wallet's books say was settled with a peer; zero if there are none. Rejects if they fail, do not answer with a
- * bigint, or do not answer in time.
+ * What the wallet's books say was settled with a peer; zero if the peer has no `settled` function. Rejects if they
+ * fail, do not answer with a bigint, or do not answer in time.
  */
 export async function readSettled(clock: Clock, { settled }: Peer): Promise<bigint> {
   if (settled === undefined) return 0n

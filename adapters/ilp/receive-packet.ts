@@ -8,16 +8,17 @@ import { readSettled } from './read-settled.ts'
 import { conditionOf, deriveStreamKeys, type StreamKeys } from './stream-keys.ts'
 import { decodeStreamPacket, encodeStreamPacket, type StreamFrame, type StreamPacket } from './stream-packet.ts'
 
-/** The time that the answer has to get back to the peer before the packet expires. */
+/** The time that is left for the answer to reach the peer before the packet expires. */
 const MARGIN_MILLISECONDS = 1000
 /**
- * That a packet was refused is kept until it has expired, and beyond. So none may live much longer than packets do; F00,
- * since that is a mistake of the packet's, which no pause mends. Nothing is written down, so it may be taken later on.
+ * The longest lifetime that is accepted: refusals are kept until after a packet's expiry, so no packet may live much
+ * longer than is usual. Refused with F00, a final error, since waiting does not help. This refusal is not recorded, so
+ * the packet may be taken later.
  */
 const LONGEST_LIFE_MILLISECONDS = 3_600_000
 const NOTHING = new Uint8Array()
 
-/** A packet for an incoming payment of this server, which its sender has sealed with the secret of that payment. */
+/** A packet for an incoming payment of this server, sealed by its sender with the secret of that payment. */
 interface Offer {
   readonly server: RailServer
   readonly address: string
@@ -29,15 +30,15 @@ interface Offer {
   readonly payment: OpenIncomingPayment
 }
 
-/** What it is worth in the asset of the payment; `undefined` if that is not exchanged. */
+/** The packet's value in the asset of the payment; `undefined` if it cannot be exchanged. */
 interface Arrival extends Offer {
   readonly arrived: Amount | undefined
 }
 
 /**
- * Takes a packet that a peer brings for an incoming payment of this server. It is fulfilled once its money is durable, and
- * again whenever it is repeated; refused it stays refused. Rejects if storage or wallet fail: then what became of the
- * packet is not known, and it may be sent again to find out.
+ * Takes a packet that a peer brings for an incoming payment of this server. It is fulfilled once its money is durable,
+ * and again whenever it is repeated; a packet refused for good stays refused. Rejects if the storage or the wallet
+ * fails: then it is unknown what became of the packet, and it may be sent again to find out.
  * @spec INC-5 @spec INC-7 @spec INC-8
  */
 export async function receivePacket(
@@ -66,7 +67,8 @@ export async function receivePacket(
   })
   const isTooFarAhead = prepare.expiresAt > server.clock.now() + LONGEST_LIFE_MILLISECONDS
   const isExchanged = prepare.amount > 0n && !isSameAsset(peer.asset, payment.asset)
-  // It may have been taken at another price, or before this clock was set: then neither matters any more.
+  // It may have been taken at another price, or before this clock was set: then neither price nor expiry matters any
+  // more.
   const before = (isExchanged || isTooFarAhead) && !isTest ? await findReceived(offer) : undefined
   if (before !== undefined) return fulfill({ ...offer, arrived: before })
   if (isTooFarAhead) return rejectPlainly(address, 'F00', 'this expires too far ahead')
@@ -74,12 +76,12 @@ export async function receivePacket(
     ? await server.exchange(amountOf(peer.asset, prepare.amount), payment.asset, payment.walletAddress)
     : amountOf(payment.asset, prepare.amount)
   const arrival: Arrival = { ...offer, arrived }
-  // A packet that nobody can fulfill asks what would arrive.
+  // A test packet, which nobody can fulfill, asks what would arrive.
   if (isTest) return (await refusalOf(arrival)) ?? rejectSealed(arrival, 'F99', 'nobody can fulfill this')
   const refusal = isLate(arrival) ? await rejectSealed(arrival, 'R00', 'too late') : await refusalOf(arrival)
   const rejection = await takeMoney(arrival, refusal)
   if (rejection !== undefined) return rejection
-  // A copy that came at the same time may have been taken, at another price.
+  // A copy that came at the same time may have been the one taken, at another price.
   return fulfill(isExchanged ? { ...offer, arrived: await findReceived(offer) } : arrival)
 }
 
@@ -87,7 +89,7 @@ async function findReceived(offer: Offer): Promise<Amount | undefined> {
   return offer.server.findReceived(await termsOf(offer))
 }
 
-/** By its condition a packet is the same wherever it comes again. */
+/** The terms of a packet as a transfer. The id comes from its condition, so a repeated packet is the same transfer. */
 async function termsOf({ server, peer, prepare, payment }: Offer): Promise<TransferTerms> {
   const digest = await server.cryptography.sha256(joinOctets(ascii(payment.id), prepare.executionCondition))
   return {
@@ -106,7 +108,7 @@ function notAfter({ expiresAt }: IlpPrepare): number {
   return expiresAt - MARGIN_MILLISECONDS
 }
 
-/** Why a packet is refused whatever the payment still takes. */
+/** Why a packet is refused, however much the payment still takes; `undefined` if it is not. */
 async function refusalOf(arrival: Arrival): Promise<IlpReject | undefined> {
   const { server, address, peer, prepare, packet, payment, arrived } = arrival
   const tooMuch = (maximumAmount: bigint): IlpReject => {
@@ -115,27 +117,28 @@ async function refusalOf(arrival: Arrival): Promise<IlpReject | undefined> {
   }
   if (peer.maxPacketAmount !== undefined && prepare.amount > peer.maxPacketAmount) return tooMuch(peer.maxPacketAmount)
   if (arrived === undefined) {
-    // Either nothing is given for this asset, or more than an amount holds.
+    // Either this asset is not exchanged, or the result does not fit into an amount.
     const one = await server.exchange(amountOf(peer.asset, 1n), payment.asset, payment.walletAddress)
     return one === undefined
       ? rejectSealed(arrival, 'F02', 'this asset is not exchanged here')
       : tooMuch(prepare.amount / 2n)
   }
-  // What is worth nothing here would be lost to its sender.
+  // A packet whose value rounds to nothing here would be lost to its sender.
   const isLost = arrived.value === 0n && prepare.amount > 0n
   return arrived.value < packet.amount || isLost ? rejectSealed(arrival, 'F99', 'less arrived than was to') : undefined
 }
 
-/** Makes the money durable. Answers why it is not taken; `undefined` if it is, now or before. */
+/** Makes the money durable. Returns the refusal; `undefined` if the packet was taken, now or before. */
 async function takeMoney(arrival: Arrival, refusal: IlpReject | undefined): Promise<IlpReject | undefined> {
   const { server, prepare } = arrival
   if (prepare.amount === 0n) return refusal
-  // It may have been taken before the price, a limit or the time changed. And if it was not, this answer is the last one,
-  // however often the same packet still comes: its sender makes up for it with another. But for T05, which says nothing.
+  // Asked even if there is a refusal: the packet may have been taken before the price, a limit or the time changed. If
+  // it was not, this answer is final however often the same packet returns, because its sender replaces it with another
+  // packet. Only T05 (see below) is not final.
   const transfer = { ...(await transferOf(arrival)), isRefused: refusal !== undefined }
   const outcome = await server.receive(transfer)
   if (outcome === 'received') return undefined
-  // Neither is sealed: its sender would take that for the last word, on a packet that was taken, or may be yet.
+  // Neither answer is sealed: its sender would take a sealed one as final, but this packet was taken, or still may be.
   if (outcome === 'taken_otherwise') return rejectPlainly(arrival.address, 'T00', 'this came otherwise before')
   if (outcome === 'rate_limited') return rejectPlainly(arrival.address, 'T05', 'too many wait, or were refused')
   return refusal ?? rejectTransfer(arrival, outcome)
@@ -153,7 +156,7 @@ async function transferOf(arrival: Arrival): Promise<RailTransfer> {
   }
 }
 
-/** What a transfer comes to whose packet is refused for good. */
+/** The outcomes of a transfer for which its packet is refused for good. */
 type NotTaken = Exclude<TransferOutcome, 'received' | 'taken_otherwise' | 'rate_limited'>
 
 function rejectTransfer(arrival: Arrival, outcome: NotTaken): Promise<IlpReject> {
@@ -168,7 +171,7 @@ function rejectTransfer(arrival: Arrival, outcome: NotTaken): Promise<IlpReject>
       })
       return rejectSealed(arrival, 'T04', 'settle first')
     case 'over_remainder': {
-      // To a sender without memory of ours the remainder is all that it may still send.
+      // `totalReceived` is 0, because a sender is not remembered: the remainder is all that it may still send.
       const streamId = packet.frames.find((frame) => frame.type === 'stream-money')?.streamId ?? 1n
       const receiveMax = payment.remainder ?? 0n
       const room: StreamFrame = { type: 'stream-max-money', streamId, receiveMax, totalReceived: 0n }
@@ -183,7 +186,7 @@ function rejectTransfer(arrival: Arrival, outcome: NotTaken): Promise<IlpReject>
   }
 }
 
-/** Every sender ends at this, and tells its user that the receiver has ended it. */
+/** Makes every sender stop, and tell its user that the receiver has closed the connection. */
 const CLOSE: StreamFrame = { type: 'connection-close', errorCode: 0x01, errorMessage: '' }
 
 function rejectPlainly(address: string, code: string, message: string, data: Uint8Array = NOTHING): IlpReject {
@@ -191,8 +194,9 @@ function rejectPlainly(address: string, code: string, message: string, data: Uin
 }
 
 /**
- * A refusal in the receiver's own words: what arrived, and what its sender should know. Only the sender can read them, and
- * only so it knows that who refuses a packet is who may have taken it before.
+ * A refusal with data from the receiver itself: what arrived, and what the sender should know. Only the sender can read
+ * it, and only a sealed refusal proves to it that the refusal comes from the one who could have taken the packet
+ * before.
  */
 async function rejectSealed(
   arrival: Arrival,
@@ -209,7 +213,7 @@ function sealReply(
   frames: readonly StreamFrame[] = [],
 ): Promise<Uint8Array> {
   const { assetCode, assetScale } = payment.asset
-  // Who names its address wants to know the asset that it pays in.
+  // A sender that names its address asks for the asset of the receiver.
   const isAsked = packet.frames.some((frame) => frame.type === 'connection-new-address')
   const plain = encodeStreamPacket({
     ilpPacketType,
@@ -217,6 +221,6 @@ function sealReply(
     amount: arrived?.value ?? 0n,
     frames: isAsked ? [{ type: 'connection-asset-details', assetCode, assetScale }, ...frames] : frames,
   })
-  // Nobody has to make this answer again as it is, so chance sets it apart.
+  // This answer need not be reproducible, so its salt is random.
   return keys.encrypt(plain, server.cryptography.randomBytes(16))
 }

@@ -11,12 +11,12 @@ export interface SendOrder {
   readonly isFixedReceive: boolean
 }
 
-/** Sums over what has left, or may. */
+/** Sums over all packets that have left or may leave. */
 export interface Assigned {
   readonly sent: bigint
   /** What has arrived, and the least that still will. */
   readonly received: bigint
-  /** What will arrive by what is known of the way. */
+  /** What will arrive at the rate that is known. */
   readonly expected: bigint
 }
 
@@ -37,17 +37,17 @@ export function isHigher(one: PathRate, other: PathRate): boolean {
   return one.received * other.sent > other.received * one.sent
 }
 
-/** What is known of the way. */
+/** What is known of the path. */
 export interface KnownPath extends PathRate {
-  /** The greatest packet that comes through. */
+  /** The largest packet that comes through. */
   readonly cap: bigint
-  /** Of so much, or less, nothing arrives. */
+  /** Of a packet of this amount or less, nothing arrives. */
   readonly dust: bigint
 }
 
 /**
- * The smallest packet of which rounding on the way takes no more than was set aside since the rate of the quote; all,
- * if nothing was. If both amounts are the same number of units, rounding loses nothing.
+ * The smallest packet from which rounding on the way takes no more than the part that the quote set aside for it; the
+ * whole amount if it set nothing aside. If both amounts are the same number of units, rounding loses nothing.
  */
 export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, received }: PathRate): bigint {
   if (sendAmount === receiveAmount) return 1n
@@ -55,14 +55,14 @@ export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, r
   return aside > 0n ? ceilDivide(sent * sendAmount, aside) : sendAmount
 }
 
-/** Of so many units a quote keeps one back, by default, so that rounding may take one. */
+/** By default a quote keeps one of this many units back, so rounding may take one of them. */
 const MUCH = 100n
 
 /**
- * The next packet of an order; `undefined` if nothing is left to send. Its `least` is what has to arrive so that, if all
- * that is left arrives at the order's rate, `receiveAmount` has arrived in the end; and never less than this packet's own
- * part of it, so that nobody on the way can keep what came at a better rate before. The last one alone has to bring only
- * what is then missing: of a small packet rounding on the way takes more than its part.
+ * The next packet of an order; `undefined` if nothing is left to send. Its `least` is what has to arrive so that
+ * `receiveAmount` will have arrived in the end if the rest arrives at the order's rate; and never less than this
+ * packet's own share, so that no hop can keep what came at a better rate before. Only the last packet need bring just
+ * what is then missing, because rounding takes more than its share from a small packet.
  */
 export function nextPacket(
   { sendAmount, receiveAmount, isFixedReceive }: SendOrder,
@@ -76,8 +76,8 @@ export function nextPacket(
   const isEnough = isFixedReceive ? unexpected <= 0n : missing <= 0n && leastOf(left) === 0n
   if (left === 0n || isEnough) return undefined
   const wanted = isFixedReceive ? greater(ceilDivide(unexpected * sent, received), dust * 2n) : left
-  // Of a last packet that is worth hardly anything rounding may leave nothing, so it comes along with the one before, unless
-  // the halves of both are so small that rounding takes more of them.
+  // Rounding may leave nothing of a last packet that is worth hardly anything. So the rest is split into two halves
+  // instead, unless these are so small that rounding takes even more from them.
   const [half, worth] = [ceilDivide(left, 2n), leastOf(left - cap)]
   const isCrumbLeft = left > cap && half <= cap && worth <= 1n && leastOf(half) > worth * MUCH
   const amount = smaller(isCrumbLeft ? half : smaller(left, cap), wanted)

@@ -5,39 +5,43 @@ import type { PathRate } from './probe-path.ts'
 import { type Assigned, isHigher, smaller } from './send-money-amounts.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
-/** A packet that is planned, or has left, and whose outcome is not known. */
+/** A packet that is planned or may have left, and whose outcome is not known. */
 export interface Undecided extends OpenPacket {
   state: 'planned' | 'flying' | 'unknown'
-  /** Whether it may have left before it leaves next. */
+  /** Whether it may have left already before its next sending. */
   mayHaveLeft: boolean
   isTaken: boolean
-  /** How often in a row it had no answer or, once it is taken, no word; and when it is asked about again. */
+  /** How often in a row it got no answer (or, once taken, no statement of what arrived), and when to ask again. */
   asks: number
   askAt: number
 }
 
-/** What has left, and what has arrived of it, packet by packet. */
+/** Keeps account, packet by packet, of what has left and what has arrived of it. */
 export interface PacketBook {
   state(): SendState
-  /** What arrives of what leaves, by what is known. */
+  /** The rate between what leaves and what arrives, as far as it is known. */
   rate(): PathRate
   noteRate(rate: PathRate): void
   undecided(state?: Undecided['state']): readonly Undecided[]
-  /** The sums over all packets; what is undecided is expected to arrive at `rate`. */
+  /** The sums over all packets; undecided ones are expected to arrive at `rate`. */
   assigned(rate: PathRate): Assigned
   plan(packet: Pick<MoneyPacket, 'amount' | 'least' | 'expiresAt'>): Undecided
-  /** The money has not left, or has come back. */
+  /** Removes a packet: its money has not left, or has come back. */
   drop(packet: Undecided): void
-  /** The money is with the receiver, who says how much arrived; and how much of that counts. */
+  /** Records that the receiver has the money: how much it says has arrived (`said`), and how much of that counts. */
   settle(packet: Undecided, said: bigint, counted: bigint): void
   /**
-   * The most that a packet can have brought: what left before the rate fell arrived at the one before. Rounded up once for
-   * all that was settled since the book was opened: once for each, a receiver could gain nearly a unit with every packet.
+   * The most that a packet can have brought, at the better of the rate now and the rate when the book was opened
+   * (packets that left before the rate fell arrived at that). Rounded up once for everything settled since the book was
+   * opened: if each packet were rounded up, a receiver could gain nearly a unit with each.
    */
   mostArrived(packet: Undecided): bigint
 }
 
-/** Opens the book where it was left; what was undecided then may have left. If no rate is known, it is the quote's. */
+/**
+ * Opens the book where it was left; packets that were undecided then may have left. Without a known rate, uses the
+ * quote's.
+ */
 export function openBook({ packets, ...start }: SendState, quotedRate: PathRate): PacketBook {
   let { sent, received, said, nextSequence, rate = quotedRate } = start
   const rateBefore = rate

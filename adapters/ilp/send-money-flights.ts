@@ -2,31 +2,31 @@ import type { Undecided } from './send-money-book.ts'
 import { ASK_MILLISECONDS, type Sending } from './send-money-outcomes.ts'
 import { type PacketOutcome, type StreamConnection, sendMoneyPacket } from './stream-connection.ts'
 
-/** The packets of one delivery that are in the air. */
+/** The packets of one delivery that are in the air: sent, and waiting for an answer. */
 export interface Flights {
   count(): number
-  /** Lets as many of them leave as the pace and the other deliveries leave room for. */
+  /** Sends as many of these packets as the pace and the other deliveries leave room for. */
   launch(packets: readonly Undecided[]): void
-  /** Waits until one has landed, or the moment has come. */
+  /** Waits until a packet has landed or the moment has come. */
   waitUntil(moment: number): Promise<void>
-  /** Resolves once none is in the air. */
+  /** Resolves once no packet is in the air. */
   landed(): Promise<unknown>
 }
 
-/** Who is told of packets that have landed. */
+/** Is told of packets that have landed. */
 export interface Landing {
   /** What became of a packet; `epoch` is that of the pace when it left. */
   note(packet: Undecided, outcome: PacketOutcome, epoch: number): void
   noteFault(cause: unknown): void
 }
 
-/** After a packet's expiry and this nobody fulfills it any more, wherever it is, if clocks are not far apart. */
+/** This long after its expiry, nobody will fulfill a packet any more, wherever it is, if clocks do not differ much. */
 export const EXPIRY_MARGIN_MILLISECONDS = 10_000
 
-/** Clocks may be set back. */
+/** Pauses are cut to this, because the clock may be set back. */
 const LONGEST_PAUSE_MILLISECONDS = 5_000
 
-/** Lets packets leave, each in a request of its own. */
+/** Sends packets, each in its own request. */
 export function openFlights(
   connection: StreamConnection,
   { isIdempotent, pace, clock }: Pick<Sending, 'isIdempotent' | 'pace' | 'clock'>,

@@ -3,15 +3,18 @@ import { formatProgress, type SendState } from './deliver-notes.ts'
 
 /** What is recorded of a delivery. */
 export interface Journal {
-  /** More is known than was recorded last. */
+  /** Notes that more is known than was last recorded. */
   noteChange(): void
-  /** Whether all that is known is recorded. */
+  /** Whether everything that is known is recorded. */
   isCurrent(): boolean
-  /** When it has to be recorded again, so that who holds the payment is seen to be alive. */
+  /** When it must be recorded again to renew the payment's lease, even if nothing has changed. */
   dueAt(): number
-  /** Whether recording has failed: the payment may belong to somebody else by now. */
+  /** Whether recording has failed: the payment may belong to another worker by now. */
   isLost(): boolean
-  /** Records how far it has come, unless the account would have sent more than `most` then. Rejects if recording does. */
+  /**
+   * Records how far the delivery has come, unless the account would then have sent more than it has received by more
+   * than `most`. Rejects if recording does.
+   */
   write(most?: bigint): Promise<'recorded' | 'over_limit'>
 }
 
@@ -28,7 +31,7 @@ export function openJournal(clock: Clock, record: RecordProgress, stateNow: () =
     dueAt: () => recordedAt + RECORD_MILLISECONDS,
     isLost: () => isLost,
     async write(most) {
-      // The lease that it renews may count from now on, however long it takes.
+      // Counted from the beginning: the renewed lease may count from now, however long recording takes.
       const [written, begunAt] = [changes, clock.now()]
       const recorded = await record(formatProgress(stateNow()), most).catch((cause: unknown) => {
         isLost = true

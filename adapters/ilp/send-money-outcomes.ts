@@ -4,10 +4,10 @@ import type { PacketBook, Undecided } from './send-money-book.ts'
 import type { Pace, SendStop } from './send-money-pace.ts'
 import type { PacketOutcome } from './stream-connection.ts'
 
-/** What is told of packets, and who is told. */
+/** The parts of a delivery that handle the outcomes of its packets. */
 export interface Sending {
   readonly order: SendOrder
-  /** Whether a packet without an answer may be sent again, to find out. */
+  /** Whether a packet without an answer may be sent again to find out what became of it. */
   readonly isIdempotent: boolean
   readonly book: PacketBook
   readonly pace: Pace
@@ -17,32 +17,38 @@ export interface Sending {
 type NotTaken = Exclude<PacketOutcome, { readonly outcome: 'fulfilled' }>
 type Rejected = Extract<PacketOutcome, { readonly outcome: 'rejected' }>
 
-/** If a packet can be sent again, its answer is not waited for longer. */
+/** How long to wait for the answer to a packet that can be sent again. */
 export const ASK_MILLISECONDS = 10_000
 const FIRST_ASK_PAUSE_MILLISECONDS = 100
-/** If a packet was taken, and the word on how much of it arrived got lost, that is asked for so often; then the least counts. */
+/**
+ * How often to ask how much arrived of a packet that was taken, if that answer was lost; after that its least counts.
+ */
 const MOST_ASKS_FOR_WORD = 7
-/** Why nothing more leaves while a packet has no answer, and cannot be asked about. */
+/** Why nothing more leaves while a packet has no answer and cannot be asked about. */
 export const IN_FLIGHT: SendStop = { outcome: 'later', reason: 'in_flight' }
 
-/** Notes what sending a packet came to, `epoch` being that of the pace when it left; whether more is known than before. */
+/**
+ * Notes the outcome of sending a packet; `epoch` is that of the pace when it left. Returns whether more is known than
+ * before.
+ */
 export function noteOutcome(sending: Sending, packet: Undecided, outcome: PacketOutcome, epoch: number): boolean {
   if (outcome.outcome === 'fulfilled') return noteTaken(sending, packet, outcome.received)
-  // What was taken stays taken, whatever comes of asking its receiver how much arrived.
+  // A packet that was taken stays taken, whatever the answers to asking how much of it arrived.
   if (packet.isTaken) return askForWord(sending, packet)
   return noteNotTaken(sending, packet, outcome, epoch)
 }
 
 /**
- * Counts a packet that its receiver has taken. If a payment is over once enough has arrived, no word is taken for more than
- * the way brings, so that none ends it before.
+ * Counts a packet that its receiver has taken. For a fixed receive, no more counts than the path can have brought,
+ * whatever the receiver says, so that it cannot end the payment early.
  */
 export function countTaken({ order, book, pace }: Sending, packet: Undecided, arrived: bigint): void {
   const { amount, least } = packet
   const most = order.isFixedReceive ? book.mostArrived(packet) : arrived
   book.settle(packet, arrived, smaller(arrived, most))
   if (arrived === 0n) pace.noteNothing(amount)
-  // Receivers exist that take a packet of which nothing is left; more than rounding is somebody's hand in it.
+  // Some receivers take a packet of which rounding has left nothing. A loss beyond rounding means that somebody took a
+  // part.
   if (arrived < least && amount * order.receiveAmount > order.sendAmount)
     pace.noteStop({ outcome: 'ended', reason: 'less_arrived' })
 }
@@ -70,7 +76,7 @@ function askForWord(sending: Sending, packet: Undecided): boolean {
 
 function noteNotTaken(sending: Sending, packet: Undecided, outcome: NotTaken, epoch: number): boolean {
   const { isIdempotent, book, pace } = sending
-  // Somebody on the way may refuse a packet that has come through before, and not know of it.
+  // A hop may refuse a repeated packet without knowing that it came through before.
   const isFinal = outcome.outcome === 'rejected' && outcome.isFinal
   const isDecided = isFinal || (outcome.outcome !== 'unknown' && !packet.mayHaveLeft)
   if (isDecided) book.drop(packet)
@@ -96,7 +102,7 @@ function learnFrom(
   epoch: number,
 ): void {
   if (isClosed) pace.noteStop({ outcome: 'ended', reason: 'closed_by_receiver' })
-  // The next one is twice as much, so that it is no refusal of that.
+  // The next packet will be twice as large, so this refusal does not count against it.
   const isTooLittle = order.isFixedReceive && arrived === 0n && amount > pace.dust()
   if (arrived === 0n) pace.noteNothing(amount)
   if (reply.code === 'F08') pace.noteTooLarge(amount, reply)

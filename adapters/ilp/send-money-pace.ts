@@ -10,37 +10,40 @@ export interface SendStop {
   readonly reason: string
 }
 
-/** How much leaves at once, by what became of what has left. */
+/** Decides how much may leave at once, by what became of earlier packets. */
 export interface Pace {
-  /** The greatest packet that is likely to come through. */
+  /** The largest packet that is likely to come through. */
   cap(): bigint
-  /** Of so much, or less, nothing arrives. */
+  /** Of a packet of this amount or less, nothing arrives. */
   dust(): bigint
-  /** Whether a packet was too much since packets were last planned, so that others of them are of the wrong size too. */
+  /** Whether a packet was too large since packets were last planned; then the others have the wrong size too. */
   isResizing(): boolean
   /** How many packets may be in the air. */
   width(): number
-  /** Nothing new leaves before. */
+  /** Nothing new leaves before this time. */
   resumeAt(): number
-  /** Told with the packets that leave, and told back with what became of them: one trouble of several counts once. */
+  /**
+   * A counter that is noted when a packet leaves and passed back with its outcome, so that one trouble which hits
+   * several packets counts once.
+   */
   epoch(): number
   /** Why nothing new leaves any more. */
   stop(): SendStop | undefined
-  /** Whether nothing has come through for so long that it is enough for this time. */
+  /** Whether to give up for now, because nothing came through for too long or it takes too long altogether. */
   isTired(): boolean
   notePlanning(): void
   noteSuccess(): void
   /** Something that may pass by itself. */
   noteTrouble(epoch: number, reason: string): void
-  /** Somebody says that it will not pass; believed when it is said again and again. */
+  /** A refusal that claims to be final; believed once it is repeated. */
   noteRefusal(epoch: number, reason: string): void
-  /** A packet was too much for a hop. */
+  /** A packet was too large for a hop. */
   noteTooLarge(amount: bigint, reply: IlpReject): void
-  /** A packet was too much for what somebody has left. */
+  /** A packet was too large for the liquidity that a hop, or this server, has left. */
   noteShortage(amount: bigint): void
   /** Nothing arrived of a packet. */
   noteNothing(amount: bigint): void
-  /** The first reason counts; but one for good more than one for now. */
+  /** Keeps the first reason, but a final one replaces one for now. */
   noteStop(stop: SendStop): void
 }
 
@@ -52,18 +55,24 @@ const LONGEST_MILLISECONDS = 60_000
 const MOST_TROUBLES = 12
 const MOST_REFUSALS = 3
 const MOST_SHRINKS = 64
-/** If liquidity is short packets get smaller, but not so small that they are many. */
+/** If liquidity is short, packets get smaller, but not below this part, or there would be too many. */
 const SMALLEST_PART = 16n
 
-/** A payment that would take more packets than this is worth nobody's while, unless the peer itself takes so little at once. */
+/**
+ * A payment that would need more packets than this is not worth it, unless the peer itself accepts only so little at
+ * once.
+ */
 const MOST_PACKETS = 1000n
 
-/** Begins at full width, and with the greatest packet that is allowed; if liquidity is short goes no lower than `smallest`. */
+/**
+ * Begins at full width and with the largest packet allowed. If liquidity is short, packets get no smaller than
+ * `smallest`.
+ */
 export function createPace(clock: Clock, maxPacketAmount: bigint, sendAmount: bigint, smallest: bigint): Pace {
   const startedAt = clock.now()
   const floor = greater(smaller(sendAmount / MOST_PACKETS, maxPacketAmount / SMALLEST_PART), 1n)
   let goodAt = startedAt
-  // What every hop takes, and what it took lately.
+  // `limit`: the largest packet that every hop accepts; `comfort`: the largest that is likely to come through now.
   let [limit, comfort] = [maxPacketAmount, maxPacketAmount]
   let [width, pause, resumeAt, epoch] = [MOST_IN_FLIGHT, 0, startedAt, 0]
   let [troubles, refusals, shrinks] = [0, 0, 0]

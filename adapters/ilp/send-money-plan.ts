@@ -5,32 +5,37 @@ import type { PacketBook, Undecided } from './send-money-book.ts'
 import type { Journal } from './send-money-journal.ts'
 import type { Pace, SendStop } from './send-money-pace.ts'
 
-/** What is asked before packets are planned. */
+/** What must be known before packets are planned. */
 export interface PlanTerms {
   readonly order: SendOrder
-  /** What arrives of what leaves now, by what is `known`; or why nothing may leave. Asked once, before the first new packet. */
+  /**
+   * The current rate, given the one that is `known`; or why nothing may leave. Asked once, before the first new packet.
+   */
   findRate(known: PathRate): Promise<PathRate | SendStop>
   /**
-   * What the account of the rail may have sent more than it has received, or why that is not known. Asked before each record
-   * of new packets.
+   * By how much the rail account may have sent more than it has received (`undefined`: without limit), or why that is
+   * not known. Asked before each record of new packets.
    */
   findMost(): Promise<bigint | undefined | SendStop>
 }
 
 /** Cuts what is left of an order into packets. */
 export interface Planner {
-  /** Whether nothing is left, even if no more arrives of what is in the air than has to. */
+  /** Whether nothing is left to send, even if only the least arrives of the packets in the air. */
   isDone(): boolean
-  /** Plans the next packets beside those in the air, and records them before they may leave; whether it was tried. */
+  /**
+   * Plans the next packets in addition to those in the air, and records them before they may leave. Returns whether it
+   * had any to plan.
+   */
   planAhead(inFlight: () => number): Promise<boolean>
 }
 
 const LIFETIME_MILLISECONDS = 30_000
-/** Packets that are recorded together before they leave. */
+/** The most packets that are in the air or recorded to leave next. */
 const MOST_AHEAD = 16
 const MOST_UNDECIDED = 64
 
-/** Plans by what the book says, and stops the pace if nothing more may leave. */
+/** Plans from the book, and stops the pace if nothing more may leave. */
 export function createPlanner(
   { order, findRate, findMost }: PlanTerms,
   { book, pace, clock }: { readonly book: PacketBook; readonly pace: Pace; readonly clock: Clock },
@@ -61,7 +66,10 @@ export function createPlanner(
     return planned
   }
 
-  /** Records as many of the packets as may leave by the limit of the account; why none may, nor smaller ones. */
+  /**
+   * Records as many of the packets as the account's limit allows. Returns a stop if none may leave, and no smaller ones
+   * either.
+   */
   const recordPlanned = async (first: Undecided, planned: readonly Undecided[]): Promise<SendStop | undefined> => {
     const most = await findMost()
     if (typeof most === 'object') return most

@@ -12,36 +12,37 @@ import type { StreamConnection } from './stream-connection.ts'
 
 /** How an order is carried out. */
 export interface SendTerms extends PlanTerms {
-  /** The greatest packet to begin with. */
+  /** The largest packet to begin with. */
   readonly maxPacketAmount: bigint
-  /** Whether a packet without an answer may be sent again, to find out. */
+  /** Whether a packet without an answer may be sent again to find out what became of it. */
   readonly isIdempotent: boolean
-  /** Whether nothing new leaves: it is only found out what became of what has left. */
+  /** Whether no new packets leave, so that only the fate of earlier ones is found out. */
   readonly isOver: boolean
-  /** What arrived of what leaves when the price was made. */
+  /** The rate on which the price was based. */
   readonly quotedRate: PathRate
-  /** The best rate that the receiver's word is believed by, once it says that it takes no more. */
+  /** The best rate at which the receiver is believed once it says that it takes no more. */
   readonly closingRate: PathRate
 }
 
-/** How far it came. */
+/** How far the delivery came. */
 export interface SendResult {
   readonly state: SendState
-  /** Absent if all is done. */
+  /** Absent if everything is done. */
   readonly stop?: SendStop
   /** Whether `state` is what was recorded last. */
   readonly isRecorded: boolean
 }
 
-/** A packet that has less time left does not leave any more. */
+/** A packet with less time than this left does not leave any more. */
 const LEAST_LIFE_MILLISECONDS = 15_000
-/** Packets are planned anew when no more than so many are in the air. */
+/** New packets are planned when at most this many are in the air. */
 const FEW_IN_FLIGHT = 4
 
 /**
- * Sends money in packets, several at once, from where `start` left off, until all has left or arrived, the receiver takes
- * no more, or nothing gets through. What leaves is recorded before, and its value is sent again only if it was refused.
- * Rejects if `record` does, once nothing is in the air any more; after any other fault, once what is known is recorded.
+ * Sends money in packets, several at once, from where `start` left off, until all has left or arrived, the receiver
+ * takes no more, or nothing gets through. Packets are recorded before they leave, and their value is sent again only if
+ * they were refused. Rejects if `record` does, once nothing is in the air; after any other fault, once everything known
+ * is recorded.
  */
 export async function sendMoney(
   connection: StreamConnection,
@@ -67,8 +68,8 @@ export async function sendMoney(
   if (start.packets.length > 0 && !isIdempotent) pace.noteStop(IN_FLIGHT)
 
   /**
-   * What is too old or too large by now, or is to leave no more, does not. Before the next record, which says so: if that
-   * comes too late for the lease nobody could tell any more.
+   * Drops planned packets that are too old or too large by now, or must no longer leave. This comes before the next
+   * record, so that the record shows it: if the lease is lost after that, nobody else could find out.
    */
   const dropUnfit = (): void => {
     if (pace.isTired()) pace.noteStop({ outcome: 'later', reason: 'no_progress' })
@@ -85,7 +86,7 @@ export async function sendMoney(
       dropUnfit()
       if (journal.dueAt() <= clock.now()) {
         await journal.write()
-        // The record may have taken its time.
+        // Recording may have taken long.
         dropUnfit()
       }
       const now = clock.now()
@@ -94,11 +95,11 @@ export async function sendMoney(
       const mayBegin = pace.stop() === undefined
       if (mayBegin && pace.resumeAt() <= now) {
         flights.launch(book.undecided('planned'))
-        // What others of the wrong size come back with is divided anew together.
+        // While sizes change, wait for all packets in the air: what comes back is then divided anew together.
         const few = pace.isResizing() ? 0 : FEW_IN_FLIGHT
         const before = flights.count()
         const isShort = book.undecided('planned').length === 0 && before <= few
-        // What has come back meanwhile may have to be asked about.
+        // Packets that came back meanwhile may have to be asked about first.
         if (isShort && ((await planner.planAhead(flights.count)) || flights.count() < before)) continue
       }
       const moments = [...asked.map(({ askAt }) => askAt), ...(mayBegin ? [pace.resumeAt()] : [])]
@@ -110,7 +111,7 @@ export async function sendMoney(
 
   await sendOn().catch((cause: unknown) => faults.push(cause))
   await flights.landed()
-  // If nobody has the patience to ask for the word, the least counts too.
+  // If the amount that arrived of a taken packet was not found out, its least counts.
   for (const packet of book.undecided('unknown')) {
     if (!packet.isTaken) continue
     countTaken(sending, packet, packet.least)
@@ -118,7 +119,7 @@ export async function sendMoney(
   }
   if (faults.length > 0) {
     for (const packet of book.undecided('planned')) book.drop(packet)
-    // Whoever lost the payment writes no more.
+    // A worker that has lost the payment must not write any more.
     if (!journal.isLost()) await journal.write().catch(() => undefined)
     throw faults[0]
   }

@@ -3,9 +3,9 @@ import { joinOctets } from './oer.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
- * Sends one packet to a peer: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token. Resolves with the answer;
- * rejects if no complete answer came. Only an error whose cause says that no connection was made proves to the sender that
- * nothing has left, so no other error may look like that. `signal` ends the waiting.
+ * Sends one packet to a peer: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token. Resolves with the
+ * answer; rejects if no complete answer came. An error whose code or cause says that no connection was made is taken as
+ * proof that nothing has left, so no other error may look like one. `signal` ends the wait.
  */
 export type SendToPeer = (request: {
   readonly url: string
@@ -14,18 +14,18 @@ export type SendToPeer = (request: {
   readonly signal: AbortSignal
 }) => Promise<{ readonly status: number; readonly bytes: Uint8Array }>
 
-/** What asking a peer came to. */
+/** The outcome of sending a packet to a peer. */
 export type PeerAnswer =
   | { readonly outcome: 'replied'; readonly reply: IlpReply }
-  /** It is certain that the peer has not taken the packet. */
+  /** The peer has certainly not taken the packet. */
   | { readonly outcome: 'not_taken'; readonly reason: 'unreachable' | 'unauthorized'; readonly detail: string }
-  /** The packet may have left, and no answer came that can be trusted. */
+  /** The packet may have left, and there is no answer that can be trusted. */
   | { readonly outcome: 'unknown'; readonly detail: string }
 
-/** Asks a peer, and waits for `milliseconds` at most. Never rejects. */
+/** Sends a packet to a peer, and waits at most `milliseconds` for the answer. Never rejects. */
 export type AskPeer = (bytes: Uint8Array, milliseconds: number) => Promise<PeerAnswer>
 
-/** No packet is longer. */
+/** The longest reply; no packet is longer. */
 const MOST_REPLY_OCTETS = 65_536
 
 /** Sends over the host's `fetch`, which keeps connections open, to exactly the URL that was configured. */
@@ -38,7 +38,7 @@ export const sendOverFetch: SendToPeer = async ({ url, token, bytes, signal }) =
       'content-type': 'application/octet-stream',
     },
     body: new Uint8Array(bytes),
-    // Answered as it is, and followed nowhere: the token is for this URL alone.
+    // Redirects are not followed: the token is for this URL only.
     redirect: 'manual',
     signal,
   })
@@ -59,7 +59,7 @@ async function readCapped({ body }: Response): Promise<Uint8Array> {
   return read
 }
 
-/** Asks one peer. */
+/** Makes the function that sends packets to one peer. */
 export function askOverHttp(
   send: SendToPeer,
   peer: { readonly url: string; readonly outgoingToken: string },
@@ -81,8 +81,8 @@ export function askOverHttp(
 }
 
 /**
- * What is said of a request before anything is done with it. Others of its class are not: a proxy answers 408 or 499, or
- * sends elsewhere, after it has handed the packet on.
+ * Statuses that a server gives before it does anything with a request. Not other 4xx and no redirects: a proxy may
+ * answer 408 or 499, or redirect, after it has passed the packet on.
  */
 const NOT_TAKEN: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 429])
 
@@ -96,7 +96,10 @@ function readAnswer({ status, bytes }: { readonly status: number; readonly bytes
     : { outcome: 'replied', reply: packet }
 }
 
-/** What runtimes say if a connection was never made, or its other end was not who it should be: nothing has left by then. */
+/**
+ * Error codes of runtimes for a connection that was never made, or whose other end had no valid certificate: nothing
+ * has left by then.
+ */
 const NOT_CONNECTED: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',

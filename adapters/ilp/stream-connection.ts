@@ -17,13 +17,13 @@ export interface StreamConnection {
   readonly requests: OpenRequests
   readonly clock: Clock
   readonly cryptography: Cryptography
-  /** What sets the packets of this connection apart from those of everybody else who pays the same receiver. */
+  /** Makes the packets of this connection differ from those of everybody else who pays the same receiver. */
   readonly salt: Uint8Array
 }
 
-/** All that a packet of money is made from: the same again is the same packet, octet for octet. */
+/** Everything that a money packet is made from: the same values give the same packet, octet for octet. */
 export interface MoneyPacket {
-  /** Never the same twice in one payment. */
+  /** Unique within a payment. */
   readonly sequence: bigint
   readonly amount: bigint
   /** The least that must arrive: the receiver refuses less. */
@@ -31,18 +31,23 @@ export interface MoneyPacket {
   readonly expiresAt: number
 }
 
-/** What sending a packet came to. */
+/** The outcome of sending a packet. */
 export type PacketOutcome =
-  /** The money is with the receiver; `received` is its own word for how much, absent if it said nothing. */
+  /** The receiver has the money; `received` is how much it says has arrived, absent if it said nothing. */
   | { readonly outcome: 'fulfilled'; readonly received?: bigint }
-  /** Refused. `received`: what would have arrived, if the receiver itself answered; nobody on the way can write that. */
+  /**
+   * Refused. `received`: what would have arrived; only if the receiver itself answered, since no hop can write that.
+   */
   | {
       readonly outcome: 'rejected'
       readonly reply: IlpReject
       readonly received?: bigint
-      /** Whether it is the last word on this packet, even if it had left before: the receiver's own, or that of a peer who remembers. */
+      /**
+       * Whether this is final even if the packet had left before: it is from the receiver, or from a peer that
+       * remembers packets.
+       */
       readonly isFinal: boolean
-      /** Whether the receiver takes nothing more, in its own word. */
+      /** Whether the receiver says that it takes nothing more. */
       readonly isClosed: boolean
     }
   | Exclude<PeerAnswer, { readonly outcome: 'replied' }>
@@ -50,7 +55,7 @@ export type PacketOutcome =
 const MONEY: readonly StreamFrame[] = [{ type: 'stream-money', streamId: 1n, shares: 1n }]
 const TEST_LIFETIME_MILLISECONDS = 10_000
 
-/** Opens a connection, without sending anything; `undefined` if nobody can be paid by such details. */
+/** Opens a connection, without sending anything; `undefined` if the details are not valid. */
 export async function openConnection(
   { ilpAddress, sharedSecret }: IlpPaymentMethod,
   end: Pick<StreamConnection, 'ask' | 'requests' | 'peerAddress' | 'clock' | 'cryptography' | 'salt'>,
@@ -60,7 +65,7 @@ export async function openConnection(
   return { ...end, destination: ilpAddress, keys: await deriveStreamKeys(end.cryptography, secret) }
 }
 
-/** Sends a packet of money, for the first time or again, and waits `milliseconds` for what becomes of it. */
+/** Sends a money packet, for the first time or again, and waits at most `milliseconds` for its outcome. */
 export async function sendMoneyPacket(
   connection: StreamConnection,
   { sequence, amount, least, expiresAt }: MoneyPacket,
@@ -72,14 +77,14 @@ export async function sendMoneyPacket(
   return sendPacket(connection, sequence, { amount, expiresAt, executionCondition, data }, milliseconds)
 }
 
-/** Sends a packet that nobody can take the money of: its refusal tells what would arrive. */
+/** Sends a test packet, whose money nobody can take: its refusal tells what would arrive. */
 export async function sendTestPacket(
   connection: StreamConnection,
   amount: bigint,
   milliseconds: number,
 ): Promise<PacketOutcome> {
   const { cryptography, clock } = connection
-  // Below those of packets of money.
+  // Below the sequence numbers of money packets.
   const [high = 0, low = 0] = cryptography.randomBytes(2)
   const sequence = BigInt(high * 256 + low)
   const data = await sealOffer(connection, sequence, 0n, [])
@@ -113,19 +118,26 @@ async function sendPacket(
     const isFinal = said !== undefined || (reply.triggeredBy === peerAddress && isSettling(reply))
     return { outcome: 'rejected', reply, isFinal, isClosed, ...received }
   }
-  // Without the right fulfillment nothing is owed, whatever the peer believes; and somebody may have garbled the right one.
+  // Without the right fulfillment nothing is owed, whatever the peer believes. But somebody may have garbled the right
+  // one, so this is unknown and not a refusal.
   const condition = await conditionOf(cryptography, reply.fulfillment)
   return isEqualBytes(condition, prepare.executionCondition)
     ? { outcome: 'fulfilled', ...received }
     : { outcome: 'unknown', detail: 'the fulfillment is wrong' }
 }
 
-/** Who refuses for now, or does not know the payment any more (`F02`), says nothing of what became of the packet before. */
+/**
+ * Whether a reject by a peer that remembers is final. A temporary one, or `F02` (the payment is no longer known), says
+ * nothing about what became of the packet before.
+ */
 function isSettling({ code }: IlpReject): boolean {
   return !code.startsWith('T') && code !== 'F02'
 }
 
-/** The receiver's own words. Only it can write them, and only for this packet and this kind of answer. */
+/**
+ * The data from the receiver itself: nobody else can write it, and it is valid only for this packet and this type of
+ * reply.
+ */
 async function readSealed(keys: StreamKeys, reply: IlpReply, sequence: bigint): Promise<StreamPacket | undefined> {
   const plain = reply.data.length === 0 ? undefined : await keys.decrypt(reply.data)
   const packet = plain && decodeStreamPacket(plain)

@@ -5,14 +5,14 @@ import { joinOctets } from './oer.ts'
 /** What both ends of a connection derive from their shared secret. */
 export interface StreamKeys {
   /**
-   * 12 octets of nonce, the tag of 16, the ciphertext: AES-256-GCM. The same plaintext with the same `salt` gives the same
-   * octets; with another of either, others. `salt` is what sets this packet apart from every other one under the secret
-   * that has the same plaintext: those of other senders too.
+   * AES-256-GCM: 12 octets of nonce, 16 of tag, then the ciphertext. The same plaintext with the same `salt` gives the
+   * same octets; if either differs, so do the octets. `salt` makes this packet differ from every other packet under the
+   * secret with the same plaintext, including those of other senders.
    */
   encrypt(plaintext: Uint8Array, salt: Uint8Array): Promise<Uint8Array>
-  /** `undefined` if one octet differs from what the other end wrote. */
+  /** `undefined` if any octet differs from what the other end wrote. */
   decrypt(sealed: Uint8Array): Promise<Uint8Array | undefined>
-  /** The fulfillment that only who knows the secret can make, for the data of one packet. */
+  /** The fulfillment for the data of one packet, which only somebody with the secret can make. */
   fulfillmentOf(data: Uint8Array): Promise<Uint8Array>
 }
 
@@ -28,17 +28,18 @@ export async function deriveStreamKeys(cryptography: Cryptography, sharedSecret:
   const nonce = await derive('open_payments_server_stream_nonce')
   return {
     async encrypt(plaintext, salt) {
-      // A nonce must not come twice with two plaintexts, and a sender that has crashed must make the same packet again. So
-      // it is a function that nobody can foretell of everything that makes the packet: two different packets share it as
-      // rarely as random ones would (about 2^-35 for the 2^31 packets that one secret may see), and one packet that is made
-      // twice is the same octets, which tell that it is the same packet and nothing else. The salt comes as its digest: of
-      // one length, so that no octet of it can pass for one of the plaintext.
+      // A nonce must not be used with two plaintexts, and a sender that has crashed must be able to make the same
+      // packet again. So the nonce is a keyed hash, unpredictable to others, of everything that makes the packet. Two
+      // different packets share a nonce as rarely as if it were random (about 2^-35 for the 2^31 packets that one
+      // secret may see), and a packet that is made twice has the same octets, which reveal only that it is the same
+      // packet. The salt is hashed first to a fixed length, so that none of its octets can pass for an octet of the
+      // plaintext.
       const distinct = joinOctets(await cryptography.sha256(salt), plaintext)
       const iv = new Uint8Array(await cryptography.hmacSha256(nonce, distinct)).slice(0, NONCE_OCTETS)
       const sealed = new Uint8Array(
         await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, cipher, new Uint8Array(plaintext)),
       )
-      // WebCrypto has the tag behind the ciphertext, STREAM before it.
+      // WebCrypto puts the tag after the ciphertext, STREAM before it.
       const end = sealed.length - TAG_OCTETS
       return joinOctets(iv, sealed.subarray(end), sealed.subarray(0, end))
     },
@@ -57,7 +58,7 @@ export async function deriveStreamKeys(cryptography: Cryptography, sharedSecret:
   }
 }
 
-/** The condition that a fulfillment answers: its SHA-256. */
+/** The condition of a fulfillment: its SHA-256. */
 export async function conditionOf(cryptography: Cryptography, fulfillment: Uint8Array): Promise<Uint8Array> {
   return cryptography.sha256(fulfillment)
 }

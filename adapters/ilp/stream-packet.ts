@@ -1,6 +1,6 @@
 import { joinOctets, type OerReader, readOer, uint8, varOctets, varText, varUint } from './oer.ts'
 
-/** The frames of STREAM that move money or say how it is counted; what others there are is read over. */
+/** The frames of STREAM that move money or say how it is counted; all others are skipped. */
 export type StreamFrame =
   | { readonly type: 'connection-close'; readonly errorCode: number; readonly errorMessage: string }
   | { readonly type: 'connection-new-address'; readonly sourceAccount: string }
@@ -21,10 +21,10 @@ export type StreamFrame =
 
 /** The part of a packet that only its two ends can read. */
 export interface StreamPacket {
-  /** The type of the packet that it came in: a reply cannot be passed off as an offer. */
+  /** The type of the ILP packet that carries it, so that a reply cannot be passed off as an offer. */
   readonly ilpPacketType: 12 | 13 | 14
   readonly sequence: bigint
-  /** In an offer the least that must arrive, in a reply what did arrive. */
+  /** In an offer, the least that must arrive; in a reply, what did arrive. */
   readonly amount: bigint
   readonly frames: readonly StreamFrame[]
 }
@@ -39,7 +39,7 @@ const FRAMES = {
   'stream-max-money': 0x12,
 } as const
 
-/** Writes what is to be encrypted. Throws a `RangeError` for a number that does not fit 64 bits. */
+/** Writes the text to be encrypted. Throws a `RangeError` for a number that does not fit 64 bits. */
 export function encodeStreamPacket({ ilpPacketType, sequence, amount, frames }: StreamPacket): Uint8Array {
   const written = frames.map((frame) => joinOctets(uint8(FRAMES[frame.type]), varOctets(contentOf(frame))))
   const count = varUint(BigInt(frames.length))
@@ -64,9 +64,9 @@ function contentOf(frame: StreamFrame): Uint8Array {
 }
 
 /**
- * Reads what was decrypted; `undefined` if it is no packet of STREAM version 1. Octets behind the frames are padding, and
- * behind the last field of a frame for versions to come. Writing what was read gives the same octets but for those, for
- * frames of other types, for text that is not UTF-8 and for bounds above 64 bits.
+ * Reads a decrypted text; `undefined` if it is not a packet of STREAM version 1. Octets after the frames are padding;
+ * those after the last field of a frame are for future versions. Writing a packet that was read gives the same octets,
+ * except for those, for frames of other types, for text that is not UTF-8 and for bounds above 64 bits.
  */
 export function decodeStreamPacket(bytes: Uint8Array): StreamPacket | undefined {
   const reader = readOer(bytes)
@@ -81,7 +81,7 @@ export function decodeStreamPacket(bytes: Uint8Array): StreamPacket | undefined 
   for (let index = 0n; index < count; index++) {
     const type = reader.uint8()
     const content = readOer(reader.varOctets())
-    // As many frames as the count says may not be there: without this look it would be counted to the end.
+    // The count may exceed the frames that are there: without this check, a huge count would be looped through.
     if (reader.isBroken()) return undefined
     const frame = readFrame(type, content)
     if (content.isBroken()) return undefined
@@ -111,7 +111,7 @@ function readFrame(type: number, content: OerReader): StreamFrame | undefined {
       return {
         type: 'stream-max-money',
         streamId: content.varUint(),
-        // Senders that count in more than 64 bits mean no bound at all.
+        // A bound of more than 64 bits means no bound at all.
         receiveMax: content.varUintCapped(),
         totalReceived: content.varUint(),
       }

@@ -20,7 +20,7 @@ export interface Transfer {
   /** The counterparty in canonical JSON. */
   readonly counterparty: string
   readonly state: TransferState
-  /** What a settlement took, in the asset of the hold; `fee` is a part of `amount`. */
+  /** What a settlement took, in the asset of the hold. `fee` is included in `amount`. */
   readonly settled?: { readonly amount: bigint; readonly fee: bigint }
 }
 
@@ -34,7 +34,7 @@ export interface LedgerEntry {
   readonly at: number
 }
 
-/** The books that a ledger writes in, within one transaction at a time. An account or transfer that is saved again is replaced. */
+/** The books of a ledger, written in one transaction at a time. Saving an account or transfer again replaces it. */
 export interface Books {
   account(account: string): BookedAccount | undefined
   accounts(): readonly BookedAccount[]
@@ -45,8 +45,9 @@ export interface Books {
   entries(account: string): readonly LedgerEntry[]
   saveEntry(entry: LedgerEntry): void
   /**
-   * Runs synchronous work as one transaction: nothing else writes meanwhile, and if it throws none of it is kept. Resolves
-   * with its result once that is durable. Work may be undone and run again, so it has no effect but on the books.
+   * Runs synchronous work as one transaction: nothing else writes meanwhile, and if it throws none of it is kept.
+   * Resolves with its result once that is durable. Work may be undone and run again, so it must have no effect except
+   * on the books.
    */
   transact<T>(work: () => T): Promise<T>
 }
@@ -91,11 +92,13 @@ export interface DoubleEntryLedger extends Ledger {
    * such account, and of those two until something is booked there. Clearing may be below zero.
    */
   balance(account: string): Promise<Balance | undefined>
-  /** For each asset the sum over all accounts, fees and clearing included. No call of the `Ledger` port ever changes it. */
+  /**
+   * The sum over all accounts for each asset, fees and clearing included. No call of the `Ledger` port ever changes it.
+   */
   totals(): Promise<readonly Amount[]>
   /**
-   * What moved on an account, in the order in which it was booked, also if the clock was set back meanwhile: credits,
-   * settlements and the opening balance, but no hold that is open or was released. Empty for an unknown account.
+   * What moved on an account, in the order of booking, even if the clock was set back meanwhile: credits, settlements
+   * and the opening balance, but no holds that are open or were released. Empty for an unknown account.
    */
   entries(account: string): Promise<readonly LedgerEntry[]>
 }

@@ -20,7 +20,7 @@ function internalAccount(kind: 'fees' | 'clearing', { assetCode, assetScale }: A
   return { account, assetCode, assetScale, canSend: false, canReceive: false, balance: 0n, held: 0n }
 }
 
-// Member by member, so that the order in which a caller wrote them makes no difference. An absent one leaves nothing: the
+// Member by member, so that the order in the caller's object makes no difference. An absent one leaves nothing: the
 // text is as it was before there was such a member.
 function canonicalCounterparty(counterparty: Counterparty): string {
   if (counterparty.kind === 'local')
@@ -43,7 +43,7 @@ function isRefusal(state: TransferState): state is LedgerRefusal {
   return state === 'insufficient_funds' || state === 'account_closed' || state === 'not_allowed'
 }
 
-/** The answer that a transfer got, and gets again. */
+/** The answer that a transfer got, for a repeat of its call. */
 function answerOf({ state }: Transfer): LedgerResult {
   return isRefusal(state) ? { ok: false, reason: state } : DONE
 }
@@ -63,7 +63,7 @@ function refusalOfCredit(account: BookedAccount | undefined, amount: Amount): Le
   return account.canReceive && isSameAsset(account, amount) && amount.value >= 0n ? undefined : 'not_allowed'
 }
 
-/** Adds `amount` to an account, frees `freed` of what is held there, and writes the line, unless it would be of 0. */
+/** Adds `amount` to an account, frees `freed` of what is held there, and writes an entry unless `amount` is 0. */
 function post(books: Books, transfer: string, booked: BookedAccount, amount: bigint, freed = 0n): void {
   books.saveAccount({ ...booked, balance: booked.balance + amount, held: booked.held - freed })
   if (amount !== 0n) books.saveEntry({ transfer, account: booked.account, amount, at: Date.now() })
@@ -74,12 +74,12 @@ function postInternal(books: Books, transfer: string, kind: 'fees' | 'clearing',
   if (amount.value !== 0n) post(books, transfer, books.account(fresh.account) ?? fresh, amount.value)
 }
 
-/** An account of the wallet's: the ledger's own are nobody's to pay from or to. */
+/** An account of the wallet; `undefined` for the ledger's own accounts, which nobody may pay from or to. */
 function payableAccount(books: Books, account: string): BookedAccount | undefined {
   return INTERNAL.test(account) ? undefined : books.account(account)
 }
 
-/** What is wrong with an account to open, if anything, as plain JavaScript may give it. */
+/** What is wrong with an account that plain JavaScript wants to open, if anything. */
 export function mistakeInAccount(opened: NewAccount): string | undefined {
   const { account, balance = 0n, canSend = true, canReceive = true } = opened
   if (typeof account !== 'string' || account === '') return 'account must be a string that is not empty'
@@ -173,7 +173,7 @@ function sumByAsset(accounts: readonly BookedAccount[]): readonly Amount[] {
   return totals
 }
 
-/** A ledger over some books: the rules of double entry, wherever the books are kept. */
+/** A ledger over any books: the rules of double entry, independent of where the books are kept. */
 export function createDoubleEntryLedger(books: Books): DoubleEntryLedger {
   return {
     async account(account) {

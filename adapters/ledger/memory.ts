@@ -23,7 +23,7 @@ function memoryBooks(): Books {
     saveTransfer: (transfer) => void transfers.set(transfer.id, transfer),
     entries: (account) => entries.filter((entry) => entry.account === account),
     saveEntry: (entry) => void entries.push(entry),
-    // The rules of double entry throw before their first write or not at all, so there is nothing to undo.
+    // The rules of double entry throw before their first write or not at all, so nothing need be undone.
     transact: async (work) => work(),
   }
 }
@@ -41,7 +41,7 @@ export function memoryLedger(options: { readonly accounts?: readonly NewAccount[
   for (const [index, account] of accounts.entries()) {
     const name = `memoryLedger: accounts[${index}]`
     requireObject(name, account)
-    // Other members are no mistake: an account may be one of the directory, with a balance added.
+    // Other members are allowed: a wallet may pass its directory's entries with a balance added.
     const mistake = mistakeInAccount(account)
     if (mistake !== undefined) throw new ConfigurationError(`${name}.${mistake}`)
     if (!openAccount(books, account)) throw new TypeError(`the account ${account.account} occurs twice`)

@@ -38,7 +38,8 @@ const MIGRATIONS: readonly Migration[] = [
       settled_amount TEXT,
       settled_fee TEXT
     )`,
-    // SQLite numbers a row one above the highest: no entry is ever deleted, so this is their order, whatever clocks say.
+    // SQLite numbers a new row one above the highest. As no entry is ever deleted, this is their order, whatever clocks
+    // say.
     `CREATE TABLE ledger_entry (
       sequence INTEGER PRIMARY KEY,
       transfer TEXT NOT NULL,
@@ -49,11 +50,12 @@ const MIGRATIONS: readonly Migration[] = [
     )`,
     'CREATE INDEX ledger_entry_account ON ledger_entry (account, sequence)',
   ],
-  // For whoever compares open holds with payments: one that was just made may belong to an order that is being answered.
+  // For comparing open holds with payments: a hold that was just made may belong to an order that is still being
+  // answered.
   ['ALTER TABLE ledger_transfer ADD COLUMN created_at BIGINT'],
 ]
 
-/** The number of the last step that did more than add. */
+/** The number of the last step that did more than add: a release that does not know it cannot use the tables. */
 const READABLE_FROM = 1
 
 const SAVE_ACCOUNT = `INSERT INTO ledger_account (account, asset_code, asset_scale, can_send, can_receive, balance, held)

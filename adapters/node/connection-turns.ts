@@ -2,21 +2,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * Whether earlier answers are to be written first. A response that was made without a connection never gets a socket, nor does
- * one that the host has ended get another.
+ * Whether earlier answers on the connection must be written first. A response that was made without a connection never
+ * gets a socket, and one that the host has ended gets no other.
  */
 export function isQueued({ socket }: IncomingMessage, response: ServerResponse): boolean {
   return response.socket === null && !response.writableEnded && socket.pending === false
 }
 
 /**
- * Waits until the answer of a request may be written. Nothing more is read from its connection while anything on it waits:
- * Node itself stops only for answers that nobody takes, and what waits has none. @spec T-36
+ * Waits until the answer to a request may be written. Meanwhile nothing more is read from its connection: Node itself
+ * pauses only for answers that the client does not take, and a waiting request has no answer yet.
+ * @spec T-36
  */
 export function createConnectionTurns(): (socket: Socket, response: ServerResponse) => Promise<void> {
-  /** How many wait, by connection. */
+  /** How many requests wait, by connection. */
   const waiting = new WeakMap<Socket, number>()
-  // Node reads on by itself for a body that has come in part.
+  // Node resumes reading by itself if a body has come only in part.
   function stop(this: Socket): void {
     this.pause()
   }

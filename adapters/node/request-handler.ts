@@ -3,7 +3,7 @@ import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../
 import type { MaybePromise } from '../../src/ports/maybe-promise.ts'
 import { createConnectionTurns, isQueued } from './connection-turns.ts'
 
-/** Answers one request; `source`: where it came from, for the limits per source. */
+/** Answers one request. `source`: the address that it came from, for the limits per source. */
 export type NodeRequestHandler = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -12,10 +12,10 @@ export type NodeRequestHandler = (
 ) => Promise<void>
 
 /**
- * Makes what answers a request, whether or not it is for Open Payments. It resolves when the response is handed to Node;
- * never, if one before it on the same connection ends that. `target`: the raw target, even if a framework has changed
- * `request.url`. A body that a parser has read is taken from `rawBody`, if the host keeps it. One whose connection ends
- * early counts as too large.
+ * Makes the function that answers a request, whether or not it is for Open Payments. It resolves when the response is
+ * handed to Node, or never if an earlier response ends the connection. `target`: the raw target, even if a framework
+ * has changed `request.url`. A body that a parser has read is taken from `rawBody`, if the host keeps it. A body whose
+ * connection ends early counts as too large.
  */
 export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handle'>): NodeRequestHandler {
   const untilItsTurn = createConnectionTurns()
@@ -27,7 +27,7 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
       if (isQueued(request, response)) await untilItsTurn(request.socket, response)
       if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
     }
-    // Whether every byte has come, of which Node says so only later.
+    // Whether every byte of the body has come, which Node reports only later.
     let isWhole = false
     const read = async (limit: number): Promise<Uint8Array | undefined> => {
       const bytes = await readBytes(request, limit)
@@ -45,22 +45,25 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
   }
 }
 
-/** With so many lines or more, Node 20 and Deno drop some without a word: also the one that says how long a body is. */
+/** From this many lines on, Node 20 and Deno silently drop some, possibly the one that gives the length of the body. */
 const TOO_MANY_LINES = 1000
 
 /**
- * What changes nothing is answered out of turn: a client that sends several requests at once waits only for the slowest.
- * What changes something waits for the answers before it (RFC 9112, 9.3.2): if one of them says that it is the last, the
- * client takes the rest for not carried out (9.6).
+ * Requests that change nothing are carried out at once: a client that pipelines several waits only for the slowest.
+ * Others wait for the answers before them (RFC 9112, 9.3.2): if one of those closes the connection, the client may
+ * assume that the later requests were not carried out (9.6).
  */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
-/** The lines of a field, of which `name` is given in lower case: `request.headers` drops those that matter most. */
+/**
+ * The lines of a field; `name` is in lower case. Not from `request.headers`, which drops repeated lines of the fields
+ * that matter most.
+ */
 function linesOf({ rawHeaders, httpVersionMajor }: IncomingMessage, name: string): readonly string[] {
   const lines: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const raw = rawHeaders[at]
-    // Most names are told apart by their length.
+    // Comparing lengths first rules out most names.
     if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
   }
   // HTTP/2 may send one line in parts (RFC 9113, 8.2.3).
@@ -68,13 +71,13 @@ function linesOf({ rawHeaders, httpVersionMajor }: IncomingMessage, name: string
   return lines
 }
 
-/** The whole body; `undefined` if it is larger than the limit or does not come. */
+/** The whole body; `undefined` if it is larger than the limit or does not arrive completely. */
 function readBytes(request: IncomingMessage, limit: number): MaybePromise<Uint8Array | undefined> {
-  // Not before the end: who collects bytes on the way has only some of them by now.
+  // Only after the end: before that, whoever collects the bytes has only some of them.
   if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
     return request.rawBody.length > limit ? undefined : request.rawBody
   }
-  // What is decoded as text does not come as bytes any more, either.
+  // If the stream is decoded as text, the bytes are lost too.
   if (request.readableDidRead || request.readableEncoding !== null) {
     throw new ConfigurationError(
       'a body parser read this request: mount open-payments-server before it, or let every parser ' +
@@ -87,13 +90,16 @@ function readBytes(request: IncomingMessage, limit: number): MaybePromise<Uint8A
   return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
 }
 
-/** How many bytes are the whole body, if the head says so for certain: HTTP/2 says by a flag where a body ends, and chunks say it themselves. */
+/**
+ * The length of the body, if the head gives it for certain: in HTTP/2 a flag marks the end of a body, and chunks mark
+ * it themselves.
+ */
 function lengthOf({ headers, httpVersionMajor }: IncomingMessage): number {
   const isSaid = httpVersionMajor === 1 && headers['transfer-encoding'] === undefined
   return isSaid ? Number(headers['content-length']) : Number.NaN
 }
 
-/** Whether a body comes: HTTP/2 has some without any header that says so. */
+/** Whether a body will come. In HTTP/2 one may come although no header announces it. */
 export function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
@@ -110,7 +116,7 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
         request.off('data', collect).pause()
         resolve(undefined)
       } else if (length === announced) {
-        // Most bodies come together with their head: what does not wait for `end` needs no deadline.
+        // Most bodies come together with their head; resolving without waiting for `end` then needs no deadline.
         resolve(Buffer.concat(chunks))
       }
     }
@@ -118,7 +124,7 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
     request.on('end', () => resolve(Buffer.concat(chunks)))
     request.on('error', () => resolve(undefined))
     request.on('close', () => resolve(undefined))
-    // Something may have paused it until it knew more of the request.
+    // Some other code may have paused the request.
     request.resume()
   })
 }
@@ -132,13 +138,13 @@ function sendAnswer(
   if (response.destroyed || response.headersSent) return
   const { 'set-cookie': cookie, ...others } = headers
   const sent: Record<string, string | number> = others
-  // The host may have set one of its own for its session.
+  // The host may already have set a cookie of its own.
   if (cookie !== undefined) response.appendHeader('set-cookie', cookie)
-  // Of one connection with HTTP/1, and unknown to HTTP/2: Node warns of it.
+  // `connection` exists only in HTTP/1; in HTTP/2 Node warns about it.
   if (request.httpVersionMajor > 1) delete sent['connection']
   if (status !== 204 && status !== 304) sent['content-length'] = Buffer.byteLength(body ?? '')
   const isUnread = !request.complete && !request.readableEnded && !isWhole && hasBody(request)
-  // The rest of a body that nobody reads would have to be waited for before the next request.
+  // The unread rest of a body would have to arrive before the next request.
   if (isUnread && request.httpVersionMajor === 1) sent['connection'] = 'close'
   response.writeHead(status, sent)
   if (isUnread && request.httpVersionMajor === 1) {
@@ -149,14 +155,15 @@ function sendAnswer(
   if (isUnread) response.on('finish', () => request.destroy())
 }
 
-/** A proxy sends what it has of a body within this time, and takes less than this itself. */
+/** A proxy sends the rest of a body within this time. */
 const LINGER_MILLISECONDS = 1000
 const LINGER_BYTES = 4 * 1024 * 1024
 
 /**
- * Sends the whole answer at once, and ends the connection when the rest of the body has come too: a second later or after four
- * megabytes at the latest. A client that still sends would be reset before it has read the answer (RFC 9112, 9.6): a proxy
- * then answers 502 and takes this server for one that is down, so that a few such requests would close it to everybody.
+ * Sends the whole answer at once, but ends the connection only when the rest of the body has arrived, at the latest
+ * after a second or four megabytes. Otherwise a client that is still sending would be reset before it has read the
+ * answer (RFC 9112, 9.6): a proxy would then answer 502 and consider this server down, so a few such requests could
+ * shut everybody out.
  */
 function endAfterBody(request: IncomingMessage, response: ServerResponse, body: HttpResponse['body']): void {
   response.flushHeaders()

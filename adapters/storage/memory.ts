@@ -17,7 +17,7 @@ function isListed(record: StoredRecord): record is StoredRecord<ListableKind> {
   return record.isListed === true
 }
 
-/** Oldest first; the order of a list that goes to newer records. */
+/** Oldest first: the order of a list with direction `newer`. */
 function compareAge(a: ListPosition, b: ListPosition): number {
   if (a.createdAt !== b.createdAt) return a.createdAt - b.createdAt
   return a.id === b.id ? 0 : a.id < b.id ? -1 : 1

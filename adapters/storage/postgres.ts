@@ -31,15 +31,15 @@ export type {
 } from './postgres/database.ts'
 
 /**
- * A storage on PostgreSQL, through the host's open pool of `pg` or instance of `postgres`, in tables whose names begin with
- * `op_`. Resolves once they are up to date, and rejects if that fails, or if the encoding is not UTF8, the tables lie in a
- * schema that is not the first of the `search_path`, or row level security applies to this role.
+ * A storage on PostgreSQL, through the host's open pool of `pg` or instance of `postgres`, in tables whose names begin
+ * with `op_`. Resolves once they are up to date, and rejects if that fails, or if the encoding is not UTF8, the tables
+ * lie in a schema that is not the first of the `search_path`, or row level security applies to this role.
  *
- * Every call is one statement and one round trip, at any isolation level; reads made at the same time share one. Several
- * processes may use one database.
+ * Every call is one statement and one round trip, at any isolation level; reads made at the same time share one.
+ * Several processes may use one database.
  *
- * What the database has undone because of other transactions (a serialization failure, a deadlock) is tried again. After
- * any other error a commit rejects and is not repeated: its outcome may be unknown.
+ * A statement that the database has undone because of other transactions (a serialization failure, a deadlock) is tried
+ * again. After any other error a commit rejects and is not repeated: its outcome may be unknown.
  */
 export async function postgresStorage(database: PostgresDatabase, options: PostgresOptions = {}): Promise<Storage> {
   const connections = connectionsOf(database, options)
@@ -49,7 +49,7 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
 
   const nextTurn = createTurns()
 
-  // Answers that arrive in one turn, each on a connection of its own, go on in step.
+  // Answers that arrive in one turn, each on its own connection, go on in step (see `gatherTurn`).
   const query = async (statement: Statement): Promise<readonly (readonly Parameter[])[]> => {
     try {
       return await retryUndone(() => connections.query(statement))

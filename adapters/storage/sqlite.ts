@@ -18,7 +18,7 @@ import { createTurnReads } from './sqlite/turn-reads.ts'
 export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
 export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
 
-/** What is thrown to undo a commit of which a change does not fit. */
+/** Thrown to undo a commit if one of its changes does not fit. */
 const CONFLICT = Object.freeze(new Error('a change does not fit'))
 
 /**
@@ -56,8 +56,8 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
       return readAll(kind, tableOf(kind).statements.due, [now, limit], onUnreadable)
     },
     async commit(changes) {
-      // Encoded before it is queued: what cannot be stored rejects this commit alone, and later changes to a value
-      // are not seen.
+      // Encoded before it is queued: a value that cannot be stored rejects only this commit, and later changes to the
+      // value are not seen.
       const bound = changes.map(bindChange)
       let conflicts: readonly number[] = []
       try {
@@ -67,7 +67,8 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
         })
         return 'committed'
       } catch (error) {
-        // Without conflicts it is another commit's: SQLite could not undo that one alone, and all of the turn are undone.
+        // Without conflicts, CONFLICT is another commit's: SQLite could not undo that one alone, so all of the turn are
+        // undone.
         if (error !== CONFLICT || conflicts.length === 0) throw error
         return { conflicts }
       }

@@ -35,7 +35,7 @@ export interface AuditedGrant {
 export interface AuditedRequest {
   readonly method: string
   readonly targetUri: string
-  /** What was signed, as UTF-8. The access token in it is of no use without the client's key. */
+  /** What was signed, as UTF-8. The access token in it is useless without the client's key. */
   readonly signatureBase?: string
   /**
    * Why there is no `signatureBase`. `token_usable`: it contains a token that the resource server still accepts; the base
@@ -99,7 +99,7 @@ export interface AuditedDelivery {
   readonly walletAddress?: string
   /** The most that may leave. */
   readonly sendAmount: WireAmount
-  /** The part of the fee that is due as a whole once anything has left; absent for none. */
+  /** The part of the fee that is due in full once anything has left; absent if there is none. */
   readonly fixedFee?: WireAmount
   /** What is known to have left, and to have arrived. */
   readonly sent: WireAmount
@@ -144,7 +144,7 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
     payments.map(async (payment) => {
       const request = requests.get(signedRequestIdOf(payment))
       const grant = grants.get(payment.grantId)
-      // A grant that its owner gave is kept for good, and so is the signed request of a payment that is listed.
+      // This cannot happen: grants given by an owner and the signed requests of listed payments are never deleted.
       if (request === undefined || grant === undefined) throw new Error('the proof of a payment has vanished')
       return {
         ...auditedPayment(payment),
@@ -211,7 +211,7 @@ function auditedGrant({ value }: StoredRecord<'grant'>): AuditedGrant {
   }
 }
 
-/** The access token in a signature base, and whether the resource server would accept it. */
+/** The access token in a signature base, and whether the resource server would still accept it. */
 interface PresentedToken {
   readonly value: string
   readonly isUsable: boolean

@@ -18,7 +18,7 @@ export interface LiveGrant {
   readonly issuedAt: number
 }
 
-/** What an account's owner can do about the grants they have given. */
+/** What the owner of an account can do with the grants that they gave. */
 export interface Grants {
   /**
    * The live grants on a wallet address, newest first, `limit` at a time: 1 to 100, default 50. `after` is the id of the last

@@ -45,7 +45,10 @@ interface Found {
   readonly sessionHash: string
 }
 
-/** Reads an interaction that can still be decided, for its owner and by this session or by none yet. @spec INT-3 @spec INT-4 */
+/**
+ * Reads an interaction that can still be decided, by its owner, and in this session unless none is bound to it yet.
+ * @spec INT-3 @spec INT-4
+ */
 async function findOpen(
   context: Context,
   reference: string,
@@ -65,7 +68,7 @@ async function findOpen(
   const walletAddress = grant?.value.walletAddress
   if (grant === undefined || walletAddress === undefined) return { ok: false, reason: 'unknown' }
   if (grant.value.state !== 'pending') return { ok: false, reason: isDecided(grant.value) ? 'used' : 'unknown' }
-  // Before the session is bound: whoever is logged in to the wrong account must not lock the owner out.
+  // Checked before the session is bound: somebody who is logged in to the wrong account must not lock the owner out.
   if (!owned.includes(walletAddress)) return { ok: false, reason: 'not_owner' }
   const sessionHash = await context.secrets.digest(session)
   if (bound !== undefined && !isEqualDigest(bound, sessionHash)) return { ok: false, reason: 'other_session' }
@@ -87,7 +90,7 @@ function isDecided({ state, finalisation }: Grant): boolean {
   return state !== 'finalised' || finalisation === 'rejected'
 }
 
-/** Opens an interaction: the first session that does is the only one that may decide it. @spec INT-10 @spec INT-12 */
+/** Opens an interaction. Only the first session that opens it may decide it. @spec INT-10 @spec INT-12 */
 async function openInteraction(context: Context, reference: string, owner: ResourceOwner): Promise<OpenedInteraction> {
   return decide<OpenedInteraction>(context, async () => {
     const found = await findOpen(context, reference, owner)
@@ -147,7 +150,7 @@ async function decideInteraction(
   })
 }
 
-/** The client's nonce is of no use once the finish redirect has been made. @spec T-14 */
+/** The client's nonce is no longer needed once the finish redirect has been made. @spec T-14 */
 function forgetNonce(grant: Grant): Grant {
   if (grant.finish === undefined) return grant
   const { nonce: _, ...finish } = grant.finish
@@ -211,7 +214,7 @@ function referenceOf({ secrets }: Context, { secretId, id }: Grant): Promise<str
   return secrets.derive(secretId, 'interaction-reference', id)
 }
 
-/** The way back to a client, with the reference and its hash. @spec INT-13 @spec D3 */
+/** The URL that leads back to the client, with the reference and the finish hash. @spec INT-13 @spec D3 */
 async function finishWith(context: Context, grant: Grant, finish: Finish, reference: string): Promise<string> {
   const { secrets, cryptography, policies, authServer } = context
   const nonce = await secrets.derive(grant.secretId, 'interaction-nonce', grant.id)

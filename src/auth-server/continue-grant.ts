@@ -32,7 +32,7 @@ import {
   tokenToWire,
 } from './issue-access-token.ts'
 
-/** The holder of a continuation token, proved by its client's signature. */
+/** The holder of a continuation token, proved by the signature of the grant's client. */
 export interface ContinuationCaller {
   readonly grantId: string
   readonly continuationToken: string
@@ -40,7 +40,8 @@ export interface ContinuationCaller {
 }
 
 /**
- * Who continues or cancels: id, continuation token and client must belong to one grant; `unknown` refuses an unknown one.
+ * Identifies who continues or cancels: id, continuation token and client must belong to one grant. `unknown` makes the
+ * refusal for an unknown id.
  * @spec CON-1 @spec CON-2 @spec D14
  */
 export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Exchange) => Promise<ContinuationCaller> {
@@ -59,14 +60,15 @@ export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Ex
   }
 }
 
-/** What a continuation came to. */
+/** The outcome of a continuation. */
 type Continuation =
   | { readonly kind: 'waiting'; readonly grant: Grant }
   | { readonly kind: 'issued'; readonly grant: Grant; readonly issued?: IssuedToken }
   | { readonly kind: 'wrong reference'; readonly grant: Grant }
 
 /**
- * `post-continue`: the token of an approved grant, exactly once; while its client polls, only when to come back.
+ * `post-continue`: issues the token of an approved grant, exactly once; while the grant is pending, a poll is only told
+ * when to come back.
  * @spec CON-3 @spec CON-4 @spec CON-5 @spec CON-7
  */
 export async function continueGrant({ exchange, caller }: Input<ContinuationCaller, undefined>): Promise<Result> {
@@ -77,7 +79,7 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
   const outcome = await decide(context, () => decideContinuation(context, caller.grantId, referenceHash), {
     claims: caller.proof.claims,
   })
-  // Counted first, refused afterwards: if the refusal were thrown inside the decision, the count would not be committed.
+  // Count first, refuse afterwards: if the refusal were thrown inside the decision, the count would not be committed.
   if (outcome.kind === 'wrong reference') {
     throw outcome.grant.state === 'pending'
       ? requestDenied('the resource owner has not decided')
@@ -86,7 +88,7 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
   return { status: 200, body: continuationBody(context, caller, outcome) }
 }
 
-/** Built only from what is already there: nothing may fail once the grant has issued its token. */
+/** Built only from values that are already available: nothing may fail once the grant has issued its token. */
 function continuationBody(
   context: Context,
   { continuationToken }: ContinuationCaller,
@@ -97,7 +99,7 @@ function continuationBody(
   if (outcome.kind !== 'issued') return continuation
   return {
     ...(outcome.issued && { access_token: tokenToWire(context, outcome.issued) }),
-    // Only after its owner approved, and only here. @spec GRT-12
+    // The subject is told only after its owner approved, and only here. @spec GRT-12
     ...(grant.subject && { subject: { sub_ids: [{ id: grant.walletAddress, format: 'uri' }] } }),
     ...continuation,
   }
@@ -160,7 +162,8 @@ async function issue(context: Context, record: StoredRecord<'grant'>): Promise<A
   }
   const issued = await newAccessToken(context, approved)
   const { token } = issued
-  // The token's own time, not another reading of the clock: it tells a repeat that the token is the first one.
+  // The token's own time, not a second reading of the clock: by it, a repeat recognises that the token is still the
+  // first one.
   const value: Grant = { ...approved, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
   return {
     changes: [insertToken(token, value), { ...unmarked(record), action: 'replace', value, isListed: true }],
@@ -169,8 +172,8 @@ async function issue(context: Context, record: StoredRecord<'grant'>): Promise<A
 }
 
 /**
- * Refuses, for now, to say whose wallet address it is if the directory has it for nobody, or for another account than the
- * one whose owner approved.
+ * Refuses for now to confirm the subject if the directory no longer has its wallet address, or has it as inactive or
+ * with another account than the one whose owner approved.
  * @spec GRT-12 @spec RS-13 @spec T-52
  */
 async function requireSubject(context: Context, grant: Grant): Promise<void> {
@@ -196,18 +199,18 @@ async function repeatIssue(
 ): Promise<Attempt<Continuation>> {
   const isSameCall = referenceHash === undefined ? grant.finish === undefined : isReferenceOf(grant, referenceHash)
   const isInTime = grant.issuedAt !== undefined && now < grant.issuedAt + REPEAT_MILLISECONDS
-  // One that nobody was asked for was issued by its request: there is no continuation to repeat.
+  // A grant that needed no consent was issued with its request: there is no continuation to repeat.
   if (grant.decidedAt === undefined || !isSameCall || !isInTime) throw invalidContinuation()
   const token =
     grant.tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', grant.tokenId)
-  // A token that was rotated or revoked since is not given out again.
+  // A token that has since been rotated or revoked is not given out again.
   if (token !== undefined && (token.value.state !== 'active' || token.value.issuedAt !== grant.issuedAt))
     throw invalidContinuation()
   await requireSubject(context, grant)
   return { answer: { kind: 'issued', grant, ...(token && { issued: await issuedBefore(context, token.value) }) } }
 }
 
-/** `delete-continue`: ends the grant and its token in one commit; again is fine. @spec CON-8 */
+/** `delete-continue`: ends the grant and its token in one commit. Repeating it is fine. @spec CON-8 */
 export async function cancelGrant({ exchange, caller }: Input<ContinuationCaller, undefined>): Promise<Result> {
   const { context } = exchange
   await decide(

@@ -15,8 +15,8 @@ export interface ClientCaller {
 }
 
 /**
- * Finds out who asks for a grant: the client named in the body, proved by its key. Everything that needs no network
- * is checked first; an `Authorization` header that an old grant left behind is not looked at.
+ * Identifies who requests a grant: the client named in the body, proved by its key. Everything that needs no network is
+ * checked first; an `Authorization` header left over from an old grant is not used as a token.
  * @spec SIG-34 @spec KEY-5 @spec KEY-14
  */
 export async function identifyClient(exchange: Exchange): Promise<ClientCaller> {

@@ -5,11 +5,11 @@ import type { Result } from '../http/respond.ts'
 import type { Consent, Interactions } from '../ports/consent.ts'
 import type { HttpResponse } from '../ports/http-exchange.ts'
 
-/** Only 303 is sure not to send the form on to wherever the browser goes next. @spec INT-8 */
+/** Replaced by 303, the only redirect that never makes the browser post the form again to the next URL. @spec INT-8 */
 const REDIRECTS: readonly number[] = [301, 302, 307, 308]
 
 /**
- * `interact`: hands the browser to the wallet's consent screen, and adds to whatever it answers the headers that keep
+ * `interact`: passes the browser's request to the wallet's consent screen, and adds to its answer the headers that keep
  * the reference from leaking and the page from being framed.
  * @spec INT-1 @spec INT-8 @spec INT-9
  */
@@ -41,8 +41,8 @@ export async function interact(
 }
 
 /**
- * What the wallet's screen answers, or its page for a failure together with that failure. An answer that no host could send
- * is a failure, too. Rejects with it if there is no page.
+ * What the wallet's screen answers or, if that fails, the wallet's page for a failure, together with the failure. An
+ * answer that no host could send is a failure too. Rejects with the failure if there is no such page.
  */
 async function respondOrFail(
   consent: Consent,
@@ -57,7 +57,7 @@ async function respondOrFail(
   }
 }
 
-/** The page that the wallet has for a failure; none if that fails too, or no host could send it. */
+/** The wallet's page for a failure; `undefined` if there is none, if that fails too, or if no host could send it. */
 async function pageOfFailure(consent: Consent, failure: unknown): Promise<HttpResponse | undefined> {
   const away = isOpenPaymentsError(failure) && failure.condition.status === 503 ? failure.condition : undefined
   try {
@@ -69,7 +69,8 @@ async function pageOfFailure(consent: Consent, failure: unknown): Promise<HttpRe
 }
 
 const HEADER_NAME = /^[!#$%&'*+.^_`|~\w-]+$/
-// What every host can send: of other control characters Node throws and Deno ends its process; above U+00FF there is no byte.
+// What every host can send: for other control characters Node throws and Deno ends its process; above U+00FF there is
+// no byte.
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** A copy of what the wallet's screen answers; throws a `TypeError` that says what is wrong with it, if anything is. */
@@ -82,7 +83,7 @@ function checkedAnswer(method: keyof Consent, answer: HttpResponse | undefined):
     throw new TypeError(`consent.${method}: the answer must be an object with status and headers`)
   const { status, headers, body } = answer
   demand(Number.isInteger(status) && status >= 200 && status <= 599, 'status must be an integer from 200 to 599')
-  // The entries of a Fetch `Headers` or of a Map are no members.
+  // The entries of a Fetch `Headers` or a Map are not members, so they would all be lost.
   const isPlain = typeof headers === 'object' && headers !== null && !(Symbol.iterator in headers)
   demand(isPlain, 'headers must be an object of strings')
   for (const [name, value] of Object.entries(headers)) {
@@ -100,7 +101,8 @@ function securityHeaders(headers: Readonly<Record<string, string>>): Readonly<Re
   return {
     'cache-control': 'no-store',
     ...PAGE_PROTECTION,
-    // A second policy, which nothing in the wallet's own can loosen: within one policy, the first of two equal directives counts.
+    // Added as a second policy, which the wallet's own cannot loosen: within one policy, only the first of two equal
+    // directives would count.
     'content-security-policy': [policy, PAGE_PROTECTION['content-security-policy']].filter(Boolean).join(', '),
   }
 }

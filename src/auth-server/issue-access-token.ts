@@ -20,7 +20,7 @@ export interface WireContinuation {
   readonly wait?: number
 }
 
-/** An access token, and its value, which is answered and never stored. */
+/** An access token, and its value, which is sent to the client and never stored. */
 export interface IssuedToken {
   readonly token: AccessToken
   readonly value: string
@@ -62,9 +62,9 @@ export function insertToken(token: AccessToken, grant: Grant): Change {
 }
 
 /**
- * How long a live token and its grant are kept. What an owner has granted lasts until somebody ends it, however long it
- * goes unused: its token can be rotated all that time. A grant issued at once is simply requested again, and is
- * forgotten 30 days after its token expired.
+ * How long a live token and its grant are kept. A grant that an owner gave lasts until somebody ends it, however long
+ * it goes unused: its token can be rotated all that time. A grant that was issued without consent can simply be
+ * requested again: it is deleted 30 days after its token expired.
  * @spec TOK-5
  */
 export function keptWithToken(token: AccessToken, grant: Grant): RecordMarks {
@@ -81,7 +81,7 @@ export function tokenToWire(context: Context, { token, value }: IssuedToken): Wi
   }
 }
 
-/** The continuation token of a grant: derived, so that only its digest is stored. */
+/** The continuation token of a grant. It is derived, so that only its digest need be stored. */
 export function continuationToken(context: Context, { secretId, id }: Pick<Grant, 'secretId' | 'id'>): Promise<string> {
   return context.secrets.derive(secretId, 'continuation-token', id)
 }

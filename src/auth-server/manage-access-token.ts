@@ -29,7 +29,11 @@ export interface ManagementCaller {
   readonly proof: Proof
 }
 
-/** Who manages a token: the presented value must be that of the very token in the path; else `unknown`. @spec TOK-3 */
+/**
+ * Identifies who manages a token: the presented value must be that of the token in the path; otherwise `unknown` makes
+ * the refusal.
+ * @spec TOK-3
+ */
 export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Exchange) => Promise<ManagementCaller> {
   return async (exchange) => {
     const { context, params } = exchange
@@ -44,8 +48,8 @@ export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Ex
 }
 
 /**
- * `post-token`: a new value and management URI for the same access, the old value dead in the same commit. An
- * expired token can be rotated, a revoked one cannot; spent amounts belong to the grant and stay.
+ * `post-token`: a new value and management URI for the same access; the old value stops working in the same commit. An
+ * expired token can be rotated, a revoked one cannot. Spent amounts belong to the grant and stay.
  * @spec TOK-5 @spec TOK-6 @spec TOK-7 @spec TOK-8
  */
 export async function rotateToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
@@ -95,7 +99,10 @@ async function decideRotation(
   }
 }
 
-/** The loser of two rotations, or a client that lost the answer, gets the same new token for a minute. @spec TOK-7 */
+/**
+ * For a minute, the slower of two concurrent rotations, or a client that lost the answer, gets the same new token.
+ * @spec TOK-7
+ */
 async function repeatRotation(context: Context, { value }: StoredRecord<'access-token'>): Promise<IssuedToken> {
   const { successorId } = value
   if (successorId === undefined || !isStillRepeated(context, value)) throw unknownManagedToken()
@@ -109,9 +116,10 @@ function isStillRepeated({ clock }: Context, { rotatedAt }: AccessToken): boolea
 }
 
 /**
- * `delete-token`: the token is dead for every request that starts after the answer; again is fine. With its only token the
- * grant is over, in the same commit. As long as a rotated token still gets its successor, revoking it ends that, too: its
- * client may have lost the answer of the rotation, and has nothing else to revoke.
+ * `delete-token`: the token is unusable for every request that starts after the answer. Repeating it is fine. The
+ * grant, which has no other token, ends in the same commit. While a rotated token can still be exchanged for its
+ * successor (see `repeatRotation`), revoking it ends the successor too: the client may have lost the answer to the
+ * rotation, and has nothing else to revoke.
  * @spec TOK-9
  */
 export async function revokeToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
@@ -121,7 +129,7 @@ export async function revokeToken({ exchange, caller }: Input<ManagementCaller, 
   await decide(
     context,
     async () => {
-      // Read even if the token was active: it may have been rotated since, and the grant names the newest one.
+      // Read even if the token was active: it may have been rotated since, and only the grant names the newest token.
       const grant = isLive ? await readRecord(context.storage, 'grant', token.grantId) : undefined
       if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
       return { changes: await revokeGrantChanges(context, grant), answer: undefined }

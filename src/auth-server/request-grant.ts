@@ -77,7 +77,7 @@ async function requireActive(context: Context, member: string, text: string): Pr
   return found
 }
 
-/** The one wallet address whose owner is asked for these entries: one person gives an approval. */
+/** The one wallet address whose owner is asked about these entries: an approval is given by one person. */
 async function walletAddressOf(
   context: Context,
   access: readonly CheckedAccess[],
@@ -100,7 +100,7 @@ function checkFinish(context: Context, finish: Finish): void {
     )
 }
 
-/** A grant, and its continuation token, which is answered and never stored. */
+/** A grant, and its continuation token, which is sent to the client and never stored. */
 interface NewGrant {
   readonly grant: Grant
   readonly token: string
@@ -128,7 +128,7 @@ async function newGrant(
     keys: [{ kid: proof.keyId, thumbprint: proof.thumbprint }],
     access,
     ...(owned && { walletAddress: owned.url, account: owned.account }),
-    // A grant that asks nobody sends nobody back.
+    // Without an interaction there is no browser to send back.
     ...(owned && body.interact?.finish && { finish: body.interact.finish }),
     subject: body.subject !== undefined,
     secretId,
@@ -160,7 +160,7 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: N
   }
 }
 
-/** How long the client's name is waited for: its grant request must be answered before it gives up. @spec D17 */
+/** How long to wait for the client's name: the grant request must be answered before the client gives up. @spec D17 */
 const NAME_SECONDS = 1
 
 async function nameInTime(context: Context, client: ClientId): Promise<string | undefined> {

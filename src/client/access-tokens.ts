@@ -4,20 +4,21 @@ import { type Failure, type ForeignToken, parseGrant, parseGranted, readAnswer }
 import { recentlyUsed } from './recently-used.ts'
 import type { SignedRequests } from './signed-requests.ts'
 
-/** A token that is held. */
+/** A token that this server holds. */
 export interface HeldToken extends ForeignToken {
-  /** When it was asked for: it lasts no longer than its seconds from there. */
+  /** When it was requested: its lifetime is counted from then. */
   readonly askedAt: number
 }
 
 /** A token, or why there is none. `isNew`: it was not held before this call. */
 export type TokenResult = { readonly ok: true; readonly token: HeldToken; readonly isNew: boolean } | Failure
 
-/** The access tokens by which this server reads incoming payments elsewhere. */
+/** The access tokens with which this server reads incoming payments on other servers. */
 export interface AccessTokens {
   /**
-   * A token of `authServer` for the payments of one collection, and for nothing else. That one is known if a token of it
-   * was good there before. `refused` is one that was refused there: it is never given again.
+   * A token of `authServer` for the payments of one collection, and for nothing else. `standing` is that of
+   * `authServer`, which is known if one of its tokens has worked there before. `refused` is a token that was refused
+   * there: it is never returned again.
    */
   tokenFor(
     collection: string,
@@ -31,20 +32,20 @@ export interface AccessTokens {
 export interface AccessTokensOptions {
   readonly clock: Clock
   readonly requests: SignedRequests
-  /** A wallet address by which this server is known if its key alone is not enough. */
+  /** The wallet address that this server names as a client where its key alone is not accepted. */
   readonly clientWalletAddress?: string
 }
 
-/** How many tokens are held, and of how many servers it is remembered how they know this one. */
+/** The most tokens that are held, and the most servers whose preferred identification is remembered. */
 const HELD = 1000
 
-/** How many of them a host keeps if there is no room for more. */
+/** How many of them one host may keep once there is no more room. */
 const SHARE_OF_HOST = 100
 
 /**
- * Holds a token per collection and authorization server: one server's word never gets it a token that was given for
- * another's. A token that has expired is rotated, and one that cannot be is asked for anew; concurrent calls for one
- * token share what is asked.
+ * Holds a token per collection and authorization server, so that no server is ever sent a token that was given for
+ * another one's payments. An expired token is rotated or, if that fails, requested anew; concurrent calls for one token
+ * share one request.
  */
 export function accessTokens({ clock, requests, clientWalletAddress }: AccessTokensOptions): AccessTokens {
   const held = recentlyUsed<HeldToken>(HELD, SHARE_OF_HOST)
@@ -54,7 +55,10 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
   const isExpired = ({ askedAt, expiresIn }: HeldToken): boolean =>
     expiresIn !== undefined && clock.now() >= askedAt + expiresIn * 1000
 
-  /** Asks as a client that is known by its key, and if that is refused by its wallet address; first as it worked before. */
+  /**
+   * Requests a grant as a client identified by its key and, if that is refused, by its wallet address; the way that
+   * worked last time is tried first.
+   */
   async function requestGrant(authServer: string, standing: OutboundStanding): Promise<TokenResult> {
     const { jwk } = await requests.key()
     const isByAddress = takenByAddress.get(authServer) === true
@@ -85,7 +89,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
     return { ok: true, token: { ...read.value, askedAt }, isNew: true }
   }
 
-  /** Only where the token comes from: its value is told to nobody else. */
+  /** Rotates a token, but only at the origin that issued it: its value is sent to nobody else. */
   async function rotate(
     { value, manage }: HeldToken,
     authServer: string,
@@ -111,7 +115,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
       ? { ok: true, token: rotated, isNew: true }
       : await requestGrant(authServer, standing)
     if (result.ok) held.set(name, result.token)
-    // A renewal of another standing may have brought one meanwhile.
+    // Keep a token that a renewal of another standing has brought meanwhile.
     else if (held.get(name) === before) held.delete(name)
     return result
   }
@@ -122,7 +126,7 @@ export function accessTokens({ clock, requests, clientWalletAddress }: AccessTok
       const found = held.get(name)
       const usable = found === refused ? undefined : found
       if (usable !== undefined && !isExpired(usable)) return { ok: true, token: usable, isNew: false }
-      // Apart, so that what one of them may not ask for is refused to no other.
+      // Separate for each standing: a refusal for want of budget must not hit callers of another standing.
       const run = `${name} ${standing}`
       const renewal = running.get(run) ?? renew(name, authServer, standing, usable).finally(() => running.delete(run))
       running.set(run, renewal)

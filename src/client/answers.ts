@@ -8,13 +8,16 @@ import { type IlpPaymentMethod, isIlpAddress } from '../protocol/payment-method.
 import { parseReceiver } from '../protocol/receiver.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
-// What another server says is read here and nowhere else. A member that is not used is not looked at; one that is used
-// and is not what the specification says makes the whole answer worth nothing.
+// Answers of other servers are parsed here and nowhere else. Members that are not used are not looked at; if one that
+// is used is not as specified, the whole answer is invalid.
 
 /** Why there is no receiver. */
 export type Failure = Exclude<FoundReceiver, { readonly ok: true } | { readonly reason: 'rate_limited' }>
 
-/** Reads an answer with status 200 by `parse`, which knows what it should be. `step` names it to the operator. */
+/**
+ * Reads an answer with status 200 by `parse`, which returns `undefined` for an invalid document. `step` names the
+ * request to the operator.
+ */
 export function readAnswer<T>(
   step: string,
   answer: OutboundAnswer,
@@ -29,7 +32,10 @@ export function readAnswer<T>(
     : { ok: true, value }
 }
 
-/** 404 and 410 are `unknown`, any other 4xx is `refused`; but 408, 429, redirects and 5xx may pass. @spec T-3 */
+/**
+ * 404 and 410 are `unknown`; other 4xx are `refused`, except 408 and 429, which may pass like redirects and 5xx.
+ * @spec T-3
+ */
 function reasonOf(status: number): Failure['reason'] {
   if (status === 404 || status === 410) return 'unknown'
   const isRefusal = status >= 400 && status < 500 && status !== 408 && status !== 429
@@ -53,7 +59,7 @@ export function parsePublicView(document: unknown): string | undefined {
 /** An access token of another server. Its value is a secret. */
 export interface ForeignToken {
   readonly value: string
-  /** Where it is rotated. */
+  /** The URI at which it is rotated. */
   readonly manage: string
   /** The seconds that it lasts; absent if its server does not say. */
   readonly expiresIn?: number
@@ -61,7 +67,7 @@ export interface ForeignToken {
 
 const WireForeignToken = v.pipe(
   v.object({
-    // Fit for a header line.
+    // So that it can be sent in a header line.
     value: v.pipe(v.string(), v.maxLength(4096), v.regex(/^[\w.~+/-]+=*$/)),
     manage: Url,
     expires_in: v.nullish(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
@@ -78,13 +84,13 @@ const WireForeignToken = v.pipe(
 /** The answer to a grant request or a rotation. */
 const Granted = v.object({ access_token: WireForeignToken })
 
-/** The token that was granted or came of a rotation. */
+/** The token in the answer to a grant request or a rotation. */
 export function parseGranted(document: unknown): ForeignToken | undefined {
   const parsed = v.safeParse(Granted, document)
   return parsed.success ? parsed.output.access_token : undefined
 }
 
-/** The same of a grant request, which may be put to a person instead: nobody is there to be asked. */
+/** The same for a grant request, which may also require an interaction with a person; here there is nobody to ask. */
 export function parseGrant(document: unknown): ForeignToken | 'interaction' | undefined {
   const isPutToPerson = typeof document === 'object' && document !== null && 'interact' in document
   return parseGranted(document) ?? (isPutToPerson ? 'interaction' : undefined)
@@ -100,7 +106,7 @@ const IlpMethod: v.GenericSchema<unknown, IlpPaymentMethod> = v.object({
   ),
 })
 
-/** Of a type that nobody here knows. */
+/** A payment method of a type that this library does not know. */
 const OtherMethod = v.pipe(
   v.object({ type: v.pipe(v.string(), v.notValue('ilp')) }),
   v.transform(() => undefined),
@@ -120,8 +126,9 @@ const IncomingPayment = v.pipe(
 )
 
 /**
- * The incoming payment that lives at `url`; `undefined` if the document is none, or another one. Whom it pays decides nothing
- * here, so a wallet address that is none is left out, and may be on any host: `policies` says what is one. @spec QUO-9
+ * The incoming payment at `url`; `undefined` if the document is not an incoming payment, or is another one. Whom it
+ * pays decides nothing here: its wallet address may be on any host, and is left out if it is not valid by `policies`.
+ * @spec QUO-9
  */
 export function parseIncomingPayment(
   document: unknown,

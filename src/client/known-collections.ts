@@ -2,29 +2,29 @@ import { recentlyUsed } from './recently-used.ts'
 
 /** A collection of incoming payments that was read before. */
 export interface KnownCollection {
-  /** The authorization server by which it was read the last time. */
+  /** The authorization server whose token last read it. */
   readonly authServer: string
-  /** That one does not do by now, or a payment could not be read: the public view is asked which one it is. */
+  /** Set after a read through it failed: then the public view is asked again which authorization server it is. */
   readonly isDoubted: boolean
 }
 
-/** Which collections were read before. Nothing that one of their payments is answered with makes them strangers again. */
+/** The collections that were read before. No answer to a later read makes a collection a stranger again. */
 export interface KnownCollections {
   get(collection: string): KnownCollection | undefined
-  /** That it was read; for a payment that `isOrdered`, or not. */
+  /** Notes that it was read; `isOrdered`: for a payment that was ordered. */
   trust(collection: string, authServer: string, isOrdered: boolean): void
   doubt(collection: string): void
 }
 
-/** How many are remembered of those that were read, and as many of those that are paid. */
+/** The most that are remembered of those that were only read, and the same number of those that were paid. */
 const REMEMBERED = 1000
 
-/** How many of them a host keeps if there is no room for more. */
+/** How many of them one host may keep once there is no more room. */
 const SHARE_OF_HOST = 100
 
 /**
- * Remembers collections. Those that are paid are apart: lookups are free, and an order takes the money of a payer who has
- * consented, so that nobody's lookups push out where this server's customers pay.
+ * Remembers collections. Those that were paid are kept apart: lookups cost nothing, whereas an order takes the money of
+ * a payer who has consented; so nobody's lookups can push out the servers that this server's customers pay.
  * @spec T-5
  */
 export function knownCollections(): KnownCollections {

@@ -1,4 +1,4 @@
-/** Remembers values by name, which begins with a URL, so many of them; the one unused for longest makes room. */
+/** Remembers a limited number of values by name, which begins with a URL; the one unused for longest makes room. */
 export interface RecentlyUsed<T> {
   get(name: string): T | undefined
   set(name: string, value: T): void
@@ -6,8 +6,8 @@ export interface RecentlyUsed<T> {
 }
 
 /**
- * Remembers at most `maximum` values. What strangers can fill is bounded by this. If there is no room, a host that has
- * more than `share` makes room for its own.
+ * Remembers at most `maximum` values, so that strangers cannot fill the memory. If there is no room, a host that has
+ * more than `share` values loses one of its own.
  * @spec T-5
  */
 export function recentlyUsed<T>(maximum: number, share: number): RecentlyUsed<T> {

@@ -15,29 +15,29 @@ export interface RemoteReceiversOptions {
   readonly clock: Clock
   readonly cryptography: Cryptography
   readonly secrets: Secrets
-  /** How requests leave this server: guarded, since receivers are named by strangers. */
+  /** How requests leave this server: guarded, since strangers choose the URLs. */
   readonly send: SendOutbound
-  /** Bounds what one of those strangers may have it read. */
+  /** Limits how much one stranger can make this server read. */
   readonly charge: ChargeLookup
-  /** A wallet address of this server, by which it is a client where those are not known by their key alone. */
+  /** The wallet address that this server names as a client where its key alone is not accepted. */
   readonly clientWalletAddress?: string
   /** Whether http on loopback hosts makes a wallet address. */
   readonly loopbackHttp: boolean
-  /** Hears of what is a fault of this server, not of another one. */
+  /** Receives faults of this server; failures of other servers are not faults. */
   emit(event: ServiceEvent): void
 }
 
-/** For all requests that it takes to read one receiver. */
+/** For all requests together that reading one receiver takes. */
 const DEADLINE_SECONDS = 3
 
-/** What a read came to, and the token that it was made with; without one if none could be had. */
+/** The result of a read, and the token that it used, if it got one. */
 interface TokenRead {
   readonly found: FoundReceiver
   readonly token?: HeldToken
   readonly isNew?: boolean
 }
 
-/** One read of a receiver: on whose word, and what is known of its collection. */
+/** One read of a receiver: on whose behalf, and what is known of its collection. */
 interface Reading extends OutboundOptions {
   readonly asker: ReceiverAsker
   readonly known: KnownCollection | undefined
@@ -46,8 +46,8 @@ interface Reading extends OutboundOptions {
 const LATE: FoundReceiver = { ok: false, reason: 'unreachable', detail: `no answer within ${DEADLINE_SECONDS} seconds` }
 
 /**
- * Reads incoming payments on other servers: the public view, which names the authorization server, a grant of that one
- * to this server, which is a client like any other, and the payment itself. Concurrent reads of one payment are one.
+ * Reads incoming payments on other servers, as a client like any other: reads the public view, which names the
+ * authorization server, gets a grant there, and reads the payment itself. Concurrent reads of one payment are shared.
  * @spec QUO-9 @spec T-1 @spec T-4 @spec T-5
  */
 export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteReceivers {
@@ -57,13 +57,18 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
   const collections = knownCollections()
   const running = new Map<string, Promise<FoundReceiver>>()
 
-  /** What keeps who asks from one more lookup; nothing does for a payment that is ordered. */
+  /**
+   * Charges one lookup to the asker; returns the refusal if its quota is used up. Lookups for an ordered payment are
+   * free.
+   */
   function limit({ isOrdered, ...asker }: ReceiverAsker, isKnown: boolean): FoundReceiver | undefined {
     const retryAfterSeconds = isOrdered === true ? 0 : charge(asker, isKnown)
     return retryAfterSeconds > 0 ? { ok: false, reason: 'rate_limited', retryAfterSeconds } : undefined
   }
 
-  /** As the authorization server that worked before says; if that is refused, as the one that is named now. */
+  /**
+   * Reads with a token of the authorization server that worked before; if that is refused, asks which one is named now.
+   */
   async function read(receiver: ReceiverUrl, reading: Reading): Promise<FoundReceiver> {
     const { known, asker } = reading
     if (known === undefined || known.isDoubted) return readAfresh(receiver, reading)
@@ -81,7 +86,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     if (!named.ok) return named
     const authServer = named.value
     const first = await readBy(authServer, receiver, reading, refused)
-    // A token that was held may have been revoked: asked for once more.
+    // A token that was already held may have been revoked meanwhile: request another one, once.
     const isStale = isRefused(first.found) && first.token !== undefined && !first.isNew
     if (!isStale) return first.found
     return limit(reading.asker, false) ?? (await readBy(authServer, receiver, reading, first.token)).found
@@ -93,7 +98,7 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
     reading: Reading,
     refused?: HeldToken,
   ): Promise<TokenRead> {
-    // Another one than before is known by the word of the receiver's server alone.
+    // If it is not the one used before, only the receiver's server vouches for it.
     const isOther = reading.known?.authServer !== authServer && reading.standing !== 'ordered'
     const standing = isOther ? 'stranger' : reading.standing
     const result = await tokens.tokenFor(collection, authServer, standing, refused)
@@ -130,11 +135,11 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
       if (receiver === undefined) return { ok: false, reason: 'invalid', detail: 'not the URL of an incoming payment' }
       const known = collections.get(receiver.collection)
       const standing = standingOf(asker, known)
-      // Apart, so that what strangers may not ask for is refused to nobody else.
+      // Separate for each standing: a refusal for want of a stranger's budget must hit nobody else.
       const run = `${standing} ${receiver.url}`
       const reading = running.get(run)
       const joined = reading && (await reading)
-      // The limit that another one has met is not this one's.
+      // The limit of another asker is not the limit of this one.
       if (joined !== undefined && (joined.ok || joined.reason !== 'rate_limited')) return joined
       const limited = limit(asker, known !== undefined)
       if (limited !== undefined) return limited

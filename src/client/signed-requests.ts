@@ -25,14 +25,14 @@ export interface RequestToSend {
   readonly json?: unknown
 }
 
-/** Sends what this server signs as a client of others. */
+/** Sends requests that this server signs as a client of others. */
 export interface SignedRequests {
-  /** Its key; one and the same in all processes of this server. */
+  /** Its key, the same in all processes of this server. */
   key(): Promise<ServerKey>
   send(request: RequestToSend, options: OutboundOptions): Promise<OutboundAnswer>
 }
 
-/** Signs with the key of the secret that signs now. */
+/** Signs with the key that is derived from the current secret. */
 export function signedRequests({ clock, cryptography, secrets, send }: SignedRequestsOptions): SignedRequests {
   let derived: ServerKey | undefined
   const key = async (): Promise<ServerKey> => {
@@ -42,7 +42,7 @@ export function signedRequests({ clock, cryptography, secrets, send }: SignedReq
   return {
     key,
     async send({ method, url, token, json }, options) {
-      // As it will be requested: a base without a path has one in the request.
+      // Sign the URL as it will be requested: a base URL without a path gets the path `/`.
       const href = parseUrl(url)?.href
       if (href === undefined) return { ok: false, reason: 'invalid' }
       const body = json === undefined ? undefined : toUtf8(JSON.stringify(json))
@@ -50,7 +50,7 @@ export function signedRequests({ clock, cryptography, secrets, send }: SignedReq
       const headers = await signRequest(
         { method, url: href, headers: { accept: 'application/json', ...authorization }, ...(body && { body }) },
         await key(),
-        // The nonce: a server that takes no signature twice must take two requests in one second.
+        // The nonce makes two equal requests in one second differ, for servers that accept no signature twice.
         { cryptography, created: Math.floor(clock.now() / 1000), nonce: secrets.randomId() },
       )
       return send({ method, url: href, headers, ...(body && { body }) }, options)

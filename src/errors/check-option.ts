@@ -2,28 +2,28 @@ import { parseUrl } from '../protocol/url.ts'
 import { isLoopbackHost } from '../protocol/wallet-address.ts'
 import { ConfigurationError } from './configuration-error.ts'
 
-/** An option that is an object of members. */
+/** Requires an option to be an object. */
 export function requireObject(name: string, value: unknown): void {
   refusePromise(name, value)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ConfigurationError(`${name} must be an object`)
 }
 
-/** Without this, a misspelt option would silently have its default. */
+/** Refuses unknown members: otherwise a misspelt option would silently have its default. */
 export function refuseUnknown(name: string, given: object, known: readonly string[]): void {
   for (const member of Object.keys(given)) {
     if (!known.includes(member)) throw new ConfigurationError(`${name}.${member} is not an option`)
   }
 }
 
-/** An integer above zero. Above `most` it would exceed what a date can hold or a timer can wait. */
+/** Requires an integer above zero. Above `most` it would exceed what a date can hold or a timer can wait for. */
 export function requirePositive(name: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)
     throw new ConfigurationError(`${name} must be a positive integer (${typeof value} was given)`)
   if (value > most) throw new ConfigurationError(`${name} must be at most ${most}`)
 }
 
-/** Published URLs are compared byte by byte, so there is one way to write each. @spec D16 @spec WAS-4 */
+/** Requires a base URL in canonical form: published URLs are compared byte by byte. @spec D16 @spec WAS-4 */
 export function requireBaseUrl(
   name: string,
   text: unknown,
@@ -45,7 +45,7 @@ export function requireBaseUrl(
 
 const SHORTEST_SECRET = 32
 
-/** Without the secrets themselves in a message: it may be logged. */
+/** Requires usable secrets. The messages do not contain the secrets, because they may be logged. */
 export function requireSecrets(secrets: unknown): void {
   if (typeof secrets === 'string') throw new ConfigurationError('secrets must be a list of strings')
   if (!Array.isArray(secrets) || secrets.length === 0)
@@ -57,13 +57,13 @@ export function requireSecrets(secrets: unknown): void {
         `secrets[${index}] must be a string of at least ${SHORTEST_SECRET} characters (${length ?? typeof secret} given)`,
       )
   }
-  // As out of a file: out of the environment the same secret would be another one.
+  // White space, such as the line break at the end of a file, would make the same secret differ between two sources.
   if (secrets.some((secret) => /^\s|\s$/.test(secret)))
     throw new ConfigurationError('secrets must not begin or end with white space')
   if (new Set(secrets).size !== secrets.length) throw new ConfigurationError('secrets must differ from each other')
 }
 
-/** A port with its methods; what makes one must have been called, and awaited if it is asynchronous. */
+/** Requires a port with its methods, not a function that makes one, nor a promise of one. */
 export function requireMethods(name: string, port: unknown, methods: readonly string[]): void {
   if (port === undefined) throw new ConfigurationError(`${name} is missing`)
   if (typeof port === 'function')
@@ -74,7 +74,7 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
 }
 
-/** What a clock says now. Nobody's clock is in 1970, but for those of tests, which may begin anywhere near zero. */
+/** Requires a plausible time. No real clock is in 1970, but a test's clock may begin near zero. */
 export function requireMilliseconds(name: string, now: unknown): void {
   if (typeof now !== 'number' || !Number.isSafeInteger(now))
     throw new ConfigurationError(`${name} must give whole milliseconds since 1970 (${typeof now} was given)`)

@@ -2,9 +2,10 @@ import type { WireAmount } from '../protocol/amount.ts'
 import { type Condition, OpenPaymentsError } from './open-payments-error.ts'
 
 // Every refusal of the two servers, with its status and its code. A description that a deployed client compares is an
-// interface and is marked so. One published code stands for several statuses, so the names are those of the conditions.
+// interface, and is marked as compared. One published code can stand for several statuses, so the functions are named
+// after the conditions.
 
-/** What only some conditions have. */
+/** Members that only some conditions have. */
 type More = Pick<Condition, 'gnapCode' | 'details' | 'headers' | 'message'>
 
 function refuse(name: string, status: number, code: string, description: string, more: More = {}): OpenPaymentsError {
@@ -47,12 +48,15 @@ export function bodyTooSlow(): OpenPaymentsError {
   })
 }
 
-/** The body is of another type, or encoded. @spec DIG-6 @spec GRT-1 */
+/** The body has another media type, or a content encoding. @spec DIG-6 @spec GRT-1 */
 export function unsupportedMediaType(description: string): OpenPaymentsError {
   return refuse('unsupported_media_type', 415, 'unsupported_media_type', description, { gnapCode: 'invalid_request' })
 }
 
-/** The client or its source has used up what it may cause. This request did nothing: it may be sent again. @spec T-37 @spec T-5 */
+/**
+ * The client or its source has used up a quota. This request had no effect: it may be sent again.
+ * @spec T-37 @spec T-5
+ */
 export function rateLimited(retryAfterSeconds: number, message: string): OpenPaymentsError {
   return refuse('rate_limited', 429, 'rate_limited', 'too many requests', {
     gnapCode: 'request_denied',
@@ -61,7 +65,7 @@ export function rateLimited(retryAfterSeconds: number, message: string): OpenPay
   })
 }
 
-/** The outcome is not known yet, or the store cannot be reached. Never used if a refusal is certain. */
+/** The outcome is not known yet, or the storage or the wallet does not answer. Never used if a refusal is certain. */
 export function unavailable(message: string): OpenPaymentsError {
   return refuse(
     'unavailable',
@@ -76,14 +80,17 @@ export function unavailable(message: string): OpenPaymentsError {
   )
 }
 
-/** Anything unexpected: a fixed sentence, and no detail. */
+/** Anything unexpected: a fixed text without detail. */
 export function unexpected(): OpenPaymentsError {
   return refuse('unexpected', 500, 'internal_error', 'internal server error', { gnapCode: 'request_denied' })
 }
 
 // --- authorization server
 
-/** The client cannot be known from its request. Web Monetization shows "key not added" for this 400 alone. */
+/**
+ * The client cannot be identified from its request. The Web Monetization extension shows "key not added" only for this
+ * 400.
+ */
 export function unknownClient(description: string): OpenPaymentsError {
   return refuse('unknown_client', 400, 'invalid_client', description)
 }
@@ -103,7 +110,7 @@ export function wrongContinuationToken(): OpenPaymentsError {
   return refuse('wrong_continuation_token', 401, 'invalid_continuation', 'invalid continuation token')
 }
 
-/** The interaction reference is unknown, foreign or used, or the grant is over. */
+/** The interaction reference is wrong or already used, or the grant is over. */
 export function invalidContinuation(): OpenPaymentsError {
   return refuse('invalid_continuation', 404, 'invalid_continuation', 'this grant cannot be continued')
 }
@@ -120,7 +127,7 @@ export function continuationTooEarly(waitSeconds: number): OpenPaymentsError {
   })
 }
 
-/** Not approved yet, denied, or polled although a finish redirect was registered. */
+/** The grant was denied or is not approved yet, or the client polled although it registered a finish redirect. */
 export function requestDenied(description: string): OpenPaymentsError {
   return refuse('request_denied', 401, 'request_denied', description)
 }
@@ -130,12 +137,12 @@ export function unknownManagedToken(): OpenPaymentsError {
   return refuse('unknown_managed_token', 404, 'invalid_rotation', 'unknown access token')
 }
 
-/** The same, for a request to revoke it: OpenAPI has another code there. @spec TOK-3 */
+/** The same for a request to revoke a token: the published API has another code there. @spec TOK-3 */
 export function unknownTokenToRevoke(): OpenPaymentsError {
   return refuse('unknown_managed_token', 401, 'invalid_client', 'unknown access token')
 }
 
-/** A rotation that this server does not do. @spec KEY-15 */
+/** A kind of rotation that this server does not support. @spec KEY-15 */
 export function invalidRotation(description: string): OpenPaymentsError {
   return refuse('invalid_rotation', 400, 'invalid_rotation', description)
 }
@@ -179,7 +186,9 @@ export function nonPositiveReceiveAmount(minSendAmount: WireAmount | undefined):
   })
 }
 
-/** The receiver is unknown, takes no more money, or cannot be reached from here; `detail` is for the operator. Compared. */
+/**
+ * The receiver is unknown, takes no more money, or cannot be paid from here; `detail` is for the operator. Compared.
+ */
 export function invalidReceiver(reason: string, detail?: string): OpenPaymentsError {
   const message = detail === undefined ? reason : `${reason}: ${detail}`
   return refuse('invalid_receiver', 400, 'invalid_receiver', 'invalid receiver', { details: { reason }, message })
@@ -208,7 +217,7 @@ export function unknownWalletAddress(): OpenPaymentsError {
   return refuse('unknown_wallet_address', 404, 'unknown_wallet_address', 'unknown wallet address')
 }
 
-/** The wallet address exists and takes part in nothing. */
+/** The wallet address exists, but is not active. */
 export function inactiveWalletAddress(): OpenPaymentsError {
   return refuse('inactive_wallet_address', 400, 'inactive_wallet_address', 'inactive wallet address')
 }
@@ -223,7 +232,7 @@ export function wrongState(): OpenPaymentsError {
   return refuse('wrong_state', 409, 'wrong_state', 'wrong state')
 }
 
-/** The key was used for a request with another body, or for a payment of another account. @spec OUT-12 @spec RS-13 */
+/** The key was used for a request with another body, or for a payment from another account. @spec OUT-12 @spec RS-13 */
 export function idempotencyConflict(): OpenPaymentsError {
   const description = 'this Idempotency-Key was used for another request'
   return refuse('idempotency_conflict', 409, 'idempotency_conflict', description)

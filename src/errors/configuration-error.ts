@@ -1,6 +1,6 @@
 const brand: unique symbol = Symbol.for('open-payments-server.ConfigurationError')
 
-/** A mistake in how the library is set up or mounted: `message` names the option or the line that fixes it. */
+/** A mistake in how the library is configured or mounted. `message` names the option, or says how to fix it. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
   readonly [brand] = true

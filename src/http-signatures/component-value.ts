@@ -12,18 +12,18 @@ import { combineFieldLines, fieldLineValue, isPrintableAscii, MAXIMUM_FIELD_LENG
 import { type Refusal, refuse } from './refusal.ts'
 import type { ConvertedFields, SignedMessage } from './signed-message.ts'
 
-/** A covered component: a field of the message, or with a leading `@` something derived from it. */
+/** A covered component: a field of the message or, with a leading `@`, a value derived from the message. */
 export interface Component {
   readonly name: string
   readonly parameters: ReadonlyMap<string, BareItem>
-  /** As it stands at the start of its line in the signature base: the quoted name and the parameters. */
+  /** The start of its line in the signature base: the quoted name and the parameters. */
   readonly identifier: string
 }
 
 /** The value of a component, or why it has none. */
 export type ComponentValue = { readonly ok: true; readonly value: string } | Refusal
 
-/** The fields that `sf` and `key` may name: those known to be dictionaries. @spec SIG-12 */
+/** The fields on which `sf` and `key` are allowed: those known to be dictionaries. @spec SIG-12 */
 const DICTIONARY_FIELDS: ReadonlySet<string> = new Set([
   'accept-signature',
   'content-digest',
@@ -47,7 +47,11 @@ export function componentValue(component: Component, message: SignedMessage, tar
   return !result.ok || isPrintableAscii(result.value) ? result : refuse(`${spoken(component.identifier)} is not ASCII`)
 }
 
-/** A component as a refusal names it: a long key is the client's own, and may be a secret in a wrong place. @spec T-34 */
+/**
+ * A component as a refusal names it. A long key was made up by the client and may be a misplaced secret, so it is left
+ * out.
+ * @spec T-34
+ */
 function spoken(identifier: string): string {
   return identifier.replace(/="[^"]{25,}"/, '="…"')
 }
@@ -94,13 +98,13 @@ function readQueryParams(query: string): ReadonlyMap<string, string | undefined>
   const params = new Map<string, string | undefined>()
   for (const [key, value] of new URLSearchParams(query)) {
     const name = encodeForm(key)
-    // A parameter that occurs twice cannot be covered: nothing would say which of the two was signed.
+    // A parameter that occurs twice cannot be covered: it would be unclear which of the two was signed.
     params.set(name, params.has(name) ? undefined : encodeForm(value))
   }
   return params
 }
 
-/** Percent-encodes all but letters, digits and `*-._`: the form-urlencoded set of the URL standard. */
+/** Percent-encodes everything except letters, digits and `*-._`: the form-urlencoded set of the URL standard. */
 function encodeForm(text: string): string {
   return encodeURIComponent(text).replace(/[!'()~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
 }
@@ -115,10 +119,10 @@ function fieldValue(component: Component, message: SignedMessage): ComponentValu
   if (parameters.size > 0) return convertedValue(component, message)
 
   const lines = message.headerLines(name)
-  // A proxy that sends the body in chunks removes this field; the number of bytes is the same either way.
+  // A proxy that forwards the body in chunks removes this field; the number of bytes stays the same.
   if (lines.length === 0 && name === 'content-length') return { ok: true, value: String(message.body.length) }
   const read = combinedValue(lines, identifier)
-  // A length that the signer states and the body does not have is refused. @spec SIG-33
+  // A signed length that the body does not have is refused. @spec SIG-33
   return read.ok && name === 'content-length' && read.value !== String(message.body.length)
     ? refuse('"content-length" is not the length of the body')
     : read
@@ -136,8 +140,8 @@ function isKnownParameter(parameter: string, value: BareItem): boolean {
 }
 
 /**
- * What `sf`, `key` or `bs` makes of a field. Someone without a key can have it made for four labels and two URLs, so what
- * is read and written is counted, and ends.
+ * What `sf`, `key` or `bs` makes of a field. Anybody, even without a key, can cause this for four signatures and two
+ * URLs, so the characters read and written are counted and limited.
  * @spec SIG-35 @spec T-36
  */
 function convertedValue(component: Component, message: SignedMessage): ComponentValue {

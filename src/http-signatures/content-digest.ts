@@ -5,8 +5,8 @@ import { combineFieldLines, MAXIMUM_FIELD_LENGTH } from './field-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
 
 /**
- * Whether a Content-Digest field (all its lines) is that of these raw bytes. Every sha-256 and sha-512 in it must be
- * right and there must be one; other algorithms are ignored.
+ * Checks a Content-Digest field (all its lines) against the raw bytes. It must have at least one sha-256 or sha-512,
+ * and every one of them must be right; other algorithms are ignored.
  * @spec DIG-1 @spec DIG-2 @spec DIG-3 @spec DIG-4 @spec SIG-35
  */
 export async function verifyContentDigest(

@@ -1,12 +1,14 @@
 import { type Dictionary, parseDictionary } from 'structured-headers'
 
 const STRING = /"(?:\\.|[^"\\])*"/g
-/** A date or a display string, in a text whose strings are empty. */
+/** A date or a display string, in a text whose strings have been emptied. */
 const YOUNGER_ITEM = /@|%"/
 /** A decimal, in such a text. */
 const DECIMAL = /[=( ]-?\d+\./
 
-/** A dictionary, and the keys of its members that hold a decimal: serialising those would not give what was written. */
+/**
+ * A dictionary, and the keys of its members that hold a decimal: serialising those may not give back the original text.
+ */
 export interface ReadDictionary {
   readonly dictionary: Dictionary
   readonly decimals: ReadonlySet<string>
@@ -24,16 +26,16 @@ export interface ReadDictionary {
 export function readDictionary(text: string): ReadDictionary | undefined {
   const dictionary = parse(text)
   if (dictionary === undefined) return undefined
-  // Emptied of strings, every comma of a well-formed dictionary stands between two members.
+  // Once its strings are emptied, every comma in a well-formed dictionary separates two members.
   const outline = text.replace(STRING, '""')
   const members = outline.split(',')
   if (YOUNGER_ITEM.test(outline) || members.length !== dictionary.size) return undefined
-  // No key occurs twice, so the members stand in the dictionary as they do in the text.
+  // No key occurs twice, so the members are in the same order as in the text.
   const keys = DECIMAL.test(outline) ? [...dictionary.keys()] : []
   return { dictionary, decimals: new Set(keys.filter((_, index) => DECIMAL.test(members[index] ?? ''))) }
 }
 
-/** The same of a text whose members are all needed: `undefined` also if one holds a decimal. */
+/** The same for a text all of whose members are needed: `undefined` also if any of them holds a decimal. */
 export function parseStrictDictionary(text: string): Dictionary | undefined {
   const read = readDictionary(text)
   return read?.decimals.size === 0 ? read.dictionary : undefined

@@ -1,6 +1,6 @@
 /**
- * The longest Signature-Input, Signature and Content-Digest that are parsed; and how much `sf`, `key` and `bs` read and
- * write in one message. In characters.
+ * The longest Signature-Input, Signature and Content-Digest that is parsed; also the most that `sf`, `key` and `bs` may
+ * read and write for one message. In characters.
  * @spec SIG-35
  */
 export const MAXIMUM_FIELD_LENGTH = 8192
@@ -8,7 +8,9 @@ export const MAXIMUM_FIELD_LENGTH = 8192
 const OBSOLETE_FOLD = /\r\n[ \t]/
 const PRINTABLE_ASCII = /^[\t\x20-\x7e]*$/
 
-/** Whether a text may stand in a signature base: printable ASCII and tabs, so that no value can forge a line of its own. */
+/**
+ * Whether a text may occur in a signature base: only printable ASCII and tabs, so that no value can forge another line.
+ */
 export function isPrintableAscii(text: string): boolean {
   return PRINTABLE_ASCII.test(text)
 }

@@ -8,9 +8,10 @@ const RUST_SIGNATURE = /^([A-Za-z0-9+/]{86})==$/
 const RUST_INPUT = /^sig1=(\((@?[a-z][a-z0-9-]*(?: @?[a-z][a-z0-9-]*)*)\);created=(\d{1,15});keyid="([^"\\]*)")$/
 
 /**
- * Reads exactly two malformed shapes, for a message that the strict reader could not read: the PHP SDK's, whose
+ * Reads exactly two malformed forms, for a message that the strict reader could not read: the PHP SDK's, whose
  * Signature lacks the colons of a byte sequence, and the Rust SDK's, whose component names lack their quotes and whose
- * Signature is bare base64. Relaxes nothing else: what it returns passes every check that a well-formed one passes.
+ * Signature is bare base64. Nothing else is relaxed: what it returns must pass every check that a well-formed signature
+ * must pass.
  * @spec D2
  */
 export function readLegacySignature(

@@ -10,7 +10,10 @@ export interface ServerKey {
   readonly jwk: JsonWebKey
 }
 
-/** The key that is derived from one secret: the same in every process that has the secret, and nowhere stored. @spec TOK-10 */
+/**
+ * The key that is derived from one secret: the same in every process that has the secret, and never stored.
+ * @spec TOK-10
+ */
 export async function serverKey(secrets: Secrets, cryptography: Cryptography, secretId: string): Promise<ServerKey> {
   const privateKeySeed = await secrets.deriveBytes(secretId, 'client-key', '')
   const keyId = `server-${secretId}`
@@ -18,7 +21,9 @@ export async function serverKey(secrets: Secrets, cryptography: Cryptography, se
   return { keyId, privateKeySeed, jwk: { kid: keyId, alg: 'EdDSA', kty: 'OKP', crv: 'Ed25519', x } }
 }
 
-/** The public keys of all configured secrets: a process that has the new one already signs with it. */
+/**
+ * The public keys of all configured secrets: during a rotation, processes that already have the new one sign with it.
+ */
 export async function serverPublicKeys(secrets: Secrets, cryptography: Cryptography): Promise<readonly JsonWebKey[]> {
   const keys = (await secrets.ids()).map((id) => serverKey(secrets, cryptography, id))
   return (await Promise.all(keys)).map(({ jwk }) => jwk)

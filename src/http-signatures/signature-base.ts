@@ -7,8 +7,8 @@ import type { SignedMessage } from './signed-message.ts'
 const MAXIMUM_COMPONENTS = 32
 
 /**
- * The covered components of a signature. Refused: more than 32, one that is no string, one that occurs twice, whatever
- * the order of its parameters.
+ * The covered components of a signature. Refused: more than 32, a name that is not a string, or a component that occurs
+ * twice, whatever the order of its parameters.
  * @spec SIG-10 @spec SIG-35
  */
 export function readComponents(
@@ -32,12 +32,15 @@ function sortByName(parameters: Parameters): Parameters {
   return new Map([...parameters].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** What stands behind `"@signature-params": ` in the signature base: the inner list of the components. @spec SIG-17 */
+/**
+ * The text after `"@signature-params": ` in the signature base: the inner list of the components, and the parameters.
+ * @spec SIG-17
+ */
 export function signatureParams(components: readonly Component[], parameters: Parameters): string {
   return `(${components.map(({ identifier }) => identifier).join(' ')})${serializeParameters(parameters)}`
 }
 
-/** Whether a component is covered without any parameter: with one it may stand for less than the whole. @spec SIG-9 */
+/** Whether a component is covered without parameters: with one, it may mean only a part of the field. @spec SIG-9 */
 export function isCovered(components: readonly Component[], name: string): boolean {
   return components.some((component) => component.name === name && component.parameters.size === 0)
 }

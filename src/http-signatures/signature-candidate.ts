@@ -5,15 +5,15 @@ import { isCovered, readComponents, signatureBase, signatureParams } from './sig
 import type { LegacySyntax, SignatureInput } from './signature-input.ts'
 import type { SignedMessage } from './signed-message.ts'
 
-/** What is asked of a signature. */
+/** What a signature must satisfy. */
 export interface SignatureRules {
   /** @spec D1 */
   readonly profile: 'open-payments' | 'gnap'
-  /** The malformed shapes that are read all the same. @spec D2 */
+  /** The malformed forms that are accepted nevertheless. @spec D2 */
   readonly legacySyntax: readonly LegacySyntax[]
-  /** How old `created` may be. @spec SIG-18 */
+  /** How far in the past `created` may be. @spec SIG-18 */
   readonly ageSeconds: number
-  /** How far ahead `created` may be. @spec SIG-18 */
+  /** How far in the future `created` may be. @spec SIG-18 */
   readonly skewSeconds: number
   /** Milliseconds since 1970. */
   readonly now: number
@@ -29,14 +29,14 @@ export interface SignatureCandidate {
   /** Seconds since 1970. */
   readonly created: number
   readonly nonce?: string
-  /** Which reader for malformed headers read it. @spec D2 */
+  /** Which malformed form it had, if any. @spec D2 */
   readonly legacySyntax?: LegacySyntax
 }
 
 /** The longest keyid and the longest nonce, in characters. @spec SIG-35 */
 const MAXIMUM_PARAMETER_LENGTH = 256
 
-/** Judges one signature by every rule that needs no key: parameters, coverage, time. @spec SIG-34 */
+/** Checks one signature against every rule that needs no key: parameters, coverage, time. @spec SIG-34 */
 export function readCandidate(
   input: SignatureInput,
   message: SignedMessage,
@@ -74,8 +74,8 @@ export function readCandidate(
 }
 
 /**
- * The first component that must be covered and is not. A request that needs a token carries it in `authorization`: without
- * one its signature is not read.
+ * The first component that must be covered and is not. `authorization` is required only if it is present: a request
+ * that needs a token but has none is refused before this.
  * @spec SIG-6 @spec SIG-7 @spec SIG-8
  */
 function missingComponent(components: readonly Component[], message: SignedMessage): string | undefined {

@@ -2,22 +2,25 @@ import { type InnerList, type Item, isInnerList } from 'structured-headers'
 import { type ReadDictionary, readDictionary } from './dictionary.ts'
 import { type Refusal, refuse } from './refusal.ts'
 
-/** The two deployed clients whose signature headers are no structured fields, by the language of their SDK. @spec D2 */
+/** The two deployed SDKs whose signature headers are not valid structured fields, by language. @spec D2 */
 export type LegacySyntax = 'php' | 'rust'
 
 /** One signature of a message, read but not judged. Its label is dropped: it has no meaning. @spec SIG-3 */
 export interface SignatureInput {
   /** The covered components in order, and the parameters of the signature. */
   readonly covered: InnerList
-  /** What stands behind `"@signature-params": ` in the signature base, if that is not `covered` as it is serialised. @spec D2 */
+  /**
+   * The text after `"@signature-params": ` in the signature base, if it differs from the serialised `covered`.
+   * @spec D2
+   */
   readonly signatureParams?: string
   /** 64 bytes. */
   readonly signature: Uint8Array
-  /** Which reader for malformed headers read it. @spec D2 */
+  /** Which malformed form it had, if any. @spec D2 */
   readonly legacySyntax?: LegacySyntax
 }
 
-/** A signature, or why the one of a label is unusable. */
+/** A signature, or why it is unusable. */
 export type SignatureInputResult = { readonly ok: true; readonly input: SignatureInput } | Refusal
 
 /** @spec SIG-5 @spec SIG-35 */
@@ -26,8 +29,8 @@ const MAXIMUM_LABELS = 4
 const SIGNATURE_LENGTH = 64
 
 /**
- * The signatures whose label stands in both fields, in the order of Signature-Input. `malformed` if a field is no
- * dictionary, so that another reader may be tried.
+ * The signatures whose label is in both fields, in the order of Signature-Input. `malformed` if a field is not a
+ * dictionary, so that the legacy reader may be tried.
  * @spec SIG-1 @spec SIG-4
  */
 export function readSignatureInputs(

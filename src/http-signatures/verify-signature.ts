@@ -13,15 +13,15 @@ export type { SignatureCandidate, SignatureRules } from './signature-candidate.t
 export type { SignedMessage } from './signed-message.ts'
 
 /**
- * Fields of which a second line could be read by one party and signed by another. None of them has a comma: that is how
- * a Fetch host joins lines.
+ * Fields that must have one line: of two, one party might read one and another party verify the other. None of their
+ * valid values contains a comma, so a comma means that a Fetch host has joined two lines.
  * @spec SIG-32
  */
 const SINGLE_FIELDS = ['authorization', 'content-type', 'content-length', 'host'] as const
 
 /**
- * Everything that needs no key and no network: sizes, syntax, coverage, time, digest. Answers the signatures that
- * satisfy all of it, at least one, or why the first of them does not.
+ * Checks everything that needs no key and no network: sizes, syntax, coverage, time, digest. Returns the signatures
+ * that pass (at least one), or why the first one failed.
  * @spec SIG-5 @spec SIG-34 @spec DIG-5
  */
 export async function readSignatures(
@@ -53,7 +53,10 @@ export async function readSignatures(
   return { ok: true, candidates }
 }
 
-/** The signatures of a message by the strict reader, and if that one cannot read it, by the accepted legacy ones. @spec D2 */
+/**
+ * Reads the signatures of a message with the strict reader or, if that cannot read them, with the accepted legacy ones.
+ * @spec D2
+ */
 function readSignatureHeaders(
   message: SignedMessage,
   legacySyntax: readonly LegacySyntax[],
@@ -75,7 +78,7 @@ function readSignatureHeaders(
   return input ? { ok: true, inputs: [{ ok: true, input }] } : refuse('signature headers are malformed')
 }
 
-/** A signature that verifies, the base that was signed, and what was found of its key. */
+/** A signature that verifies, the base that was signed, and the key as `findKey` returned it. */
 export interface VerifiedSignature<Found> {
   readonly ok: true
   readonly candidate: SignatureCandidate
@@ -84,8 +87,8 @@ export interface VerifiedSignature<Found> {
 }
 
 /**
- * Tries the candidates with the keys that `findKey` gives (`undefined`: no key of this client) and answers the first
- * that verifies.
+ * Tries the candidates with the keys that `findKey` returns (`undefined`: not a key of this client) and returns the
+ * first that verifies.
  * @spec SIG-5 @spec SIG-20 @spec SIG-28
  */
 export async function verifySignature<Found extends { readonly key: PublicKey }>(

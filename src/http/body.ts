@@ -5,8 +5,9 @@ import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { answerBefore } from '../records/deadline.ts'
 
 /**
- * Reads the bytes of a body under the size limit and the deadline, and refuses one that is encoded, or that the endpoint
- * does not take. Nothing is parsed here: the digest is over these bytes. A body that is available at once is returned at once.
+ * Reads the bytes of a body under the size limit and the deadline. Refuses a body with a content encoding, or one that
+ * the endpoint does not take. Nothing is parsed here: the digest is over these bytes. A body that is available at once
+ * is returned synchronously.
  * @spec EMB-1 @spec EMB-2 @spec DIG-6 @spec DIG-8
  */
 export function readBody(context: Context, request: HttpRequest, takesBody: boolean): MaybePromise<Uint8Array> {
@@ -30,7 +31,10 @@ function checkBody(
   return bytes
 }
 
-/** Parses the body of a request that is known to be allowed to send one. Throws the 400 or the 415. @spec GRT-1 @spec RS-1 */
+/**
+ * Parses the body of a request whose caller is already known to have the right. Throws a 400 or a 415.
+ * @spec GRT-1 @spec RS-1
+ */
 export function readJson(request: HttpRequest, bytes: Uint8Array): unknown {
   if (bytes.length === 0) throw invalidRequest('a JSON body is required')
   checkMediaType(request)
@@ -38,11 +42,12 @@ export function readJson(request: HttpRequest, bytes: Uint8Array): unknown {
 }
 
 /**
- * A Fetch host hides the body of a GET, but not the field that gives its length. A chunked body stays unseen there: a proxy
- * may announce chunks although there is no body at all.
+ * Whether a request announces a body. A Fetch host hides the body of a GET, but not its `content-length`. A chunked
+ * body goes unnoticed there: `transfer-encoding` proves nothing, since a proxy may announce chunks although there is no
+ * body.
  */
 function announcesBody(request: HttpRequest): boolean {
-  // Several lines may have been joined to one, which is no number.
+  // Several lines may have been joined into one, which is then not a number and counts as announcing a body.
   return request.headerLines('content-length').some((line) => !/^0*$/.test(line.trim()))
 }
 
@@ -52,9 +57,9 @@ async function readInTime<T>({ clock, limits }: Context, reading: Promise<T>): P
   return bytes
 }
 
-/** Throws the 415 for a body that is not said to be JSON. @spec GRT-1 */
+/** Throws a 415 if the body is not declared as JSON. @spec GRT-1 */
 export function checkMediaType(request: HttpRequest): void {
-  // Not two of them, though joined: the signature's check refuses that. @spec SIG-32
+  // Only the first is looked at: repeated or joined lines are refused when the signature is checked. @spec SIG-32
   const type = request.headerLines('content-type')[0]?.split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw unsupportedMediaType('the body must be application/json')
 }
@@ -89,7 +94,8 @@ const END_BRACKET = 0x5d
 const BRACE = 0x7b
 const END_BRACE = 0x7d
 
-// Counted on the text, before a parser recurses into it. Codes take a third of the time that characters do.
+// Counted on the text, before a parser recurses into it. Comparing codes takes a third of the time of comparing
+// characters.
 function exceedsDepth(text: string): boolean {
   let depth = 0
   let isInString = false

@@ -8,12 +8,12 @@ import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, parsePublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
 import { clientKeysOf, isLocalWalletAddress, tellUnusableKey } from './local-wallet-address.ts'
 
-/** Whose key it must be: a client, and the keys that it has already used under its grant. */
+/** Whose key must have signed: a client, and the keys that it has already used under its grant. */
 export interface KeyHolder {
   readonly client: ClientId
   readonly clientKey?: PublicKey
   readonly keys: readonly PinnedKey[]
-  /** The client's current key set, if this very request has asked for it. */
+  /** The client's current key set, if it was already fetched for this request. */
   readonly currentKeys?: readonly PublicKey[]
 }
 
@@ -38,7 +38,7 @@ export type FoundKey = ClientKey | 'unknown' | 'unbound'
 
 /**
  * Finds the key that a holder may sign with under a key id: one in the client's current key set whose material has not
- * changed since the grant first saw that id. Throws "unavailable" if the key set cannot be fetched: that says
+ * changed since the grant first saw that id. Throws "unavailable" if the key set cannot be fetched, because that says
  * nothing about the signature.
  * @spec KEY-10 @spec KEY-11
  */
@@ -93,7 +93,10 @@ export async function clientKeySet(
   return found
 }
 
-/** A key that the wallet has spoilt may be the one that is looked for: its client cannot know that. */
+/**
+ * Reports the keys in the wallet's directory that nobody can use: the one looked for may be among them, and its client
+ * cannot know that.
+ */
 function tellUnusable(context: Context, walletAddress: string, given: readonly WalletAddressKey[]): void {
   for (const jwk of given) {
     const parsed = parsePublicKey(jwk, { requireAlg: false })

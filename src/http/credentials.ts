@@ -25,12 +25,12 @@ export function presentedToken(exchange: Exchange): string | undefined {
   return GNAP_TOKEN.exec(lines[0]?.trim() ?? '')?.[1]
 }
 
-/** The proven sender of a request, and the replay claims that its effect must commit. */
+/** The proven sender of a request, and the replay claims that must be committed together with its effect. */
 export interface Proof extends ReplayClaims {
   readonly keyId: string
   readonly thumbprint: string
   readonly key: PublicKey
-  /** What was signed: the values of the covered components, the access token among them. */
+  /** The text that was signed: the values of the covered components, including the access token. */
   readonly base: string
   /** 64 bytes. */
   readonly signature: Uint8Array
@@ -54,7 +54,7 @@ export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
   return proveToken(exchange, await exchange.context.storage.get([await keyOfToken(exchange)]))
 }
 
-/** The same if the path names a record of a kind by its id: it is read in one round trip with the token. */
+/** The same if the path names a record of this kind by its id: token and record are read in one round trip. */
 export async function identifyNaming<K extends RecordKind>(exchange: Exchange, kind: K): Promise<NamingCaller<K>> {
   const { context, params } = exchange
   const id = params['id'] ?? ''
@@ -80,7 +80,10 @@ async function proveToken(exchange: Exchange, found: readonly (StoredRecord | un
   return { token, presented, proof }
 }
 
-/** Reads what can be checked of a signature without a key: no network access for a request that fails here. @spec SIG-34 */
+/**
+ * Checks everything about a signature that needs no key, so that a request that fails here causes no network access.
+ * @spec SIG-34
+ */
 export async function signaturesOf(exchange: Exchange): Promise<readonly SignatureCandidate[]> {
   const { context, request } = exchange
   const { policies, lifetimes } = context
@@ -104,10 +107,13 @@ export async function signaturesOf(exchange: Exchange): Promise<readonly Signatu
   return read.candidates
 }
 
-/** The refusal of a request of which no signature names a key that the client has at present. Each server has its own. */
+/** The refusal of a request none of whose signatures names a key that the client has now. Each server has its own. */
 export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
 
-/** Proves the holder of what a grant has given, by a key that the grant has seen or that is written down with it now. */
+/**
+ * Proves that the holder of something that a grant gave (a token) signed the request. A key that the grant has not seen
+ * is recorded with it now.
+ */
 export async function proveHolder(
   exchange: Exchange,
   candidates: readonly SignatureCandidate[],
@@ -122,8 +128,8 @@ export async function proveHolder(
 }
 
 /**
- * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. Throws `unknownKey` if
- * no signature names a key that the holder has at present; if one does, what is wrong is the signature.
+ * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. Throws
+ * `unknownKey` if no signature names a key that the holder has now; if one does, the signature itself is wrong.
  * @spec KEY-12
  */
 export async function proveSignature(
@@ -150,7 +156,7 @@ export async function proveSignature(
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
-  // A request with two signatures uses up both: otherwise it could be sent again with the other one alone.
+  // A request with two signatures uses up both: otherwise it could be sent again with only the other one.
   const all = [verified]
   for (const other of candidates.filter((one) => one !== candidate)) {
     const also = await verifySignature([other], findKey, context.cryptography)
@@ -177,10 +183,13 @@ function targetUris(exchange: Exchange): readonly string[] {
   return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
 }
 
-/** The most keys that one grant is used with: as many as a key set may hold, several times over. */
+/** The most keys that one grant can be used with: several times as many as a key set may hold. */
 const PINNED_KEYS = 100
 
-/** Records a key that is new to the grant before it is used, so that it cannot change afterwards. @spec KEY-10 */
+/**
+ * Records a key that is new to the grant before it is used, so that its kid cannot stand for another key later.
+ * @spec KEY-10
+ */
 async function pinKey(context: Context, grantId: string, { keyId: kid, thumbprint }: Proof): Promise<void> {
   await decide(context, async () => {
     const grant = await readRecord(context.storage, 'grant', grantId)

@@ -7,15 +7,15 @@ import type { Result } from './respond.ts'
 import type { Row } from './router.ts'
 
 /**
- * An endpoint as data: who may call, what is read, what is done. The steps have the numbers that ARCHITECTURE.md gives them;
- * their order is written once, below.
+ * An endpoint as data: who may call, what is read, what is done. Steps are those of the pipeline, numbered as in
+ * ARCHITECTURE.md: the order in which every request is checked, written once, in `defineEndpoint`.
  */
 export interface Endpoint<Caller, Body> {
   readonly operation: OperationId
   readonly method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS'
   readonly path: string
   readonly role: ServerRole
-  /** Whether it may be sent bytes; a request to any other endpoint is refused with them. @spec DIG-8 */
+  /** Whether a request may have a body. At any other endpoint, one with a body is refused. @spec DIG-8 */
   readonly takesBody?: boolean
   readonly isPublic?: boolean
   /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
@@ -26,7 +26,7 @@ export interface Endpoint<Caller, Body> {
   readonly schema?: v.GenericSchema<unknown, Body>
   /** Step 7: whose quota is charged, with a 429 if it is used up; absent if nothing is created. @spec T-37 */
   chargedTo?(caller: Caller): ClientId
-  /** And what is done. */
+  /** Also step 7: what the endpoint does. */
   run(input: Input<Caller, Body>): Promise<Result>
 }
 
@@ -37,7 +37,7 @@ export interface Input<Caller, Body> {
   readonly body: Body
 }
 
-/** An endpoint whose types have been closed over, so that a table can hold all of them. */
+/** An endpoint without its type parameters, so that one table can hold all of them. */
 export interface Route extends Row {
   readonly operation: OperationId
   readonly takesBody: boolean
@@ -76,8 +76,8 @@ function chargeCreation({ context, source }: Exchange, client: ClientId): void {
 }
 
 /**
- * Reads a body by its schema; throws `invalid_request` with the first thing that is wrong and where. The value itself
- * is not repeated: it may be a secret in the wrong place, and refusals go to the log.
+ * Reads a body by its schema; throws `invalid_request` with the first thing that is wrong and its path. The value
+ * itself is not repeated: it may be a misplaced secret, and refusals are logged.
  * @spec T-34
  */
 export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: unknown): Body {
@@ -91,13 +91,13 @@ export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: u
   throw invalidRequest(path === undefined ? issue.message : `${path}: ${issue.message}`)
 }
 
-/** Where an issue is; a name that is not a short word is the client's own, and is left out. */
+/** The path of an issue. A name that is not a short word was made up by the client, and is left out. */
 function pathOf(issue: v.BaseIssue<unknown>): string | undefined {
   const names = issue.path?.map(({ key }) => String(key))
   return names?.map((name) => (/^\w{1,24}$/.test(name) ? name : '…')).join('.')
 }
 
-/** Anyone may call: nothing in the request says who does. */
+/** For endpoints that anyone may call: nothing in the request identifies the caller. */
 export async function anyone(): Promise<undefined> {
   return undefined
 }

@@ -3,28 +3,28 @@ import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
 
-/** Which of the three servers answers; decides the shape of errors and the base of URLs. */
+/** Which of the three servers answers. This decides the form of errors and the base of URLs. */
 export type ServerRole = 'auth-server' | 'resource-server' | 'wallet-address-server'
 
 /** Work that goes on after the response: the host keeps its process alive for it. */
 export type WaitUntil = (work: Promise<unknown>) => void
 
-/** A matched request with its bytes; made anew for each request, never changed. */
+/** A request that matched a route, with its bytes; made anew for each request, never changed. */
 export interface Exchange {
   readonly context: Context
   readonly operation: OperationId
   /** Whether the operation is charged to a quota. @spec T-37 */
   readonly isCharged: boolean
-  /** Of the server that answers, as configured: what clients sign begins with it. @spec SIG-29 */
+  /** The configured origin of the server that answers; the URLs that clients sign begin with it. @spec SIG-29 */
   readonly origin: string
   readonly request: HttpRequest
   readonly bytes: Uint8Array
-  /** As it was sent, without a query. */
+  /** The path as it was sent, without the query. */
   readonly path: string
   /** Decoded path parameters. */
   readonly params: Readonly<Record<string, string>>
   readonly waitUntil: WaitUntil
-  /** Called with the proven sender of the request and the grant that it acts under, for the event. */
+  /** To be called with the proven sender of the request, and the grant that it acts under, for the request's event. */
   readonly noteCaller: (client: ClientId, grant?: string) => void
   /** The network that the request came from, if the host names it. */
   readonly source: string | undefined

@@ -5,8 +5,8 @@ import { toUtf8 } from '../protocol/identifiers.ts'
 import { targetOfUrl } from '../protocol/request-target.ts'
 
 /**
- * A Fetch request as the core reads it. A Fetch host has normalised the URL and joined repeated header lines before
- * the library sees them; neither is undone nor done again. A body whose connection ends early counts as too large.
+ * A Fetch request as the core reads it. A Fetch host has already normalised the URL and joined repeated header lines;
+ * the library neither undoes nor repeats that. A body whose connection ends early counts as too large.
  */
 export function fromFetchRequest(request: Request, source?: string): HttpRequest {
   return {
@@ -24,7 +24,7 @@ export function fromFetchRequest(request: Request, source?: string): HttpRequest
   }
 }
 
-/** Hono on Node finds out only here that what it made of `Host` is no URL. */
+/** Hono on Node finds out only here that the URL which it built from `Host` is invalid. */
 function bodyOf(request: Request): Request['body'] {
   try {
     return request.body
@@ -57,7 +57,7 @@ async function readBytes(
       'the request body was read before openPayments.fetch(request): call it first, or keep a copy with request.clone()',
     )
   }
-  // What is not read stays locked, and is not cancelled: Deno would take in the rest of it, however long that is.
+  // An unread rest stays locked and is not cancelled: on cancel, Deno would read all of it, however long it is.
   const reader = body.getReader()
   if (Number(headers.get('content-length')) > limit) return undefined
   const chunks: Uint8Array[] = []

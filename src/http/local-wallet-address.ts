@@ -41,7 +41,7 @@ export async function clientKeysOf(
   return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }
 
-/** Tells the host that its directory gives a key which nobody can use. */
+/** Reports that the wallet's directory returned an unusable key. */
 export function tellUnusableKey(context: Context, walletAddress: string, reason: string): void {
   const message = `walletAddresses.find('${walletAddress}') gave a key that cannot be published: ${reason}`
   tellFault(context, message, new TypeError(message))

@@ -15,7 +15,7 @@ import { sourceNetwork } from './source-network.ts'
 /** Answers a request; never rejects. */
 export type Pipeline = (request: HttpRequest, waitUntil: WaitUntil) => Promise<HttpResponse>
 
-/** Takes every request through the eight steps that ARCHITECTURE.md lists, of which 3 to 7 are the endpoint's own. */
+/** Takes every request through the eight steps that ARCHITECTURE.md lists; steps 3 to 7 are in `defineEndpoint`. */
 export function createPipeline(context: Context, match: (method: string, target: string) => Match<Route>): Pipeline {
   const origins: Readonly<Record<ServerRole, string>> = {
     'auth-server': new URL(context.authServer).origin,
@@ -89,7 +89,10 @@ function createExchange(
   }
 }
 
-/** Whatever an endpoint looks up elsewhere is asked for in the name of the request's source. @spec T-5 */
+/**
+ * A context whose look-ups at other servers are made on behalf of the request's source, which is charged for them.
+ * @spec T-5
+ */
 function askingFor(source: string, context: Context): Context {
   const { keyResolver, remoteReceivers } = context
   return {

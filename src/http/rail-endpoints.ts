@@ -13,8 +13,8 @@ export type RailEndpoint = NonNullable<PaymentMethod['endpoint']>
 const PATH = /^(?:\/[\w.~-]+)+$/
 
 /**
- * Finds the rail that a request is for. Throws a `ConfigurationError` if the path of one is invalid, or belongs to an
- * endpoint of this server's own.
+ * Finds the rail that a request is for. Throws a `ConfigurationError` if a rail's path is invalid, or belongs to an
+ * endpoint of this server or to another rail.
  */
 export function railEndpoints(
   methods: readonly PaymentMethod[],
@@ -33,11 +33,11 @@ export function railEndpoints(
       throw new ConfigurationError(`endpoint path already in use: ${path}`)
     byPath.set(path, endpoint)
   }
-  // From a host in JavaScript the target may be no text: that is for the pipeline to refuse.
+  // In plain JavaScript a host may pass a target that is not a string: the pipeline will refuse that.
   return (method, target) => (method === 'POST' ? byPath.get(String(target).split('?', 1)[0] ?? '') : undefined)
 }
 
-/** Lets a rail answer; if it fails, its peer learns no more than that. */
+/** Lets a rail answer. If it throws, the peer gets a bare 500 and learns nothing more. */
 export async function answerByRail(context: Context, rail: RailEndpoint, request: HttpRequest): Promise<HttpResponse> {
   try {
     return await rail.handle(request)

@@ -6,7 +6,7 @@ import { CLOCK_ERROR_MILLISECONDS } from '../records/retention.ts'
 import type { ClientKey } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
 
-/** Prepares the claims that make the signatures of a request single use; none if nothing of them is. */
+/** Prepares the claims that make the signatures of a request single-use; none if nothing about them is single-use. */
 export async function claimsOf(
   exchange: Exchange,
   signatures: readonly VerifiedSignature<ClientKey>[],
@@ -14,10 +14,10 @@ export async function claimsOf(
   const { cryptography, clock, lifetimes } = exchange.context
   const expiresAt = clock.now() + (lifetimes.signatureAgeSeconds + lifetimes.signatureSkewSeconds + 1) * 1000
   const singleUse = isSingleUse(exchange)
-  // Kept a day longer, against a wrong clock, only if a quota bounds how many there are: a repeat of any other request does
-  // nothing new. @spec T-37
+  // Kept a day longer, in case a clock is wrong, but only if a quota limits their number: repeating any other request
+  // does nothing new. @spec T-37
   const dueAt = singleUse && exchange.isCharged ? expiresAt + CLOCK_ERROR_MILLISECONDS : expiresAt
-  // By their ids: two signatures may use up the same nonce, and a commit names each record once.
+  // Maps by id, because two signatures may use the same nonce, and a commit may name each record only once.
   const bases = new Map<string, ReplayClaim>()
   const nonces = new Map<string, ReplayClaim>()
   const claim = async (claims: Map<string, ReplayClaim>, used: string, timePrefix = ''): Promise<void> => {
@@ -25,9 +25,10 @@ export async function claimsOf(
     claims.set(id, { action: 'insert', kind: 'replay-claim', value: { id, expiresAt }, dueAt })
   }
   for (const { candidate, base, found } of signatures) {
-    // The base, never the signature's bytes or label: padding bits and relabelling would change those. @spec SIG-25
-    // Begins with its time, so that claims are added at one place of their index; a nonce may come again with another
-    // `created`, and must get the same id.
+    // The claim is on the base, not on the signature's bytes or label: padding bits or relabelling would change those.
+    // @spec SIG-25
+    // Its id begins with the time of the signature, so that new claims are inserted at one place of the index. The id of
+    // a nonce has no time: the nonce may return with another `created`, and must then get the same id.
     if (singleUse) await claim(bases, `base\n${found.thumbprint}\n${base}`, inOrderOfTime(candidate.created * 1000))
     if (candidate.nonce !== undefined) await claim(nonces, `nonce\n${found.thumbprint}\n${candidate.nonce}`)
   }
@@ -42,8 +43,8 @@ function isSingleUse(exchange: Exchange): boolean {
 }
 
 /**
- * Stores the replay claims of a request that has no effect to commit them with. A claim that is there already is a
- * replay.
+ * Stores the replay claims of a request without an effect to commit them with. If one exists already, this is a replay,
+ * and it throws.
  * @spec SIG-23 @spec SIG-26
  */
 export async function claimSignature(exchange: Exchange, { claims }: ReplayClaims): Promise<void> {

@@ -1,10 +1,10 @@
 import type { HttpResponse } from '../ports/http-exchange.ts'
 
-/** What an endpoint answers: a JSON body, text or bytes that are ready, or nothing. */
+/** What an endpoint answers: a JSON body, ready-made text or bytes, or nothing. */
 export interface Result {
   readonly status: number
   readonly body?: unknown
-  /** Instead of `body`, written out as it is; the content type is in `headers`. */
+  /** Sent as it is, instead of `body`; the content type is in `headers`. */
   readonly raw?: string | Uint8Array
   readonly headers?: Readonly<Record<string, string>>
   /** What went wrong, if the answer is a page that says so: it is reported as if it had been thrown. */

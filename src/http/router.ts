@@ -7,16 +7,16 @@ import type { ServerRole } from './exchange.ts'
 /** The path of an endpoint that answers for every path no other endpoint has. */
 export const ANY_PATH = '*'
 
-/** What the router needs to know of an endpoint. `path` may hold `:name` segments. */
+/** What the router needs to know of an endpoint. `path` may contain `:name` segments. */
 export interface Row {
   readonly method: string
   readonly path: string
   readonly role: ServerRole
-  /** A GET of what anyone may read, which answers HEAD too. */
+  /** A GET that anyone may make; HEAD is answered too. */
   readonly isPublic?: boolean
 }
 
-/** A matched row, the raw path and its decoded parameters; or why there is none, and which server says so. */
+/** The matched row, the raw path and its decoded parameters; or the refusal, and which server answers with it. */
 export type Match<R extends Row> =
   | {
       readonly ok: true
@@ -27,15 +27,16 @@ export type Match<R extends Row> =
   | { readonly ok: false; readonly role: ServerRole; readonly refusal: OpenPaymentsError }
 
 /**
- * Routes by method and raw target. Each role has a base path; a target matches under the longest base that holds it.
- * Trailing slashes are ignored. A target that a URL parser would rewrite is no route: what was signed is the raw one.
+ * Routes by method and raw target. Each role has a base path; a target is matched under the longest base that contains
+ * it. Trailing slashes are ignored. A target that a URL parser would rewrite matches nothing, because clients sign the
+ * raw one.
  * @spec SIG-30 @spec D16
  */
 export function createRouter<R extends Row>(
   rows: readonly R[],
   bases: Readonly<Record<ServerRole, string>>,
 ): (method: string, target: string) => Match<R> {
-  // The router only makes the patterns. Matching them here needs no URL of the router's own, and no turn of the event loop.
+  // IttyRouter only makes the patterns. Matching them here saves its parsing of the URL and a turn of the event loop.
   const table = [...groupByPath(rows, bases)].flatMap(([path, group]) =>
     IttyRouter()
       .all(path)
@@ -56,11 +57,13 @@ export function createRouter<R extends Row>(
     if (path === undefined || found?.params === undefined)
       return { ok: false, role: roleOf(target, bases), refusal: notFound() }
     const { group, params } = found
-    // A server's own URL is no resource of it, and may be a wallet address: so is that of a whole host. @spec WAS-2
+    // The base URL of a server is not one of its resources and may be a wallet address, and so may the root of a host.
+    // @spec WAS-2
     const row = rowFor(group, method) ?? (group[0]?.path === '/' ? rowFor(anywhere, method) : undefined)
     if (row !== undefined) return { ok: true, row, path, params }
     const role = roleOf(target, bases)
-    // Only a GET can tell whether a path is a wallet address, so nothing else is promised there.
+    // Whether a path is a wallet address shows only when it is read, so this is a 404 and not a 405 that promises a
+    // GET.
     if (group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }
     const allow = group.flatMap((one) => (one.isPublic ? [one.method, 'HEAD'] : [one.method])).join(', ')
     return { ok: false, role: group[0]?.role ?? role, refusal: methodNotAllowed(allow) }
@@ -73,7 +76,7 @@ function rowFor<R extends Row>(group: readonly R[], method: string): R | undefin
 
 interface PathMatch<R> {
   readonly group: readonly R[]
-  /** `undefined` if one of them is not valid UTF-8 text. */
+  /** `undefined` if a parameter is not valid UTF-8. */
   readonly params: Readonly<Record<string, string>> | undefined
 }
 
@@ -87,12 +90,12 @@ function groupByPath<R extends Row>(rows: readonly R[], bases: Readonly<Record<S
   return groups
 }
 
-/** What stands in a path before its first parameter, without trailing slashes. */
+/** The part of a path before its first parameter, without trailing slashes. */
 function fixedBeginning(path: string): string {
   return path.replace(/[:*].*$/, '').replace(/\/+$/, '')
 }
 
-/** What every URL parser leaves as it is: no escapes, and no segment that begins with a dot. */
+/** Paths that every URL parser leaves unchanged: no escapes, and no segment that begins with a dot. */
 const PLAIN_PATH = /^(?:\/[\w~-][\w.~-]*)+\/?$/
 
 /** The path of an origin-form target, if a URL parser leaves it as it is. */
@@ -114,7 +117,7 @@ function decodeParams(params: Readonly<Record<string, string>> = {}): Readonly<R
   }
 }
 
-/** Of the server with the longest base that holds a target. */
+/** The role of the server with the longest base that contains a target. */
 function roleOf(target: string, bases: Readonly<Record<ServerRole, string>>): ServerRole {
   const { 'auth-server': auth, 'resource-server': resource } = bases
   const isUnder = (base: string): boolean => target.startsWith(base) && /^(?:$|[/?])/.test(target.slice(base.length))

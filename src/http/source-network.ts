@@ -1,6 +1,6 @@
 import { ipv6Groups } from '../protocol/ipv6.ts'
 
-/** The first 96 bits of the addresses that stand for an IPv4 address: as a socket maps one into IPv6, and of NAT64. */
+/** The first 96 bits of IPv6 addresses that stand for an IPv4 address: those that a socket maps, and those of NAT64. */
 const IPV4_NETWORKS: ReadonlySet<string> = new Set(['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0'])
 
 /**

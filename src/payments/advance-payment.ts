@@ -13,9 +13,10 @@ import { reasonText, type Step } from './step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**
- * Moves an outgoing payment forward, from the state that its record names to its end, and has the host told. `written`
- * is what this worker has just committed if it confirmed the hold itself. Resolves once the host has received all
- * events; if it is told `later`, by `tellLater`, once the money has got as far as it can. Never rejects.
+ * Moves an outgoing payment from the state that its record names to its end, and delivers its events to the host.
+ * `written` is what this worker has just committed, if it confirmed the hold itself. Resolves once the host has
+ * received all events, or with `later` (events are delivered by `tellLater`) once the money has got as far as it can
+ * now. Never rejects.
  */
 export async function advancePayment(
   context: Context,
@@ -24,7 +25,7 @@ export async function advancePayment(
   tells: 'at once' | 'later' = 'at once',
 ): Promise<void> {
   const { id } = start.value
-  // The host receives its event meanwhile: a slow event handler holds up neither answer nor money.
+  // The host receives the event in parallel: a slow event handler holds up neither the answer nor the money.
   const told = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
   const completed = await moveToEnd(context, start, written?.creditId)
   const tellRest = async (): Promise<void> => {
@@ -37,10 +38,10 @@ export async function advancePayment(
 }
 
 /**
- * Takes step after step until the payment has ended, or is left to somebody else. Every step repeats safely: the
- * arguments of each ledger call were committed before it, and each commit expects the record that this worker read, so
- * that of two workers one stops. A call that the ledger does not answer is left to `recover()`. Answers the id of the
- * incoming payment if it is complete by this, and its host is to hear of it. Never rejects.
+ * Takes step after step until the payment has ended or is left to another worker. Every step can be repeated safely:
+ * the arguments of each ledger call were committed before the call, and each commit expects the version that this
+ * worker read, so of two workers one stops. A call that the ledger does not answer is left to `recover()`. Returns the
+ * id of the incoming payment if this completed it and the host must be told. Never rejects.
  */
 async function moveToEnd(
   context: Context,
@@ -88,7 +89,7 @@ async function moveToEnd(
   }
 }
 
-/** A step that failed is tried again like one that was not answered: it repeats safely. */
+/** A step that threw is tried again like one that got no answer: repeating it is safe. */
 function stallOn(context: Context, cause: unknown): Step {
   tellFault(context, 'a payment could not be moved on', cause)
   return { outcome: 'stalled', reason: 'a step failed with a fault' }
@@ -120,7 +121,9 @@ async function takeStep(
   }
 }
 
-/** Lets a payment method work on a payment if there is a place for it; what `recover()` took up has its place already. */
+/**
+ * Lets a payment method work on a payment if this process has a place for it; what `recover()` took up already has one.
+ */
 async function deliverAtPlace(context: Context, record: RailRecord): Promise<Step> {
   const { deliveries } = context
   const payment = record.value
@@ -131,8 +134,8 @@ async function deliverAtPlace(context: Context, record: RailRecord): Promise<Ste
 }
 
 /**
- * Leaves a payment to whoever has a place first: this process, or a `recover()` of any other. If this is not written, it is due
- * after its lease.
+ * Leaves a payment to the first process with a place for it: this one, or another through its `recover()`. If this
+ * commit fails, the payment is due again when its lease ends.
  */
 async function leaveDue(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<void> {
   const change = { ...record, action: 'replace', dueAt: context.clock.now() } satisfies Change
@@ -142,7 +145,7 @@ async function leaveDue(context: Context, record: StoredRecord<'outgoing-payment
 
 const LONGEST_PAUSE_SECONDS = 3600
 
-/** Leaves a payment for later: twice as long after each failure, up to an hour, and an event each time. */
+/** Postpones a payment, twice as long after each failure, up to an hour. Each postponement is an event. */
 async function postpone(context: Context, record: StoredRecord<'outgoing-payment'>, reason: string): Promise<void> {
   const { value } = record
   const attempts = value.attempts + 1

@@ -7,9 +7,9 @@ import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 import { answerBeforeDeadline, answerInTime } from './in-time.ts'
 
 /**
- * What a ledger call came to. `unknown`: it threw, did not answer in time, gave no answer that the port names, or said
- * `conflict`, which for arguments that were committed before the call is a fault: `reason` says which. An unknown outcome is
- * asked for again, never guessed.
+ * The outcome of a ledger call. `unknown`: it threw, did not answer in time, gave an answer that the port does not
+ * define, or answered `conflict`, which is a fault because the arguments were committed before the call; `reason` says
+ * which. After an unknown outcome the ledger is asked again; the outcome is never guessed.
  */
 export type LedgerOutcome =
   | { readonly outcome: 'done' }
@@ -17,9 +17,9 @@ export type LedgerOutcome =
   | { readonly outcome: 'unknown'; readonly reason: string }
 
 /**
- * Calls the ledger under a deadline. Never rejects; what went wrong is an event that names the call and its id. If
- * the same call was made before and is answered only now, that is the answer, so that even a ledger slower than every
- * deadline decides payments.
+ * Calls the ledger under a deadline. Never rejects; a failure is reported as an event that names the call and its id.
+ * If an earlier try of the same call is answered only now, that is the answer: so even a ledger that misses every
+ * deadline gets payments decided.
  */
 export async function askLedger(
   context: Context,
@@ -48,7 +48,7 @@ async function untilAnswered(call: Promise<LedgerResult>): Promise<LedgerResult>
   return call.catch(() => new Promise(() => undefined))
 }
 
-/** Only answers that the port defines count: after any other, money may have moved or not. */
+/** Only answers that the port defines count: after any other answer it is unknown whether money has moved. */
 function readAnswer(context: Context, answer: LedgerResult | 'late', told: LedgerCall): LedgerOutcome {
   if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined, told)
   if (answer?.ok === true) return { outcome: 'done' }
@@ -81,10 +81,11 @@ function unknownOutcome(
 }
 
 /**
- * Whether the ledger has the account of a wallet address, and lets it send or receive if that is asked, read under the same
- * deadline. `wrong_asset`: it keeps the account in another asset than the directory says, so no amount of it would be what
- * it seems; that is an event, and so is an account that it does not have. Throws "unavailable" if the ledger does not answer, and "unexpected" if what it
- * answers is no account, which is an event that names the mistake.
+ * Whether the ledger has the account of a wallet address and, if `right` is given, lets it send or receive; read under
+ * the same deadline. `wrong_asset`: the ledger keeps the account in another asset than the directory says, so no amount
+ * would mean what it seems to. That is reported as an event, and so is an account that the ledger does not have. Throws
+ * "unavailable" if the ledger does not answer, and "unexpected" (with an event that names the mistake) if its answer is
+ * not a valid account.
  */
 export async function checkLedgerAccount(
   context: Context,
@@ -112,10 +113,10 @@ export async function checkLedgerAccount(
   return 'wrong_asset'
 }
 
-/** What is wrong with an account of plain JavaScript, if anything. */
+/** What is wrong with an account that a ledger in plain JavaScript returned, if anything. */
 function mistakeIn(kept: LedgerAccount): string | undefined {
   if (typeof kept !== 'object') return 'is not an object'
-  // What is merely missing must not pass for a refusal.
+  // A missing member must not be taken for a refusal.
   const isClear = typeof kept.canSend === 'boolean' && typeof kept.canReceive === 'boolean'
   return isClear ? mistakeInAsset(kept) : 'canSend and canReceive must be true or false'
 }

@@ -37,7 +37,9 @@ export type ChargedGrant =
     }
   | { readonly ok: false; readonly reason: string }
 
-/** The window of an entry at a moment: the ids of its record for the window and for its whole life. */
+/**
+ * An entry at one moment, with the ids of its two spending records: one for the current window, one for its whole life.
+ */
 export interface EntryWindow {
   readonly access: OutgoingPaymentAccess
   /** Absent if the entry has an interval and no window of it is current. @spec LIM-3 */
@@ -70,9 +72,9 @@ function isCreateEntry(access: Access): access is OutgoingPaymentAccess {
 }
 
 /**
- * Charges a payment to the first entry that admits it. The changes expect the records as they were read, so that of
- * two payments that race for the last of a budget one reads again. `uncommitted` are the changes of those that are charged
- * before it in the same commit: it is charged on top of them.
+ * Charges a payment to the first entry that admits it. The changes expect the records at the versions that were read:
+ * if two payments race for the rest of a budget, one of them conflicts and reads again. `uncommitted` are the changes
+ * of the payments that are charged before this one in the same commit; it is charged on top of them.
  * @spec LIM-1 @spec LIM-8 @spec LIM-10
  */
 export async function chargeGrant(
@@ -97,7 +99,7 @@ export async function chargeGrant(
   return charged
 }
 
-/** Charges a payment to an entry, if that admits it. */
+/** Charges a payment to an entry, if the entry admits it. */
 function chargeEntry(
   { access, windowId, lifeId }: EntryWindow,
   recordOf: (id: string) => StoredRecord<'spending'>,
@@ -127,7 +129,7 @@ function chargeEntry(
   }
 }
 
-/** The record of an entry of which nothing was spent yet: in version 0 it is still to be inserted. */
+/** The spending record of an entry that has spent nothing yet. Version 0: it is still to be inserted. */
 function unspent(id: string, asset: Amount): StoredRecord<'spending'> {
   return { kind: 'spending', version: 0, value: { id, debit: amountOf(asset, 0n), receive: [] } }
 }
@@ -136,7 +138,9 @@ function spendingChange(record: StoredRecord<'spending'>, value: Spending): Chan
   return record.version === 0 ? { action: 'insert', kind: 'spending', value } : { ...record, action: 'replace', value }
 }
 
-/** What was spent, by those records that are there; one that the same commit is to insert has version 0. */
+/**
+ * The spending records that exist, as the uncommitted changes leave them. Version 0: the same commit is to insert it.
+ */
 async function readSpending(
   context: Context,
   ids: readonly string[],
@@ -186,14 +190,18 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
     if (!isSameAsset(receiveAmount, charge.receiveAmount)) return 'the receive limit is in another asset'
     const received = receivedIn(spending, charge.receiveAmount) + charge.receiveAmount.value
     if (received > storedAmount(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
-    // What arrives is what the receiver says, and nothing else limits the debit then.
+    // Only the receiver says what has arrived, and then nothing else would limit the debit.
     if (charge.rail?.isUnpriced)
       return 'the grant limits only what is received, and this wallet has no price for the asset of the receiver'
   }
   return undefined
 }
 
-/** What a window has spent is answered as an amount, so it stays one even if nothing else limits it. @spec AMT-1 @spec LIM-11 */
+/**
+ * Clients are told the sum that a window has spent as an amount, so it must fit into one even if there are no other
+ * limits.
+ * @spec AMT-1 @spec LIM-11
+ */
 function refuseBySums({ debitAmount, receiveAmount }: Charge, spending: Spending): string | undefined {
   const debit = spending.debit.value + debitAmount.value
   const received = receivedIn(spending, receiveAmount) + receiveAmount.value

@@ -40,25 +40,25 @@ export type HoldResult =
   /** `reason` is for the operator. */
   | { readonly outcome: 'unknown'; readonly record: StoredRecord<'outgoing-payment'>; readonly reason: string }
   /**
-   * It is no longer this worker's: another worker has moved it on, or the ledger's answer could not be recorded, so it
-   * is left to recovery.
+   * The payment is no longer this worker's: another worker has moved it on, or the ledger's answer could not be
+   * recorded and it is left to recovery.
    */
   | { readonly outcome: 'lost'; readonly record: StoredRecord<'outgoing-payment'> }
-  /** Refused too late to be undone: the payment is there, and has failed. */
+  /** Refused too late to be undone: the payment is visible, and has failed. */
   | { readonly outcome: 'failed'; readonly record: StoredRecord<'outgoing-payment'> }
   /** Refused and undone. */
   | { readonly outcome: 'refused'; readonly reason: LedgerRefusal }
 
 /**
- * Asks the ledger to hold the money of a `created` payment, whose order may have been answered by now, and records its
- * answer.
+ * Asks the ledger to hold the money of a `created` payment, whose client may already have its answer, and records what
+ * the ledger answers.
  * @spec OUT-6
  */
 export async function confirmHold(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
   return writeHold(context, record, await askHold(context, record.value), 'fail')
 }
 
-/** Asks for the hold of a payment, under the payment's own id: asking again is the same call. Never rejects. */
+/** Asks the ledger for the hold, under the payment's own id, so that asking again is the same call. Never rejects. */
 export async function askHold(context: Context, payment: OutgoingPayment): Promise<LedgerOutcome> {
   return askLedger(context, 'hold', payment.id, () =>
     context.ledger.hold({
@@ -83,10 +83,10 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
 /**
  * Records what the ledger has answered to a hold.
  *
- * `whenRefused`: the request that creates a payment can still be refused, so there a refusal undoes the payment, and frees
- * the key that the request named (a `refused` tombstone stays, so that a late repeat finds it). Afterwards a client without
- * a key may have been told that the payment exists, so there it fails. `quote` is the payment's, if it is known as it was
- * committed with the order.
+ * `whenRefused`: what a refusal by the ledger means. `undo`, while the creating request can still be refused: the
+ * payment is undone, and the key that the request named is freed (a `refused` tombstone stays, so that a late repeat
+ * finds it). `fail`, afterwards: a client without a key may have been told that the payment exists, so the payment
+ * fails. `quote` is the payment's quote as it was committed with the order, if the caller has it.
  */
 export async function writeHold(
   context: Context,
@@ -101,10 +101,10 @@ export async function writeHold(
 }
 
 /**
- * Records that the money is held, and reserves room for it in the same commit unless another task is at the incoming
- * payment. In that case, or if it takes no more or cannot be read, or if another worker was faster, the payment goes on
- * without room: `deliverLocally` reads again, and reserves room or gives the payment up. So the answer to the order waits
- * for no other payer, and does not depend on reading the receiver.
+ * Records that the money is held, and in the same commit reserves room for it in the incoming payment, unless another
+ * task is using that one. In that case, or if the incoming payment takes no more or cannot be read, or if another
+ * worker was faster, the payment goes on without room: `deliverLocally` reads again, and reserves room or gives the
+ * payment up. So the answer to the order does not wait for other payers, and does not depend on reading the receiver.
  */
 async function startSending(
   context: Context,
@@ -119,7 +119,8 @@ async function startSending(
 }
 
 async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
-  // The money is held already: a read that only spares the delivery one of its own must not keep that from being written.
+  // The money is already held: this read only saves the delivery a read, so its failure must not prevent recording the
+  // hold.
   const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(
     () => undefined,
   )
@@ -127,7 +128,7 @@ async function roomAtOnce(context: Context, payment: LocalPayment, now: number):
   return room?.ok ? room : undefined
 }
 
-/** `roomFor` is the payment, if its turn at the incoming payment has come; room is reserved by the first attempt alone. */
+/** `roomFor` is the payment, if this runs in its turn at the incoming payment; only the first attempt reserves room. */
 async function writeSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
@@ -181,7 +182,7 @@ async function refusePayment(
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    // No client knows of an order under a key while it is not listed: it was answered 503, or nothing, and asks again.
+    // No client with a key knows of a payment that is not listed: it was answered 503 or not at all, and will repeat.
     const isTold = whenRefused === 'fail' && record.value.keyId === undefined
     const isShown = record.isListed === true || isTold
     const state = isShown ? 'failed' : 'refused'
@@ -204,11 +205,15 @@ async function refusePayment(
       answer: isShown ? { outcome: 'failed', record: asCommitted(end) } : { outcome: 'refused', reason },
     }
   }
-  // It gives back what its grant has spent while others take from it: each waits its turn, so they do not conflict.
+  // This gives budget back to the grant while other payments take from it: each waits for its turn, so they do not
+  // conflict.
   return context.serialize(turnAtGrant(grantId), () => decide(context, attempt))
 }
 
-/** What a payment that is shown, and was never held, leaves of what it named: its quote is used, its receiver kept. */
+/**
+ * The changes for a payment that is shown although its money was never held: its quote is used, and its receiver is
+ * kept.
+ */
 async function usedChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const { incomingPaymentId } = payment
   const incoming =

@@ -21,26 +21,27 @@ import { turnAtGrant } from './turns.ts'
 export interface CreatedPayment {
   readonly record: StoredRecord<'outgoing-payment'>
   readonly answer: KeptAnswer
-  /** Whether it is for the caller to move it on; else another worker does, or recovery will. */
+  /** Whether the caller must move it on; otherwise another worker does, or recovery will. */
   readonly isOurs: boolean
-  /** What this has just committed with the fact that its money is held. */
+  /** What this call has just committed together with the fact that the money is held. */
   readonly written?: WrittenWithHold
 }
 
-/** How long orders that share a commit wait for each other's terms: one that takes longer has a commit of its own. */
+/** How long orders that share a commit wait for each other's terms; an order that takes longer gets its own commit. */
 export const COMPANY_MILLISECONDS = 200
 
 /**
  * Creates an outgoing payment.
  *
  * One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
- * ordered it, so that none of them ever exists without the others. Orders of one grant that wait for each other share
- * that commit: each is charged to what those before it leave of the budget. Then the wallet is asked to hold the money.
- * A refusal gives key, quote and budget back and throws; anything else that goes wrong leaves the payment to recovery,
- * and counts as created. A repeat of the order under its key takes the payment up where it stands.
+ * ordered it, so that none of them ever exists without the others. Orders of one grant that are waiting at the same
+ * time share that commit: each is charged to the budget that the orders before it leave. Then the ledger is asked to
+ * hold the money. If the ledger refuses, key, quote and budget are given back and this throws. Any other failure leaves
+ * the payment to recovery; the payment then counts as created, except that a client with a key is told that the outcome
+ * is unknown. A repeat of the order under its key resumes the payment where it stands.
  *
- * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` know the key, and `effectOfOrder`
- * says what is written.
+ * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` handle the key, and
+ * `effectOfOrder` says what is written.
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
@@ -62,18 +63,22 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
   const { record, spent, quote } = once.made
   const held = await beginPayment(context, record, quote)
-  // If another worker was faster, the payment may have ended by now. A repeat under the key gets the first answer.
+  // If another worker was faster, the payment may have ended by now; but with a key, the first answer must be repeated.
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
 }
 
-/** The terms of one order: `undefined` in company if they take too long to share a commit. */
+/**
+ * Reads the terms of one order: `inCompany` for a shared commit (`undefined` if that takes too long), `alone` for its
+ * own.
+ */
 interface TermsReader {
   inCompany(): Promise<PaymentTerms | undefined>
   alone(): Promise<PaymentTerms>
 }
 
 function createTermsReader(context: Context, readTerms: PaymentOrder['readTerms']): TermsReader {
-  // What is late for the joint commit is not asked for once more: everybody behind it in the line would wait for that too.
+  // Terms that were too late for the joint commit are not requested again: every order behind this one would wait for
+  // them.
   let late: Promise<PaymentTerms> | undefined
   return {
     inCompany: async () => {
@@ -92,9 +97,9 @@ function createTermsReader(context: Context, readTerms: PaymentOrder['readTerms'
 }
 
 /**
- * Answers a repeat, unless its token was given for another account than the payment was. A payment whose hold is not
- * confirmed may belong to a request that is still running or to a process that has ended: the hold is asked for again, which
- * is the same call, and both get the same answer.
+ * Answers a repeat, unless its token was given for a different account than the one that the payment was made from. A
+ * payment whose hold is not confirmed may belong to a request that is still running or to a process that has ended: the
+ * hold is requested again under the same id, so it is the same call, and both requests get the same answer.
  * @spec RS-13
  */
 async function resumePayment(
@@ -106,9 +111,10 @@ async function resumePayment(
   const record = await readRecord(context.storage, 'outgoing-payment', id)
   if (record === undefined) throw new Error('an outgoing payment has vanished')
   const { state, decision } = record.value
-  // It must not look as if the account that a wallet address has now had paid what the earlier one has.
+  // The wallet address may have a new account now: it must not look as if that account had made the earlier one's
+  // payment.
   if (record.value.account !== account) throw idempotencyConflict()
-  // Refused since the key was read, which was freed by that: this is the answer that the other request got.
+  // Refused (which freed the key) after the key was read here: the other request got this same answer.
   if (state === 'refused') throw ledgerRefused(refusalOf(decision))
   if (record.isListed === true) return { record, answer, isOurs: false }
   return { ...(await beginPayment(context, record)), answer }
@@ -120,10 +126,10 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 }
 
 /**
- * Asks for the hold of a payment whose intent is durable. From here on only the ledger's own refusal undoes it: any
- * other failure leaves it to recovery, which will carry it out. So a client without a key must not be told to try again,
- * which would be a second payment; it is told that this one was created. A client with a key is told that the outcome is
- * unknown: its repeat finds out, and may still be refused.
+ * Asks for the hold of a payment whose intent is durable. From here on only a refusal by the ledger undoes it; any
+ * other failure leaves it to recovery, which carries it out. So a client without a key must not be told to try again,
+ * since that would make a second payment: it is told that this one was created. A client with a key is told that the
+ * outcome is unknown: its repeat finds out, and may still be refused.
  */
 async function beginPayment(
   context: Context,
@@ -147,7 +153,7 @@ async function holdMoney(
     return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
     tellFault(context, 'a payment is left to recovery', cause)
-    // After a refusal there is nothing to pay twice, and the payment may be undone after all: it must not count as created.
+    // After a refusal a retry cannot pay twice, and the payment may yet be undone: it must not count as created.
     const isRepeatable = record.value.keyId !== undefined || asked.outcome === 'refused'
     if (isRepeatable) throw unavailable('the outcome of an order is not known')
     return { outcome: 'lost', record }
@@ -166,7 +172,7 @@ async function showPayment(
     const record = await readRecord(context.storage, 'outgoing-payment', held.record.value.id)
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     const { state, decision } = record.value
-    // A repeat of this request has heard the refusal and undone the payment.
+    // A repeat of this request was told of the refusal and has undone the payment.
     if (state === 'refused') return { answer: { outcome: 'refused', reason: refusalOf(decision) } }
     if (record.isListed === true) return { answer: { outcome: 'lost', record } }
     const events = eventChanges(context, [outgoingPaymentEvent(context, record.value, 'created')])

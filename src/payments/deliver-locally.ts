@@ -11,14 +11,15 @@ import { creditIdOf, takeRoom } from './take-room.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**
- * Pays a receiver on this server inside the ledger: reserve room in the incoming payment, if that is not done yet,
- * credit the payee, then settle. In that order, because a credit can be refused and a settlement cannot.
+ * Pays a receiver on this server inside the ledger: reserves room in the incoming payment, if that is not done yet,
+ * credits the payee, then settles. In that order, because a credit can be refused and a settlement cannot.
  *
  * `reservedCreditId` is the id of the credit if room for it is already reserved.
  *
- * Once the payee is credited only one outcome is left, and the order says what is settled then: so the ledger is told at
- * once, and one commit records the outcome for payer and payee. If the ledger has refused the credit, or leaves open whether
- * it has settled, the decision is committed first, and the ledger is told afterwards.
+ * Once the payee is credited only one outcome is left, and the amounts to settle were committed with the order: so the
+ * ledger is told to settle at once, and then one commit records the outcome for payer and payee. If the ledger refused
+ * the credit, or did not confirm the settlement, only the decision is committed here, and the ledger is told
+ * afterwards.
  */
 export async function deliverLocally(
   context: Context,
@@ -58,7 +59,7 @@ async function reserveRoom(
   return decideAtReceiver<'reserved' | Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
     if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { outcome: 'lost' } }
-    // It expired so long ago that it was forgotten. Whoever had reserved room there would have kept it. @spec INC-14
+    // The incoming payment expired so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
     if (incoming === undefined) return changesOfDecision(context, record, { action: 'release', reason: 'expired' }, [])
     const room = takeRoom(incoming, payment, creditId, context.clock.now())
     if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
@@ -67,7 +68,10 @@ async function reserveRoom(
   })
 }
 
-/** Commits the outcome of the credit at both ends at once: the receipt, the incoming payment and the payment. @spec INC-6 */
+/**
+ * Commits the outcome of the credit on both sides at once: the receipt, the incoming payment and the outgoing payment.
+ * @spec INC-6
+ */
 async function writeOutcome(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
@@ -79,7 +83,7 @@ async function writeOutcome(
   return decideAtReceiver<Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
     if (incoming === undefined || receipt === undefined) throw new Error('the receipt of a payment has vanished')
-    // The receipt is decided in the commit that decides the payment: another worker has done both.
+    // One commit decides receipt and payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')
     const { changes, answer } = changesOf(context, record, decision, credit.changes)
@@ -88,8 +92,8 @@ async function writeOutcome(
 }
 
 /**
- * Commits against the incoming payment, which other payers may change at any time, and reads it again when they do.
- * If the outgoing payment itself was changed, it belongs to another worker and this one stops.
+ * Commits against the incoming payment, which other payers may change at any time, and reads it again if they did. If
+ * the outgoing payment itself was changed, it belongs to another worker, and this one stops.
  */
 async function decideAtReceiver<T>(
   context: Context,

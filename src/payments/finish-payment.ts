@@ -12,8 +12,8 @@ import type { Ended, Moved, Step } from './step.ts'
 import { turnAtGrant } from './turns.ts'
 
 /**
- * Tells the ledger what was decided, then writes the end of the payment down. A ledger that does not answer, or
- * refuses what cannot be refused, is asked again: the decision never changes.
+ * Tells the ledger what was decided, then records the end of the payment. A ledger that does not answer, or refuses
+ * what cannot be refused, is asked again: the decision never changes.
  */
 export async function finishPayment(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
   const { decision } = record.value
@@ -48,7 +48,7 @@ function endOf(context: Context, payment: OutgoingPayment, decision: Decision): 
   const taken = takenBy(decision)
   const { debitAmount, delivery } = payment
   const isComplete = decision.action === 'settle' && delivery?.reason === undefined
-  // What is taken for a part is rounded up, maybe to the whole debit; the whole has not been sent. @spec OUT-8
+  // The debit for a partial delivery is rounded up, possibly to the whole; yet the whole was not sent. @spec OUT-8
   const sent = !isComplete && taken === debitAmount.value ? taken - 1n : taken
   const ended = enterState(payment, isComplete ? 'completed' : 'failed', context.clock.now())
   return { ...ended, decision, sentAmount: amountOf(debitAmount, sent) }
@@ -65,7 +65,7 @@ function changesOfEnd(
   return { changes: [write, ...others, ...eventChanges(context, [event])], answer: { outcome: 'ended' } }
 }
 
-/** What is committed to decide a payment, with what else changes by that. */
+/** What is committed to decide a payment; `others` are the other changes of the same commit. */
 export function changesOfDecision(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
@@ -79,9 +79,7 @@ export function changesOfDecision(
   return { changes: [write, ...others], answer: { outcome: 'moved', record: asCommitted(write) } }
 }
 
-/**
- * What is committed to decide and end a payment that the ledger has already taken in full, with what else changes by that.
- */
+/** What is committed to decide and end a payment that the ledger has already settled in full; `others` as above. */
 export function changesOfDecisionAndEnd(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
@@ -93,8 +91,8 @@ export function changesOfDecisionAndEnd(
 }
 
 /**
- * Only a failed payment touches the records of what its grant has spent, and waits its turn among those that do; the records
- * are read again if others write them.
+ * Only a failed payment changes the spending records of its grant, so only that one waits for its turn at the grant.
+ * The records are read again after a conflict.
  */
 async function commitEnd(
   context: Context,

@@ -3,14 +3,16 @@ import { commitUncontested } from '../records/commit-uncontested.ts'
 import type { CommitContext } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
 
-/** Deletes records in one commit; without those that another process was faster with. Answers how many. */
+/**
+ * Deletes records in one commit, except those that another process has changed meanwhile. Returns how many it deleted.
+ */
 export async function forgetRecords(context: CommitContext, records: readonly StoredRecord[]): Promise<number> {
   const changes = records.map(deleteRecord)
   try {
     return await commitUncontested(context, changes)
   } catch (cause) {
     tellFault(context, 'a record could not be swept', cause)
-    // One record that cannot be deleted keeps no other.
+    // A record that cannot be deleted must not keep the others: each is tried alone.
     let count = 0
     for (const record of records.length > 1 ? records : []) count += await forgetRecords(context, [record])
     return count

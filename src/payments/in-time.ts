@@ -4,16 +4,17 @@ import { answerBefore } from '../records/deadline.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 
 /**
- * The context for a request that asks another server: `holdSeconds` are the time of all that has to be known before there
- * is an answer, together.
+ * The context for a request that asks another server: everything that must be known before it is answered has
+ * `holdSeconds` in total.
  */
 export function withAnswerDeadline(context: Context): Context {
   return { ...context, answerDueAt: context.clock.now() + context.limits.holdSeconds * 1000 }
 }
 
 /**
- * The context for the hold of such a request: it has half as long beyond that, so at least half of its time, whatever went
- * before. By default all of it ends after 4.5 seconds, and clients in use give up after 5.
+ * The context for the hold of such a request: its deadline is `holdSeconds / 2` later, so the hold always has at least
+ * that long, however much time was used before. By default everything ends after 4.5 seconds; deployed clients give up
+ * after 5.
  */
 export function withHoldDeadline(context: Context): Context {
   const { clock, limits, answerDueAt } = context
@@ -32,8 +33,8 @@ export async function answerBeforeDeadline<T>(context: Context, call: () => Prom
 }
 
 /**
- * The same for a call that changes nothing: throws "unavailable" if it fails, which is an event with its cause, or if it does
- * not answer in time. `told` is what the event says in addition.
+ * The same for a call that changes nothing: throws "unavailable" if it does not answer in time, or if it fails, which
+ * is also reported as an event with the cause. `told` is what that event says in addition.
  */
 export async function answerInTime<T>(
   context: Context,

@@ -1,13 +1,16 @@
 import type { LateAnswers } from '../ports/context.ts'
 import type { LedgerResult } from '../ports/ledger.ts'
 
-/** More calls of one kind and id than this are not waited for: a ledger that lost three answers has lost them. */
+/**
+ * The most unanswered calls of one kind and id that are still waited for: a ledger that is late three times has lost
+ * them.
+ */
 const CALLS_OF_A_KEY = 3
 
-/** How many kinds and ids of calls are remembered; the oldest are forgotten, and only asked for once more. */
+/** For how many kinds and ids of calls. The oldest are forgotten; the ledger is then simply asked again. */
 const REMEMBERED = 10_000
 
-/** Remembers, in this process, the calls of a ledger that were not answered in time. */
+/** Remembers, in this process, the ledger calls that were not answered in time: a late answer still counts. */
 export function createLateAnswers(): LateAnswers {
   const open = new Map<string, readonly Promise<LedgerResult>[]>()
   const drop = (key: string, call: Promise<LedgerResult>): void => {
@@ -21,7 +24,7 @@ export function createLateAnswers(): LateAnswers {
       open.set(key, [...earlier, call].slice(-CALLS_OF_A_KEY))
       const [oldest] = open.keys()
       if (open.size > REMEMBERED && oldest !== undefined) open.delete(oldest)
-      // What fails answers nothing, now or later.
+      // A call that fails will never give an answer.
       call.catch(() => drop(key, call))
       return earlier
     },

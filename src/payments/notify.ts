@@ -10,7 +10,7 @@ import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 
-/** The event of an incoming payment's new state. `created` is its first, the end of it its second and last. */
+/** The event of an incoming payment's new state: `created` is its first, its end the second and last. */
 export function incomingPaymentEvent(
   context: Context,
   payment: IncomingPayment,
@@ -42,20 +42,20 @@ export function outgoingPaymentEvent(
   }
   if (what !== 'failed') return { type: `outgoing_payment.${what}`, ...event }
   const { decision, delivery } = payment
-  // If nothing was sent the decision says why, else the delivery that ended before all had arrived.
+  // If nothing was sent, the decision says why; otherwise the delivery does, which ended before everything had arrived.
   const reason = decision?.action === 'release' ? decision.reason : delivery?.reason
   return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
 
 /**
- * The subject of `credit_refused`. It has a prefix because a rail may give its transfer the id of the very payment that
- * it is for.
+ * The subject of `credit_refused`. It has a prefix because a rail may use the id of an incoming payment as the id of a
+ * transfer for it.
  */
 export function refusalSubject(receiptId: string): string {
   return `receipt-${receiptId}`
 }
 
-/** The subject of an event, from its id, in which it is followed by its place among the events of that subject. */
+/** The subject of an event, taken from its id, `<subject>:<sequence>`. */
 export function subjectOf(eventId: string): string {
   return eventId.slice(0, eventId.lastIndexOf(':'))
 }
@@ -77,8 +77,8 @@ export function creditRefusedEvent(context: Context, receipt: Receipt, reason: s
 export type RecordedEvent = Extract<Change, { readonly action: 'insert'; readonly kind: 'event' }>
 
 /**
- * The changes that record events in the commit of what they report, so that no crash loses one. None if nobody listens.
- * `recover()` delivers again what was not acknowledged within a lease.
+ * The changes that record events in the same commit as what they report, so that no crash loses one. None if the host
+ * does not listen. Events that are not acknowledged within a lease are delivered again by `recover()`.
  */
 export function eventChanges(context: Context, events: readonly MoneyEvent[]): readonly RecordedEvent[] {
   if (context.deliverEvent === undefined) return []
@@ -87,10 +87,11 @@ export function eventChanges(context: Context, events: readonly MoneyEvent[]): r
 }
 
 /**
- * Delivers the events of one subject, a payment or a refusal, oldest first, and forgets each once the host has acknowledged
- * it. What the host rejected is left alone until it is due again. `first` is the payment's first event, given by the worker
- * that has just committed it: nothing comes before it, so nothing need be read. `onlyDue`: not if none is due, as when another
- * worker tells them. Never rejects: `failed` says that they are due as they were, delivered or not.
+ * Delivers the events of one subject (a payment or a refused credit), oldest first, and deletes each once the host has
+ * acknowledged it. An event that the host rejected is left alone until it is due again. `first` is the payment's first
+ * event, passed by the worker that has just committed it: nothing comes before it, so nothing need be read. `onlyDue`:
+ * deliver only if one is due; otherwise another worker is delivering them. Never rejects: `failed` means that the
+ * events are still due, whether the host got them or not.
  */
 export async function deliverEvents(
   context: Context,
@@ -103,7 +104,7 @@ export async function deliverEvents(
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
-      // Nothing but being put off replaces an event.
+      // Only a postponement replaces an event, so a version above 1 means that delivering it failed before.
       const isLeftAlone = onlyDue || (waiting[0]?.version ?? 1) > 1
       const isDue = waiting.some(({ dueAt = 0 }) => dueAt <= context.clock.now())
       if (waiting.length === 0 || (isLeftAlone && !isDue)) return 'lost'
@@ -121,7 +122,10 @@ export async function deliverEvents(
   })
 }
 
-/** After a lease `recover()` may have delivered it, and the one that follows. */
+/**
+ * Within its lease an event belongs to the worker that committed it; after that `recover()` may have delivered it, and
+ * the next one.
+ */
 function isOurs({ clock }: Context, { dueAt = 0 }: RecordedEvent): boolean {
   return clock.now() < dueAt
 }
@@ -134,8 +138,9 @@ async function readEvents(context: Context, subject: string): Promise<readonly S
 const LONGEST_PAUSE_MILLISECONDS = 300_000
 
 /**
- * All of a payment's, since the later one waits for the first: for a lease, then for as long again as the first has
- * waited, up to five minutes. Else `recover()` would ask a failing host on and on. What cannot be put off stays due.
+ * Postpones all events of a subject, since the later one waits for the first: for a lease, then for as long again as
+ * the first has waited, up to five minutes. Otherwise `recover()` would call a failing host without end. Events that
+ * cannot be postponed stay due.
  */
 async function postponeEvents(context: Context, waiting: readonly StoredRecord<'event'>[]): Promise<TakenUp> {
   const [first] = waiting

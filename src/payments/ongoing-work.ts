@@ -1,9 +1,9 @@
 import type { OngoingWork } from '../ports/context.ts'
 
-/** So many at once: a backlog must not ask more of a host than it can answer in time. */
+/** A limit, because a backlog must not ask more of the host than it can answer in time. What is not told stays due. */
 const MOST_TOLD_AT_ONCE = 100
 
-/** Keeps what goes on after a call in this process. */
+/** Keeps track of work that goes on in this process after the call that started it. */
 export function createOngoingWork(): OngoingWork {
   const running = new Set<Promise<unknown>>()
   let telling = 0

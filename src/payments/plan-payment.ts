@@ -31,25 +31,30 @@ export interface PaymentTerms {
   readonly quote?: StoredRecord<'quote'>
 }
 
-/** What a client orders, and how it proves that. */
+/** What a client orders, and the proof that it did. */
 export interface PaymentOrder extends SingleUse {
   /** The access token that was presented, as it was when its client was identified. */
   readonly presented: StoredRecord<'access-token'>
   readonly signedRequest: Omit<SignedRequest, 'id'>
-  /** Reads what the payment rests on, and reads it again whenever a concurrent writer was faster. */
+  /** Reads what the payment is based on; called again whenever a concurrent writer was faster. */
   readonly readTerms: () => Promise<PaymentTerms>
-  /** The answer to the order; `spent` is what its grant has spent with the payment. */
+  /** The answer to the order; `spent` is what its grant has spent, this payment included. */
   readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
 }
 
-/** A payment that is durable, its quote as it is by that, and what its grant has spent with it. */
+/**
+ * A payment once it is durable, its quote as that commit left it, and what its grant has spent, this payment included.
+ */
 export interface Intent {
   readonly record: StoredRecord<'outgoing-payment'>
   readonly quote: StoredRecord<'quote'> | undefined
   readonly spent: Spending
 }
 
-/** What is committed for an order: the payment, its budget and its quote, under a token that is still usable. */
+/**
+ * What is committed for an order: the payment, its charge to the budget and its reserved quote, if the token is still
+ * usable. `uncommitted` are the changes of the orders before it in a joint commit.
+ */
 export async function effectOfOrder(
   context: Context,
   id: string,
@@ -61,7 +66,7 @@ export async function effectOfOrder(
   const token = presented.value
   const now = context.clock.now()
   if (claims.some((claim) => isSpentClaim(claim, now))) throw invalidSignature('signature is too old by now')
-  // Checked by the commit, and read again after a conflict: a grant that was revoked while this waited its turn pays
+  // Checked by the commit, and read again after a conflict: a grant that was revoked while this order waited pays
   // nothing. @spec TOK-9
   if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
   const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
@@ -80,13 +85,13 @@ export async function effectOfOrder(
   ]
   const { spent } = charged
   const made = { record: asCommitted(write), spent, quote: reserve && asCommitted(reserve) }
-  // Without a key nothing is kept, and the answer is of the payment as its hold leaves it.
+  // Without a key no answer is kept: the client gets the payment as it is after the hold.
   return { changes, resourceId: id, response: key ? answerOf(payment, spent) : {}, made }
 }
 
 /**
- * A claim that may have been swept by now protects no more: the request may have been sent again meanwhile, and carried
- * out.
+ * An expired claim may already have been swept, so it no longer protects: the same request may have been sent again and
+ * carried out in the meantime.
  * @spec SIG-26
  */
 function isSpentClaim({ value }: ReplayClaim, now: number): boolean {
@@ -128,7 +133,7 @@ function payeeOf({
   rail,
 }: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
   if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
-  // A quote of a receiver whose URL was local when the quote was made.
+  // The quote was made when the receiver's URL was still a local one.
   if (rail === undefined) throw invalidQuote('the receiver is now on another server')
   const { details, walletAddress } = receiver
   return { rail: { ...rail, address: details.ilpAddress, ...(walletAddress !== undefined && { walletAddress }) } }

@@ -18,7 +18,7 @@ import {
 import { answerInTime } from './in-time.ts'
 import type { RailWay } from './rail/remote-receiver.ts'
 
-/** What is asked: a fixed debit, or a fixed amount at the receiver. */
+/** What is requested: a fixed debit, or a fixed amount at the receiver. */
 export type FixedAmount = { readonly debit: Amount } | { readonly receive: Amount }
 
 /** The frozen amounts of a payment, or why there are none. `minSendAmount` is the smallest debit that reaches the receiver. */
@@ -38,10 +38,11 @@ export type PricedPayment =
   | { readonly ok: false; readonly reason: 'receives_nothing'; readonly minSendAmount?: Amount }
 
 /**
- * Prices a payment: a fixed debit is kept exactly and what arrives is rounded down; a fixed receive is kept exactly
- * and the debit is the smallest that reaches it. Over a rail the wallet's price leads to the asset in which money leaves,
- * and the rail's rate from there to the receiver; each step rounds once. That rate is what others say, the receiver among
- * them: it may be worse than what the wallet itself would give by the tolerance of its choice, and no more.
+ * Prices a payment: a fixed debit is kept exactly and what arrives is rounded down; a fixed receive is kept exactly and
+ * the debit is the smallest that reaches it. Over a rail, the wallet's price converts into the asset in which money
+ * leaves, and the rail's rate from there into the receiver's; each step rounds once. The rail's rate depends on what
+ * others report, including the receiver: it may be worse than the wallet's own price only by the tolerance that the
+ * wallet has configured.
  * @spec QUO-3 @spec QUO-4 @spec QUO-5 @spec QUO-8
  */
 export async function pricePayment(
@@ -50,7 +51,7 @@ export async function pricePayment(
     readonly walletAddress: string
     readonly from: Asset
     readonly to: Asset
-    /** What the receiver still takes; absent without bound. */
+    /** What the receiver still takes; absent if that is unlimited. */
     readonly remainder?: bigint | undefined
     readonly fixed: FixedAmount
     /** How a receiver on another server is reached. */
@@ -91,7 +92,7 @@ export async function pricePayment(
   }
 }
 
-/** From which asset to which somebody pays. */
+/** Who pays, from which asset and into which. */
 export interface PriceRequest {
   readonly walletAddress: string
   readonly from: Asset
@@ -99,8 +100,8 @@ export interface PriceRequest {
 }
 
 /**
- * What the wallet's pricing says: its rate, checked, and all of it as `given`, for whoever takes its fee. Throws if it does
- * not answer; `undefined` if it does not exchange the two.
+ * What the wallet's pricing answers: its rate, checked, and the whole answer as `given`, for callers that charge the
+ * fee. Throws if it does not answer; `undefined` if it does not exchange the two assets.
  */
 export async function askPrice(
   context: Context,
@@ -116,8 +117,9 @@ export async function askPrice(
 }
 
 /**
- * What the wallet itself would give for the exchange on the way, without its fee, which is for its own part of it. An asset is
- * worth itself, even in another scale unless the wallet says otherwise. `undefined` if the wallet has no price.
+ * The wallet's own price for the exchange that the rail makes, without the wallet's fee, which is charged for its own
+ * exchange only. Between two scales of one asset code the rate is one, unless the wallet has another. `undefined` if
+ * the wallet has no price.
  */
 async function ownExchange(context: Context, request: PriceRequest): Promise<AssetExchange | undefined> {
   const { from, to } = request
@@ -129,7 +131,7 @@ async function ownExchange(context: Context, request: PriceRequest): Promise<Ass
 const PRICE_MEMBERS: readonly string[] = ['rate', 'fee'] satisfies (keyof Price)[]
 const FEE_MEMBERS: readonly string[] = ['basisPoints', 'fixed'] satisfies (keyof NonNullable<Price['fee']>)[]
 
-/** Without this, a misspelt fee would silently be none. */
+/** Without this check, a misspelt fee would silently be no fee. */
 function refuseMisspelt(name: string, given: object, known: readonly string[]): void {
   const unknown = Object.keys(given).find((member) => !known.includes(member))
   if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
@@ -141,7 +143,7 @@ async function termsOf(context: Context, request: PriceRequest): Promise<Terms |
   const { from, to, rate, given } = price
   refuseMisspelt('price', given, PRICE_MEMBERS)
   const fee = given.fee ?? {}
-  // No list, promise or number has members to misspell, nor any that is a fee.
+  // A list, a promise or a number has no misspelt member, but is no fee either.
   if (Object.prototype.toString.call(fee) !== '[object Object]')
     throw new TypeError('Pricing.price gave a fee that is not an object')
   refuseMisspelt('fee', fee, FEE_MEMBERS)
@@ -153,12 +155,12 @@ async function termsOf(context: Context, request: PriceRequest): Promise<Terms |
   return { from, to, rate, basisPoints, fixed }
 }
 
-// Amounts are assets too, and their values are no business of the pricing.
+// An `Amount` is an `Asset` too: its value must not reach the pricing.
 function bareAsset({ assetCode, assetScale }: Asset): Asset {
   return { assetCode, assetScale }
 }
 
-/** The wallet's price up to where money leaves, and how much of that arrives; inside the ledger all of it does. */
+/** The wallet's price for what leaves, and the rate at which it arrives; inside the ledger everything arrives. */
 interface Leg {
   readonly terms: Terms
   readonly rate: RailRate

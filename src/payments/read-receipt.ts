@@ -4,8 +4,9 @@ import { isIdentifier } from '../protocol/identifiers.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 
 /**
- * Reads an incoming payment and a receipt of it at one moment: a receipt that is still reserved is counted in it, and if
- * one has just completed it, that receipt is found. An id that no incoming payment can have is not asked for.
+ * Reads an incoming payment and one of its receipts in a single read, so that they agree: a receipt that is still
+ * reserved is counted in the payment, and if a receipt has just completed the payment, it is found. An id that no
+ * incoming payment can have is not looked up.
  */
 export async function readReceipt(
   context: Context,

@@ -14,8 +14,8 @@ import { turnAtIncoming } from './turns.ts'
 
 /**
  * What became of a transfer that the wallet itself reported. `accepted` is counted, `excess` is not; both are in the
- * smallest unit of the payment's asset. If another transfer was faster, `accepted` may be zero. Of the refusals,
- * `conflict` alone says nothing about the transfer itself: it is known with different arguments.
+ * smallest unit of the payment's asset. If another transfer was faster, `accepted` may be zero. `conflict` is the only
+ * refusal that does not tell whether the transfer was counted: its id is already known with different arguments.
  */
 export type ReceivedPayment =
   | { readonly ok: true; readonly accepted: bigint; readonly excess: bigint }
@@ -27,15 +27,17 @@ export type ReceivedPayment =
  */
 export type ReceiptRefusal = 'unknown' | 'wrong_asset' | 'completed' | 'expired' | 'over_remainder'
 
-// Databases refuse a NUL, and store each half of a surrogate pair as the same replacement: two transfers would be one.
+// Databases refuse a NUL, and store every unpaired surrogate as the same replacement character: two ids would become
+// one.
 const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
 
 /**
  * Counts a transfer that the wallet itself reports. The wallet already holds the money: the ledger is not called.
  * `transferId` is unique on this server and is counted once: the same call gets the same answer again, even a refusal,
- * so that money which was sent back is never counted later. With different arguments it gets `conflict`; only what was
- * `unknown`, `wrong_asset` or `completed` may be reported with others. What exceeds the remainder is treated by the
- * policy `excessReceipt`. Rejects if the directory fails or names another account than the payment was made for.
+ * so that money which was sent back is never counted later. With different arguments it gets `conflict`; only a
+ * transfer that was answered `unknown`, `wrong_asset` or `completed` may be reported again with others. The policy
+ * `excessReceipt` decides what happens to money above the remainder. Rejects if the directory fails or names another
+ * account than the payment was made for.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receivePayment(
@@ -45,12 +47,13 @@ export async function receivePayment(
   transferId: string,
 ): Promise<ReceivedPayment> {
   assertReceived(amount, transferId)
-  // A stranger may have typed anything, so it is no error; but a URL is what the wallet itself has at hand.
+  // The id may be text that a stranger typed, so a wrong one is no error; but a URL points to a mistake of the wallet
+  // itself.
   if (/\//.test(id)) {
     const cause = new TypeError(`the id is the last segment of the URL, not ${JSON.stringify(id)}`)
     tellFault(context, 'a URL was reported as the id of an incoming payment', cause)
   }
-  // Before anything waits its turn: the wallet's directory may take its time.
+  // Before taking the turn: the wallet's directory may be slow.
   await requirePayeeAccount(context, id, receiptIdOf(transferId))
   const { completes, ...received } = await context.serialize(turnAtIncoming(id), () =>
     decide<ReceivedPayment & { readonly completes?: string }>(context, async () => {
@@ -71,7 +74,8 @@ export async function receivePayment(
         excess: amount.value - accepted,
       }
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
-      // Recorded, since room may come back when a payment that reserved it fails, and time on the clock of another process.
+      // Recorded, since a repeat must not be accepted later: room returns if a payment that reserved it fails, and to a
+      // process whose clock is behind, an expired payment still looks open.
       if (isRefused) return { changes: [insert, ...keepIncoming(record)], answer: { ok: false, reason: outcome } }
       const value = countReceipt(record.value, accepted)
       const completion = completionChanges(context, record.value, value)
@@ -92,14 +96,14 @@ export async function receivePayment(
 }
 
 /**
- * The id of its receipt, which no credit of this server has. Stored receipts begin with `rail:`: with another prefix a
- * transfer that was counted would be counted again.
+ * The id of its receipt; the prefix keeps it apart from the ids of this server's credits. It must never change: under
+ * another prefix, a transfer that was already counted would be counted again.
  */
 function receiptIdOf(transferId: string): string {
   return `rail:${transferId}`
 }
 
-/** Refuses what a wallet in JavaScript may say by mistake: an answer to it would be final. */
+/** Refuses what a wallet in plain JavaScript may pass by mistake: an answer would be final. */
 function assertReceived(amount: Amount, transferId: string): void {
   // A number, or the text that a database gives for one, would be compared as if it were an amount.
   const isAmount = typeof amount?.value === 'bigint'
@@ -107,15 +111,16 @@ function assertReceived(amount: Amount, transferId: string): void {
     throw new TypeError('a received amount must have a value (a bigint), an assetCode and an assetScale')
   if (amount.value <= 0n || amount.value > MAX_AMOUNT_VALUE)
     throw new RangeError('the value of a received amount must be a positive unsigned 64-bit integer')
-  // A misspelt member is undefined: a pattern would read that as text, and every transfer would be the same one.
+  // A misspelt member gives undefined, which a pattern would read as the text "undefined": all transfers would share
+  // one id.
   if (typeof transferId !== 'string') throw new TypeError('a transfer id must be a string')
   if (!TRANSFER_ID.test(transferId))
     throw new RangeError('a transfer id must be 1 to 256 characters, with no NUL and no unpaired surrogate')
 }
 
 /**
- * Throws "unavailable" if a transfer is new and the wallet address of its incoming payment, which still takes money, now has
- * a different account: an answer would be final, and the directory may be wrong for a while.
+ * Throws "unavailable" if the transfer is new, its incoming payment still takes money, and that payment's wallet
+ * address now has a different account: any answer would be final, and the directory may only be wrong for a while.
  * @spec INC-13
  */
 async function requirePayeeAccount(context: Context, id: string, receiptId: string): Promise<void> {

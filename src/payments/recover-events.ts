@@ -5,13 +5,16 @@ import { deliverEvents, subjectOf } from './notify.ts'
 import { BATCH } from './sweep.ts'
 import { type Tally, tallyOf } from './tally.ts'
 
-/** How long a call waits for the host to hear of events, which it then has counted: what falls due meanwhile waits as long. */
+/**
+ * How long a call waits for the host to receive events, so that it can count them. Whatever falls due meanwhile also
+ * waits.
+ */
 const EVENTS_MILLISECONDS = 1000
 
 /**
- * Tells the host of events that are due, for `recover()`. One run at a time: a slow host is not asked for more by each call.
- * If a run hangs, the next one begins a lease later. A call resolves before the host has heard of all of them if that takes
- * long, and then counts none.
+ * Delivers the events that are due, for `recover()`. One run at a time, so that repeated calls do not pile more work on
+ * a slow host; if a run hangs, the next one begins a lease later. If the deliveries take long, a call resolves before
+ * they are done, and counts none of them.
  */
 export function createEventRecovery(context: Context): () => Promise<Tally> {
   let endsAt = 0
@@ -29,7 +32,7 @@ export function createEventRecovery(context: Context): () => Promise<Tally> {
   }
 }
 
-/** If nobody listens they are left: events recorded by an earlier configuration wait for a process that does. */
+/** If this host does not listen, events that an earlier configuration recorded are left for a process that does. */
 async function recoverEvents(context: Context): Promise<Tally> {
   if (context.deliverEvent === undefined) return tallyOf([])
   const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')

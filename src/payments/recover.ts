@@ -14,24 +14,26 @@ import { createEventRecovery } from './recover-events.ts'
 import { BATCH, isRefusal } from './sweep.ts'
 import { resolvedWith, type Tally, tallyOf } from './tally.ts'
 
-/** How many of the payments that are due a call reads at most, to find some that need no place with a payment method. */
+/** The most due payments that one call reads in search of some that need no place with a payment method. */
 const MOST_READ = 1600
 
-/** Payments that were postponed come back one after the other, over so long. */
+/** Postponed payments fall due again one after the other, spread over this time. */
 const POSTPONED_MILLISECONDS = 240_000
 
 /**
- * Moves on what was interrupted: payments whose lease has lapsed, money that a rail has taken and nobody credited, and
- * money events that nobody acknowledged. Safe to run in several processes at once: a payment is claimed by a commit that
- * only one of them wins, and so is a receipt. What would keep money waiting is taken out of its way: refusals of transfers
- * are deleted, and payments that there is no place for are postponed if there are so many that nothing else is seen.
+ * Resumes what was interrupted: payments whose lease has lapsed, money that a rail has taken and that was not credited,
+ * and money events that the host did not acknowledge. A lease is the time (`limits.leaseSeconds`) for which the worker
+ * that wrote a record last has it to itself; after that the record is due, and any worker may take it up. Safe to run
+ * in several processes at once: a payment or receipt is claimed by a commit that only one of them wins. Records that
+ * would keep money waiting are moved out of its way: refusals of transfers are deleted, and payments without a place at
+ * a payment method are postponed if they are so many that they hide everything else.
  *
- * Resolves with how many were taken up or taken out of the way, together with those that other workers took up at the same
- * moment; 100 or more means that there may be more. What could not be committed does not count, and if this call got
- * nothing, nothing does: to call again at once would be of no use.
+ * Resolves with how many records were taken up or moved out of the way, plus those that other workers took up at the
+ * same moment; 100 or more means that there may be more. Failed commits do not count. If this call got nothing itself,
+ * it resolves with 0: calling again at once would be of no use.
  *
- * What has to wait for other servers, or for the host to hear of what was moved on, is taken up here and goes on afterwards.
- * While there is no place for a payment with its rail, it is left to other processes or a later call, and holds up nothing else.
+ * Work that has to wait for other servers, or for the host to receive events, is started here and goes on after the
+ * call. A payment without a place at its rail is left to other processes or a later call, and holds up nothing else.
  */
 export function createRecovery(context: Context): () => Promise<number> {
   context.deliveries.onPlace(({ id }) => context.ongoing.keep(takeUpWaiting(context, id)))
@@ -41,7 +43,7 @@ export function createRecovery(context: Context): () => Promise<number> {
 
 async function recoverPayments(context: Context, tellEvents: () => Promise<Tally>): Promise<number> {
   const now = context.clock.now()
-  // A kind that cannot be read keeps nothing else waiting.
+  // If one kind of record cannot be read, the others go on.
   const settled = await Promise.allSettled([recoverDue(context, now), recoverMoney(context, now)])
   const told = tellEvents()
   context.ongoing.keep(told)
@@ -57,15 +59,16 @@ async function recoverPayments(context: Context, tellEvents: () => Promise<Tally
   return count
 }
 
-/** What a part came to; throws what it was rejected with. */
+/** The result of a part; throws what it was rejected with. */
 function resultOf<T>(part: PromiseSettledResult<T>): T {
   if (part.status === 'rejected') throw part.reason
   return part.value
 }
 
 /**
- * Takes up the payments that are longest due; it looks on behind those for a rail that there is no place for, and postpones
- * them if it sees no end of them. As many as there are places stay due, for another process or for the next call.
+ * Takes up the payments that have been due longest. It looks past those for a rail that has no place for them and, if
+ * it finds no end of them, postpones them. As many as a process has places (256) stay due, for another process or the
+ * next call.
  */
 async function recoverDue(context: Context, now: number): Promise<Tally> {
   for (let limit = BATCH; ; limit *= 4) {
@@ -75,14 +78,17 @@ async function recoverDue(context: Context, now: number): Promise<Tally> {
     const found = due.filter((record) => !left.has(record)).slice(0, BATCH)
     const isMore = found.length < BATCH && due.length === limit
     if (isMore && limit < MOST_READ) continue
-    // Started at once, so that what another call counts meanwhile includes this.
+    // Started before anything is awaited, so that another call meanwhile counts these places as taken.
     const taken = found.map((record) => takeUp(context, record))
     const postponed = isMore ? await postponeAll(context, [...left].slice(MOST_DELIVERIES)) : 0
     return tallyOf(await Promise.all(taken), postponed)
   }
 }
 
-/** Lets others come before payments that are due, but for those that another process was faster with. Answers how many. */
+/**
+ * Postpones due payments so that others come first, except those that another process was faster with. Returns how
+ * many.
+ */
 async function postponeAll(context: Context, records: readonly StoredRecord<'outgoing-payment'>[]): Promise<number> {
   const from = context.clock.now() + context.limits.leaseSeconds * 1000
   const changes = records.map((record, index): Change => {
@@ -104,7 +110,7 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
   return isRailPayment(value) && value.state !== 'decided'
 }
 
-/** Takes up a payment that has waited for a place in this process, unless another worker has it by now. */
+/** Takes up a payment that waited for a place in this process, unless another worker has it by now. */
 async function takeUpWaiting(context: Context, id: string): Promise<void> {
   const record = await readRecord(context.storage, 'outgoing-payment', id)
   const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()
@@ -112,8 +118,9 @@ async function takeUpWaiting(context: Context, id: string): Promise<void> {
 }
 
 /**
- * Takes the lease of a payment and moves it on, unless another worker was faster. A payment to a rail goes on after
- * this, and counts at once. One that is `begun` was not interrupted, and its host is not told that it is resumed.
+ * Takes the lease of a payment and moves it on, unless another worker was faster. For a rail payment this resolves once
+ * the lease is taken, and the payment holds its place from the start. A payment that is `begun` was never interrupted,
+ * so the host is not told that it was resumed.
  */
 async function takeUp(
   context: Context,
@@ -130,11 +137,11 @@ async function takeUp(
   return typeof own === 'object' ? 'taken' : own
 }
 
-/** Credits what is due, and deletes refusals that are in its way. */
+/** Credits the receipts that are due, and deletes refusals that may hide them. */
 async function recoverMoney(context: Context, now: number): Promise<Tally> {
   const due = recordsOfKind(await context.storage.due('receipt', now, BATCH), 'receipt')
   const money = due.filter((record) => !isRefusal(record))
-  // Peers cause as many refusals as they like. They are left to sweep(), unless money may be waiting behind them.
+  // Peers can cause any number of refusals. These are left to sweep(), unless money may be waiting behind them.
   const refusals = due.length === BATCH ? await forgetRecords(context, due.filter(isRefusal)) : 0
   return tallyOf(await recoverReceipts(context, money), refusals)
 }
@@ -145,7 +152,8 @@ async function takeLease(
   how: 'begun' | 'resumed',
 ): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
   const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
-  // One that was not claimed must not hold up the others; if it was claimed after all, it is due again after its lease.
+  // A payment that could not be claimed must not hold up the others; if the commit happened after all, the payment is
+  // due again after this lease.
   const claim = { ...record, action: 'replace', dueAt } satisfies Change
   const outcome = await tryCommit(context, [claim], 'a payment could not be claimed')
   if (outcome !== 'taken') return outcome

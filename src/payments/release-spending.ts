@@ -6,7 +6,10 @@ import { ceilDivide } from '../protocol/price.ts'
 import { chargeSpending, type LastCharge } from '../protocol/spent-amounts.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 
-/** The changes that give what a payment did not use of its reservation back to the windows it was taken from. @spec OUT-9 @spec LIM-2 */
+/**
+ * The changes that give the unused part of a payment's charge back to the windows that it was charged to.
+ * @spec OUT-9 @spec LIM-2
+ */
 export async function releaseSpendingChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const records = await context.storage.get(payment.spendingIds.map((id) => ({ kind: 'spending', id })))
   const stored = recordsOfKind(records, 'spending')
@@ -17,8 +20,8 @@ export async function releaseSpendingChanges(context: Context, payment: Outgoing
     const value = chargeSpending(record.value, -untaken, receiveAmount, -unreceived)
     if (payment.state !== 'refused' || value.lastCharge?.payment !== payment.id)
       return { ...record, action: 'replace', value }
-    // A refused payment never was charged. The record itself stays, or one that is made anew would pass for it with a
-    // writer that read it before. @spec D13 @spec D15
+    // A refused payment counts as never charged. The record itself stays: if it were deleted and inserted anew, a
+    // writer that had read the old one could mistake the new one for it. @spec D13 @spec D15
     const { lastCharge: _, ...rest } = value
     const lastCharge = await unrefused(context, payment.chargedAfter)
     return { ...record, action: 'replace', value: { ...rest, ...(lastCharge && { lastCharge }) } }
@@ -27,8 +30,8 @@ export async function releaseSpendingChanges(context: Context, payment: Outgoing
 }
 
 /**
- * This charge, or the last one before it that was not refused. Any other refusal writes the same record of the grant, so
- * what this says is still true when it is committed.
+ * This charge, or the last one before it that was not refused. Any other refusal writes the same spending record, so
+ * the result still holds when it is committed, or the commit conflicts.
  * @spec LIM-10
  */
 async function unrefused(context: Context, charge: LastCharge | undefined): Promise<LastCharge | undefined> {
@@ -37,8 +40,9 @@ async function unrefused(context: Context, charge: LastCharge | undefined): Prom
 }
 
 /**
- * What a failed payment has brought its receiver all the same: what the receiver's side says, which may be more than was
- * priced, but no less than what was paid for. Otherwise a receiver could free budget by its own word and be paid from it again.
+ * What the receiver of a failed payment has received nevertheless: what the receiver's side reports, but at least what
+ * was paid for and at most the priced amount. Otherwise a receiver could free budget by reporting too little, and be
+ * paid from it again.
  */
 function receivedOf({ decision, receiveAmount, rail, delivery }: OutgoingPayment): bigint {
   if (takenBy(decision) === 0n || rail === undefined || delivery === undefined) return 0n

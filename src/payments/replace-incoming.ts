@@ -5,7 +5,7 @@ import type { Receipt } from '../protocol/receipt.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { eventChanges, incomingPaymentEvent } from './notify.ts'
 
-/** The change that writes an incoming payment; one that is over has no deadline any more. */
+/** The change that writes an incoming payment; one that is completed or expired is no longer due. */
 export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value: IncomingPayment): Change {
   const { dueAt, ...rest } = record
   const isOver = value.state === 'completed' || value.state === 'expired'
@@ -13,23 +13,26 @@ export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value:
 }
 
 /**
- * Whether nothing was ever written to an incoming payment but its creation and, maybe, its expiry: so there was never room
- * for anything in it, and no record that is kept speaks of it. @spec INC-14
+ * Whether nothing was ever written to an incoming payment except its creation and, if it has expired, its expiry: so no
+ * room in it was ever reserved, and no record that is kept refers to it.
+ * @spec INC-14
  */
 export function isUntouched({ value, version }: StoredRecord<'incoming-payment'>): boolean {
-  // A record that was copied to another storage may have begun anew: what holds money is never one.
+  // In another storage, a copied record may begin at version 1 again; one that has received money never counts as
+  // untouched.
   return value.received.value === 0n && version === (value.state === 'expired' ? 2 : 1)
 }
 
 /**
- * What is committed with a record that is kept and speaks of an incoming payment without changing it: it is written as it
- * is, unless it has been, so that it is not untouched, and is kept, too. @spec INC-14
+ * For the commit of a kept record that refers to an incoming payment without changing it. An untouched payment is
+ * written once, unchanged, so that it no longer counts as untouched and is kept too.
+ * @spec INC-14
  */
 export function keepIncoming(record: StoredRecord<'incoming-payment'>): readonly Change[] {
   return isUntouched(record) ? [replaceIncoming(record, record.value)] : []
 }
 
-/** What records the event of a completion that this brings about; nothing for one that was completed before. */
+/** The changes that record the event of a completion; none if the payment was already completed before. */
 export function completionChanges(
   context: Context,
   before: IncomingPayment,
@@ -40,8 +43,8 @@ export function completionChanges(
 }
 
 /**
- * What is committed once the ledger has answered a credit: its receipt ends, and the incoming payment counts it or not. If
- * that completes it and there is an event of that, `completes` is its id.
+ * What is committed once the ledger has answered a credit: the receipt ends, and the incoming payment counts it or not.
+ * `completes` is the id of the incoming payment if that completes it and an event of it is recorded.
  */
 export function changesOfCredit(
   context: Context,

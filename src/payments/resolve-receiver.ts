@@ -46,15 +46,19 @@ export type ReachedReceiver =
 
 /** Looks up the receiver of one request. */
 export interface ReceiverLookup {
-  /** What it is now. */
+  /** The receiver as it is now. */
   resolve(url: string): Promise<ResolvedReceiver>
-  /** What it is, and how it is reached by a payer with an account in `from` who has named an amount, or none. */
+  /**
+   * The receiver, and how a payer with an account in `from` reaches it; `amount` is the one that the request names, if
+   * any.
+   */
   reach(url: string, from: Asset, amount: Amount | undefined): Promise<ReachedReceiver>
 }
 
 /**
- * Looks up the receiver of one request, on this server anew each time. Another server is asked only once, however often the
- * request is attempted: strangers are slow. It is asked in the name of who wants to pay. @spec T-5
+ * Looks up the receiver of one request: on this server anew each time; on another server only once, however often the
+ * request is attempted, because other servers are slow. That server is asked on behalf of `asker`, who wants to pay.
+ * @spec T-5
  */
 export function lookUpReceiver(context: Context, asker: ReceiverAsker): ReceiverLookup {
   let resolved: Promise<ResolvedReceiver> | undefined
@@ -77,7 +81,7 @@ export function lookUpReceiver(context: Context, asker: ReceiverAsker): Receiver
   }
 }
 
-/** Throws "rate limited" if the other server was not asked. */
+/** The refusal for the client. Throws "rate limited" if the other server was not asked for that reason. */
 function refusalOf(
   found: Extract<FoundRemoteReceiver, { readonly ok: false }>,
   url: string,
@@ -96,8 +100,9 @@ export function isRemoteReceiver(context: Context, url: string): boolean {
 }
 
 /**
- * Finds what is behind a receiver URL. A URL under this server's own base is local, every other one is remote whatever its
- * id, and a remote one, in normal form, is left to `remotely`; it can be paid only if a payment method is configured.
+ * Finds what is behind a receiver URL. A URL under this server's own base is local; every other one is remote, whatever
+ * its id, and is passed on to `remotely` in normal form. A remote receiver can be paid only if a payment method is
+ * configured.
  * @spec RS-10 @spec QUO-9 @spec T-41
  */
 async function receiverAt<Found>(

@@ -1,6 +1,6 @@
 import type { StoredRecord } from '../ports/storage.ts'
 
-/** The payment one state further. */
+/** The payment has moved one state further. */
 export interface Moved {
   readonly outcome: 'moved'
   readonly record: StoredRecord<'outgoing-payment'>

@@ -10,7 +10,7 @@ import { forgetRecords } from './forget-records.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
 import { isUntouched, replaceIncoming } from './replace-incoming.ts'
 
-/** How many records of each kind one call handles, so that it always ends soon. */
+/** The most records of each kind that one call handles, so that it always ends soon. */
 export const BATCH = 100
 
 const SWEPT: readonly RecordKind[] = [
@@ -25,9 +25,10 @@ const SWEPT: readonly RecordKind[] = [
 ]
 
 /**
- * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and what nobody can use
- * any more is deleted, incoming payments into which nothing came among it. Safe to run in several processes at once. Resolves with how many records it changed; a full
- * batch of 100 of one kind means that there may be more. The host hears of it afterwards.
+ * Ends what is over: incoming payments expire, grants that nobody continued are finalised, and records that nobody can
+ * use any more are deleted, including incoming payments that never received anything. Safe to run in several processes
+ * at once. Resolves with how many records it changed; 100 or more means that there may be more. The host receives the
+ * events of expired payments afterwards.
  */
 export async function sweepRecords(context: Context): Promise<number> {
   const now = context.clock.now()
@@ -59,18 +60,26 @@ async function sweepKind(context: Context, kind: RecordKind, now: number): Promi
   return swept
 }
 
-/** Of what is due among the receipts: a transfer that was refused. Dropped money that was taken is never due. */
+/**
+ * Whether a receipt that is due only records that a transfer was refused. (A transfer that was taken and then dropped
+ * is never due.)
+ */
 export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
   return value.state === 'dropped'
 }
 
-/** A receipt is deleted only if its transfer was refused, an incoming payment only if nothing ever came of it. */
+/**
+ * Records that must not be deleted: a receipt, unless its transfer was refused; an incoming payment, unless it is
+ * untouched.
+ */
 function isKept(record: StoredRecord): boolean {
   if (isOfKind(record, 'incoming-payment')) return !isUntouched(record)
   return isOfKind(record, 'receipt') && !isRefusal(record)
 }
 
-/** What is not deleted but ended: an incoming payment expires, a grant that nobody continued is finalised. */
+/**
+ * Records that are ended instead of deleted: an incoming payment expires, a grant that nobody continued is finalised.
+ */
 function isEndedFirst(record: StoredRecord): boolean {
   if (isOfKind(record, 'grant')) return record.value.state === 'pending' || record.value.state === 'approved'
   return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired'
@@ -82,21 +91,22 @@ async function endRecord(context: Context, record: StoredRecord): Promise<boolea
   return sweepAway(context, [endGrantChange(context, record, finaliseGrant(record.value, 'expired'))])
 }
 
-/** Commits what is over, and answers whether that has happened; what cannot be committed keeps nothing else waiting. */
+/** Commits, and returns whether that succeeded. A commit that fails does not hold up the other records. */
 async function sweepAway(context: Context, changes: readonly Change[]): Promise<boolean> {
   return (await tryCommit(context, changes, 'a record could not be swept')) === 'taken'
 }
 
 async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<boolean> {
   if (record.value.reserved.value > 0n) {
-    // A receipt under way still counts: the payment expires once it has been credited or dropped.
+    // Reserved receipts still count: the payment expires once each of them has been credited or dropped.
     const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
     await sweepAway(context, [{ ...record, action: 'replace', dueAt }])
     return false
   }
   const value: IncomingPayment = { ...record.value, state: 'expired' }
   const events = eventChanges(context, [incomingPaymentEvent(context, value, 'expired')])
-  // From now on, and not from its expiry: a clock that runs ahead must do so for as long before anything is forgotten.
+  // Counted from now, not from its expiry: a clock must run ahead for that whole time before anything is deleted too
+  // early.
   const forgetAt = isUntouched(record) && { dueAt: context.clock.now() + OVER_KEPT_MILLISECONDS }
   if (!(await sweepAway(context, [{ ...replaceIncoming(record, value), ...forgetAt }, ...events]))) return false
   context.ongoing.tellLater(() => deliverEvents(context, value.id))

@@ -12,20 +12,23 @@ export async function creditIdOf(context: Context, outgoingPaymentId: string): P
   return toHex(digest).slice(0, 32)
 }
 
-/** Room for a payment: the credit that it is for, with the changes that reserve it. */
+/**
+ * Room for a payment: a part of what the incoming payment can still take, reserved until the ledger has answered the
+ * credit. `creditId` names that credit; `changes` reserve the room.
+ */
 export interface TakenRoom {
   readonly ok: true
   readonly creditId: string
   readonly changes: readonly Change[]
 }
 
-/** Room for a payment; or why there is none, with the changes that say so. */
+/** Room for a payment; or why there is none, with the changes that record it. */
 export type Room = TakenRoom | { readonly ok: false; readonly reason: NotPayable; readonly changes: readonly Change[] }
 
 /**
- * Room for the whole of a payment in its incoming payment. Whether there is room or not, a receipt is inserted, whose id can
- * exist only once: so no worker gives up a payment for which another one has reserved room, even if both hold the same
- * version of it.
+ * Takes room for the whole payment in its incoming payment. Whether there is room or not, a receipt is inserted, and
+ * its id can exist only once: so no worker gives up a payment for which another worker has reserved room, even if both
+ * have read the same version of it.
  * @spec INC-8
  */
 export function takeRoom(

@@ -1,6 +1,6 @@
 import type { TakenUp } from '../records/try-commit.ts'
 
-/** What a part of `recover()` came to. */
+/** The result of one part of `recover()`. */
 export interface Tally {
   /** How many were taken up here. */
   readonly taken: number
@@ -10,13 +10,15 @@ export interface Tally {
   readonly cleared: number
 }
 
-/** Counts outcomes; what could not be committed does not count. */
+/** Counts outcomes; records that could not be committed (`failed`) do not count. */
 export function tallyOf(outcomes: readonly TakenUp[], cleared = 0): Tally {
   const countOf = (counted: TakenUp): number => outcomes.filter((outcome) => outcome === counted).length
   return { taken: countOf('taken'), lost: countOf('lost'), cleared }
 }
 
-/** What a call resolves with: what other workers took up first counts too, if this call got anything itself. */
+/**
+ * What the call resolves with. What other workers took up first counts too, but only if this call got anything itself.
+ */
 export function resolvedWith(...tallies: readonly Tally[]): number {
   const own = tallies.reduce((sum, { taken, cleared }) => sum + taken + cleared, 0)
   return own > 0 ? tallies.reduce((sum, { lost }) => sum + lost, own) : 0

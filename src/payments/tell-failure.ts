@@ -3,8 +3,8 @@ import type { Context } from '../ports/context.ts'
 import { tellFault } from '../records/tell-fault.ts'
 
 /**
- * Work that a host's timer calls and whose rejection the host may swallow: a failure that no event has reported yet becomes a
- * fault. That the storage could not be read has been reported already. Rejects if the work does.
+ * Runs work that a host's timer calls and whose rejection the host may swallow: a failure that no event has reported
+ * yet becomes a `fault`. Storage failures (`OpenPaymentsError`) were already reported. Rejects if the work does.
  */
 export async function tellFailure<T>(context: Context, message: string, work: () => Promise<T>): Promise<T> {
   try {

@@ -83,7 +83,8 @@ function meaningOf(access: Access): string {
   const limits = type === 'outgoing-payment' ? access.limits : undefined
   const interval = limits?.interval === undefined ? undefined : parseInterval(limits.interval)
   const identifier = type === 'quote' ? undefined : access.identifier
-  // The schema has written the members of all limits in one order, and amounts and receivers in their one spelling.
+  // The schema has already put the members of all limits in one order, and amounts and receivers in their canonical
+  // spelling.
   return JSON.stringify([type, actions.toSorted(), identifier, { ...limits, interval }])
 }
 
@@ -94,7 +95,10 @@ export function allowsAction(access: Access, action: Action): boolean {
   return action === 'list' && access.actions.includes('list-all')
 }
 
-/** Why the limits of an entry cannot hold for an account of this asset; `undefined` if they can. @spec GRT-10 @spec IVL-6 */
+/**
+ * Why the limits of an entry make no sense for an account of this asset; `undefined` if they do.
+ * @spec GRT-10 @spec IVL-6
+ */
 export function refuseLimits(access: Access, account: Asset, counting: IntervalCounting): string | undefined {
   if (access.type !== 'outgoing-payment' || access.limits === undefined) return undefined
   const { debitAmount, interval } = access.limits

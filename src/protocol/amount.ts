@@ -39,7 +39,7 @@ const DIGITS = /^\d+$/
 
 /**
  * Reads an amount that a record holds as decimal text; it may be a sum above the largest amount. Throws if the text is
- * damaged: `BigInt` alone would read some such texts as less than has been sent or spent.
+ * damaged: `BigInt` alone would read some damaged texts as less than was sent or spent.
  * @spec T-26
  */
 export function storedAmount(text: string): bigint {
@@ -61,17 +61,17 @@ export const AssetScale: v.GenericSchema<number, number> = v.pipe(
   v.maxValue(255, 'invalid assetScale'),
 )
 
-/** Whether a host in plain JavaScript has given the code of an asset. @spec AMT-2 */
+/** Whether a value from a host in plain JavaScript is the code of an asset. @spec AMT-2 */
 export function isAssetCode(value: unknown): boolean {
   return v.is(AssetCode, value)
 }
 
-/** Whether it has given the scale of one. @spec AMT-2 */
+/** Whether such a value is the scale of an asset. @spec AMT-2 */
 export function isAssetScale(value: unknown): boolean {
   return v.is(AssetScale, value)
 }
 
-/** What is wrong with an asset of plain JavaScript, if anything. */
+/** What is wrong with an asset from plain JavaScript, if anything. */
 export function mistakeInAsset({ assetCode, assetScale }: Asset): string | undefined {
   if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
   return isAssetScale(assetScale) ? undefined : 'assetScale must be an integer from 0 to 255'
@@ -98,7 +98,7 @@ export function amountToWire(amount: Amount): WireAmount {
   return { value: amount.value.toString(), assetCode: amount.assetCode, assetScale: amount.assetScale }
 }
 
-/** Whether two assets are one: same code, same scale. */
+/** Whether two assets are the same: same code, same scale. */
 export function isSameAsset(a: Asset, b: Asset): boolean {
   return a.assetCode === b.assetCode && a.assetScale === b.assetScale
 }
@@ -114,13 +114,13 @@ function assertSameAsset(a: Asset, b: Asset): void {
   }
 }
 
-/** The sum of two amounts of one asset; throws on two assets, which is a fault of the caller. @spec AMT-5 */
+/** The sum of two amounts of one asset; throws if the assets differ, which is a mistake of the caller. @spec AMT-5 */
 export function addAmounts(a: Amount, b: Amount): Amount {
   assertSameAsset(a, b)
   return amountOf(a, a.value + b.value)
 }
 
-/** The difference of two amounts of one asset; throws on two assets and below zero. @spec AMT-5 */
+/** The difference of two amounts of one asset; throws if the assets differ, or if it would be negative. @spec AMT-5 */
 export function subtractAmounts(a: Amount, b: Amount): Amount {
   assertSameAsset(a, b)
   if (b.value > a.value) throw new RangeError('an amount cannot be negative')

@@ -16,7 +16,7 @@ export const ClientIdentification: v.GenericSchema<unknown, ClientIdentification
   'must be a wallet address, { walletAddress } or { jwk }',
 )
 
-/** The one member of a grant request that says whose key it must be signed with; the rest is read once that is proved. */
+/** The one member of a grant request that says whose key must have signed it; the rest is read once that is proved. */
 export const IdentifiedRequest: v.GenericSchema<unknown, { readonly client: ClientIdentification }> = v.object({
   client: ClientIdentification,
 })
@@ -39,9 +39,9 @@ export function clientWalletAddress(client: ClientId): string | undefined {
 }
 
 /**
- * Who is charged for what a client causes: the client, and the source that it asks from if the host names it. Then that
- * source alone is charged for a client that has no wallet address: such names are free to make, and remembering them would
- * push out what others have used up.
+ * Who is charged for what a client causes: the client, and the source of its request if the host names it. If it does,
+ * only the source is charged for a client without a wallet address: such identities cost nothing to make, and
+ * remembering them would push out the counts of others.
  * @spec T-5 @spec T-37
  */
 export function payersOf(client: ClientId | undefined, source: string | undefined): readonly string[] {
@@ -52,10 +52,15 @@ export function payersOf(client: ClientId | undefined, source: string | undefine
 /** The longest name that is shown, in characters. */
 const MAXIMUM_NAME = 100
 
-/** Characters that are not seen, or that turn the text around them: a name must not rewrite the page that shows it. */
+/**
+ * Characters that are invisible or change the direction of text: a name must not alter how the page around it reads.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu
 
-/** More marks on one letter than any word has (Burmese has five): without end they would be drawn over what stands below. */
+/**
+ * More combining marks on one letter than any word has (Burmese has five): unlimited marks would be drawn over other
+ * text.
+ */
 const PILED_MARKS = /(\p{M}{5})\p{M}+/gu
 
 /** A name that a client gave itself, fit to be shown beside its origin; `undefined` if nothing is left of it. @spec INT-11 */

@@ -7,11 +7,17 @@ export interface RailTerms {
   readonly account: string
   /** The most that may leave, in the rail's asset. */
   readonly sendAmount: WireAmount
-  /** Whether the delivery is complete once the receive amount has arrived; otherwise it is once all has left. */
+  /**
+   * Whether the delivery is complete once the receive amount has arrived; otherwise, once the whole send amount has
+   * left.
+   */
   readonly isFixedReceive: boolean
-  /** The part of the fee that is due as a whole once anything has left, in the payer's smallest units; absent for none. */
+  /**
+   * The part of the fee that is due in full once anything has left, in the payer's smallest unit; absent if there is
+   * none.
+   */
   readonly fixedFee?: string
-  /** Set if the wallet has no price of its own for the exchange on the way: what arrives is what others say. */
+  /** Set if the wallet has no price of its own for the exchange on the way: then only others say how much arrives. */
   readonly isUnpriced?: true
 }
 
@@ -33,14 +39,14 @@ export interface StoredDelivery {
   /** What else may have left and arrived. */
   readonly inFlightSent: string
   readonly inFlightReceived: string
-  /** What the rail needs to find out what became of that. */
+  /** What the rail needs to find out what became of the money in flight. */
   readonly notes: string
-  /** Set once the rail is no longer asked and the host is to say how it ended. */
+  /** Set once the host, instead of the rail, is asked how the delivery ended. */
   readonly isLeftToHost?: 'pending' | 'unknown'
-  /** What the host has said about what was in flight then. */
+  /** What the host said about the money that was in flight then. */
   readonly saidByHost?: 'sent' | 'failed'
-  /** Why it ended before all had arrived. */
+  /** Why it ended before everything had arrived. */
   readonly reason?: string
-  /** The details by which the receiver was to be paid when the first of it left. */
+  /** The receiver's payment details at the time when the first money left. */
   readonly details?: SealedDetails
 }

@@ -3,7 +3,8 @@ import { parseUrl } from './url.ts'
 import { isLoopbackHost } from './wallet-address.ts'
 
 /**
- * What the finish hash is the SHA-256 of. `grantEndpoint` is the published URL of the authorization server, byte for byte.
+ * The text whose SHA-256 is the finish hash. `grantEndpoint` is the published URL of the authorization server, byte for
+ * byte.
  * @spec INT-13 @spec WAS-4
  */
 export function finishHashInput(
@@ -29,15 +30,16 @@ export function isFinishNonce(text: string): boolean {
 
 const MAX_LENGTH = 2048
 
-/** Visible ASCII but for `#` and the backslash: no line break reaches a header, and every parser finds the same host. */
+/** Visible ASCII except `#` and backslash: no line break can reach a header, and every parser finds the same host. */
 const FINISH_URI = /^[!"$-[\]-~]+$/
 const WITH_HOST = /^https?:\/\/[^/]/i
 
-/** Schemes that run or read something in place of going somewhere. @spec INT-6 */
+/** Schemes that run or read something instead of navigating somewhere. @spec INT-6 */
 const FORBIDDEN_SCHEMES: readonly string[] = ['javascript', 'data', 'file', 'blob', 'vbscript']
 
 /**
- * Whether a wallet may list a scheme as that of an app: in lower case, and none that is forbidden or needs no listing.
+ * Whether a wallet may list a scheme as that of an app: it must be in lower case, and neither forbidden nor http or
+ * https.
  * @spec INT-6
  */
 export function isAppScheme(scheme: unknown): boolean {
@@ -46,10 +48,10 @@ export function isAppScheme(scheme: unknown): boolean {
 }
 
 /**
- * Reads the URL to which a client wants the browser sent back. `undefined` if it is not absolute and of at most 2048
- * characters; has a fragment or userinfo; or is neither https, nor http on a loopback host with `loopbackHttp`, nor of
- * one of the embedder's app `schemes` (`com.example.app`, in lower case). No option admits `javascript:` and its like,
- * nor http elsewhere.
+ * Reads the URL to which a client wants the browser sent back. It must be absolute, at most 2048 characters long,
+ * without fragment and userinfo, and be https, or http on a loopback host if `loopbackHttp` is set, or have one of the
+ * embedder's app `schemes` (`com.example.app`, in lower case); otherwise `undefined`. No option admits `javascript:` or
+ * the like, or http on any other host.
  * @spec INT-5 @spec INT-6
  */
 export function parseFinishUri(
@@ -66,14 +68,14 @@ export function parseFinishUri(
 }
 
 function isNamed(pair: string, names: readonly string[]): boolean {
-  // The ampersand keeps a question mark that begins a name from being taken for the one before a query.
+  // URLSearchParams drops a leading question mark; after the ampersand, one that belongs to the name is kept.
   const [name = ''] = new URLSearchParams(`&${pair}`).keys()
   return names.includes(name)
 }
 
 /**
- * The finish URL with parameters added. The client's own query stays byte for byte as it was, but for parameters of
- * these names, which are replaced. Every reserved character of a value is escaped: a `+` would arrive as a space.
+ * The finish URL with parameters added. The client's own query stays byte for byte as it was, except that parameters of
+ * these names are replaced. Every reserved character of a value is escaped: a `+` would arrive as a space.
  * @spec INT-7
  */
 export function finishRedirect(uri: string, parameters: Readonly<Record<string, string>>): string {

@@ -4,9 +4,9 @@ import { ClientIdentification } from './client.ts'
 import { isFinishNonce } from './finish.ts'
 import type { Finish } from './grant.ts'
 
-/** How the client can take part in an interaction: it always sends the resource owner to a URL. */
+/** How the client takes part in an interaction. It always begins by sending the resource owner to a URL. */
 export interface InteractionRequest {
-  /** Absent: the client polls. Its `uri` is not checked yet, since what is allowed is the embedder's policy. */
+  /** Absent: the client polls. Its `uri` is not checked here, since the embedder's policy says what is allowed. */
   readonly finish?: Finish
 }
 

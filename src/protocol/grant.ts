@@ -32,7 +32,7 @@ export interface Grant {
   readonly finalisation?: Finalisation
   /** Milliseconds since 1970, like every time here. */
   readonly createdAt: number
-  /** When a grant expires that has not been issued by then. @spec GRT-17 */
+  /** When the grant expires if it has not been issued by then. @spec GRT-17 */
   readonly expiresAt: number
   readonly client: ClientId
   /** The key of a directed identity: there is no key set to fetch it from. */
@@ -49,7 +49,7 @@ export interface Grant {
   /** Which of the server's secrets made this grant's derived values. */
   readonly secretId: string
   readonly continuationHash: string
-  /** No continuation before this moment. @spec CON-3 */
+  /** A continuation before this moment is refused as too early. @spec CON-3 */
   readonly continueAfter: number
   readonly finish?: Finish
   /** SHA-256 of the interaction reference, from approval on. @spec INT-14 */
@@ -64,8 +64,8 @@ export interface Grant {
 }
 
 /**
- * Ends a grant for good. One that was never issued forgets what was asked for and where its owner would have gone: nothing
- * was done under it, and anyone can leave many behind.
+ * Ends a grant for good. If it was never issued, the requested access and the finish URL are dropped: nothing was done
+ * under it, and anyone can leave many such grants behind.
  * @spec CON-9 @spec T-14 @spec T-37
  */
 export function finaliseGrant(grant: Grant, finalisation: Finalisation): Grant {

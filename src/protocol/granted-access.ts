@@ -4,8 +4,8 @@ import { isSameAsset, storedAmount, type WireAmount } from './amount.ts'
 import type { WireLimits } from './limits.ts'
 
 /**
- * Reads the access that a resource owner grants of what was requested: each entry narrower than or equal to a different
- * requested one. `undefined` if it is malformed or goes beyond that anywhere. It may be empty, which grants no access.
+ * Reads the access that a resource owner grants: each entry must be equal to or narrower than a requested one, and no
+ * two may use the same one. `undefined` if it is malformed or exceeds that. It may be empty, which grants no access.
  * @spec GRT-13
  */
 export function parseGrantedAccess(asked: readonly Access[], given: unknown): readonly Access[] | undefined {
@@ -13,7 +13,9 @@ export function parseGrantedAccess(asked: readonly Access[], given: unknown): re
   return parsed.success && isCovered(asked, parsed.output) ? parsed.output : undefined
 }
 
-/** Whether each entry has a requested one to itself: two that narrow the same one would have its budget twice. */
+/**
+ * Whether each entry can be given a requested one to itself: two that narrow the same one would get its budget twice.
+ */
 function isCovered(asked: readonly Access[], [first, ...others]: readonly Access[]): boolean {
   if (first === undefined) return true
   return asked.some((entry, at) => isNarrower(entry, first) && isCovered(asked.toSpliced(at, 1), others))
@@ -38,7 +40,7 @@ function limitsOf(access: Access): WireLimits {
 }
 
 function hasNarrowerLimits(asked: WireLimits, given: WireLimits): boolean {
-  // Without an interval an amount is for the whole life of the grant: the same amount in each window would be more.
+  // Without an interval, an amount limits the whole life of the grant; the same amount in each window would be more.
   const isTimed = (asked.interval ?? asked.debitAmount ?? asked.receiveAmount) !== undefined
   return (
     (asked.receiver === undefined || given.receiver === asked.receiver) &&

@@ -1,12 +1,12 @@
 import type { ClientId } from './client.ts'
 import type { OperationId } from './operations.ts'
 
-/** The JSON of an answer without its secrets, which are derived again. */
+/** The JSON of an answer without its secrets, which are derived again for a repeat. */
 export type KeptAnswer = Readonly<Record<string, unknown>>
 
 /**
- * What a request created under a key chosen by its client, so that a repeat gets the same answer and has no second
- * effect.
+ * Records what a request created under a key that its client chose, so that a repeat gets the same answer and has no
+ * second effect.
  * @spec OUT-12
  */
 export interface IdempotencyKey {
@@ -35,7 +35,7 @@ export function parseIdempotencyKey(lines: readonly string[]): string | undefine
   return KEY.test(key) ? key : undefined
 }
 
-/** What a key is known by: a client's keys are its own, and those of one operation are not those of another. */
+/** The text from which a key's record id is derived. A key is separate for each client and each operation. */
 export function idempotencyKeyInput(operation: OperationId, client: ClientId, key: string): string {
   return `${operation}\n${client}\n${key}`
 }

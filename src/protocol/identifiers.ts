@@ -7,19 +7,24 @@ export function isIdentifier(text: string): boolean {
 }
 
 /**
- * A point in time in milliseconds as 12 hexadecimal digits, with which the id of a record can begin that nobody else is shown.
- * Databases keep ids in their order: those of one moment then share a page of the index, while random ones each need one
- * of their own to be read and written.
+ * A time in milliseconds as 12 hexadecimal digits: a prefix for the ids of records that are never shown to anyone.
+ * Databases index ids in order: ids of one moment then share a page of the index, whereas each random one needs a page
+ * of its own to be read and written.
  */
 export function inOrderOfTime(milliseconds: number): string {
   return milliseconds.toString(16).padStart(12, '0')
 }
 
 const UTF8 = new TextEncoder()
-/** So many bytes engines keep in an array itself; more, or what is not ASCII, is left to the host's encoder. */
+/**
+ * Engines store this many bytes inside the array object itself; longer or non-ASCII text is left to the host's encoder.
+ */
 const SHORT_TEXT = 64
 
-/** The bytes of a text in UTF-8. Most are short and ASCII, and the host is asked for longer than they take to copy. */
+/**
+ * The bytes of a text in UTF-8. Most texts are short and ASCII: copying those is faster than calling the host's
+ * encoder.
+ */
 export function toUtf8(text: string): Uint8Array<ArrayBuffer> {
   if (text.length > SHORT_TEXT) return UTF8.encode(text)
   const bytes = new Uint8Array(text.length)
@@ -40,7 +45,7 @@ export function toHex(bytes: Uint8Array): string {
   return text
 }
 
-/** The bytes of lower-case hexadecimal digits, of which there is an even number: what `toHex` wrote. */
+/** The bytes of text that `toHex` wrote: an even number of lower-case hexadecimal digits. */
 export function fromHex(digits: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(digits.length / 2)
   for (let at = 0; at < bytes.length; at++)
@@ -53,7 +58,7 @@ function valueOfDigit(code: number): number {
 }
 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
-/** The six bits of each character by its code, -1 for a foreign one. */
+/** The six bits of each character by its code; -1 for a character that is not in the alphabet. */
 const SIX_BITS: readonly number[] = Array.from({ length: 128 }, (_, code) =>
   BASE64URL.indexOf(String.fromCharCode(code)),
 )
@@ -81,8 +86,8 @@ export function toBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of base64url text without padding; `undefined` if it holds a foreign character or is not canonical
- * (bits left over that are not zero), so that two texts never mean the same bytes.
+ * The bytes of base64url text without padding; `undefined` if it contains any other character or is not canonical
+ * (leftover bits that are not zero), so that two texts never mean the same bytes.
  */
 export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (text.length % 4 === 1) return undefined
@@ -103,7 +108,7 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined
   return (buffer & ((1 << bits) - 1)) === 0 ? bytes : undefined
 }
 
-/** Whether two byte strings are equal, in time that depends on their length alone. @spec T-15 */
+/** Whether two byte strings are equal, in time that depends only on their lengths. @spec T-15 */
 export function isEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   let difference = 0
@@ -111,7 +116,7 @@ export function isEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   return difference === 0
 }
 
-/** Whether two digests in hexadecimal are equal, in time that depends on their length alone. @spec T-15 */
+/** Whether two digests in hexadecimal are equal, in time that depends only on their lengths. @spec T-15 */
 export function isEqualDigest(a: string, b: string): boolean {
   return isEqualBytes(toUtf8(a), toUtf8(b))
 }

@@ -16,7 +16,10 @@ import { Metadata } from './metadata.ts'
 /** The state of an incoming payment; `completed` and `expired` are never left. */
 export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'expired'
 
-/** An incoming payment as it is stored. `received` counts credited receipts only, `reserved` those under way. */
+/**
+ * An incoming payment as it is stored. `received` counts credited receipts only, `reserved` those whose credit is not
+ * decided yet.
+ */
 export interface IncomingPayment {
   /** 32 hexadecimal digits, the last segment of its URL. */
   readonly id: string
@@ -35,7 +38,10 @@ export interface IncomingPayment {
   readonly secretId: string
 }
 
-/** The body of `POST /incoming-payments`. A `null` for an optional member counts as absent, as one client sends it. */
+/**
+ * The body of `POST /incoming-payments`. A `null` for an optional member counts as absent, because one deployed client
+ * sends it.
+ */
 export interface CreateIncomingPayment {
   readonly walletAddress: string
   readonly incomingAmount?: Amount | null | undefined
@@ -98,14 +104,18 @@ export function remainderOf(payment: IncomingPayment): bigint | undefined {
   return taken >= payment.incomingAmount.value ? 0n : payment.incomingAmount.value - taken
 }
 
-/** What may still be paid in: the remainder, and without an amount what an unsigned 64-bit sum still holds. @spec LIM-11 */
+/**
+ * What may still be paid in: the remainder or, if the payment names no amount, what an unsigned 64-bit sum still holds.
+ * @spec LIM-11
+ */
 export function roomOf(payment: IncomingPayment): bigint {
   return remainderOf(payment) ?? MAX_AMOUNT_VALUE - payment.received.value - payment.reserved.value
 }
 
 /**
- * How much of the money that has come from elsewhere is counted, by what the wallet does with more than there is room for;
- * `undefined` if none. No policy makes a sum that exceeds an unsigned 64-bit integer. @spec INC-8 @spec LIM-11
+ * How much of the money that came from elsewhere is counted, given the wallet's policy for an excess; `undefined` if
+ * none. No policy lets the sum exceed an unsigned 64-bit integer.
+ * @spec INC-8 @spec LIM-11
  */
 export function acceptReceipt(
   payment: IncomingPayment,
@@ -119,7 +129,7 @@ export function acceptReceipt(
   return excess === 'accept' && sum <= MAX_AMOUNT_VALUE ? amount : undefined
 }
 
-/** Reserves a local receipt, whole or not at all. @spec INC-8 */
+/** Reserves room for a local receipt, in full or not at all. @spec INC-8 */
 export function reserveReceipt(
   payment: IncomingPayment,
   amount: bigint,
@@ -147,7 +157,7 @@ export function creditReceipt(payment: IncomingPayment, amount: bigint): Incomin
   return { ...countReceipt(payment, amount), reserved }
 }
 
-/** Gives a reserved receipt back: the money did not come. */
+/** Frees the room of a reserved receipt: the money did not come. */
 export function dropReceipt(payment: IncomingPayment, amount: bigint): IncomingPayment {
   const reserved = subtractAmounts(payment.reserved, amountOf(payment.reserved, amount))
   const isUntouched = payment.state === 'processing' && reserved.value === 0n && payment.received.value === 0n

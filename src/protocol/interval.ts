@@ -1,8 +1,8 @@
 import { parseDateTime } from './date-time.ts'
 
 /**
- * A repeating interval as it was read. Its windows lie end to end, `months` and `milliseconds` long, forwards from
- * `anchoredAt` (`start`) or backwards from it (`end`).
+ * A repeating interval in parsed form. Its windows lie end to end, each `months` plus `milliseconds` long, forwards
+ * from `anchoredAt` (`start`) or backwards from it (`end`).
  */
 export interface RepeatingInterval {
   readonly anchor: 'start' | 'end'
@@ -37,7 +37,7 @@ const MEAN_MONTH = (146_097 / 4800) * DAY
 /** The furthest moment from 1970 that a `Date` can hold, and the longest period: 100 million days. */
 const LAST_MOMENT = 8.64e15
 
-// Each group begins at one place only, so that none of these backtracks; and no text is longer than MAX_LENGTH.
+// Each group can begin at only one place, so none of these patterns backtracks; and no text is longer than MAX_LENGTH.
 const COUNT = /^R(-1|\d{1,9})?$/
 const DATE_TIME = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 const DURATION = /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/
@@ -95,14 +95,15 @@ export function parseInterval(text: string): RepeatingInterval | undefined {
 }
 
 /**
- * The anchor moved by `periods` periods: months first, always from the anchor itself and onto the month's last day
- * if that month is shorter, so that nothing drifts; then fixed milliseconds. Infinite beyond the range of `Date`.
+ * The anchor moved by `periods` periods: first the months, always counted from the anchor itself (a day that the month
+ * does not have becomes its last day), so that nothing drifts; then the milliseconds. Infinite beyond the range of
+ * `Date`.
  * @spec IVL-1 @spec IVL-8
  */
 function momentAfter(interval: RepeatingInterval, periods: number): number {
   const date = new Date(interval.anchoredAt)
   const day = date.getUTCDate()
-  // To day 0 of the following month, which is the last of the one wanted; not Date.UTC, which reads year 70 as 1970.
+  // Day 0 of the following month is the last day of the wanted one. Not Date.UTC, which reads year 70 as 1970.
   date.setUTCMonth(date.getUTCMonth() + periods * interval.months + 1, 0)
   const month = date.setUTCDate(Math.min(day, date.getUTCDate()))
   const moment = month + periods * interval.milliseconds

@@ -2,7 +2,7 @@ import { parseUrl } from './url.ts'
 
 /** The eight groups of an IPv6 address in any spelling, each hexadecimal without leading zeros; `undefined` for other text. */
 export function ipv6Groups(text: string): readonly string[] | undefined {
-  // The URL parser knows every way to write an address and answers with one of them, in hexadecimal groups.
+  // The URL parser accepts every spelling of an address and returns the canonical one, in hexadecimal groups.
   const url = /^[\da-f]*:[\da-f:.]*$/i.test(text) ? parseUrl(`http://[${text}]`) : undefined
   if (url === undefined) return undefined
   const [before = [], after = []] = url.hostname

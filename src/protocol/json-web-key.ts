@@ -16,7 +16,7 @@ export interface JsonWebKey {
   readonly use?: 'sig'
 }
 
-/** What reading a key gives. `reason` never repeats any of the key. */
+/** The result of reading a key. `reason` never repeats any part of the key. */
 export type ParsedPublicKey =
   | { readonly ok: true; readonly key: PublicKey }
   | { readonly ok: false; readonly reason: string }
@@ -26,7 +26,7 @@ const MAX_KEYS = 20
 /** In characters. */
 const MAX_KID_LENGTH = 256
 
-/** The y of the eight points whose order divides 8, little-endian; each stands for both of its x. */
+/** The y coordinates of the eight points whose order divides 8, little-endian; each stands for both signs of x. */
 const SMALL_ORDER: readonly Uint8Array[] = [
   '0000000000000000000000000000000000000000000000000000000000000000',
   '0100000000000000000000000000000000000000000000000000000000000000',
@@ -35,13 +35,13 @@ const SMALL_ORDER: readonly Uint8Array[] = [
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ].map(fromHex)
 
-/** 2^255 - 19, little-endian: a y of that or more has a second, shorter name. */
+/** 2^255 - 19, little-endian: a y at or above it is a second encoding of a smaller y. */
 const MODULUS = fromHex('edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f')
 
 /**
- * Whether 32 bytes may be a public key. With a point of small order one signature is valid for every message; and a
- * point must have one encoding only, or one key would have two thumbprints. An x of 0 with its sign bit set, the other
- * encoding that is not canonical, exists for small orders alone.
+ * Whether 32 bytes may be a public key. With a point of small order, one signature can be valid for every message; and
+ * a point must have one encoding only, or one key would have two thumbprints. The other non-canonical encoding, x = 0
+ * with the sign bit set, exists only for points of small order.
  * @spec KEY-3
  */
 function isUsablePoint(bytes: Uint8Array): boolean {
@@ -86,7 +86,7 @@ export function parsePublicKey(jwk: unknown, { requireAlg }: { readonly requireA
     if (!operations.includes('verify')) return wrong('key_ops', 'key_ops must include verify')
   }
   if ('d' in jwk) return wrong('d', 'a public key must not carry its private part')
-  // RFC 9864 names the same algorithm anew, and WebCrypto writes that name into what it exports.
+  // RFC 9864 has a new name for the same algorithm, which WebCrypto writes into the keys that it exports.
   const isNamed = alg === 'EdDSA' || (alg === 'Ed25519' && !requireAlg)
   if (!isNamed && (requireAlg || 'alg' in jwk)) return wrong('alg', 'alg must be EdDSA')
   return { ok: true, key: { kid, x } }
@@ -110,7 +110,7 @@ export function parseKeySet(document: unknown): readonly PublicKey[] | undefined
   if (!Array.isArray(keys) || keys.length > MAX_KEYS) return undefined
   return keys.flatMap((jwk: unknown) => {
     const result = parsePublicKey(jwk, { requireAlg: false })
-    // Counted over all entries: an unusable key with this kid makes it just as unclear which one is meant.
+    // All entries count: an unusable key with the same kid makes it just as unclear which one is meant.
     return result.ok && keys.filter((other) => kidOf(other) === result.key.kid).length === 1 ? [result.key] : []
   })
 }
@@ -132,7 +132,7 @@ export function publicKeyBytes(key: PublicKey): Uint8Array<ArrayBuffer> {
   return bytes
 }
 
-/** What the SHA-256 of the RFC 7638 thumbprint of a key is taken of. @spec KEY-8 */
+/** The text whose SHA-256 is the RFC 7638 thumbprint of a key. @spec KEY-8 */
 export function thumbprintInput(key: PublicKey): string {
   return `{"crv":"Ed25519","kty":"OKP","x":"${key.x}"}`
 }

@@ -14,14 +14,19 @@ export interface WireLimits {
 
 const amountAsSent = v.pipe(Amount, v.transform(amountToWire))
 
-/** The `limits` member of an access entry: at most one amount, a parseable interval, a receiver of the published form, which gets its one spelling. @spec GRT-10 @spec LIM-5 */
+/**
+ * The `limits` member of an access entry: at most one amount, a parseable interval, and a receiver of the published
+ * form, which is put into its canonical spelling.
+ * @spec GRT-10 @spec LIM-5
+ */
 export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
   NoList,
   v.strictObject({
     receiver: v.exactOptional(
       v.pipe(
         v.string(),
-        // As it will be compared: whoever approves it must not read a host that it only resembles.
+        // In the spelling in which it will be compared: whoever approves it must not be shown a look-alike of the real
+        // host.
         v.transform((text) => parseReceiver(text)?.url),
         v.string('not the URL of an incoming payment'),
       ),

@@ -8,7 +8,10 @@ export type Metadata = Readonly<Record<string, unknown>>
 const MAX_BYTES = 8192
 const MAX_DEPTH = 8
 
-/** Whether a value has at most that many levels of objects and arrays, and no number that JSON cannot write: `1e400` is read as infinity. */
+/**
+ * Whether a value has at most so many levels of objects and arrays, and no number that JSON cannot write (`1e400` is
+ * read as infinity).
+ */
 function isRepeatable(value: unknown, levels: number): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object' || value === null) return true
@@ -20,14 +23,14 @@ function isMetadata(value: unknown): value is Metadata {
 }
 
 /**
- * Accepts a JSON object of at most 8 KiB and 8 levels and hands on the very same object: nothing is merged, so an
+ * Accepts a JSON object of at most 8 KiB and 8 levels and passes on the same object: nothing is copied or merged, so an
  * own property called `__proto__` stays data.
  * @internal
  * @spec INC-11
  */
 export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
-  // The depth is part of the schema and not a check: after a failed check the next one would still run, and serialising
-  // what is nested too deeply ends the stack.
+  // The depth is tested by the schema, not by a check: after a failed check the next one would still run, and
+  // serialising a value that is nested too deeply overflows the stack.
   v.custom<Metadata>(
     (value) => isMetadata(value) && isRepeatable(value, MAX_DEPTH),
     'must be an object of at most 8 levels and finite numbers',

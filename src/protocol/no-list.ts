@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 
 /**
- * What is no list. A schema of an object reads a list as one without members, which matters if all of them may be
- * missing: limits that are a list would be no limits.
+ * Anything but a list. An object schema accepts a list as an object without members. That matters if all members are
+ * optional: limits that are a list would be no limits at all.
  */
 export const NoList: v.GenericSchema<unknown> = v.pipe(
   v.unknown(),

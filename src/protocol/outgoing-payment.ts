@@ -9,7 +9,8 @@ import type { LastCharge } from './spent-amounts.ts'
  * The state of an outgoing payment.
  *
  * `created`: the intent is durable, the hold is not confirmed. `sending`: the money is held. `decided`: the outcome is
- * committed and the ledger is being told. `refused`: the wallet refused the hold; such a payment is never shown to anyone.
+ * committed and the ledger is being told. `refused`: the ledger refused the hold; such a payment is never shown to
+ * anyone.
  */
 export type OutgoingPaymentState = 'created' | 'refused' | 'sending' | 'decided' | 'completed' | 'failed'
 
@@ -19,17 +20,20 @@ export interface StateEntry {
   readonly at: number
 }
 
-/** What was decided about the held money, before the ledger is told. */
+/**
+ * What was decided about the held money. Committed before the ledger is told, unless the payee is local and was
+ * credited.
+ */
 export type Decision =
   | { readonly action: 'settle'; readonly amount: bigint; readonly fee: bigint }
   | { readonly action: 'release'; readonly reason: string }
 
-/** What a decision takes from the payer, in the smallest unit of the debit; nothing if there is none. */
+/** What a decision takes from the payer, in the smallest unit of the debit; zero if there is no decision. */
 export function takenBy(decision: Decision | undefined): bigint {
   return decision?.action === 'settle' ? decision.amount : 0n
 }
 
-/** An outgoing payment as it is stored: every argument of every ledger call that it will ever cause. */
+/** An outgoing payment as it is stored. It contains every argument of every ledger call that it will ever cause. */
 export interface OutgoingPayment {
   /** 32 hexadecimal digits, the last segment of its URL. */
   readonly id: string
@@ -46,7 +50,7 @@ export interface OutgoingPayment {
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   readonly fee: Amount
-  /** What was taken, once it is; a unit less if a payment that failed has cost its whole debit. @spec OUT-8 */
+  /** What was taken, once it is; one unit less if a failed payment has cost its whole debit. @spec OUT-8 */
   readonly sentAmount: Amount
   readonly metadata?: Metadata
   /** The payer's account in the wallet's ledger. */
@@ -63,12 +67,12 @@ export interface OutgoingPayment {
   /** How far the delivery to another server has come; absent before it begins. */
   readonly delivery?: StoredDelivery
   readonly grantId: string
-  /** The records of what the grant has spent in which this payment counts, for good. @spec LIM-2 */
+  /** The ids of the spending records that this payment was charged to; they never change. @spec LIM-2 */
   readonly spendingIds: readonly string[]
-  /** What its entry was charged before it, whatever became of that; absent for the first. @spec LIM-10 */
+  /** The last charge of its access entry before this one, whatever became of it; absent for the first. @spec LIM-10 */
   readonly chargedAfter?: LastCharge
   readonly decision?: Decision
-  /** How often the current step was tried without an answer. */
+  /** How many times the payment was postponed without progress. */
   readonly attempts: number
   /** The record of the `Idempotency-Key` that the payment was ordered under; absent without one. @spec OUT-12 */
   readonly keyId?: string
@@ -90,7 +94,7 @@ export function isRailPayment(payment: OutgoingPayment): payment is RailPayment 
   return payment.rail !== undefined
 }
 
-/** The payment in its next state, entered at a moment. */
+/** The payment in its next state, entered at `at`. */
 export function enterState(payment: OutgoingPayment, state: OutgoingPaymentState, at: number): OutgoingPayment {
   return { ...payment, state, states: [...payment.states, { state, at }] }
 }
@@ -107,15 +111,15 @@ export type CreateOutgoingPayment =
 
 const url = v.pipe(v.string(), v.maxLength(2048))
 
-// Python's SDK has no default for metadata: without any it sends null.
+// The Python SDK sends null if there is no metadata.
 const common = { walletAddress: url, metadata: v.nullish(Metadata) }
 const FromQuote = v.strictObject({ ...common, quoteId: url })
 const FromIncomingPayment = v.strictObject({ ...common, incomingPayment: url, debitAmount: Amount })
 const NeitherOrBoth = v.custom<never>(() => false, 'give either quoteId, or incomingPayment and debitAmount')
 
 /**
- * Reads the body of `POST /outgoing-payments`: exactly one of its two alternatives. Its members say which one, so that a client
- * is told what is wrong with them.
+ * Reads the body of `POST /outgoing-payments`: exactly one of its two alternatives. The members that are present select
+ * it, so that a client is told what is wrong with that one.
  * @spec OUT-1
  */
 export const CreateOutgoingPayment: v.GenericSchema<unknown, CreateOutgoingPayment> = v.lazy((body) => {

@@ -17,14 +17,17 @@ export interface AssetExchange {
 export interface Terms extends AssetExchange {
   /** The part of the debit that the wallet keeps, in hundredths of a percent: an integer from 0 to 9999. */
   readonly basisPoints: number
-  /** What the wallet keeps beside that, in the smallest unit of `from`; not negative. */
+  /** What the wallet keeps in addition, in the smallest unit of `from`; not negative. */
   readonly fixed: bigint
 }
 
 const MAX_RATE_LENGTH = 40
 const DECIMAL = /^\d+(?:\.(\d+))?$/
 
-/** Reads a rate such as `0.92`: plain digits, at most 40 characters, above zero. `undefined` if the text is none. @spec QUO-8 */
+/**
+ * Reads a rate such as `0.92`: plain digits, at most 40 characters, above zero. `undefined` if the text is not a rate.
+ * @spec QUO-8
+ */
 export function parseRate(text: string): Rate | undefined {
   const match = text.length <= MAX_RATE_LENGTH ? DECIMAL.exec(text) : null
   if (match === null) return undefined
@@ -43,8 +46,9 @@ function feeOf(debit: bigint, terms: Terms): bigint {
 }
 
 /**
- * The rate between the smallest units of the two assets, so that exchange and change of scale are one exact step, which
- * rounds once. @spec AMT-4
+ * The rate between the smallest units of the two assets, so that exchange and change of scale are one step that rounds
+ * once.
+ * @spec AMT-4
  */
 function unitRate(terms: AssetExchange): Rate {
   return {
@@ -91,7 +95,7 @@ export interface RailRate {
   readonly received: bigint
 }
 
-/** Inside the ledger all arrives. */
+/** Inside the ledger, everything that leaves arrives. */
 export const ONE_TO_ONE: RailRate = { sent: 1n, received: 1n }
 
 /** The least that arrives for what leaves, rounded down. @spec QUO-8 */
@@ -114,12 +118,12 @@ export function isWithinTolerance(rail: RailRate, exchange: AssetExchange, toler
   return rail.received * denominator * 10_000n >= rail.sent * numerator * kept
 }
 
-/** A rail measures its rate, anew for each amount, by what arrives in whole units: so many at least, or more. */
+/** A rail measures its rate anew for each amount, by counting the whole units that arrive: at least this many. */
 const MEASURED_UNITS = 1000n
 
 /**
- * The smallest debit of which anything arrives; over a rail, the smallest of which something still arrives if the rail
- * measures its rate one unit lower than now. `undefined` if there is none.
+ * The smallest debit of which anything arrives; over a rail, the smallest of which something would still arrive if the
+ * rail measured its rate one unit lower next time. `undefined` if there is none.
  * @spec QUO-4
  */
 export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_ONE): bigint | undefined {
@@ -129,9 +133,10 @@ export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_
 }
 
 /**
- * What a payment takes of its debit if only `sent` of the `sendAmount` that it is priced for has left: its part of
- * what leaves rounded up, all of the fixed fee, which is included in `fee`, and its part of the rest of the fee rounded
- * down. All of it if all has left, and nothing if nothing has. @spec OUT-9
+ * What a payment costs if only `sent` of its `sendAmount` has left: the proportional part of the debit without its fee,
+ * rounded up; the whole fixed fee (which is included in `fee`); and the proportional part of the remaining fee, rounded
+ * down. The whole debit if everything has left, and nothing if nothing has.
+ * @spec OUT-9
  */
 export function priceOfPart(
   price: { readonly debit: bigint; readonly fee: bigint; readonly fixedFee: bigint; readonly sendAmount: bigint },

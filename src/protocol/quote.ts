@@ -11,7 +11,7 @@ export interface Quote {
   /** 32 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string
-  /** The account that it was made for. @spec RS-13 */
+  /** The account of the wallet address when the quote was made. @spec RS-13 */
   readonly account: string
   readonly client: ClientId
   readonly state: QuoteState

@@ -12,8 +12,8 @@ export interface RailAccount extends Asset {
 }
 
 /**
- * What moves through an account: the amount sent grows, or shrinks once it is known that it did not leave, and so does the
- * part of it that is in flight; the amount received grows.
+ * A movement, added to an account. `sent` and its part `inFlight` grow, or shrink once money is known not to have left;
+ * `received` only grows.
  */
 export type RailMovement = Pick<RailAccount, 'sent' | 'inFlight'> | Pick<RailAccount, 'received'>
 
@@ -22,16 +22,16 @@ export function railAccountId(method: string, account: string): string {
   return `${method}:${account}`
 }
 
-/** The type of the rail, which has no colon in it, and its name for the account. */
+/** The type of the rail, which contains no colon, and its name for the account. */
 export function readRailAccountId(id: string): { readonly method: string; readonly account: string } {
   const colon = id.indexOf(':')
   return { method: id.slice(0, colon), account: id.slice(colon + 1) }
 }
 
 /**
- * An account after a movement; `undefined` if the side that grows would exceed the other one by more than `most`. A side that
- * does not grow is within every limit. What is in flight makes no room for what is received: a peer that may still refuse it
- * owes the more then.
+ * An account after a movement; `undefined` if the side that grows would exceed the other one by more than `most`. A
+ * side that does not grow is within every limit. Money in flight is not set off against what is received: the peer may
+ * still refuse it, and would then owe that much more.
  */
 export function moveThrough(account: RailAccount, moved: RailMovement, most?: bigint): RailAccount | undefined {
   const { sent = 0n, inFlight = 0n, received = 0n }: Partial<RailAccount> = moved

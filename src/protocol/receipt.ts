@@ -1,6 +1,6 @@
 import type { Amount } from './amount.ts'
 
-/** The state of a receipt: `reserved` room in an incoming payment, then `credited` or `dropped`. */
+/** The state of a receipt: `reserved` while it holds room in an incoming payment, then `credited` or `dropped`. */
 export type ReceiptState = 'reserved' | 'credited' | 'dropped'
 
 /** Money that reached an incoming payment. `id` is unique on this server and is applied once. @spec INC-5 */
@@ -14,11 +14,12 @@ export interface Receipt {
   readonly createdAt: number
   /** The payment on this server that it came from; absent for money from elsewhere. */
   readonly outgoingPaymentId?: string
-  /** Of money from elsewhere: what came above the remainder and was not accepted. */
+  /** For money from elsewhere: the part above the remainder, which was not accepted. */
   readonly excess?: bigint
   /**
-   * For a payment method: the payee's account in the wallet's ledger, which is credited. Absent if the transfer was refused.
-   * If a transfer that was taken is `dropped`, the ledger has refused the credit, and the wallet has the money.
+   * For a payment method: the payee's account in the wallet's ledger, which is credited; absent if the transfer was
+   * refused. If it is present and the receipt is `dropped`, the ledger refused the credit, and the wallet has the
+   * money.
    */
   readonly payeeAccount?: string
   /** For a payment method: the id of the record of the rail account that it came through, and the amount there. */

@@ -2,7 +2,7 @@ import { parseUrl } from './url.ts'
 
 /** The URL of an incoming payment, on this server or another, and its parts. */
 export interface ReceiverUrl {
-  /** As a URL parser writes it: two receivers are one when these are equal. @spec LIM-5 */
+  /** As a URL parser writes it: two receivers are the same if these are equal. @spec LIM-5 */
   readonly url: string
   /** Its last segment. */
   readonly id: string
@@ -13,7 +13,9 @@ export interface ReceiverUrl {
 /** The longest URL that this server reads, in characters: as it was sent, and as a URL parser writes it. */
 const MAX_LENGTH = 2048
 
-/** What the published pattern asks of the text before its path, without query and fragment; one pass, no backtracking. */
+/**
+ * What the published pattern requires of the text before its path, and no query or fragment. One pass, no backtracking.
+ */
 const HTTP_URL = /^https?:\/\/[^\s\\?#]+$/
 
 function parseHttpUrl(text: string): URL | undefined {
@@ -35,9 +37,8 @@ export function parseReceiver(text: string): ReceiverUrl | undefined {
 }
 
 /**
- * The identifier in the URL of a quote of this server; `undefined` for every other URL, also for one on a foreign
- * host whose last segment is an identifier of this server. `resourceServer` is the published base URL, as a URL parser
- * writes it.
+ * The identifier in the URL of a quote of this server; `undefined` for every other URL, even if its last segment is an
+ * identifier of this server. `resourceServer` is the published base URL, as a URL parser writes it.
  * @spec RS-10 @spec T-41
  */
 export function localQuoteId(url: string, resourceServer: string): string | undefined {

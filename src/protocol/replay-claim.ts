@@ -1,6 +1,6 @@
 /**
- * Proof that a signature was used: `id` is the SHA-256 of the key's thumbprint and of the signature base or nonce, for a base
- * with the time that it names before it.
+ * Proof that a signature was used: `id` is the SHA-256 of the key's thumbprint and of the signature base or the nonce;
+ * for a base, the time that the signature names (`created`) stands before it.
  * @spec SIG-25
  */
 export interface ReplayClaim {

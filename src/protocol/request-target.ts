@@ -1,7 +1,7 @@
 /**
- * The raw target in the URL that a Fetch host gives a request. Empty, which matches nothing, if the host has put a path or
- * more from `Host` into the URL (Deno). If the URL is only the target, because the host found no usable `Host` (Bun), it is
- * taken as it is. Nothing else of `Host` is ever read.
+ * The raw target of a request, from the URL that a Fetch host gives it. Empty, which matches no route, if `Host`
+ * contains a path or anything else that the host would have put into the URL (Deno). If the URL is only the target,
+ * because the host found no usable `Host` (Bun), it is taken as it is. `Host` is used for nothing else.
  * @spec SIG-29
  */
 export function targetOfUrl(request: {

@@ -1,6 +1,6 @@
 /**
- * The form in which this release writes the values of each kind of record. A number grows when an older release would
- * misread what this one writes; this release reads every form up to it.
+ * The form in which this release writes the values of each kind of record. A number is raised when an older release
+ * would misread what this one writes; this release reads every form up to it.
  */
 export const SCHEMA_VERSIONS = {
   grant: 1,

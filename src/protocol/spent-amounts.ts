@@ -8,29 +8,32 @@ import {
   type WireAmount,
 } from './amount.ts'
 
-/** A payment that was charged to an entry; `place` is above those of all that the grant was charged before. @spec LIM-10 */
+/**
+ * A payment that was charged to an access entry; `place` is greater than that of every earlier charge of the grant.
+ * @spec LIM-10
+ */
 export interface LastCharge {
   readonly payment: string
   readonly place: number
 }
 
 /**
- * What a grant has spent through one access entry in one window: the debit and receive amounts of every payment
- * created in it that is reserved or settled. Failed payments are subtracted again. An entry with an interval also has
- * a sum for its whole life.
+ * What a grant has spent through one access entry in one window: the debit and receive amounts of every payment created
+ * in it that is reserved or settled. What a failed payment did not use is subtracted again. An entry with an interval
+ * also has a record for its whole life.
  * @spec LIM-10
  */
 export interface Spending {
   /** `grant:entry:window`; the window is its start in milliseconds, or `life`. */
   readonly id: string
   /**
-   * The payment that its entry was charged last; only in the sum for the whole life. One that failed counts, one that was
-   * refused does not; absent if there is no other.
+   * The last charge of the entry; only in the record for its whole life. A failed payment counts, a refused one does
+   * not; absent if there is none.
    * @spec D13 @spec LIM-10
    */
   readonly lastCharge?: LastCharge
   readonly debit: Amount
-  /** One sum per asset of the receivers, at most 100; a zero only if there is no other. */
+  /** One sum per receiver asset, at most 100; a sum of zero stays only if there is no other. */
   readonly receive: readonly WireAmount[]
 }
 
@@ -40,10 +43,13 @@ export interface SpentAmounts {
   readonly spentReceiveAmount: WireAmount | null
 }
 
-/** Receivers choose their assets, and each has a sum of its own. Without a bound the record could grow for ever. @spec T-37 */
+/**
+ * Receivers choose their assets, and each asset has its own sum. Without a bound the record could grow for ever.
+ * @spec T-37
+ */
 const MOST_ASSETS = 100
 
-/** Whether a window can hold a sum in this asset. @spec T-37 */
+/** Whether a spending record has or can take a sum in this asset. @spec T-37 */
 export function hasRoomForAsset({ receive }: Spending, asset: Asset): boolean {
   return receive.length < MOST_ASSETS || receive.some((amount) => isSameAsset(amount, asset))
 }
@@ -54,7 +60,7 @@ export function receivedIn(spending: Spending, asset: Asset): bigint {
   return sum === undefined ? 0n : storedAmount(sum.value)
 }
 
-/** Adds a payment to a window; negative values take it out again, and leave nothing of an asset that is no longer in it. */
+/** Adds a payment to a spending record; negative values subtract it, and an asset whose sum becomes zero is removed. */
 export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: Asset, receive: bigint): Spending {
   const others = spending.receive.filter((amount) => amount.value !== '0' && !isSameAsset(amount, receiveAsset))
   const total = receivedIn(spending, receiveAsset) + receive

@@ -1,6 +1,6 @@
 /** Reads an absolute URL; `undefined` if the text is not one. */
 export function parseUrl(text: string): URL | undefined {
-  // `URL.canParse` before it would parse twice, and `URL.parse` is younger than the oldest host.
+  // Calling `URL.canParse` first would parse twice, and the oldest supported host lacks `URL.parse`.
   try {
     return new URL(text)
   } catch {

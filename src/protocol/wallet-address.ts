@@ -18,29 +18,29 @@ export const RESERVED_SEGMENTS: ReadonlySet<string> = new Set([
   'interact',
 ])
 
-// Scheme, authority and path. Only bytes beyond ASCII may be percent-encoded, and in upper case, so that no character
+// Scheme, authority and path. Only bytes beyond ASCII may be percent-encoded, in upper-case hex, so that no character
 // can be written in two ways.
 const WALLET_ADDRESS = /^(https?:\/\/[^/?#]+)((?:\/(?:[\w.~!$&'()*+,;=:@/-]|%[89A-F][0-9A-F])*)?)$/
-// What every URL parser leaves as it is: a host in lower case that is no number and in no encoding, and no segment that
-// begins with a dot.
+// Addresses that every URL parser leaves unchanged: a host in plain lower case that is not a number, and no segment
+// that begins with a dot.
 const PLAIN_ADDRESS = /^(https:\/\/(?:[a-z\d]+(?:-[a-z\d]+)*\.)+[a-z]+)((?:\/[\w~-][\w.~-]*)+)$/
 
 /**
- * Whether a host name of a parsed URL means this machine: `localhost` and names below it, `127.0.0.1`, `[::1]`.
- * No other address of 127.0.0.0/8, so that what is admitted for development fits on a line.
+ * Whether a host name of a parsed URL means this machine: `localhost` and names below it, `127.0.0.1`, `[::1]`. No
+ * other address of 127.0.0.0/8, to keep the list of hosts that are admitted for development short.
  */
 export function isLoopbackHost(hostname: string): boolean {
   return hostname === 'localhost' || hostname.endsWith('.localhost') || hostname === '127.0.0.1' || hostname === '[::1]'
 }
 
 /**
- * The one name of a wallet address: host in lower case, no trailing slash, `/.well-known/pay` if there is no path.
+ * The canonical URL of a wallet address: host in lower case, no trailing slash, `/.well-known/pay` if there is no path.
  * `undefined` if the text is not one: other than https; with userinfo, port, query or fragment; with a reserved or
- * empty segment; longer than 2048 characters; or written otherwise than a URL parser writes it (dot segments, a host in
- * Unicode, an escape of an ASCII character), so that one account never has two names. In a host the Kelvin sign (U+212A) is
- * the letter k in upper case, for this server as for every URL parser.
+ * empty segment; longer than 2048 characters; or not as a URL parser writes it (dot segments, a host in Unicode, an
+ * escaped ASCII character), so that one account never has two names. In a host, the Kelvin sign (U+212A) counts as an
+ * upper-case K, here as in every URL parser.
  *
- * `loopbackHttp` admits http and ports as well, on the hosts of `isLoopbackHost` only.
+ * `loopbackHttp` also admits http and ports, but only on the hosts of `isLoopbackHost`.
  * @spec WAS-2 @spec WAS-3 @spec T-40
  */
 export function canonicalWalletAddress(text: string, options: { readonly loopbackHttp: boolean }): string | undefined {
@@ -65,7 +65,10 @@ export function bareOrigin(walletAddress: string): string | undefined {
   return url?.pathname === DEFAULT_PATH ? url.origin : undefined
 }
 
-/** Whether a text is an address as a URL parser writes it, with nothing before its host and no port. */
+/**
+ * Whether a text is an address exactly as a URL parser writes it, without userinfo and, except on loopback, without a
+ * port.
+ */
 function isWrittenByParser(text: string, href: string, options: { readonly loopbackHttp: boolean }): boolean {
   const url = parseUrl(text)
   if (url?.href !== href || url.username !== '' || url.password !== '' || url.hostname.endsWith('.')) return false
@@ -74,8 +77,8 @@ function isWrittenByParser(text: string, href: string, options: { readonly loopb
 }
 
 /**
- * The path of the wallet address that a path at its server refers to: the path itself, or without a final `/jwks.json`, which
- * names its keys. As everywhere, trailing slashes are ignored.
+ * The path of the wallet address that a requested path belongs to: the same path, without a final `/jwks.json` (which
+ * names the wallet address's keys). As everywhere, trailing slashes are ignored.
  */
 export function walletAddressPath(path: string): string {
   return path.replace(/\/jwks\.json\/*$/, '')

@@ -3,15 +3,16 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 /** A change that writes a value. */
 export type Write = Exclude<Change, { readonly id: string }>
 
-/** A record as it is once the commit that writes it so has happened. */
+/** A record as it is once this write has been committed. */
 export function asCommitted<W extends Write>(write: W): Omit<W, 'action'> & { readonly version: number } {
   const { action: _, ...record } = write
   return { ...record, version: write.action === 'insert' ? 1 : write.version + 1 }
 }
 
 /**
- * Whether a record without a fresh id is as a write was to leave it: its next version holds exactly the value that was to be
- * written, and its marks: a worker that claims a payment changes nothing but those.
+ * Whether a stored record is what a write was to leave: the next version, with exactly that value and those marks. The
+ * marks are compared too, because a worker that claims a payment changes nothing else. For records whose id alone does
+ * not tell.
  */
 export function isWrittenBy(record: StoredRecord, write: Write): boolean {
   const { version, value, dueAt, isListed } = asCommitted(write)

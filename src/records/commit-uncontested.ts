@@ -2,7 +2,9 @@ import type { Context } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { conflictsOf } from './decide.ts'
 
-/** Commits changes together; without those of records that another process was faster with. Answers how many. */
+/**
+ * Commits changes together, except those whose records another process changed first. Returns how many it committed.
+ */
 export async function commitUncontested(
   { storage }: Pick<Context, 'storage'>,
   changes: readonly Change[],

@@ -1,22 +1,23 @@
 import type { Clock } from '../ports/clock.ts'
 
 /**
- * An answer that is available at once takes at most this many steps of a promise: it may pass through functions that
- * hand it on.
+ * An answer that is available at once settles within this many microtasks, even if it passes through several async
+ * functions.
  */
 const STEPS_AT_ONCE = 8
 
-/** What a call answers, or `late` if that takes longer. Rejects if the call does. */
+/** What a call answers, or `late` if it takes longer than that. Rejects if the call does. */
 export async function answerBefore<T>(clock: Clock, milliseconds: number, call: () => Promise<T>): Promise<T | 'late'> {
   const endsAt = clock.now() + milliseconds
-  // In JavaScript a wallet's code may answer with a plain value, or with a thenable that each `then` asks anew.
+  // In JavaScript a wallet's code may return a plain value, or a thenable that runs its query again with each `then`.
   const answer = Promise.resolve(call())
   if (await isThereAtOnce(answer)) return answer
   const timer = new AbortController()
   const { signal } = timer
   const late = async (): Promise<'late'> => {
     await clock.sleep(Math.min(Math.max(endsAt - clock.now(), 0), milliseconds), signal)
-    // A process that was held up sees the timer before what has arrived meanwhile: that gets one more turn.
+    // A process that was held up sees the timer before an answer that has arrived meanwhile: one more turn of the event
+    // loop lets that answer through.
     if (!signal.aborted) await clock.sleep(0, signal)
     return 'late'
   }
@@ -28,7 +29,7 @@ export async function answerBefore<T>(clock: Clock, milliseconds: number, call: 
   }
 }
 
-/** Whether a call was answered without waiting, as from memory: then no timer need be started and stopped. */
+/** Whether a call was answered without waiting, for instance from memory: then it needs no timer. */
 async function isThereAtOnce(answer: Promise<unknown>): Promise<boolean> {
   let isThere = false
   const settle = (): void => {

@@ -7,23 +7,27 @@ import { decide } from './decide.ts'
 import { readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
-/** An insert for the commit of an effect; a conflict on it is a replay. @spec SIG-26 */
+/**
+ * A claim on a signature or nonce: a record with an id derived from it, inserted in the commit of the request's effect.
+ * If that insert conflicts, the request is a replay.
+ * @spec SIG-26
+ */
 export type ReplayClaim = Extract<Change, { readonly action: 'insert'; readonly kind: 'replay-claim' }>
 
-/** What the signatures of a request use up. */
+/** The claims on the signatures of a request. */
 export interface ReplayClaims {
   readonly claims: readonly ReplayClaim[]
-  /** Those of the claims that a `nonce` makes. */
+  /** Those of the claims that are made for a `nonce`. */
   readonly nonceClaims: readonly ReplayClaim[]
 }
 
-/** What a request uses up: its signatures, and the key that it names. */
+/** What a request uses up: its signatures, and the `Idempotency-Key` that it names. */
 export interface SingleUse extends ReplayClaims {
   /** Absent if the request names no key. */
   readonly key?: KeyedRequest | undefined
 }
 
-/** What an attempt makes; `response` is the answer to a repeat. */
+/** What an attempt does; `response` is the answer that a repeat will get. */
 export interface Effect<T> {
   readonly changes: readonly Change[]
   readonly resourceId: string
@@ -31,15 +35,15 @@ export interface Effect<T> {
   readonly made: T
 }
 
-/** What came of a request: an effect of its own, or that of an earlier one under the same key. */
+/** The outcome of a request: its own effect, or that of an earlier request under the same key. */
 export type Once<T> =
   | { readonly isRepeat: false; readonly response: KeptAnswer; readonly made: T }
   | { readonly isRepeat: true; readonly response: KeptAnswer; readonly resourceId: string }
 
 /**
- * Decides as `decide` does, and at most once under a key: the key is written in the commit of the effect, so that there
- * is never one without the other. The key is looked up before the replay claims are judged: so the identical
- * request is answered, too. Throws if the key was used with another body.
+ * Decides as `decide` does, and at most once under a key: the key is written in the commit of the effect, so that
+ * neither exists without the other. The key is looked up before the replay claims are checked, so that even the
+ * identical request, signature included, gets its answer. Throws if the key was used with another body.
  * @spec OUT-12
  */
 export async function decideOnce<T>(
@@ -57,7 +61,7 @@ export async function decideOnce<T>(
       return undefined
     }
     if (found.value.bodyHash !== key.bodyHash) {
-      // Otherwise somebody could send it again once the key is free, and it would pay.
+      // Use the signature up: otherwise somebody could send this request again once the key is free, and it would pay.
       await useSignature(context, used)
       throw idempotencyConflict()
     }
@@ -72,8 +76,8 @@ export async function decideOnce<T>(
 }
 
 /**
- * What `decideOnce` would commit and answer, for a commit together with others; `undefined` if the attempt answers that, or if
- * something was created under the key before, however long ago.
+ * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the attempt returns that,
+ * or if there is a record of the key, even an expired one.
  */
 export async function planOnce<T>(
   context: Context,
@@ -88,7 +92,7 @@ export async function planOnce<T>(
   return { changes: [...changes, ...claims], answer }
 }
 
-/** An effect with what keeps its answer for a repeat. */
+/** The effect, with the change that keeps its answer for a repeat. */
 function underKey<T>(
   context: Context,
   key: KeyedRequest | undefined,
@@ -100,8 +104,8 @@ function underKey<T>(
 }
 
 /**
- * Waits for what a request needs, and throws if that is refused. A repeat needs nothing: it has its answer, whatever has since
- * become of what the answer was based on.
+ * Waits for `needed`, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
+ * whatever has since become of what that was based on.
  * @spec OUT-12
  */
 export async function unlessRepeated(
@@ -116,7 +120,9 @@ export async function unlessRepeated(
   }
 }
 
-/** Whether something was made under a key, or nothing can be: its request is answered with that. */
+/**
+ * Whether a key was used, and its record has not expired: then that record alone decides how the request is answered.
+ */
 export async function isUsedKey(context: Context, key: KeyedRequest | undefined): Promise<boolean> {
   const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
   return found !== undefined && isCurrent(context, found.value)
@@ -127,8 +133,8 @@ function isCurrent(context: Context, { expiresAt }: IdempotencyKey): boolean {
 }
 
 /**
- * A key that has expired may still be there, and is used anew. Members that are undefined are left out: JSON has none, and
- * some databases refuse them.
+ * The change that keeps an answer under its key. An expired record of the key (`stale`) is replaced. Undefined members
+ * are left out: JSON has none, and some databases refuse them.
  */
 function keepAnswerChange(
   context: Context,
@@ -145,9 +151,10 @@ function keepAnswerChange(
 }
 
 /**
- * A repeat has no effect of its own, and uses its signature up all the same: were the key freed, by a refusal, somebody
- * else could send it again. That its base is used up already is why it is a repeat and no replay. A nonce is different:
- * with it the client itself has asked that this signature count once, and a repeat can bring another one.
+ * Uses up the signature of a request that has no effect of its own: if a refusal freed the key, somebody else could
+ * send the request again. A signature base that is already claimed is no error here: the identical request is a repeat,
+ * not a replay. A nonce is different: by sending it, the client itself asked that it count once, and a repeat can carry
+ * another.
  * @spec SIG-23 @spec SIG-24
  */
 async function useSignature(context: Context, { claims, nonceClaims }: SingleUse): Promise<void> {

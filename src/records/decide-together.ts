@@ -6,36 +6,41 @@ import { idOf } from './id-of.ts'
 /** The most changes that a store takes in one commit: see `Storage`. */
 const MOST_CHANGES = 100
 
-/** How many tasks are done in one turn at most, including the one whose turn it is: no turn serves everybody who waits. */
+/**
+ * The most tasks that share one turn, including the one whose turn it is: a turn must not serve everybody who waits.
+ */
 const MOST_COMPANIONS = 16
 
-/** The changes of a joint commit, by the record that each concerns. */
+/** The changes of a joint commit, by the record that each one writes or checks. */
 type JointChanges = Map<string, Change>
 
-/** A task that waits for a turn to commit changes, which may be committed in the turn of a task that waits before it. */
+/** A task that waits for its turn to commit, and whose changes may be committed in the turn of a task ahead of it. */
 interface Companion {
   /**
-   * Adds its changes to those of the companions before it, and passes all of them on; leaves them as they are if it needs a
-   * turn of its own. Never rejects.
+   * Adds its changes to those of the companions before it and passes them all on; adds none if it needs its own turn.
+   * Never rejects.
    */
   join(before: Promise<JointChanges>): Promise<JointChanges>
   /**
-   * Tells it that the joint commit is over: it has happened, or it has failed with a cause that leaves its outcome
-   * unknown.
+   * Tells it how the joint commit ended: committed, or failed with a cause that leaves the outcome unknown. Not called
+   * after a conflict: nothing was committed then, and each task gets its own turn.
    */
   settle(end: 'committed' | { readonly cause: unknown }): void
 }
 
-/** What `Context` says of `decideTogether`, for tasks that wait in the queues of `serialize`. */
+/** Implements `Context.decideTogether` for tasks that wait in the queues of `serialize`. */
 export function createDecideTogether(context: CommitContext, serialize: Serializer): Context['decideTogether'] {
-  /** Those whose turn has not begun, by key. */
+  /** The tasks whose turn has not begun, by key. */
   const lines = new Map<string, Companion[]>()
   const joinLine = (key: string, own: Companion): void => {
     const line = lines.get(key) ?? []
     line.push(own)
     lines.set(key, line)
   }
-  /** Those that wait, itself first, each for one task only: a task that was itself taken by another one gets none. */
+  /**
+   * Takes the waiting tasks out of the line, this one first. Each is taken only once: a task that another one has
+   * already taken gets none.
+   */
   const takeLine = (key: string, own: Companion): readonly Companion[] => {
     const line = lines.get(key) ?? []
     if (!line.includes(own)) return []
@@ -75,12 +80,15 @@ export function createDecideTogether(context: CommitContext, serialize: Serializ
       if (companions.length > 1) await commitTogether(context, companions)
       return isSettled ? shared : alone()
     })
-    // A committed task goes on at once, whatever those before it in the line still wait for.
+    // Once committed, a task goes on at once, whatever the tasks before it still wait for.
     return Promise.race([shared, turn])
   }
 }
 
-/** The tasks read at the same time, and wait for each other only to learn what those before them change. */
+/**
+ * Commits the changes of several tasks at once. The tasks read in parallel, and wait only to learn what those before
+ * change.
+ */
 async function commitTogether(context: CommitContext, companions: readonly Companion[]): Promise<void> {
   const nothing: Promise<JointChanges> = Promise.resolve(new Map())
   const changes = await companions.reduce((before, companion) => companion.join(before), nothing)
@@ -94,10 +102,10 @@ async function commitTogether(context: CommitContext, companions: readonly Compa
 }
 
 /**
- * Adds the changes of a task to those of a commit, which names each record once. Returns whether it could; if not, it adds
- * none. What a grant has spent is computed on top of the tasks before, so its last value includes all of them. The same check
- * is made only once. Anything else that occurs twice means that two tasks exclude each other: one signature, one key, one
- * quote.
+ * Adds the changes of a task to those of a commit, which may name each record only once. Returns whether it could; if
+ * not, it adds none. A spending record is computed on top of the tasks before, so its last value replaces theirs;
+ * identical checks become one. Any other record that two tasks name means that they exclude each other: the same
+ * signature, key or quote.
  */
 function joinChanges(joint: JointChanges, own: readonly Change[]): boolean {
   const named = own.map((change) => [nameOf(change), change] as const)

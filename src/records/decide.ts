@@ -15,20 +15,20 @@ export type Attempt<T> = Plan<T> | { readonly answer: T }
 const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
 
 /**
- * Reads, decides and commits until the commit fits. `attempt` reads what it needs and may throw a refusal; it runs
- * again after each conflict with a concurrent writer, until the commit deadline (then: unavailable).
+ * Reads, decides and commits, until the commit succeeds. `attempt` reads what it needs and may throw a refusal; it runs
+ * again after each conflict with a concurrent writer, until the commit deadline (then this throws "unavailable").
  *
- * `claims` are the replay claims of the request: they are part of whatever is committed. A claim that already exists means a
- * replay, which is refused.
+ * `claims` are the replay claims of the request: they are part of whatever is committed. If a claim already exists, the
+ * request is a replay, and is refused.
  *
  * `earlier` finds out whether this was decided before; if so, its answer is the answer, without any claim. It is called
  * before each attempt, and once more before a replay is refused or a refusal of the attempt is thrown.
  *
- * `lost` is for a worker on a payment: if that payment itself has met a conflict, it now belongs to another worker, and
- * `lost.answer` is the answer.
+ * `lost` is for a worker that holds a payment: if that payment's own record conflicts, it now belongs to another
+ * worker, and `lost.answer` is the answer.
  *
- * A commit whose reply was lost is never repeated: the store is asked whether it happened, and if that cannot be seen the
- * answer is "unavailable", never a refusal.
+ * A commit that fails without a reply is never repeated: the storage is read to see whether it happened. If that cannot
+ * be seen, this throws "unavailable", never a refusal.
  */
 export async function decide<T>(
   context: Context,
@@ -51,7 +51,8 @@ export async function decide<T>(
     try {
       decision = await attempt()
     } catch (refusal) {
-      // Since `earlier` looked, the very request that this one repeats may have used up what the attempt did not find.
+      // Perhaps this repeats a request that was decided after `earlier` looked and used up what the attempt did not
+      // find.
       const known = await earlier?.()
       if (known !== undefined) return known
       throw refusal
@@ -71,7 +72,10 @@ export async function decide<T>(
   }
 }
 
-/** Commits; returns the changes that met a conflict, none if it happened. Throws "unavailable" if that stays unknown. */
+/**
+ * Commits; returns the changes that conflicted, none if it was committed. Throws "unavailable" if the outcome stays
+ * unknown.
+ */
 export async function commitKnown(context: CommitContext, changes: readonly Change[]): Promise<readonly Change[]> {
   try {
     return conflictsOf(await context.storage.commit(changes), changes)
@@ -82,8 +86,8 @@ export async function commitKnown(context: CommitContext, changes: readonly Chan
 }
 
 /**
- * The changes that met a conflict, none if they were committed. Throws if a store in JavaScript answers something
- * else: it may have committed, and says neither.
+ * The changes that conflicted, none if they were committed. Throws if a storage in plain JavaScript answers anything
+ * else: then it is unknown whether it committed.
  */
 export function conflictsOf(outcome: CommitResult, changes: readonly Change[]): readonly Change[] {
   if (outcome === 'committed') return []
@@ -113,24 +117,26 @@ async function hasHappened(context: CommitContext, changes: readonly Change[], c
 }
 
 /**
- * The writes by which a commit is recognised: a fresh record, else its payment and its receipt, else its first
- * replacement.
+ * The writes by which a commit is recognised afterwards: a record with a fresh id, or else its payment and its receipt,
+ * or else its first replacement.
  */
 function tellingWrites(writes: readonly Write[], isFresh: (write: Write) => boolean): readonly Write[] {
   const fresh = writes.find(isFresh)
   if (fresh !== undefined) return [fresh]
-  // Not the incoming payment that counts a receipt: receipts of the same amount move it to the same value. And the payment
-  // together with its receipt: another worker may have written just one of them, with the very same value.
+  // Not the incoming payment that counts a receipt: other receipts of the same amount give it the same value. And the
+  // payment only together with its receipt: another worker may have written just one of them with the same value.
   const payment = writes.find(({ action, kind }) => action === 'replace' && kind === 'outgoing-payment')
   const receipt = writes.find(({ kind }) => kind === 'receipt')
   const own = [payment, receipt].filter((write) => write !== undefined)
   return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace').slice(0, 1)
 }
 
-/** The round from which on the pauses between colliding writers are at their longest. */
+/** From this round on, the pauses between colliding writers are at their longest. */
 export const LONGEST_BACK_OFF = 5
 
-/** 5 ms doubling to 160 ms, of which a random half or more: colliding writers drift apart. */
+/**
+ * A random time between half and all of a ceiling that doubles from 5 ms to 160 ms: so colliding writers drift apart.
+ */
 export function backOffMilliseconds(context: Context, round: number): number {
   const ceiling = 5 * 2 ** Math.min(round, LONGEST_BACK_OFF)
   const [random = 0] = context.cryptography.randomBytes(1)

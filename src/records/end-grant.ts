@@ -6,8 +6,8 @@ import { OVER_KEPT_MILLISECONDS } from './retention.ts'
 import { unmarked } from './unmarked.ts'
 
 /**
- * The change that writes a grant which is over. One that its owner gave is kept for good, as what payments were made
- * under; any other is forgotten after 30 days.
+ * The change that writes a grant which is over. If its owner gave it, it is kept for good, because payments may have
+ * been made under it; any other is deleted after 30 days.
  */
 export function endGrantChange(context: Context, record: StoredRecord<'grant'>, value: Grant): Change {
   const wasGiven = value.issuedAt !== undefined && value.walletAddress !== undefined
@@ -23,7 +23,7 @@ export async function revokeGrantChanges(context: Context, record: StoredRecord<
   return token === undefined ? [end] : [end, revokeTokenChange(context, token)]
 }
 
-/** The change that revokes a token; it is known for 30 more days, so that revoking it again is no error. */
+/** The change that revokes a token. The record is kept for 30 more days, so that revoking it again is not an error. */
 function revokeTokenChange(context: Context, record: StoredRecord<'access-token'>): Change {
   const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
   return { ...unmarked(record), action: 'replace', value: { ...record.value, state: 'revoked' }, dueAt }

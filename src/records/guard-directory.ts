@@ -6,9 +6,9 @@ import { answerBefore } from './deadline.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
- * The wallet's directory, with its failures turned into ours: a call that fails, or is not answered in time, is an event and
- * "unavailable". Its answers are checked once, here: an invalid one is an event that names the mistake, and "unexpected",
- * since asking again would not help.
+ * The wallet's directory, with its failures turned into ours: if a call fails or is not answered in time, an event is
+ * emitted and "unavailable" is thrown. Answers are checked once, here: for an invalid one an event names the mistake,
+ * and "unexpected" is thrown, since asking again would not help.
  */
 export function guardDirectory(
   directory: WalletAddresses,
@@ -41,7 +41,9 @@ export function guardDirectory(
   }
 }
 
-/** What is wrong with an answer of plain JavaScript, if anything. The keys themselves are checked where they are used. */
+/**
+ * What is wrong with an answer from plain JavaScript, if anything. The keys themselves are checked where they are used.
+ */
 function mistakeIn(found: WalletAddress): string | undefined {
   if (typeof found !== 'object') return 'is not an object'
   const { account, publicName, isActive, keys } = found
@@ -58,7 +60,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string'
 }
 
-/** A row of a database has null for what it does not have. */
+/** A row of a database has null where a member is absent. */
 function withoutNulls(found: WalletAddress): CheckedWalletAddress {
   const { account, assetCode, assetScale, publicName, isActive, keys } = found
   return {

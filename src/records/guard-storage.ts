@@ -7,13 +7,14 @@ import { tellFault } from './tell-fault.ts'
 const WRITTEN: Readonly<Record<RecordKind, number>> = SCHEMA_VERSIONS
 
 /**
- * The host's storage, with its failures turned into ours: a read that fails is an event and "unavailable", since nothing is
- * known and nothing has happened. So is a read that throws instead of rejecting, or does not answer with a list of records,
- * as a storage in JavaScript may. What a failed commit means is for `decide` to find out. A read of nothing is not passed on:
- * not every database takes a batch that is empty.
+ * The host's storage, with its failures turned into ours: if a read fails, an event is emitted and "unavailable" is
+ * thrown, since nothing is known and nothing has happened. The same if a storage in plain JavaScript throws instead of
+ * rejecting, or does not answer with a list of records. What a failed commit means is for `decide` to find out. A read
+ * of no keys is not passed on: not every database accepts an empty batch.
  *
- * Every write names the form of its value. A record written by a newer release, while both run, is not guessed at: it cannot
- * be read, and background work leaves it to the newer release. Background work also skips a damaged record, and reports it.
+ * Every write is marked with the form (schema version) of its value. While an older and a newer release run together, a
+ * record in a newer form is not guessed at: reading it is "unavailable", and background work leaves it to the newer
+ * release. Background work also skips a damaged record, and reports it.
  */
 export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 'emit'>): Storage {
   const guard = async <T extends StoredRecord | undefined>(
@@ -41,13 +42,13 @@ export function guardStorage(storage: Storage, context: Pick<Context, 'clock' | 
     get: async (keys) => (keys.length === 0 ? [] : readable(await guard(() => storage.get(keys)))),
     list: async (query) => readable(await guard(() => storage.list(query))),
     due: async (kind, at, limit) => {
-      // Records of a newer release stay due, as do unreadable ones, and must not hide what is behind them.
+      // Records of a newer release and unreadable ones stay due, and must not hide the records behind them.
       for (let asked = limit; ; asked *= 2) {
         const unreadable: unknown[] = []
         const found = await guard(() => storage.due(kind, at, asked, (cause) => unreadable.push(cause)), kind)
         const own = found.filter(isReadable)
         if (own.length < limit && found.length + unreadable.length >= asked) continue
-        // One is enough: if a whole table is damaged, whoever has to repair it must not be flooded.
+        // Reporting one is enough: if a whole table is damaged, the operator must not be flooded.
         if (unreadable.length > 0) tellFault(context, 'a record that is due could not be read', unreadable[0])
         return own.slice(0, limit)
       }

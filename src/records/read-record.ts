@@ -1,6 +1,6 @@
 import type { RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
 
-/** Whether there is a record, and of this kind. */
+/** Whether there is a record and it is of this kind. */
 export function isOfKind<K extends RecordKind>(record: StoredRecord | undefined, kind: K): record is StoredRecord<K> {
   return record !== undefined && record.kind === kind
 }
@@ -16,8 +16,8 @@ export async function readRecord<K extends RecordKind>(
 }
 
 /**
- * Reads a record for the attempts of `decide`: the first has it as it is known already, since the commit says whether that
- * is still so, and every further one reads it anew.
+ * Reads a record for the attempts of `decide`: the first attempt uses the record that is already known, since the
+ * commit checks whether it is still current; every further attempt reads it anew.
  */
 export function knownAtFirst<K extends RecordKind>(
   storage: Storage,

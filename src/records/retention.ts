@@ -1,19 +1,24 @@
 const DAY_MILLISECONDS = 24 * 3600 * 1000
 
-/** How long the records of what is over are kept for those who ask again: revoked tokens, grants that came to nothing. */
+/**
+ * How long records that are over (revoked tokens, grants that were never given) are kept, for clients that ask again.
+ */
 export const OVER_KEPT_MILLISECONDS = 30 * DAY_MILLISECONDS
 
-/** How long the repeat of a continuation or a rotation is answered as the first was: its client has lost the answer. @spec CON-5 @spec TOK-7 */
+/**
+ * How long a repeated continuation or rotation gets the first answer again: its client may have lost it.
+ * @spec CON-5 @spec TOK-7
+ */
 export const REPEAT_MILLISECONDS = 60_000
 
-/** How long a repeat under an `Idempotency-Key` is answered as the first request was. @spec OUT-12 */
+/** How long a repeat under an `Idempotency-Key` gets the first answer again. @spec OUT-12 */
 export const IDEMPOTENCY_KEPT_MILLISECONDS = DAY_MILLISECONDS
 
-/** How long an expired quote or interaction is kept, so that those who come late are told what happened. */
+/** How long an expired quote or interaction is kept, so that whoever comes late is told that it has expired. */
 export const EXPIRED_KEPT_MILLISECONDS = DAY_MILLISECONDS
 
 /**
- * How much longer than it can matter a record that refuses a repeat is kept: it must not have been forgotten because of a
- * clock that ran ahead and was then corrected.
+ * How much longer than needed a record that prevents a repeat is kept: a clock that ran ahead and was then corrected
+ * must not cause it to be deleted too early.
  */
 export const CLOCK_ERROR_MILLISECONDS = DAY_MILLISECONDS

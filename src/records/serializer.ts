@@ -1,15 +1,15 @@
 import type { Serializer } from '../ports/context.ts'
 
-/** What runs or waits at one key. */
+/** The tasks that run or wait at one key. */
 interface Queue {
-  /** The last of the tasks. */
+  /** The last of them. */
   tail?: Promise<unknown>
   count: number
 }
 
 /**
- * Runs tasks of one key one after the other, tasks of different keys in parallel. A store settles every race by itself; this
- * only spares the writers of one hot record in one process their conflicts.
+ * Runs tasks of one key one after the other, and tasks of different keys in parallel. The storage decides every race by
+ * itself; this only saves the writers of one busy record in this process from conflicts.
  */
 export function createSerializer(): Serializer {
   const queues = new Map<string, Queue>()

@@ -1,10 +1,12 @@
 import type { Context } from '../ports/context.ts'
 import type { ServiceEvent } from '../ports/events.ts'
 
-/** Which call of the ledger a fault is of. */
+/** The ledger call that a fault is about. */
 export type LedgerCall = Required<Pick<Extract<ServiceEvent, { readonly type: 'fault' }>, 'call' | 'callId'>>
 
-/** Tells the host, now, what went wrong outside of any one operation. `told` is what the event says in addition. */
+/**
+ * Reports a fault that belongs to no single operation to the host, at once. `told` is what the event says in addition.
+ */
 export function tellFault(
   { clock, emit }: Pick<Context, 'clock' | 'emit'>,
   message: string,

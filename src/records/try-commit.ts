@@ -3,14 +3,15 @@ import { type CommitContext, conflictsOf } from './decide.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
- * What became of something that was due: it was picked up, another worker was faster, or nothing could be committed, so
- * that it is still due.
+ * What became of a due record: it was taken up here, lost to a faster worker, or the commit failed, so that it is still
+ * due.
  */
 export type TakenUp = 'taken' | 'lost' | 'failed'
 
 /**
- * Commits changes of work that can wait: they are not tried again, and if the commit has happened after all, whatever they
- * mark is due again later. Never rejects: a commit that fails, or whose answer is none, is a `fault` if that is named.
+ * Commits changes for work that can wait. A failed commit is not retried; if it happened after all, the records that it
+ * marked are due again later. Never rejects: a commit that fails or gets an invalid answer is reported under the
+ * message `fault`, if one is given.
  */
 export async function tryCommit(context: CommitContext, changes: readonly Change[], fault?: string): Promise<TakenUp> {
   try {

@@ -16,7 +16,7 @@ import type { ClientId } from '../protocol/client.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 
-/** Step 5: refuses a token without any entry of this type and action. */
+/** Step 5 of the pipeline: refuses a token without any entry of this type and action. */
 export function requireRight(type: AccessType, action: Action): (caller: TokenCaller) => void {
   return ({ token }) => {
     if (entriesOf(token, type, action).length === 0) throw insufficientGrant()
@@ -27,15 +27,15 @@ function entriesOf({ access }: AccessToken, type: AccessType, action: Action): r
   return access.filter((entry) => entry.type === type && allowsAction(entry, action))
 }
 
-/** Those that cover a wallet address. */
+/** The entries that also cover a wallet address. */
 function entriesFor(token: AccessToken, type: AccessType, action: Action, walletAddress: string): readonly Access[] {
   return entriesOf(token, type, action).filter((entry) => coversWalletAddress(entry, walletAddress))
 }
 
 /**
- * Refuses if no entry of this type and action covers the wallet address that a request names; returns its canonical URL, if
- * it has one. The directory is not asked: a token for one wallet address learns nothing about another, not even
- * that it does not exist.
+ * Refuses if no entry of this type and action covers the wallet address that a request names. Returns its canonical
+ * URL, if it has one. The directory is not asked: a token for one wallet address learns nothing about another, not even
+ * whether it exists.
  * @spec RS-4 @spec RS-5
  */
 export function requireRightTo(
@@ -51,9 +51,9 @@ export function requireRightTo(
 }
 
 /**
- * Finds the wallet address that a request has the right to; it must exist and be active. If it has another account now than
- * the token was given for, the token is refused like one that does not cover it: what one owner granted does not bind the
- * next.
+ * Finds the wallet address that a request has the right to; it must exist and be active. If it now has another account
+ * than the one that the token was given for, the token is refused as if it did not cover the address: what one owner
+ * granted does not bind the next.
  * @spec RS-13
  */
 export async function activeWalletAddress(
@@ -71,7 +71,7 @@ export async function activeWalletAddress(
   return found
 }
 
-/** A stored resource that somebody wants to see. */
+/** What decides who may see a stored resource. */
 export interface Resource {
   readonly walletAddress: string
   readonly account: string
@@ -79,7 +79,8 @@ export interface Resource {
 }
 
 /**
- * Whose resources a token sees on a wallet address: with the `-all` form everybody's, otherwise those of its own client.
+ * The client whose resources a token sees on a wallet address: its own, or `undefined` (every client's) with an `-all`
+ * action.
  * @spec RS-6 @spec RS-7
  */
 export function visibleClient(
@@ -96,15 +97,18 @@ function seesAll(entries: readonly Access[], action: 'read' | 'list'): boolean {
 }
 
 /**
- * Whether a token was given for another account of this wallet address: one that a resource belongs to, or that the
- * directory names now.
+ * Whether a token was given for this wallet address when it had a different account than `account`, which a resource
+ * belongs to or the directory names now.
  * @spec RS-13
  */
 export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
   return token.walletAddress === walletAddress && token.account !== account
 }
 
-/** Refuses a resource that the token may not see, exactly as one that does not exist. @spec RS-8 @spec T-38 */
+/**
+ * Refuses a resource that the token may not see in exactly the same way as one that does not exist.
+ * @spec RS-8 @spec T-38
+ */
 export function requireVisible<R extends Resource>(
   { token }: TokenCaller,
   type: AccessType,
@@ -118,8 +122,8 @@ export function requireVisible<R extends Resource>(
 }
 
 /**
- * Refuses a resource that the token's client did not create, or that no entry of this type and action covers, in the same
- * way: there is no `-all` form of what changes something.
+ * Refuses a resource that the token's client did not create, or that no entry of this type and action covers, in the
+ * same way: actions that change something have no `-all` form.
  */
 export function requireOwn({ token }: TokenCaller, type: AccessType, action: Action, resource: Resource): void {
   const covering = entriesFor(token, type, action, resource.walletAddress)
@@ -128,8 +132,9 @@ export function requireOwn({ token }: TokenCaller, type: AccessType, action: Act
 }
 
 /**
- * Refuses if the ledger does not have an account or, if that is asked, does not let it send or receive. If the directory
- * gives it another asset than the ledger, that is the wallet's own mistake, not a refusal that a client could act on.
+ * Refuses if the ledger does not have the account or, if `right` is given, does not let it send or receive. If
+ * directory and ledger disagree on its asset, the wallet has made a mistake: "unexpected", not a refusal that a client
+ * could act on.
  * @spec D15
  */
 export async function requireLedgerAccount(

@@ -50,7 +50,7 @@ export async function createIncomingPayment({
       ],
       resourceId: payment.id,
       response: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)) },
-      // Asked for before anything is committed: a rail that fails must not leave behind a payment unknown to its client.
+      // Requested before the commit: if the rail fails, no payment must be left behind that its client does not know.
       made: { created: events[0], methods: await detailsOf(context, payment) },
     }
   })
@@ -59,7 +59,10 @@ export async function createIncomingPayment({
   return { status: 201, body: { ...once.response, methods } }
 }
 
-/** As at its creation, whatever became of it since: a repeat is answered as the first request was. @spec OUT-12 */
+/**
+ * The details as at creation, whatever became of the payment since: a repeat is answered as the first request was.
+ * @spec OUT-12
+ */
 async function detailsAgain(context: Context, id: string): Promise<readonly IlpPaymentMethod[]> {
   const record = await readRecord(context.storage, 'incoming-payment', id)
   if (record === undefined) throw new Error('an incoming payment has vanished')
@@ -114,7 +117,10 @@ async function detailsOf(context: Context, payment: IncomingPayment): Promise<re
   )
 }
 
-/** Who reads an incoming payment: without an `Authorization` header anyone, with one only the holder of a good token. @spec RS-9 */
+/**
+ * Who reads an incoming payment: anyone if there is no `Authorization` header; if there is one, the token must be good.
+ * @spec RS-9
+ */
 export async function identifyReader(exchange: Exchange): Promise<NamingCaller<'incoming-payment'> | undefined> {
   return exchange.request.headerLines('authorization').length === 0
     ? undefined
@@ -130,7 +136,7 @@ export async function getIncomingPayment({
   if (caller === undefined) return publicView(exchange)
   const payment = requireVisible(caller, 'incoming-payment', caller.named?.value)
   await claimSignature(exchange, caller.proof)
-  // How it can be paid from elsewhere; empty once it takes no money. @spec INC-9
+  // How it can be paid from elsewhere; empty if it no longer takes money. @spec INC-9
   const methods = isActive(payment, context.clock.now()) ? await detailsOf(context, payment) : []
   return { status: 200, body: { ...incomingPaymentToWire(payment, incomingPaymentUrl(context, payment.id)), methods } }
 }
@@ -155,7 +161,11 @@ export async function listIncomingPayments(input: Input<TokenCaller, undefined>)
   )
 }
 
-/** `complete-incoming-payment`: takes no more money. Again is fine; an expired payment cannot be completed. @spec INC-10 */
+/**
+ * `complete-incoming-payment`: from now on it takes no more money. Repeating it is fine; an expired payment cannot be
+ * completed.
+ * @spec INC-10
+ */
 export async function completeIncomingPayment({
   exchange,
   caller,

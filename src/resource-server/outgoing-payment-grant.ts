@@ -10,8 +10,8 @@ import { recordsOfKind } from '../records/read-record.ts'
 const NOTHING: SpentAmounts = { spentDebitAmount: null, spentReceiveAmount: null }
 
 /**
- * `get-outgoing-payment-grant`: what the token's own grant has spent in the current window of the entry that was
- * charged last. Nulls before the first payment and while no window is current; zeros in a fresh window.
+ * `get-outgoing-payment-grant`: what the token's own grant has spent in the current window of the access entry that was
+ * charged last. Nulls before the first payment and while no window is current; zeros in a window without payments.
  * @spec D13 @spec LIM-10
  */
 export async function getOutgoingPaymentGrant({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {

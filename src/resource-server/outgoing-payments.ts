@@ -54,7 +54,8 @@ export async function createOutgoingPayment({
         : await termsOfIncomingPayment(timed, await payerFound, body, receivers)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
-  // Read once beforehand, so that other payments of the grant do not wait for another server. A repeat asks none.
+  // Read once before taking the grant's turn, so that its other payments need not wait for another server. Not for a
+  // repeat.
   if (isRemote && !(await isUsedKey(timed, use.key))) await unlessRepeated(timed, use.key, readTerms())
   const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
@@ -63,7 +64,7 @@ export async function createOutgoingPayment({
     readTerms,
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  // Not `timed`: what follows the answer has time.
+  // Not `timed`: work after the answer is not under its deadline.
   if (isOurs) exchange.waitUntil(advancePayment(context, record, written))
   return { status: 201, body: answer }
 }
@@ -88,13 +89,16 @@ function grantSpentOf(spent: Spending): KeptAnswer {
   }
 }
 
-/** What proves later that the client ordered this. The body is JSON by now, so its bytes are text. @spec T-42 */
+/**
+ * What proves later that the client ordered this. The body was parsed as JSON, so its bytes are valid text.
+ * @spec T-42
+ */
 function signedRequestOf({ bytes }: Exchange, { token, proof }: TokenCaller): PaymentOrder['signedRequest'] {
   return {
     publicKey: proof.key,
     signature: toBase64url(proof.signature),
     base: hideToken(proof.base),
-    // The digest covers a byte order mark, too.
+    // Keep a byte order mark: the digest covers it.
     body: new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes),
     tokenSecretId: token.secretId,
     tokenManageId: token.manageId,
@@ -121,7 +125,7 @@ async function termsOfQuote(
   const { value } = quote
   if (value.state !== 'open') throw invalidQuote('the quote is used')
   if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
-  // If the wallet has since changed the account's unit, that many of the new unit would be taken.
+  // If the wallet has since changed the account's asset, the same number of the new unit would be taken.
   if (!isSameAsset(value.debitAmount, payer)) throw invalidQuote('the wallet address now has a different asset')
   const resolved = await receivers.resolve(value.receiver)
   if (!resolved.ok) throw invalidReceiver(resolved.reason, resolved.detail)
@@ -161,7 +165,8 @@ export async function getOutgoingPayment({
 }: Input<NamingCaller<'outgoing-payment'>, undefined>): Promise<Result> {
   const { context } = exchange
   const { named } = caller
-  // A client may have been answered 201 by a process that could not commit so: only what was refused never existed.
+  // Not filtered by `isListed`: a client may have got its 201 from a process that could not commit that. Only a refused
+  // payment never existed.
   const existing = named?.value.state === 'refused' ? undefined : named?.value
   const payment = requireVisible(caller, 'outgoing-payment', existing)
   await claimSignature(exchange, caller.proof)

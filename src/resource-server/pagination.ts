@@ -27,7 +27,7 @@ interface PageInfo {
   readonly hasPreviousPage: boolean
 }
 
-/** Lists the payments of one kind on a wallet address that the token sees, each in its JSON form. */
+/** Lists the payments of one kind on a wallet address that the token may see, each in its JSON form. */
 export async function answerList<K extends 'incoming-payment' | 'outgoing-payment'>(
   { exchange, caller }: Input<TokenCaller, undefined>,
   kind: K,
@@ -64,7 +64,7 @@ function parsePage(query: URLSearchParams): PageRequest {
   }
 }
 
-/** The value of a query parameter that may be there once. */
+/** The value of a query parameter that may occur at most once. */
 function single(query: URLSearchParams, name: string): string | undefined {
   const values = query.getAll(name)
   if (values.length > 1) throw invalidRequest(`${name} must be given once`)
@@ -87,8 +87,9 @@ interface Scope {
 
 /**
  * Reads one page, newest first. A cursor is the bare id of an item that the same list would show; one more item than
- * asked for is read, to know whether there are more. What belongs to an earlier account is passed over: a cursor would tell
- * its id, by which others may read it. @spec RS-13
+ * requested is read, to know whether there are more. Items of an earlier account are skipped: a cursor would reveal
+ * their ids, by which others may read them.
+ * @spec RS-13
  */
 async function listPage<K extends ListableKind>(
   context: Context,
@@ -113,7 +114,7 @@ async function listPage<K extends ListableKind>(
     items,
     pagination: {
       ...(items.length > 0 && { startCursor: items[0]?.id ?? '', endCursor: items[items.length - 1]?.id ?? '' }),
-      // The item of the cursor itself lies on the side that the page was read away from.
+      // On the side towards the cursor there is always more: at least the item of the cursor itself.
       hasNextPage: page.direction === 'older' ? hasMore : true,
       hasPreviousPage: page.direction === 'older' ? after !== undefined : hasMore,
     },

@@ -34,7 +34,7 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const receivers = lookUpReceiver(timed, { client: caller.token.client })
   const { response } = await decideOnce(timed, use, async () => {
     const payer = await activeWalletAddress(timed, caller, url)
-    // Anyone may ask for quotes: only whom its owner has given a right learns here that an account may not send.
+    // Anyone may request quotes; only a client with a right from the owner learns here that the account may not send.
     const isOwners = caller.token.walletAddress === payer.url
     await requireLedgerAccount(timed, payer, isOwners ? 'canSend' : undefined)
     const quote = await intendQuote(timed, caller.token.client, payer, body, receivers)
@@ -50,8 +50,8 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
 }
 
 /**
- * A right to quotes names no wallet address. If it needs consent, it is about the one whose owner has given it, like every
- * right that needs consent.
+ * Whether a token has no right to quotes of a wallet address. A right to quotes names none. If such rights need
+ * consent, this one is for the wallet address whose owner consented, like every right that needs consent.
  */
 function isBeyondConsent({ policies }: Context, { token }: TokenCaller, walletAddress: string | undefined): boolean {
   return !policies.withoutInteraction.includes('quote') && token.walletAddress !== walletAddress
@@ -83,7 +83,7 @@ async function intendQuote(
   }
 }
 
-/** Resolves and prices what a quote or a payment asks for; throws the condition that names what is wrong. */
+/** Resolves and prices what a quote or a payment requests; throws the condition that names what is wrong. */
 export async function priceRequest(
   context: Context,
   payer: LocalWalletAddress,
@@ -102,7 +102,7 @@ export async function priceRequest(
   return { receiver, priced }
 }
 
-/** Without an amount the remainder of the receiver is asked for. @spec QUO-2 */
+/** Without an amount, the receiver's remainder is what is requested. @spec QUO-2 */
 function fixedAmountOf(
   request: Pick<CreateQuote, 'debitAmount' | 'receiveAmount'>,
   receiver: Receiver,

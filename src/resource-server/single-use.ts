@@ -10,7 +10,7 @@ const FIELD = 'idempotency-key'
 
 /**
  * What a creating request uses up: its signature, and the key in its `Idempotency-Key`, if it names one. A key counts
- * only if the client has signed it: one that somebody else has put there would make a payment look made.
+ * only if the client has signed it: one inserted by somebody else could make a new payment look already made.
  * @spec OUT-12
  */
 export async function singleUseOf(exchange: Exchange, { token, proof }: TokenCaller): Promise<SingleUse> {

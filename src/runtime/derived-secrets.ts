@@ -2,14 +2,17 @@ import type { Cryptography } from '../ports/cryptography.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { toBase64url, toHex, toUtf8 } from '../protocol/identifiers.ts'
 
-/** Separate the key that derives from the id that records carry, so that an id tells nothing of its key. */
+/**
+ * Two labels keep the derivation key apart from the id that records carry, so that an id reveals nothing about its key.
+ */
 const KEY_LABEL = 'open-payments-server derivation key'
 const ID_LABEL = 'open-payments-server key id'
-/** 64 bits tell the few keys of one server apart. */
+/** 64 bits, enough to tell the few keys of one server apart. */
 const ID_DIGITS = 16
 
 /**
- * Secrets derived with HMAC-SHA-256 from the configured ones: the first signs, all of them can be asked for again.
+ * Secrets derived with HMAC-SHA-256 from the configured ones: new values use the first secret; values of all of them
+ * can be derived again.
  * @spec TOK-10
  */
 export function derivedSecrets(secrets: readonly string[], cryptography: Cryptography): Secrets {

@@ -1,59 +1,70 @@
 import type { Clock } from '../ports/clock.ts'
 
-/** What a load brought: `isGood` decides how long it is held. */
+/** The result of a load. `isGood` decides how long it is held. */
 export interface Loaded<T> {
   readonly isGood: boolean
   readonly value: T
-  /** That it is not good says nothing about the other side, which was not asked: it is not held. */
+  /** Set if the other side was not asked at all: the result says nothing about it, and is not held. */
   readonly isUnasked?: boolean
 }
 
 /**
- * Whom a load is for. `stranger`: who was never good; `known`: who was good before, or is known by the word of the one who
- * asks; `proven`: who was good the last time, a while ago, so that nothing that is held will do any more.
+ * The standing of the document that is loaded. `stranger`: it was never good; `known`: it was good before, or the
+ * caller says that it is known; `proven`: the last load was good, but is so old that what is held is no longer used.
  */
 export type Standing = 'stranger' | 'known' | 'proven'
 
 interface Held<T> extends Loaded<T> {
   readonly host: string
-  /** Whether the last load was good: one that failed since ends it, though the good answer is held on. */
+  /** Whether the last load was good. A failed one ends this, although the good answer before it is still held. */
   readonly isProven: boolean
-  /** When its load began: what the other side changed since then is not in it. */
+  /** When its load began: later changes on the other side are not in it. */
   readonly loadedAt: number
-  /** When a load of it last began, successful or not. */
+  /** When the last load of it began, successful or not. */
   readonly triedAt: number
 }
 
 /** How long a good answer is held. @spec KEY-12 */
 const GOOD_MILLISECONDS = 60_000
 
-/** How long a bad answer is held, and the least time between two loads that an unsatisfying answer causes. @spec T-4 @spec KEY-12 */
+/**
+ * How long a bad answer is held, and the least time between two loads because an answer was not enough.
+ * @spec T-4 @spec KEY-12
+ */
 const RETRY_MILLISECONDS = 10_000
 
-/** How many answers are held of what was good once, and how many of what never was; the one unused for longest makes room. */
+/**
+ * The most answers that are held for documents that were once good, and for those that never were; the one unused for
+ * longest makes room.
+ */
 const MAXIMUM_ENTRIES = 1000
 
-/** If there is no room, a host that has more than these makes room for its own. @spec T-5 */
+/** If there is no room, a host with more than this loses one of its own. @spec T-5 */
 const SHARE_OF_HOST = 100
 
-/** What one who asks for a document wants of it. */
+/** What a caller wants of a document. */
 export interface Ask<T> {
   /** Whether a held good answer will do. Default: any does. */
   readonly isEnough?: (value: T) => boolean
-  /** Whether the key is known, whatever is held: it is loaded whoever asks. Default: whether it was good before. */
+  /**
+   * Whether the key counts as known whatever is held; then `refuse` is not asked. Default: whether it was good before.
+   */
   readonly isKnown?: boolean
-  /** Asked before a load of what is not known: an answer in its place, which is not held, or `undefined` to load. */
+  /**
+   * Asked before loading an unknown key. Returns an answer to give instead, which is not held, or `undefined` to load.
+   */
   readonly refuse?: () => { readonly value: T } | undefined
 }
 
 /**
- * Holds what `load` answers, by key, which is a URL, for 60 seconds, or 10 if it is not good. Concurrent calls for one key share
- * one load. `isEnough` may find a held good answer wanting; then it is loaded again if the last load is 10 seconds ago.
- * A load that fails meanwhile does not displace a good answer, and one that did not ask is not held. `load` is told whom it is for.
+ * Holds the results of `load` by key (a URL): for 60 seconds, or 10 if the result is not good. Concurrent calls for one
+ * key share one load. If `isEnough` rejects a held good answer, it is loaded again, but not within 10 seconds of the
+ * last load. A failed load does not displace a good answer that is still current, and a result with `isUnasked` is not
+ * held. `load` is told the standing of the key.
  * @spec KEY-12 @spec T-4 @spec T-5
  */
 export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: Standing) => Promise<Loaded<T>>) {
-  // Apart, so that names which lead nowhere push nothing out that is known.
+  // Two maps, so that names which lead nowhere push out nothing that is known.
   const known = new Map<string, Held<T>>()
   const strangers = new Map<string, Held<T>>()
   const loads = new Map<string, Promise<T>>()
@@ -69,7 +80,7 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
     if (oldest !== undefined) held.delete(oldest)
   }
 
-  // What seems to come from the future was loaded before the clock stepped back.
+  // A time in the future means that the clock was set back since: it does not count.
   function isWithin(from: number, milliseconds: number): boolean {
     const since = clock.now() - from
     return since >= 0 && since < milliseconds
@@ -89,7 +100,7 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
 
   return async (key: string, { isEnough = () => true, isKnown = known.has(key), refuse }: Ask<T> = {}): Promise<T> => {
     const asStranger = strangers.get(key)
-    // What failed for a stranger, who has a budget, says nothing to one who is known.
+    // A load that failed as a stranger's may have failed for want of budget: that says nothing about a known key.
     const found = known.get(key) ?? (isKnown && asStranger?.isGood === false ? undefined : asStranger)
     const isCurrent =
       found !== undefined && isWithin(found.loadedAt, found.isGood ? GOOD_MILLISECONDS : RETRY_MILLISECONDS)

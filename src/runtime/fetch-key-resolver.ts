@@ -56,26 +56,26 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
   if (network === undefined) throw new ConfigurationError('keyResolver is required on a host without node:https')
   requireMethods('fetchKeyResolver.clock', clock, ['now', 'sleep'])
   requireMethods('fetchKeyResolver.network', network, ['resolveHost', 'dial'])
-  // Any text would be true, 'false' too.
+  // Any text would count as true, even 'false'.
   if (typeof loopbackHttp !== 'boolean')
     throw new ConfigurationError('fetchKeyResolver.loopbackHttp must be true or false')
   const takeFromSource = tokenBuckets(clock, FROM_SOURCE)
-  // With the cache of 60 seconds that serves 600 active clients of one wallet.
+  // Together with the cache of 60 seconds, this budget suffices for 600 active clients of one wallet.
   const requests: GuardedRequests = { clock, loopbackHttp, budget: strangersBudget(clock), network }
 
   const budgetOfKnown = failuresBudget(clock)
 
-  // Strangers and known clients have budgets of their own, so whatever strangers make this server ask of a host, or of its
-  // address under other names, shuts out no client that is known there. A known client pays only for a fetch that fails,
-  // and for none if the one before it was good. So a name that was good and is then pointed at a victim reaches it once
-  // without paying, and again only after another good answer of its owner's own server.
+  // Strangers and known clients have separate budgets, so whatever strangers make this server fetch from a host, or
+  // from its address under other names, shuts out no client that is known there. A known client's fetch is charged only
+  // if it fails, and not at all if its last one was good. So a name that was good and is then pointed at a victim
+  // reaches the victim once uncharged, and again only after its owner's own server has given another good answer.
   const loadKeySet = async (url: string, standing: Standing, signal: AbortSignal): Promise<LoadedKeySet> => {
     if (standing === 'stranger') return readKeySet(await fetchJson(requests, url, signal))
     if (standing === 'proven') return readKeySet(await fetchJson({ ...requests, budget: UNLIMITED }, url, signal))
     const budget = budgetOfKnown()
     const loaded = readKeySet(await fetchJson({ ...requests, budget }, url, signal))
     const isUnasked = budget.isSpent()
-    // If its address has had its share of failures, its host has not failed once more.
+    // If the fetch was not sent because the budget of its address is spent, that is not another failure of the host.
     if (loaded.isGood || isUnasked) budget.giveBack()
     return { ...loaded, isUnasked }
   }
@@ -151,7 +151,10 @@ function readKeySet(answer: OutboundAnswer): LoadedKeySet {
   return { isGood: true, isMissing, value: { ok: true, keys } }
 }
 
-/** A document that names another wallet address is somebody else's. @spec T-35 */
+/**
+ * The name in a wallet address document. A document with another wallet address as its `id` belongs to somebody else.
+ * @spec T-35
+ */
 function readName(fetched: FetchedDocument, walletAddress: string): Loaded<string | undefined> {
   if (!fetched.ok || !isObject(fetched.document)) return { isGood: false, value: undefined }
   const { id, publicName } = fetched.document

@@ -4,7 +4,7 @@ import { parseUrl } from '../protocol/url.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { RequestBudget } from './request-budget.ts'
 
-/** A connection to make: to one of `addresses` and nothing else, whatever the name in `url` resolves to by then. */
+/** A connection to make: only to one of `addresses`, whatever the name in `url` resolves to by then. */
 export interface PinnedConnection {
   readonly url: URL
   /** IP addresses of the host in `url`, all of them checked. */
@@ -28,8 +28,8 @@ export interface DialedReply {
 }
 
 /**
- * How a host reaches servers that it has no reason to trust. Which URLs and addresses may be reached, how long that may take
- * and how much is read is decided before it is asked, and after.
+ * How a host reaches servers that it has no reason to trust. It need not check anything: which URLs and addresses may
+ * be reached, for how long and how much is read is decided by its caller.
  */
 export interface OutboundNetwork {
   /** All IP addresses of a host name, of both kinds. Rejects, or resolves with none, if they cannot be found. */
@@ -45,7 +45,7 @@ export interface OutboundNetwork {
 export interface GuardedRequests {
   readonly clock: Clock
   readonly network: OutboundNetwork
-  /** Admits http and any port on loopback names, and there connects to loopback alone. */
+  /** Admits http and any port on loopback names; these connect to loopback addresses only. */
   readonly loopbackHttp: boolean
   /** @spec T-5 */
   readonly budget: RequestBudget
@@ -57,13 +57,17 @@ const INVALID: OutboundAnswer = { ok: false, reason: 'invalid' }
 /** The largest document, decoded. @spec T-4 */
 const MAXIMUM_BYTES = 65_536
 
-/** How many addresses a name may have, of both kinds: who owns it can make it mean thousands, each to be checked and counted. @spec T-5 */
+/**
+ * The most addresses that a name may have, of both kinds: its owner could give it thousands, each to be checked and
+ * counted.
+ * @spec T-5
+ */
 const MAXIMUM_ADDRESSES = 16
 
 /** For the whole of resolving, connecting and reading. @spec T-4 */
 export const DEADLINE_SECONDS = 3
 
-/** The names on which `loopbackHttp` admits http, and what they mean: a resolver could send them elsewhere. */
+/** The names on which `loopbackHttp` admits http, with their fixed addresses: a resolver could send them elsewhere. */
 const LOOPBACK: ReadonlyMap<string, readonly string[]> = new Map([
   ['localhost', ['127.0.0.1', '::1']],
   ['127.0.0.1', ['127.0.0.1']],
@@ -88,8 +92,8 @@ export function parseOutboundUrl(text: string, loopbackHttp: boolean): URL | und
 }
 
 /**
- * Sends a request, once: one resolution, every address checked, a connection to the checked addresses only, no redirect,
- * 64 KiB of JSON, 3 seconds or until `signal` is aborted. Never rejects.
+ * Sends a request once: one resolution, every address checked, a connection to a checked address only, no redirects, at
+ * most 64 KiB of JSON, at most 3 seconds or until `signal` is aborted. Never rejects.
  * @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5
  */
 export async function sendGuarded(
@@ -127,8 +131,8 @@ async function exchange(
 }
 
 /**
- * The addresses of a name; none if one of them is not public, or has had its share of requests, since the connection may
- * go to any of them.
+ * The addresses of a name; none if any of them is not public or has used up its budget, since the connection may go to
+ * any of them.
  */
 async function publicAddresses(requests: GuardedRequests, hostname: string): Promise<readonly string[]> {
   const addresses = await requests.network.resolveHost(hostname)

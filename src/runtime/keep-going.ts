@@ -4,22 +4,22 @@ import { systemClock } from './system-clock.ts'
 
 const RECOVER_SECONDS = 5
 const SWEEP_SECONDS = 60
-/** What one call looks at: as many may be waiting again. */
+/** How many records one call handles at most; a result of this or more means that there may be more to do. */
 const MOST_AT_ONCE = 100
 
 /**
- * Calls `recover()` now and every 5 seconds, and `sweep()` now and every minute, and at once again if there is more to do.
- * Use it in every process of a wallet: without it, payments interrupted by a crash keep their money on hold. If one
- * rejects, because the storage is unavailable, it is called again after the same pause.
+ * Calls `recover()` now and every 5 seconds, and `sweep()` now and every minute; either again at once if there is more
+ * to do. Use it in every process of a wallet: without it, payments that a crash interrupted keep their money on hold.
+ * If a call rejects because the storage is unavailable, the next one follows after the usual pause.
  *
- * Its pauses do not keep a process alive. One that serves nothing, a worker, needs something that does:
+ * Its pauses do not keep a process alive. A worker process that serves nothing needs something that does, such as
  * `setInterval(() => {}, 2 ** 30)`.
  *
- * The function that it returns stops both, and resolves once neither runs any more: call it before `drain()`, and before
+ * The returned function stops both loops and resolves once neither runs any more: call it before `drain()`, and before
  * closing the storage.
  *
- * `clock` times the pauses; default: the system's. Throws a `ConfigurationError` if its argument has no `recover()` or no
- * `sweep()`.
+ * `clock` times the pauses; default: the system's. Throws a `ConfigurationError` if its argument has no `recover()` or
+ * no `sweep()`.
  */
 export function keepGoing(
   openPayments: { recover(): Promise<number>; sweep(): Promise<number> },
@@ -46,12 +46,15 @@ export function keepGoing(
   }
 }
 
-/** Only a number says that there is more: after any other result of a host's own function comes the pause. */
+/**
+ * Runs one call; whether there is more to do. Only a number of 100 or more says so: after any other result comes the
+ * pause.
+ */
 async function moveOn(work: () => Promise<number>): Promise<boolean> {
   try {
     return (await work()) >= MOST_AT_ONCE
   } catch {
-    // It has already reported what went wrong.
+    // The call has already reported what went wrong.
     return false
   }
 }

@@ -12,9 +12,9 @@ export interface OutboundRequestsOptions {
 }
 
 /**
- * Sends requests guarded against server-side request forgery, within budgets per host and per address, for each standing its
- * own: what strangers make this server ask of a host shuts out nobody who is known there, and neither keeps a payment that
- * is ordered from its receiver.
+ * Sends requests guarded against server-side request forgery, within budgets per host and per address. Each standing
+ * has its own: whatever strangers make this server ask a host shuts out nobody who is known there, and neither of these
+ * can keep an ordered payment from its receiver.
  * @spec T-1 @spec T-2 @spec T-3 @spec T-4 @spec T-5
  */
 export function outboundRequests({ clock, loopbackHttp, network }: OutboundRequestsOptions): SendOutbound {

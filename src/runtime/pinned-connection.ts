@@ -1,6 +1,6 @@
 import type { DialedReply, OutboundNetwork, PinnedConnection } from './guarded-request.ts'
 
-// What is used of the built-in modules: this room compiles without the types of any host.
+// The parts of the built-in modules that are used here, because `src` compiles without the types of any host.
 
 interface IncomingReply extends AsyncIterable<Uint8Array> {
   readonly statusCode?: number
@@ -56,7 +56,7 @@ declare const process:
     }
   | undefined
 
-/** The network of this host; `undefined` if it has no built-in modules for it. */
+/** The network of this host; `undefined` if the host lacks the built-in modules for it. */
 export function hostNetwork(): OutboundNetwork | undefined {
   if (typeof process === 'undefined' || process.getBuiltinModule === undefined) return undefined
   const { getBuiltinModule } = process
@@ -66,7 +66,7 @@ export function hostNetwork(): OutboundNetwork | undefined {
   return {
     resolveHost: (hostname) => resolveHost(dns, hostname),
     async dial(connection) {
-      // Not before it is needed: with it comes all of TLS, a quarter of what this library takes to start.
+      // Loaded only when needed: it brings in all of TLS, which would be a quarter of this library's start-up time.
       const module = connection.url.protocol === 'http:' ? http : getBuiltinModule('node:https')
       if (module === undefined) throw new Error('this host has node:http without node:https')
       return dial(module, connection)
@@ -75,7 +75,7 @@ export function hostNetwork(): OutboundNetwork | undefined {
 }
 
 /**
- * Asks the name server itself. `lookup` would hold one of the few threads that also compute signatures, for as long
+ * Asks the name server itself. `lookup` would occupy one of the few threads that also compute signatures, for as long
  * as a hostile name server likes.
  */
 async function resolveHost(dns: DnsModule, hostname: string): Promise<readonly string[]> {
@@ -85,8 +85,9 @@ async function resolveHost(dns: DnsModule, hostname: string): Promise<readonly s
 }
 
 /**
- * `agent: false` because a pooled connection would bypass the pinned lookup, and because one that the other side has
- * closed meanwhile would fail a request that could have been sent. @spec T-2
+ * `agent: false` because a pooled connection would bypass the pinned lookup, and because a request would fail on one
+ * that the other side has just closed.
+ * @spec T-2
  */
 function dial(module: RequestModule, connection: PinnedConnection): Promise<DialedReply> {
   const { url, addresses, method, headers, body, signal } = connection

@@ -1,6 +1,9 @@
 import { ipv6Groups } from '../protocol/ipv6.ts'
 
-/** Blocks of IPv4 that are not the public internet, and one address that a cloud answers its guests on. @spec T-1 */
+/**
+ * Blocks of IPv4 that are not the public internet, and the one address on which a cloud serves its virtual machines.
+ * @spec T-1
+ */
 const REFUSED_IPV4: readonly (readonly [address: string, prefix: number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -21,8 +24,8 @@ const REFUSED_IPV4: readonly (readonly [address: string, prefix: number])[] = [
 ]
 
 /**
- * Blocks inside 2000::/3 that are refused: protocol assignments with Teredo and ORCHID, documentation, 6to4. All that
- * lies outside 2000::/3 is refused too: loopback, mapped and compatible IPv4, NAT64, ULA, link-local, multicast.
+ * Blocks inside 2000::/3 that are refused: protocol assignments with Teredo and ORCHID, documentation, 6to4. Everything
+ * outside 2000::/3 is refused too: loopback, mapped and compatible IPv4, NAT64, ULA, link-local, multicast.
  */
 const REFUSED_IPV6: readonly (readonly [address: string, prefix: number])[] = [
   ['2001::', 23],
@@ -31,7 +34,7 @@ const REFUSED_IPV6: readonly (readonly [address: string, prefix: number])[] = [
   ['3fff::', 20],
 ]
 
-/** Whether an IP address, as a resolver writes it, is one on the public internet; anything else is not. @spec T-1 */
+/** Whether a text is an IP address, as a resolver writes it, on the public internet. @spec T-1 */
 export function isPublicAddress(address: string): boolean {
   const ipv4 = parseIpv4(address)
   if (ipv4 !== undefined) return !REFUSED_IPV4.some(([block, prefix]) => isWithin(ipv4, parseIpv4(block), prefix, 32))
@@ -40,7 +43,7 @@ export function isPublicAddress(address: string): boolean {
   return !REFUSED_IPV6.some(([block, prefix]) => isWithin(ipv6, parseIpv6(block), prefix, 128))
 }
 
-/** What one party has of the public internet: an IPv4 address, or the 2^64 addresses that share half of an IPv6 address. */
+/** The part of the public internet that counts as one party: an IPv4 address, or the /64 network of an IPv6 address. */
 export function networkOf(address: string): string {
   const ipv6 = parseIpv4(address) === undefined ? parseIpv6(address) : undefined
   return ipv6 === undefined ? address : `${(ipv6 >> 64n).toString(16)}::/64`

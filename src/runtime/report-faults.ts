@@ -4,13 +4,13 @@ import type { WireAmount } from '../protocol/amount.ts'
 declare const console: { error(...values: readonly unknown[]): void }
 
 /**
- * The default of `onEvent`: prints each fault, and a line for each event that asks for a person, on the error stream. Call it from
- * your own `onEvent` to keep that.
+ * The default of `onEvent`: prints each fault, and a line for each event that needs a person's attention, on the error
+ * stream. Call it from your own `onEvent` to keep that.
  */
 export function reportFaults(event: OpenPaymentsEvent): void {
   if (event.type === 'fault') {
     const { message, cause, call, callId } = event
-    // An exception of the host's own code says the same itself.
+    // Do not repeat a message that the printed error already contains.
     const text = cause instanceof Error && cause.message === message ? '' : ` ${message}`
     console.error(`open-payments-server:${text}${call === undefined ? '' : ` (${call} ${callId})`}`, cause)
   }
@@ -18,7 +18,7 @@ export function reportFaults(event: OpenPaymentsEvent): void {
   if (line !== undefined) console.error(`open-payments-server: ${line}`)
 }
 
-/** What has happened, and what to do; `undefined` for what needs no person. */
+/** What has happened, and what to do; `undefined` for events that need no attention. */
 function lineFor(event: OpenPaymentsEvent): string | undefined {
   switch (event.type) {
     case 'payment_stalled': {
@@ -51,7 +51,7 @@ const MEND: Readonly<Record<Extract<ServiceEvent, { readonly type: 'rail_unavail
   unauthorized: 'Compare the tokens of both sides',
 }
 
-/** In smallest units, as the events have it. */
+/** An amount in smallest units, as events contain it. */
 function show({ value, assetCode, assetScale }: WireAmount): string {
   return `${value} ${assetCode} of scale ${assetScale}`
 }

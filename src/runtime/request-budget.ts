@@ -4,11 +4,11 @@ import { payersOf } from '../protocol/client.ts'
 import { networkOf } from './public-address.ts'
 import { type TokenBucketOptions, tokenBuckets } from './token-buckets.ts'
 
-/** Which requests may go out now. Each that is admitted counts. @spec T-5 */
+/** Decides which requests may go out now. Each one that is admitted is counted. @spec T-5 */
 export interface RequestBudget {
-  /** One more to this host, with its port. */
+  /** Whether one more request may go to this host (with its port). */
   admitsHost(host: string): boolean
-  /** And then to whichever of these addresses, which are public: its name means them. */
+  /** Whether it may then go to any of these addresses, which its name resolves to and which are public. */
   admitsAddresses(addresses: readonly string[]): boolean
 }
 
@@ -19,10 +19,10 @@ const REFILL_MILLISECONDS = 10_000
 const BUCKET = { capacity: 100, refillMilliseconds: REFILL_MILLISECONDS }
 const HOSTS = 1000
 
-/** What one source, or client, may cause of what strangers may: one alone must not use up the budget of a host. @spec T-5 */
+/** What one source or client may cause as a stranger: one alone must not use up the budget of a host. @spec T-5 */
 export const FROM_SOURCE: TokenBucketOptions = { ...BUCKET, capacity: 20, maximumKeys: 1000 }
 
-/** The same of what is known: a quarter of what one host is asked. */
+/** The same for hosts that are known: a quarter of what one known host may be asked. */
 const OF_KNOWN: TokenBucketOptions = { ...FROM_SOURCE, capacity: 500 }
 
 /**
@@ -39,12 +39,15 @@ export function lookupsBudget(clock: Clock): ChargeLookup {
   }
 }
 
-/** A name may mean 16 of them: who would push out what was spent has to make this server connect 600 times elsewhere. */
+/**
+ * The most addresses whose count is kept. A name may have 16, so to push a count out, somebody must make this server
+ * connect elsewhere 600 times.
+ */
 const ADDRESSES = 10_000
 
 /**
- * For requests on strangers' words: 100 to one host, at once and again per 10 seconds, and as many to one address, whatever
- * it is called: names cost nothing. That is no load worth borrowing this server for.
+ * For requests that strangers cause: 100 to one host, at once and again per 10 seconds, and as many to one address,
+ * under whatever names, since names cost nothing. So little load is not worth abusing this server for.
  * @spec T-5
  */
 export function strangersBudget(clock: Clock): RequestBudget {
@@ -56,18 +59,19 @@ export function strangersBudget(clock: Clock): RequestBudget {
   }
 }
 
-/** The budget of one request, which costs nothing if it was answered well, or did not go out for want of it. */
+/** The budget of one request, which is not charged if it was answered well or could not be sent for want of budget. */
 export interface FailureBudget extends RequestBudget {
-  /** Whether the request did not go out for want of it. */
+  /** Whether the request was not sent because the budget is spent. */
   isSpent(): boolean
-  /** It did not fail: what it took is there for the next. */
+  /** Returns what the request took, because it did not fail. */
   giveBack(): void
 }
 
 /**
- * For requests to hosts that should answer well: 100 that do not per host and per address, at once and again per 10 seconds,
- * apart from those of strangers. So all clients of one wallet are soon asked for again after its outage, or a restart of this
- * server; and a name that is pointed at a victim, who cannot answer for it, brings that one no more than strangers do.
+ * For requests to hosts that should answer well: 100 failures per host and per address, at once and again per 10
+ * seconds, counted apart from those of strangers. So all clients of a wallet are soon fetched again after its outage,
+ * or after a restart of this server; and a name that is pointed at a victim, which cannot answer well, sends it no more
+ * requests than strangers could.
  * @spec T-5
  */
 export function failuresBudget(clock: Clock, capacity = BUCKET.capacity): () => FailureBudget {
@@ -89,13 +93,13 @@ export function failuresBudget(clock: Clock, capacity = BUCKET.capacity): () => 
   }
 }
 
-/** As a large wallet's payments need. */
+/** As many as the payments of a large wallet need. */
 const TO_KNOWN = 2000
 
 /**
- * For hosts that have answered as what they were taken for: 2000 to each. Others at its address, which it may share with
- * half the internet, take nothing from that if they are answered well; but names that were known and are pointed at a
- * victim bring it 2000 in all.
+ * For hosts that have proved to be what they claimed: 2000 requests to each. Other hosts at its address, which it may
+ * share with half the internet, use up nothing of that if they answer well; but names that were known and are then
+ * pointed at a victim send it at most 2000 requests in all.
  * @spec T-5
  */
 export function knownBudget(clock: Clock): () => FailureBudget {

@@ -1,9 +1,9 @@
 import type { Clock } from '../ports/clock.ts'
 
 /**
- * The system's time. A sleep with a `signal` is a deadline, or the pause of a loop: by itself it does not keep the process
- * alive, on hosts that allow that (Node, Bun), because what nobody waits for must not hold up a shutdown. A sleep without
- * one is a pause in ongoing work, so it does: `drain()` waits for that work.
+ * The system's time. A sleep with a `signal` is a deadline or the pause of a loop: on hosts that allow it (Node, Bun)
+ * it does not keep the process alive, because it must not hold up a shutdown. A sleep without one is a pause in ongoing
+ * work, for which `drain()` waits, so it does keep the process alive.
  */
 export function systemClock(): Clock {
   return {

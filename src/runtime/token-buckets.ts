@@ -2,30 +2,32 @@ import type { Clock } from '../ports/clock.ts'
 
 /** How large the buckets are, and how many. */
 export interface TokenBucketOptions {
-  /** What a full bucket holds, and what flows into an empty one, evenly, in `refillMilliseconds`. */
+  /** The tokens of a full bucket. An empty one fills up evenly in `refillMilliseconds`. */
   readonly capacity: number
   readonly refillMilliseconds: number
-  /** How many keys are remembered. The one that was not asked for longest is forgotten first, and is full again. */
+  /**
+   * The most keys that are remembered. The one unused for longest is forgotten first; its bucket is then full again.
+   */
   readonly maximumKeys: number
 }
 
 /** Takes one token from the bucket of each key. */
 export interface TokenBuckets {
-  /** 0; if one of them has none, none at all is taken, and it is how many milliseconds it is until all have one. */
+  /** Returns 0 if it took them. If any bucket is empty, takes none and returns the milliseconds until all have one. */
   (...keys: readonly string[]): number
-  /** Puts back what was taken from each, if it is still remembered. */
+  /** Puts one token back into each bucket that is still remembered. */
   giveBack(...keys: readonly string[]): void
 }
 
 /**
  * A token bucket per key.
  *
- * If the clock steps back nothing flows in, and the time is counted from there on.
+ * If the clock is set back, nothing flows in for the lost time, and counting goes on from there.
  */
 export function tokenBuckets(clock: Clock, options: TokenBucketOptions): TokenBuckets {
   const { capacity, refillMilliseconds, maximumKeys } = options
-  // Levels are counted in parts of a token, `capacity` per millisecond, so that they are whole numbers: who waits as
-  // long as was said is never refused for a rounding.
+  // Levels are counted in fractions of a token (`capacity` of them flow in per millisecond), so that they are whole
+  // numbers: whoever waits as long as told is never refused because of rounding.
   const token = refillMilliseconds
   const full = capacity * token
   const buckets = new Map<string, { readonly level: number; readonly at: number }>()
@@ -40,7 +42,7 @@ export function tokenBuckets(clock: Clock, options: TokenBucketOptions): TokenBu
     const levels = keys.map((key) => ({ key, level: levelOf(key, now) }))
     const lowest = Math.min(...levels.map(({ level }) => level))
     if (lowest < token) {
-      // A refusal remembers nobody anew and refreshes nobody: else whoever is refused could push others out.
+      // A refusal adds no key and refreshes none: otherwise whoever is refused could push others out.
       for (const { key, level } of levels) if (buckets.has(key)) buckets.set(key, { level, at: now })
       return Math.ceil((token - lowest) / capacity)
     }

@@ -29,7 +29,7 @@ const PKCS8_PREFIX = [
 ] as const
 /** Importing a key costs up to 40 microseconds; this many public keys are kept. */
 const KEPT_KEYS = 1000
-/** Asking the host for random bytes costs as much for one as for this many. */
+/** Drawing this many random bytes from the host costs as much as drawing one. */
 const DRAWN_BYTES = 1024
 
 /**
@@ -50,8 +50,9 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
     module.createPublicKey({ key: withPrefix(SPKI_PREFIX, publicKey), format: 'der', type: 'spki' })
   const importPrivateKey = (seed: Uint8Array): KeyHandle =>
     module.createPrivateKey({ key: withPrefix(PKCS8_PREFIX, seed), format: 'der', type: 'pkcs8' })
-  // Bytes as a key take Node 24 five times as long: it finds out by an exception that they are no key object. They are kept
-  // beside it, since whoever called may have written another key over them.
+  // Passing the key as bytes takes Node 24 five times as long, because it finds out by an exception that they are not a
+  // key object. The bytes are kept beside the handle and compared, since the caller may have overwritten them with
+  // another key.
   const secretKeyOf = (key: Uint8Array): KeyHandle => {
     const kept = secretKeys.get(key)
     if (kept !== undefined && isEqualBytes(kept.bytes, key)) return kept.handle
@@ -65,7 +66,7 @@ export function builtinCryptography(module: BuiltinCrypto): Cryptography {
     sha512: (data) => bytesOf(module.hash('sha512', data, 'latin1')),
     hmacSha256: (key, data) => bytesOf(module.createHmac('sha256', secretKeyOf(key)).update(data).digest('latin1')),
     verifyEd25519(publicKey, signature, data) {
-      // Deno throws for bytes that are no point of the curve; to the caller that is a signature that is not valid.
+      // Deno throws for bytes that are not a point of the curve; to the caller that is simply an invalid signature.
       try {
         const key = publicKeys.get(publicKey) ?? publicKeys.set(publicKey, importPublicKey(publicKey))
         return module.verify(null, data, key, signature)
@@ -100,7 +101,8 @@ export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Cry
     },
     async verifyEd25519(publicKey, signature, data) {
       const subtle = await subtleEd25519()
-      // Some hosts throw for bytes that are no point of the curve; to the caller that is a signature that is not valid.
+      // Some hosts throw for bytes that are not a point of the curve; to the caller that is simply an invalid
+      // signature.
       try {
         const key = publicKeys.get(publicKey) ?? publicKeys.set(publicKey, await importPublicKey(subtle, publicKey))
         return await subtle.verify('Ed25519', key, owned(signature), owned(data))
@@ -126,7 +128,7 @@ export function subtleCryptography(host: Crypto, loadFallback: () => Promise<Cry
   }
 }
 
-/** Loads the fallback when it is needed and not before: that takes about 100 milliseconds. */
+/** Loads the fallback, only when it is needed: that takes about 100 milliseconds. */
 export async function loadPeculiarCrypto(): Promise<Crypto> {
   const { Crypto: PeculiarCrypto } = await import('@peculiar/webcrypto')
   return new PeculiarCrypto()
@@ -146,14 +148,18 @@ async function hasEd25519(host: Crypto): Promise<boolean> {
   }
 }
 
-/** The bytes of a digest: as text they come without a buffer of the host, which takes it longer than the digest. */
+/**
+ * The bytes of a digest from its text. As text it needs no buffer of the host, which would take longer than the digest.
+ */
 function bytesOf(latin1: string): Uint8Array {
   const bytes = new Uint8Array(latin1.length)
   for (let index = 0; index < bytes.length; index++) bytes[index] = latin1.charCodeAt(index)
   return bytes
 }
 
-/** Random bytes of which many are drawn at once. None is given twice, and what was given is not kept. */
+/**
+ * Draws many random bytes at once and hands them out. None is handed out twice, and what was handed out is erased here.
+ */
 function drawAhead(fill: (bytes: Uint8Array) => unknown): Cryptography['randomBytes'] {
   const drawn = new Uint8Array(DRAWN_BYTES)
   let given = drawn.length
@@ -181,12 +187,12 @@ function withPrefix(prefix: readonly number[], bytes: Uint8Array): Uint8Array<Ar
   return joined
 }
 
-/** WebCrypto takes no shared memory; a copy is never shared. */
+/** A copy, because WebCrypto does not accept shared memory. */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
-/** Remembers values by the bytes of a public key, and forgets the first one that was set once there are too many. */
+/** Remembers values by the bytes of a public key; if there are too many, the oldest one is forgotten. */
 function keepRecent<T>(maximum: number): {
   get(bytes: Uint8Array): T | undefined
   set(bytes: Uint8Array, value: T): T

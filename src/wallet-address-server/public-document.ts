@@ -2,13 +2,17 @@ import type { Exchange } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
 import type { Secrets } from '../ports/secrets.ts'
 
-/** So many documents are remembered with their entity tags, each of so many characters at most: a few megabytes. */
+/**
+ * How many documents are remembered with their entity tags, and the longest of them in characters: a few megabytes in
+ * all.
+ */
 const KEPT_DOCUMENTS = 1000
 const LONGEST_KEPT = 4096
 
 /**
- * Answers documents that anyone may hold, as `caching` says; who holds the present one already is only told so. The entity
- * tag is a digest of the document, and remembered by its whole text: a document that changes has another one.
+ * Answers with documents that anyone may cache, as `caching` says; whoever already has the current one gets a 304. The
+ * entity tag is a digest of the document and is remembered by the document's whole text, so a changed document gets a
+ * new tag.
  * @spec WAS-5 @spec WAS-8
  */
 export function createPublisher(): (exchange: Exchange, document: unknown, caching: string) => Promise<Result> {

@@ -14,8 +14,8 @@ import { type JsonWebKey, parsePublicKey, publishedKey } from '../protocol/json-
 import { type WireWalletAddress, walletAddressPath } from '../protocol/wallet-address.ts'
 import { createPublisher } from './public-document.ts'
 
-// An address changes rarely. Its keys are read by whoever wants to know whether one has just been added or removed, so they are
-// asked for each time, at the price of a 304. @spec WAS-5
+// An address changes rarely. Its keys are read to find out whether one has just been added or removed, so a cache must
+// ask each time, at the price of a 304. @spec WAS-5
 const ADDRESS_CACHING = 'public, max-age=3600'
 const KEYS_CACHING = 'no-cache'
 
@@ -53,7 +53,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
 
 type FindNamed = (exchange: Exchange) => Promise<LocalWalletAddress>
 
-/** The wallet address whose own URL, or that of its keys, is asked for. The query is ignored. @spec T-35 */
+/** The wallet address whose own URL, or the URL of its keys, is requested. The query is ignored. @spec T-35 */
 function namedByPath({ context, path }: Exchange): Promise<LocalWalletAddress> {
   return activeAddress(context, `${context.walletAddressServer}${walletAddressPath(path)}`)
 }
@@ -84,8 +84,8 @@ async function keySet(context: Context, found: LocalWalletAddress): Promise<{ re
 }
 
 /**
- * The wallet's own keys are checked too: one with private members, or that anybody can sign with, is a fault of the wallet. It
- * is left out, and does not take the sound keys beside it along.
+ * The wallet's own keys are checked too: one with private members, or with which anybody can sign, is the wallet's
+ * mistake. It is left out, and does not take the sound keys beside it along.
  */
 function publishedKeys(context: Context, url: string, jwk: WalletAddressKey): readonly JsonWebKey[] {
   const parsed = parsePublicKey(jwk, { requireAlg: false })

@@ -26,7 +26,7 @@ export interface PgStatement {
 export interface PgClient {
   /** Runs one statement. */
   query(statement: PgStatement): Promise<{ readonly rows: readonly (readonly unknown[])[] }>
-  /** `T` or `E` within a transaction, as the server has last said. `pg` before 8.21 does not tell. */
+  /** `T` or `E` within a transaction, as the server last reported. Missing in `pg` before 8.21. */
   getTransactionStatus?(): string | null
   /** Listens for connection errors, which would otherwise crash the process. */
   on(event: 'error', listener: () => void): unknown
@@ -103,17 +103,18 @@ function rowOf(row: unknown): readonly unknown[] {
 
 const VERBATIM: PgStatement['types'] = { getTypeParser: () => (value) => value }
 
-// A conflict, a serialization failure and a deadlock are ordinary and leave a connection as good as it was.
+// A conflict, a serialization failure and a deadlock are ordinary: the connection can still be used.
 const UNHARMED: ReadonlySet<string | undefined> = new Set(['22P02', '40001', '40P01'])
 
 const MOST_PREPARED = 64
 
 /**
- * Names the statements that stay prepared. Requests decide how many different ones there are, and each may take about
- * 0.4 MB on every connection: so only the first ones get a name, and rare ones never do.
+ * Names the statements that stay prepared. How many different ones there are depends on the requests, and each may take
+ * about 0.4 MB on every connection: so only the first ones get a name, and rare ones never do.
  */
 function createNames(prepare: boolean): (statement: Statement) => string | undefined {
-  // A name belongs to one statement for as long as a connection lives, and other storages may use the same pool.
+  // Unique, because a name belongs to one statement as long as its connection lives, and other storages may use the
+  // same pool.
   const prefix = `op_${crypto.randomUUID()}`
   const names = new Map<string, string>()
   return ({ text, isRepeated }) => {
@@ -123,14 +124,15 @@ function createNames(prepare: boolean): (statement: Statement) => string | undef
   }
 }
 
-// The caller, waiting for an answer, learns of a lost connection. An error without a listener would end the process.
+// The caller, who waits for an answer, learns of a lost connection anyway; but an error without a listener would end
+// the process.
 const ignore = (): void => undefined
 
 function isClient(value: unknown): value is PgClient {
   return typeof value === 'object' && value !== null && 'release' in value
 }
 
-/** Takes a connection from a pool; one that comes too late goes back. */
+/** Takes a connection from a pool. One that comes too late is given back. */
 async function takeClient(pool: PgPool, seconds: number): Promise<PgClient> {
   const coming = new Promise<PgClient>((resolve, reject) => {
     let isTaken = false
@@ -140,7 +142,8 @@ async function takeClient(pool: PgPool, seconds: number): Promise<PgClient> {
       client.on('error', ignore)
       resolve(client)
     }
-    // As a promise it comes a little after the pool has stopped listening to it. Some wrappers of a pool only promise.
+    // By the time a promise delivers the client, the pool has already stopped listening to it; hence the callback. Some
+    // wrappers of a pool only return a promise.
     const promised: unknown = pool.connect((error, client) => (client ? take(client) : reject(error)))
     Promise.resolve(promised).then((client) => isClient(client) && take(client), reject)
   })
@@ -165,7 +168,7 @@ function isInTransaction(client: PgClient): boolean {
     const status = client.getTransactionStatus?.()
     return status === 'T' || status === 'E'
   } catch {
-    // Of `pg.native`, whose own library may be older than this call.
+    // `pg.native` throws if its own library is older than this call.
     return false
   }
 }
@@ -173,7 +176,7 @@ function isInTransaction(client: PgClient): boolean {
 // The pool's own `query` would close the connection after any error.
 async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) => Promise<T>): Promise<T> {
   let client = await takeClient(pool, seconds)
-  // Somebody else gave it back without COMMIT or ROLLBACK. What is written there may still be undone.
+  // Somebody else gave it back without COMMIT or ROLLBACK: anything written on it could still be undone.
   while (isInTransaction(client)) {
     giveBack(client, true)
     client = await takeClient(pool, seconds)
@@ -181,7 +184,7 @@ async function runOn<T>(pool: PgPool, seconds: number, run: (client: PgClient) =
   let isBroken = true
   try {
     const answer = await run(client)
-    // Their BEGIN was still on its way when they gave it back.
+    // It was given back while its BEGIN was still on the way.
     if (isInTransaction(client)) throw new Error('a connection of the pool was given back within a transaction')
     isBroken = false
     return answer
@@ -213,17 +216,17 @@ function pgConnections(pool: PgPool, prepare: boolean, answerSeconds: number): C
 
 function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: number): Connections {
   const nameOf = createNames(prepare)
-  // A byte order mark is text like any other.
+  // A byte order mark must be kept, like any other character.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   const decode = (value: unknown): Parameter => cellOf(value instanceof Uint8Array ? decoder.decode(value) : value)
-  // `postgres` 3.4 never answers what it is asked between the error of a connection and its end shortly afterwards, and a
-  // caller that lost a commit asks at once what became of it. So all wait a little.
+  // `postgres` 3.4 never answers a query that is made between the error of a connection and its end shortly afterwards;
+  // and a caller that lost a commit asks at once what became of it. So after an error, all queries wait a little.
   let pause = Promise.resolve()
   return {
     async query(statement) {
       await pause
       try {
-        // It assigns names itself.
+        // `postgres` assigns the names itself.
         const options = { prepare: nameOf(statement) !== undefined }
         const { text, parameters } = statement
         const rows = await inTime(sql.unsafe(text, [...parameters], options).raw(), answerSeconds)
@@ -242,7 +245,7 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
   }
 }
 
-/** A timer given more than it can take would fire at once. */
+/** A timer with a longer delay than it supports would fire at once. */
 const LONGEST_ANSWER_SECONDS = 86_400
 
 /**

@@ -1,4 +1,4 @@
-/** Waits for an answer for that long. Rejects if none has come by then; what was asked may still happen. */
+/** Waits at most `seconds` for an answer. Rejects if none has come by then; the work may still happen. */
 export async function inTime<T>(answer: PromiseLike<T>, seconds: number): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_resolve, reject) => {

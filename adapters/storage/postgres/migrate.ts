@@ -3,8 +3,8 @@ import { isComplete, META_TABLE, type Migration, readSchemaState, type SchemaSta
 import type { Connections, Parameter } from './database.ts'
 import { backOff, sqlState } from './retry.ts'
 
-// A row even if there is none of that name, or none that this role may see. What row level security spares is spelled out:
-// other databases may not know `row_security_active`.
+// Gives a row even if there is no schema of that name, or none that this role may see. Who bypasses row level security
+// is spelled out, because other databases may lack `row_security_active`.
 const READ_STATE = `SELECT version, readable_from, current_setting('server_encoding'), nspname, current_schema(),
     (SELECT min(relname) FROM pg_class AS hidden
       WHERE hidden.relnamespace = meta.relnamespace AND relname IN ('op_meta', '${RECORD_TABLES.join("', '")}') AND relrowsecurity
@@ -13,7 +13,7 @@ const READ_STATE = `SELECT version, readable_from, current_setting('server_encod
   FROM pg_class AS meta JOIN pg_namespace ON pg_namespace.oid = relnamespace LEFT JOIN op_meta ON name = $1
   WHERE meta.oid = to_regclass('op_meta')`
 
-/** Refuses a database in which records would be refused later, belong to another wallet, or be hidden. */
+/** Refuses a database that would refuse records later, or where they could belong to another wallet or be hidden. */
 function refuseUnfit([encoding, found, current, hidden]: readonly Parameter[]): void {
   if (encoding !== 'UTF8') {
     throw new Error(`the server_encoding of this database is ${encoding}: make one with ENCODING 'UTF8'`)
@@ -30,7 +30,7 @@ function refuseUnfit([encoding, found, current, hidden]: readonly Parameter[]): 
   }
 }
 
-/** Reads how far a schema is; `undefined` if there is none at all. */
+/** Reads how far a schema has been brought; `undefined` if there is none at all. */
 async function readState({ query }: Connections, name: string): Promise<SchemaState | undefined> {
   try {
     const [row] = await query({ text: READ_STATE, parameters: [name], isRepeated: false })
@@ -43,14 +43,17 @@ async function readState({ query }: Connections, name: string): Promise<SchemaSt
   }
 }
 
-/** How a database names text that compares by bytes, whatever its own order is. */
+/** The column type for text that is compared by bytes, whatever the database's own collation is. */
 async function bytewiseText({ query }: Connections): Promise<string> {
   const [row] = await query({ text: 'SELECT version()', parameters: [], isRepeated: false })
-  // It compares by bytes unless told otherwise, and does not know the name of that order.
+  // CockroachDB compares by bytes by default, and does not know the collation "C".
   return row?.[0]?.startsWith('CockroachDB') ? ' TEXT' : ' TEXT COLLATE "C"'
 }
 
-/** The common schema as this database takes it. What is there already stays: some databases keep half a transaction of tables. */
+/**
+ * The common schema in this database's dialect. Tables that exist are kept: some databases may keep half of a
+ * transaction that creates tables.
+ */
 function toDialect(sql: string, text: string): string {
   return sql
     .replace(/^(CREATE TABLE|CREATE INDEX|ALTER TABLE \w+ ADD COLUMN) (?!IF)/, '$1 IF NOT EXISTS ')
@@ -61,36 +64,37 @@ function begin(name: string): readonly string[] {
   return [META_TABLE, `INSERT INTO op_meta VALUES ('${name}', 0, 0) ON CONFLICT (name) DO NOTHING`]
 }
 
-/** Less than the second after which PostgreSQL looks for a deadlock: it is the step that gives way, and no commit. */
+/** Less than the second after which PostgreSQL looks for a deadlock, so that the step gives way and not a commit. */
 const LOCK_MILLISECONDS = 500
 
 /** Takes a step, in one transaction that holds the row of the schema from its first statement on. */
 function takeStep(name: string, version: number, step: Migration, readableFrom: number): readonly string[] {
   const at = `WHERE name = '${name}' AND version = ${version}`
   return [
-    // If another process has taken the step it ends here, in a cast of what is no integer.
+    // If another process has taken the step, the statement fails here, by casting a text that is not an integer.
     `WITH held AS (UPDATE op_meta SET version = version ${at} RETURNING 1)
       SELECT CAST(CAST(NULLIF(count(*), 1) AS VARCHAR) || ' rows: op_meta has moved on' AS INTEGER) FROM held`,
-    // Whoever reads a table queues behind a step that waits for it. Only here: the row above is waited for by steps alone.
+    // Limited, because all readers of a table queue behind a step that waits for it. Not set earlier: only other steps
+    // wait for the row above.
     `SET LOCAL lock_timeout = '${LOCK_MILLISECONDS}ms'`,
     ...step,
     `UPDATE op_meta SET version = ${version + 1}, readable_from = ${readableFrom} ${at}`,
   ]
 }
 
-// What comes of several processes that make the same tables at once: a name or a row of a catalogue is there already, a
+// The errors if several processes create the same tables at once: a name or catalogue row that exists already, a
 // serialization failure, a deadlock, and a step that another process has taken.
 const RACED: ReadonlySet<string | undefined> = new Set(['23505', '42P07', '42710', '40001', '40P01', '22P02'])
 
 const MOST_RACES = 20
 
-/** A step has waited for a table for too long. */
+/** A step has waited too long for a table. */
 const HELD_UP = '55P03'
 
-/** With pauses of up to eight seconds between them, a minute or so. */
+/** About a minute in all, with pauses of up to eight seconds. */
 const MOST_TRIES = 12
 
-/** Lets whoever has queued behind a step go first; rejects once it was held up too often. */
+/** Pauses, so that whatever has queued behind a step goes first; rejects once the step was held up too often. */
 async function standBack(tries: number, name: string, version: number, cause: unknown): Promise<void> {
   if (tries < MOST_TRIES) return backOff(tries, 250)
   const message = `the ${name} schema of this database cannot be brought to version ${version}: another transaction, such as a backup or another start, has held one of its tables for a minute; start again after it (pg_locks and pg_blocking_pids name it)`
@@ -99,9 +103,9 @@ async function standBack(tries: number, name: string, version: number, cause: un
 
 /**
  * Brings the schema `name` to the newest of `migrations`, step by step, once, however many processes start at the same
- * time. `readableFrom` is the number of the last step that did more than add. If nothing is to be done it only
- * reads. If a newer release has taken the schema further it stays as it is, or it rejects if this one cannot
- * work with that, or if a transaction of somebody else does not let go of a table that changes.
+ * time. `readableFrom` is the number of the last step that did more than add. If nothing is to be done, it only reads.
+ * If a newer release has taken the schema further, it is left as it is. Rejects if this release cannot work with that,
+ * or if another transaction does not release a table that must change.
  */
 export async function migrate(
   connections: Connections,

@@ -11,7 +11,7 @@ type Records = readonly (StoredRecord | undefined)[]
 /** Records as JSON, by kind and id. */
 type Found = ReadonlyMap<string, Parameter>
 
-/** Resolves, once the turn is over, with what is found for these keys and all others of the turn. */
+/** Resolves with the records found for these keys and for all others that were requested in the same turn. */
 type SharedRead = (keys: readonly Key[]) => Promise<Found>
 
 interface Asked {
@@ -25,9 +25,9 @@ const nameOf = (kind: RecordKind, id: string): string => `${kind} ${id}`
 function readText(kinds: readonly RecordKind[], tableOf: (kind: RecordKind) => Table): string {
   const parts = kinds.map((kind, position) => {
     const { layout } = tableOf(kind)
-    // In one column: the columns of an answer are described to the client each time.
+    // A single column, because the server describes every column of an answer to the client each time.
     const record = `CAST(json_build_array(${selectedColumns(layout).join(', ')}) AS TEXT)`
-    // Id by id: however many PostgreSQL counts on, it looks each of them up.
+    // Joined id by id, so that PostgreSQL looks each of them up, however many it expects.
     const ids = `json_array_elements_text(CAST(CAST($${position + 1} AS TEXT) AS JSON)) AS asked (key)`
     return `SELECT ${position}, key, record FROM ${ids}, LATERAL (SELECT ${record} AS record FROM ${layout.table} WHERE id = key LIMIT 1) AS found`
   })
@@ -40,7 +40,7 @@ function cellsOf(record: Parameter): readonly unknown[] {
   return cells
 }
 
-/** Reads records of these kinds, all that are asked for in one turn in one statement. */
+/** Reads records of these kinds; all that are requested in one turn share a statement. */
 function shareReads(query: Query, kinds: readonly RecordKind[], text: string): SharedRead {
   const readAll = async (keys: readonly Key[]): Promise<Found> => {
     const idsOf = (wanted: RecordKind): Set<string> =>
@@ -63,9 +63,9 @@ function shareReads(query: Query, kinds: readonly RecordKind[], text: string): S
 }
 
 /**
- * Reads records by their keys, at one moment, in one statement, which reads of the same kinds share if they are asked for
- * in one turn of the event loop. None waits for a statement that is under way; and each reader decodes what it
- * asked for by itself, so that a record that cannot be read is a fault for those alone who want it.
+ * Reads records by their keys, as of one moment, in one statement, which reads of the same kinds share if they are made
+ * in one turn of the event loop. No read waits for a statement that is under way. Each caller decodes its own records,
+ * so that an unreadable record is a fault only for those who asked for it.
  */
 export function createReader(
   query: Query,

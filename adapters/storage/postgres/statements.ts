@@ -15,7 +15,7 @@ function numberParameters(sql: string): string {
   return sql.replaceAll('?', () => `$${next++}`)
 }
 
-/** A statement of the common SQL as PostgreSQL takes it. */
+/** A statement of the common SQL in PostgreSQL's form. */
 export function toStatement({ sql, parameters }: BoundStatement): Statement {
   return { text: numberParameters(sql), parameters: parameters.map(toParameter), isRepeated: true }
 }
@@ -32,12 +32,12 @@ function compare(a: string, b: string): number {
 
 const CONFLICTS = 'op_conflicts'
 
-// A database may be set to answer before a transaction is on its disk. A commit waits all the same.
+// A database may be set to answer before a transaction is on its disk; a commit must wait nevertheless.
 const DURABLE = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
 
 /**
- * The text that makes a change under a condition: of one row if it fits, of none if it does not. A check, too,
- * because an update is what locks a row.
+ * The SQL that makes a change under a condition: it affects one row if the change fits, and none if it does not. A
+ * check is an update too, because that locks the row.
  */
 function changeText(action: Change['action'], { layout, statements }: Table, condition: string): string {
   const { table, columns } = layout
@@ -55,7 +55,7 @@ function changeText(action: Change['action'], { layout, statements }: Table, con
   }
 }
 
-/** The values for that text, as they are now. Throws if one cannot be stored. */
+/** The values for that SQL, as they are now. Throws if one cannot be stored. */
 function cellsOf(change: Change, { layout }: Table): readonly Cell[] {
   switch (change.action) {
     case 'insert':
@@ -68,31 +68,32 @@ function cellsOf(change: Change, { layout }: Table): readonly Cell[] {
   }
 }
 
-/** The text of a commit of such changes: all of them in one statement, in this order. */
+/** The SQL of a commit of such changes: all of them in one statement, in this order. */
 function commitText(changes: readonly Change[], tableOf: (kind: RecordKind) => Table): string {
   const parts = changes.map(({ action, kind }, position) => {
-    // A change begins once the one before it has ended, since its condition asks what that has changed. By subqueries
-    // without an aggregate: PostgreSQL sets every part of a statement up each time, and aggregates are the dearest.
+    // Each change waits for the one before it, because its condition reads that one's result. The subqueries use no
+    // aggregates: PostgreSQL sets up every part of a statement each time, and aggregates cost most.
     const condition = position === 0 ? 'TRUE' : `coalesce((SELECT 1 FROM c${position - 1}), 0) >= 0`
     return `c${position} AS (${changeText(action, tableOf(kind), condition)} RETURNING 1)`
   })
   const misfits = changes.map((_, position) => `coalesce((SELECT '' FROM c${position}), ' ${position}')`)
-  // No integer begins like this, so the cast fails, and its message quotes what it was given.
+  // No integer begins like this, so the cast fails, and the error message quotes the text.
   const outcome = `CAST('${CONFLICTS}' || NULLIF(${misfits.join(' || ')}, '') AS INTEGER)`
   return numberParameters(`WITH ${parts.join(', ')} SELECT ${outcome}, ${DURABLE}`)
 }
 
-/** Requests decide how many forms commits have: the first ones that come again are remembered. */
+/** How many forms of commits there are depends on the requests; only the first ones that recur are remembered. */
 const MOST_FORMS = 64
 
-// A signature may use up two claims, the first order of an interval makes two records of what is spent, a payment has two events.
+// A request may have two claims, the first order of an interval makes two spending records, and a payment has two
+// events.
 const INSERTED_TWICE: readonly string[] = ['op_replay_claim', 'op_spending', 'op_event'].map(
   (table) => `insert ${table}`,
 )
 
 /**
- * Whether commits of this form come again and again. Those of several orders, and of what `sweep()` deletes, have thousands
- * of forms, each seldom: they show by what they insert into one table twice, or delete from it.
+ * Whether commits of this form recur. Joint commits of several orders, and deletions by `sweep()`, have thousands of
+ * rare forms: they are recognised because they insert into one table twice, or delete from it.
  */
 function isFormRepeated(steps: readonly string[]): boolean {
   const once = steps.filter((step) => /^(insert|delete) /.test(step) && !INSERTED_TWICE.includes(step))
@@ -100,14 +101,14 @@ function isFormRepeated(steps: readonly string[]): boolean {
 }
 
 /**
- * Binds all changes of a commit to one statement: one transaction, one round trip. If a change does not fit the
- * statement ends in an error, which undoes all of it, and `conflictsIn` reads from that error which changes they are.
+ * Makes one statement of all changes of a commit: one transaction, one round trip. If a change does not fit, the
+ * statement fails, which undoes all of it, and `conflictsIn` reads from the error which changes conflicted.
  */
 export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: readonly Change[]) => CommitStatement {
   const texts = new Map<string, string>()
   return (changes) => {
-    // Every commit takes its rows in one order: of two that want the same rows one waits for the other, never each for
-    // the other.
+    // Every commit locks its rows in the same order, so of two commits that want the same rows one waits for the other,
+    // and never both.
     const steps = changes
       .map((change, index) => ({ change, index, place: tableOf(change.kind).layout.table, id: idOf(change) }))
       .sort((a, b) => compare(a.place, b.place) || compare(a.id, b.id))
@@ -126,8 +127,8 @@ export function createCommits(tableOf: (kind: RecordKind) => Table): (changes: r
 const QUOTED_CONFLICTS = new RegExp(`${CONFLICTS}((?: \\d+)+)`)
 
 /**
- * The indexes of the changes that did not fit, if an error says so; `undefined` for every other error. Every value
- * in a commit that is cast is an integer already, so nothing else fails like this, in whatever language.
+ * The indexes of the changes that did not fit, if an error says so; `undefined` for every other error. All other values
+ * that a commit casts are already integers, so no other error looks like this one, in whatever language.
  */
 export function conflictsIn(error: unknown, { order }: CommitStatement): readonly number[] | undefined {
   if (sqlState(error) !== '22P02' || !(error instanceof Error)) return undefined

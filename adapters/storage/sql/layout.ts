@@ -22,7 +22,10 @@ type TypeOf<T> = [T] extends [string]
             ? 'decision'
             : 'json'
 
-/** The members of a kind of record; `?` marks one that may be absent. Every member must be named, so none is ever lost. */
+/**
+ * The members of a kind of record; `?` marks one that may be absent. The compiler requires every member to be named, so
+ * none is ever lost.
+ */
 type Layout<T> = {
   readonly [M in keyof T]-?: Partial<Record<M, T[M]>> extends Pick<T, M>
     ? `${TypeOf<Exclude<T[M], undefined>>}?`
@@ -60,7 +63,7 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
     state: 'text',
     createdAt: 'integer',
     expiresAt: 'integer',
-    // A stranger chose this text, and databases stumble over a NUL in a text column; JSON escapes it.
+    // A stranger chose this text, and databases refuse a NUL in a text column; JSON escapes it.
     clientName: 'json?',
     sessionHash: 'text?',
     consentHash: 'text?',
@@ -205,7 +208,7 @@ export interface TableLayout {
   readonly table: string
   readonly members: readonly Member[]
   readonly isListable: boolean
-  /** The columns of the members, of which the id is the first, and of the marks; the version is one more, at the end. */
+  /** The columns of the members (the id first) and of the marks. The version is one more column, at the end. */
   readonly columns: readonly string[]
   /** The places of the marks and of the version. */
   readonly marks: {

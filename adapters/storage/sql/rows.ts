@@ -19,8 +19,8 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 /**
- * Whether a text column gives a text back as it was. PostgreSQL refuses a NUL, and half a surrogate pair has no form in
- * UTF-8: it would come back as another character.
+ * Whether a text column would return a text unchanged. PostgreSQL refuses a NUL, and an unpaired surrogate has no form
+ * in UTF-8: it would come back as another character.
  */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
@@ -95,7 +95,7 @@ export function encodeRecord(layout: TableLayout, value: object, marks: RecordMa
   return cells
 }
 
-/** The text in a cell; throws if there is none. */
+/** The text in a cell; throws if the cell does not hold text. */
 export function readText(row: Row, at: number): string {
   const cell = row[at]
   if (typeof cell !== 'string') throw new TypeError(`cell ${at} does not hold text`)
@@ -105,7 +105,7 @@ export function readText(row: Row, at: number): string {
 /** An integer as text. `Number` and `BigInt` would also read an empty text, as 0, and `0x10`. */
 const DECIMAL = /^-?\d+$/
 
-/** The integer in a cell, however the database hands it over; throws if there is none. */
+/** The integer in a cell, in whatever form the database returns it; throws if it is not one. */
 export function readInteger(row: Row, at: number): number {
   const cell = row[at] ?? Number.NaN
   const value = typeof cell === 'string' && !DECIMAL.test(cell) ? Number.NaN : Number(cell)
@@ -113,7 +113,7 @@ export function readInteger(row: Row, at: number): number {
   return value
 }
 
-/** The exact integer that a cell holds as decimal text; throws if there is none. */
+/** The exact integer that a cell holds as decimal text; throws if it holds none. */
 export function readBigint(row: Row, at: number): bigint {
   const text = readText(row, at)
   if (!DECIMAL.test(text)) throw new TypeError(`cell ${at} holds no integer`)
@@ -177,7 +177,10 @@ export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout,
   }
 }
 
-/** Reads rows. One that holds no record is left out if `onUnreadable` is told of it, else all are refused. */
+/**
+ * Reads rows. If a row is unreadable, it is left out and reported to `onUnreadable`; without that function, this
+ * throws.
+ */
 export function decodeRecords<K extends RecordKind>(
   kind: K,
   layout: TableLayout,

@@ -7,7 +7,7 @@ export type Migration = readonly string[]
 export interface SchemaState {
   /** How many of its steps were taken. */
   readonly version: number
-  /** How many steps a release has to know to work with it. */
+  /** How many steps a release must know to work with it. */
   readonly readableFrom: number
 }
 
@@ -21,8 +21,8 @@ export function readSchemaState(row: Row): SchemaState {
 }
 
 /**
- * Whether a schema lacks none of the steps that this release knows. One that a newer release has taken further is left
- * as it is if that only added to it; throws if this release cannot work with it any more.
+ * Whether a schema has all the steps that this release knows. If a newer release has taken it further by steps that
+ * only add, it is left as it is; throws if this release cannot work with it any more.
  */
 export function isComplete(name: string, { version, readableFrom }: SchemaState, known: number): boolean {
   if (version > known && readableFrom > known) {
@@ -187,13 +187,13 @@ const initial: Migration = [
 
 /**
  * The schema of the storage, step by step: one table per kind of record, amounts as decimal text because numeric
- * columns lose digits, moments in milliseconds. A step that was released never changes, nor does what it is made of above; a
- * new one is appended.
+ * columns lose digits, times in milliseconds. A released step never changes, nor do the constants above that it is
+ * built from; new steps are appended.
  *
- * A step only adds, so that a release can be rolled back: what earlier releases write and read stays valid, so a new
- * column may be null or has a default.
+ * A step only adds, so that a release can be rolled back: what earlier releases write and read must stay valid, so a
+ * new column may be null or has a default.
  */
 export const STORAGE_MIGRATIONS: readonly Migration[] = [initial]
 
-/** The number of the last step that did more than add to the schema: no release that does not know it can work with it. */
+/** The number of the last step that did more than add: a release that does not know this step cannot use the schema. */
 export const STORAGE_READABLE_FROM = 1

@@ -11,14 +11,16 @@ export interface BoundStatement {
 
 /**
  * The statements of one table that databases have in common. `replace` and `remove` change exactly one row if the
- * change fits, and none if it does not; each ends in the conditions for that, so that more can follow.
+ * change fits, and none if it does not; each ends with its conditions, so that more can be appended.
  */
 export interface Statements {
-  /** Parameters: the cells of the record but its id, which stays; id, version. */
+  /** Parameters: the cells of the record except its id, which does not change; then id, version. */
   readonly replace: string
   /** Parameters: id, version. */
   readonly remove: string
-  /** Parameters: moment, limit. Leaves out what a newer release wrote: this one may not even be able to read it. */
+  /**
+   * Parameters: moment, limit. Leaves out records that a newer release wrote, which this one may not be able to read.
+   */
   readonly due: string
   list(query: ListQuery): BoundStatement
 }
@@ -48,7 +50,7 @@ export function selectedColumns(layout: TableLayout): readonly string[] {
   return [...layout.columns, 'version']
 }
 
-/** The statements of the table of a kind: static SQL that SQLite and PostgreSQL read alike. */
+/** The statements of the table of a kind: static SQL that SQLite and PostgreSQL understand alike. */
 export function statementsOf(kind: RecordKind, layout: TableLayout): Statements {
   const { table, columns } = layout
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`

@@ -9,12 +9,12 @@ import { inTransaction, type SqliteHandle } from './handle.ts'
  */
 export type CommitInTurn = <T>(work: () => T) => Promise<T>
 
-/** What is thrown to undo a transaction in which a task failed. */
+/** Thrown to undo a transaction in which a task failed. */
 const UNDO = Object.freeze(new Error('undone'))
 
 /**
- * Applies a task in a transaction that is under way; if it throws, what it did is undone, and that alone. Throws the task's
- * error if that has ended the transaction.
+ * Applies a task in an open transaction; if the task throws, only what it did is undone. Throws the task's error if
+ * that has ended the transaction.
  */
 function applyApart(handle: SqliteHandle, { apply, reject }: Work): () => void {
   handle.exec('SAVEPOINT op_task')
@@ -34,19 +34,19 @@ function applyApart(handle: SqliteHandle, { apply, reject }: Work): () => void {
   }
 }
 
-/** Applies a task in a transaction that is under way, and undoes all of that if the task throws. */
+/** Applies a task in an open transaction, and undoes the whole transaction if the task throws. */
 function applyOrUndo({ apply }: Work): () => void {
   try {
     return apply()
   } catch {
-    // Applied once more, apart from the others, it throws again, and is told.
+    // It will be applied once more, apart from the others, and will throw again: then its caller is told.
     throw UNDO
   }
 }
 
 /**
- * Applies tasks in one transaction. Nearly always none throws, and then they need no savepoints, which cost a copy of each
- * page that changes; if one does, all is undone and they are applied again, each apart.
+ * Applies tasks in one transaction. Nearly always none of them throws, so they first run without savepoints, which cost
+ * a copy of each changed page; if one throws, everything is undone, and each is applied again within its own savepoint.
  */
 function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() => void)[] {
   try {
@@ -59,7 +59,7 @@ function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() =>
 
 /** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
 export function createGroupCommit(handle: SqliteHandle): CommitInTurn {
-  // Where the host makes commits durable none share an fsync: every work has a transaction of its own.
+  // If the host makes commits durable, there is no fsync to share: each piece of work gets its own transaction.
   if (handle.transactionSync !== undefined) return async (work) => inTransaction(handle, work)
   return gatherWork((tasks) => {
     try {

@@ -10,7 +10,7 @@ export interface SqliteStatement {
   get(...parameters: Cell[]): unknown
   /** Every row. */
   all(...parameters: Cell[]): unknown[]
-  /** If this method exists, rows are arrays once it has been called, which are faster to make and to read. */
+  /** If this method exists, calling it makes rows arrays, which are faster to make and to read. */
   setReturnArrays?(isOn: boolean): void
 }
 
@@ -78,14 +78,15 @@ export function inTransaction<T>(handle: SqliteHandle, work: () => T): T {
   return transact(handle, 'BEGIN IMMEDIATE', work)
 }
 
-/** Runs reads that see one moment. They must be synchronous; what reads at one moment inside of them sees the same. */
+/** Runs reads that all see one moment. They must be synchronous; nested calls see the same moment. */
 export type AtOneMoment = <T>(read: () => T) => T
 
 /** Reads at one moment, whatever other processes commit meanwhile. */
 export function createMoments(handle: SqliteHandle): AtOneMoment {
   let isOpen = false
   return (read) => {
-    // No savepoint: it would open inside a transaction of the host too, and after some errors only ROLLBACK ends it.
+    // Nested: no savepoint is used, because it would also open inside a transaction of the host, and after some errors
+    // only ROLLBACK ends it.
     if (isOpen) return read()
     isOpen = true
     try {
@@ -98,7 +99,7 @@ export function createMoments(handle: SqliteHandle): AtOneMoment {
 
 function transact<T>(handle: SqliteHandle, begin: string, work: () => T): T {
   if (handle.transactionSync !== undefined) return handle.transactionSync(work)
-  // Outside the `try`: if a host left its own transaction open this throws, and that one is not ours to undo.
+  // Outside the `try`: this throws if the host left its own transaction open, and that one is not ours to undo.
   handle.exec(begin)
   try {
     const result = work()
@@ -127,9 +128,9 @@ export interface SqliteOptions {
 const LONGEST_WAIT_SECONDS = 86_400
 
 /**
- * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite can keep no
- * write-ahead log it does not say so, and a commit is the removal of a journal, which only EXTRA makes durable; otherwise that
- * is the same as FULL.
+ * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite cannot
+ * keep a write-ahead log it does not report that. A commit is then the removal of a journal, which only EXTRA makes
+ * durable; with a write-ahead log, EXTRA is the same as FULL.
  */
 export function configureHandle(handle: SqliteHandle, options: SqliteOptions): void {
   refuseUnknown('SQLite', options, ['busyTimeoutSeconds'])
@@ -150,7 +151,10 @@ export function configureHandle(handle: SqliteHandle, options: SqliteOptions): v
   handle.exec('PRAGMA synchronous = EXTRA')
 }
 
-/** In UTF-16 SQLite returns some texts in part, such as that of a signed request, and finds an id by others. */
+/**
+ * Refuses UTF-16, in which SQLite returns some texts only in part (a signed request, for instance) and confuses some
+ * ids.
+ */
 function refuseEncoding(handle: SqliteHandle): void {
   const [encoding] = createRunner(handle).first('PRAGMA encoding', []) ?? []
   if (encoding === 'UTF-8') return
@@ -162,8 +166,8 @@ function refuseEncoding(handle: SqliteHandle): void {
 const MOST_TRIES = 10
 
 /**
- * Of two processes that turn one fresh file to a write-ahead log, SQLite lets one fail at once, whatever the timeout. A
- * transaction does wait: afterwards the other one is done.
+ * Switches to a write-ahead log. If two processes do so with a fresh file, SQLite lets one fail at once, whatever the
+ * timeout. Opening a transaction does wait; after that the other process is done.
  */
 function keepLog(handle: SqliteHandle): void {
   for (let tries = 1; ; tries++) {

@@ -4,8 +4,8 @@ import { decodeRecord, isStorable, type Row } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
 import type { AtOneMoment, SqliteRunner } from './handle.ts'
 
-// A request reads a token and what it asks for. A Durable Object gives 100 columns at most, which two records fit in;
-// and each combination of kinds is a statement that stays prepared.
+// A request typically reads a token and one other record. Two records fit into the 100 columns that a Durable Object
+// allows; and each combination of kinds is a statement that stays prepared.
 const MOST_JOINED = 2
 
 /** One row with a record of each of some kinds side by side, each found by an id: NULLs if there is none. */
@@ -20,7 +20,7 @@ export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKi
   const parts = kinds.map((kind, index) => {
     const { layout } = tableOf(kind)
     const from = columns.length
-    // Names of their own, for a handle that gives a row as an object.
+    // Unique column names, for a handle that returns a row as an object.
     columns.push(...selectedColumns(layout).map((column) => `r${index}.${column} AS r${index}_${column}`))
     return { kind, layout, from }
   })
@@ -28,7 +28,7 @@ export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKi
   return { sql: `SELECT ${columns.join(', ')} FROM (SELECT 1) ${joins.join(' ')}`, parts }
 }
 
-/** Reads records by their keys, at one moment: in one statement, or in a transaction if there are more than two. */
+/** Reads records by their keys, as of one moment: in one statement, or in a transaction if there are more than two. */
 export function createReader(
   runner: SqliteRunner,
   tableOf: (kind: RecordKind) => Table,
@@ -59,7 +59,7 @@ export function createReader(
     })
   }
   return (keys) => {
-    // Some handles replace what UTF-8 has no form for: another record would be found.
+    // Some handles replace characters that UTF-8 cannot hold, so another record would be found.
     const storable = keys.filter(({ id }) => isStorable(id))
     const found = readAll(storable)
     return storable.length === keys.length ? found : keys.map((key) => found[storable.indexOf(key)])

@@ -3,8 +3,8 @@ import { createRunner, inTransaction, type SqliteHandle } from './handle.ts'
 
 /**
  * Brings the schema `name` to the newest of `migrations`, once, however many processes start at the same time: the
- * transaction holds the row of the schema. `readableFrom` is the number of the last step that did more than add. If
- * a newer release has taken the schema further it stays as it is, or it throws where this one cannot work with that.
+ * transaction holds the row of the schema. `readableFrom` is the number of the last step that did more than add. If a
+ * newer release has taken the schema further, it is left as it is. Throws if this release cannot work with that.
  */
 export function migrate(
   handle: SqliteHandle,

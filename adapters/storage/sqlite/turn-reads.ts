@@ -4,7 +4,7 @@ import type { AtOneMoment, SqliteHandle } from './handle.ts'
 /** Runs a synchronous read in the next turn of the event loop, and resolves with what it found. It may run twice. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>
 
-/** What tells each caller, also of a read that fails. */
+/** Runs one read; returns the function that tells its caller, even if the read fails. */
 function readApart({ apply, reject }: Work): () => void {
   try {
     return apply()
@@ -22,19 +22,20 @@ function readTogether(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonl
   try {
     if (tasks.length > 1) return atOneMoment(() => tasks.map((task) => task.apply()))
   } catch (error) {
-    // Each would wait as long again, and the event loop with it.
+    // If each were retried, each would wait as long again, and block the event loop meanwhile.
     if (isLocked(error)) return tasks.map((task) => () => task.reject(error))
-    // What fails is read once more, apart from the others, and is told.
+    // Run each read again, apart from the others, so that only the failing one rejects.
   }
   return tasks.map(readApart)
 }
 
 /**
- * Collects the reads of one turn of the event loop into one transaction: SQLite locks the file once for all of them, and
- * not for each, which is a quarter of a read. What waited for the same turn also goes on in step.
+ * Collects the reads of one turn of the event loop into one transaction: SQLite locks the file once for all of them,
+ * which saves a quarter of the cost of a read. Requests that waited for the same turn also go on in step (see
+ * `gatherTurn`).
  */
 export function createTurnReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInTurn {
-  // A Durable Object has no turns that it could wait for.
+  // In a Durable Object there are no turns to wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
   return gatherWork((tasks) => {
     for (const answer of readTogether(atOneMoment, tasks)) answer()

@@ -1,8 +1,8 @@
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
- * Calls a payment method with the details of an incoming payment. They hold a secret, and errors tend to repeat their
- * arguments: if the call fails, this rejects without the secret.
+ * Calls a payment method with the details of an incoming payment. They contain a secret, and error messages tend to
+ * repeat arguments: if the call fails, this rejects without the secret.
  * @spec T-34
  */
 export async function askRail<T>(

@@ -10,10 +10,11 @@ import { railAccountChange } from './rail-account.ts'
 import type { RailRecord } from './rail-record.ts'
 
 /**
- * Commits a payment whose delivery has come so far, together with what its account of the rail has moved by that. `write` is
- * given the payment with that delivery, still at the version that was read, and the changes of the account, which are part
- * of its commit; it is called again after a conflict at the account. `lost` if the payment belongs to another worker by now;
- * `over_limit` if the account would have sent more than it has received by more than `most`.
+ * Commits how far the delivery of a payment has come, together with what its rail account has moved by that. `write`
+ * returns the commit: it is given the payment with that delivery, still at the version that was read, and the changes
+ * of the account, which it must include; after a conflict at the account it is called again. `lost` if the payment
+ * belongs to another worker by now; `over_limit` if the account would then have sent more than it has received by more
+ * than `most`.
  */
 export async function commitDelivery<T>(
   context: Context,
@@ -30,11 +31,15 @@ export async function commitDelivery<T>(
   }
   const lost = { payment: record.value.id, answer: 'lost' } as const
   const commit = (): Promise<T | 'lost' | 'over_limit'> => decide(context, attempt, { lost })
-  // What only renews the lease does not write the account, and 256 deliveries renew theirs every few seconds.
+  // A commit that only renews the lease does not write the account, so it takes no turn there: 256 deliveries do so
+  // every few seconds.
   return movement === undefined ? commit() : context.serialize(turnAtRailAccount(record.value.rail), commit)
 }
 
-/** What a payment moves through its rail's account: what is in flight has left, until it is known that it has not. */
+/**
+ * What a payment moves through its rail account. Whatever is in flight counts as sent until it is known not to have
+ * left.
+ */
 function movementOf(record: RailRecord, next: RailRecord): RailMovement | undefined {
   const [before, after] = [progressOf(record.value), progressOf(next.value)]
   const inFlight = after.inFlight.sent - before.inFlight.sent
@@ -43,8 +48,8 @@ function movementOf(record: RailRecord, next: RailRecord): RailMovement | undefi
 }
 
 /**
- * The changes by which the rail's account follows what a payment moves through it. `lost` if the payment was changed
- * meanwhile: the account may have followed that already.
+ * The changes that count a movement in the rail account. `lost` if the payment was changed meanwhile: its movement may
+ * already be counted.
  */
 async function accountChanges(
   context: Context,

@@ -13,10 +13,10 @@ import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
 import { turnAtIncoming } from '../turns.ts'
 
 /**
- * Credits the payee of money that a rail has taken, and counts it as received: in time or not, since the room for it was
- * reserved in time. A call that the ledger does not answer is left to `recover()`. A refused credit leaves the money
- * with the wallet, which is told. Resolves once the host has been told; if it is told `later`, by `tellLater`, once the
- * money has got as far as it can. Never rejects.
+ * Credits the payee of money that a rail has taken, and counts it as received, even after the incoming payment has
+ * expired: its room was reserved in time. A call that the ledger does not answer is left to `recover()`. If the credit
+ * is refused, the money stays with the wallet, which is told. Resolves once the host has received its events, or with
+ * `later` (events are delivered by `tellLater`) once the money has got as far as it can now. Never rejects.
  */
 export async function creditPayee(
   context: Context,
@@ -52,7 +52,7 @@ async function askCredit(context: Context, receipt: Receipt): Promise<LedgerOutc
 
 type DecidedCredit = Exclude<LedgerOutcome, { readonly outcome: 'unknown' }>
 
-/** Answers the subject of what the host is to hear of by that, if there is anything. */
+/** Records the ledger's answer. Returns the subject of the event that this recorded, if any. */
 async function endReceipt(context: Context, receipt: Receipt, credited: DecidedCredit): Promise<string | undefined> {
   const { id, incomingPaymentId } = receipt
   const refusals = credited.outcome === 'done' ? [] : [creditRefusedEvent(context, receipt, credited.reason)]
@@ -67,14 +67,15 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
       return { changes: [...changes, ...eventChanges(context, refusals)], answer }
     }),
   )
-  // If events are not recorded the default sink gets it, which cannot fail: somebody has to book this money by hand.
+  // If the host does not listen, the default sink gets the event, which cannot fail: somebody has to book this money by
+  // hand.
   if (subject !== undefined && context.deliverEvent === undefined) for (const event of refusals) context.emit(event)
   return subject
 }
 
 const LONGEST_PAUSE_MILLISECONDS = 3_600_000
 
-/** Credits receipts that are due, but those that another process has taken up; answers what became of each. */
+/** Credits receipts that are due, except those that another process has taken up. Returns what became of each. */
 export async function recoverReceipts(
   context: Context,
   due: readonly StoredRecord<'receipt'>[],
@@ -88,11 +89,15 @@ export async function recoverReceipts(
   )
 }
 
-/** Keeps other processes away, and this one: for a lease at first, then as long again as the receipt has waited, up to an hour. */
+/**
+ * Claims the receipt, so that neither this process nor another takes it up again: for a lease at first, then for as
+ * long again as the receipt has waited, up to an hour.
+ */
 async function takeLease(context: Context, record: StoredRecord<'receipt'>): Promise<TakenUp> {
   const now = context.clock.now()
   const waited = Math.max(now - record.value.createdAt, context.limits.leaseSeconds * 1000)
   const dueAt = now + Math.min(waited, LONGEST_PAUSE_MILLISECONDS)
-  // One that was not claimed must not hold up the others; if it was claimed after all, it is due again later.
+  // A receipt that could not be claimed must not hold up the others; if the commit happened after all, it is due again
+  // later.
   return tryCommit(context, [{ ...record, action: 'replace', dueAt }], 'a receipt could not be claimed')
 }

@@ -13,19 +13,20 @@ import type { RailRecord } from './rail-record.ts'
 import { type CheckedReceiver, recheckReceiver } from './recheck-receiver.ts'
 import { openDetails } from './seal-details.ts'
 
-/** How long new money may leave for a payment. Its price dates from the order. */
+/** For how long after the order new money may leave: its price is as old as the order. */
 const TRIED_MILLISECONDS = 3_600_000
 
 /**
- * How long after the order a rail is asked what became of what is in flight: nothing leaves after the first hour, and what
- * has left can be asked about for a day. It counts from the order, because a rail that keeps recording without finding out
- * would restart any other count. After that the host is asked.
+ * For how long after the order a rail is asked what became of money in flight; after that the host is asked. Nothing
+ * leaves after the first hour, and the rail then has a day to find out. Counted from the order, because a rail that
+ * keeps recording progress without finding out would restart any other count.
  */
 const ASKED_MILLISECONDS = 25 * 3_600_000
 
 /**
- * Pays a receiver on another server: checks it again, lets the rail send from where it left off, and decides by what has
- * left. What is in flight is never given back, and never counted as arrived, before the rail or the host knows.
+ * Pays a receiver on another server: checks it again, lets the rail send from where it left off, and decides the
+ * payment by what has left. Money in flight is neither given back nor counted as arrived before the rail or the host
+ * knows its fate.
  * @spec T-45
  */
 export async function deliverByRail(context: Context, record: RailRecord): Promise<Step> {
@@ -39,13 +40,13 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
   if (stop !== undefined && !isInFlight(progress))
     return endDelivery(context, record, { outcome: 'ended', progress, reason: stop })
   const method = context.paymentMethods.find(({ type }) => type === payment.rail.method)
-  // A rail that was removed from the configuration may come back, and then it can find out.
+  // A payment method that was removed from the configuration may come back, and can then find out.
   if (method === undefined) return tryLater(context, record, 'no_payment_method')
   let details: IlpPaymentMethod | undefined
   try {
     details = await detailsFor(context, payment, receiver)
   } catch (cause) {
-    // A secret that this process lacks may come back, or another process may have it.
+    // The secret that is missing here may be configured again, or another process may have it.
     const message = cause instanceof Error ? cause.message : 'a payment could not be moved on'
     tellFault(context, message, cause)
     return tryLater(context, record, message)
@@ -61,7 +62,7 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
   if (result === 'lost') return { outcome: 'lost' }
   const worked = { followed, receiver, stop }
   try {
-    // Tried for the whole lease: the rail may never find this out again.
+    // Retried for the whole lease: the rail may not be able to find this out a second time.
     return await outlastStorage(context, followed.current().dueAt, () => conclude(context, worked, result))
   } catch (cause) {
     if (followed.isLost()) return { outcome: 'lost' }
@@ -74,13 +75,13 @@ function isTriedOut(context: Context, { createdAt }: RailPayment): boolean {
   return context.clock.now() - createdAt >= TRIED_MILLISECONDS
 }
 
-/** Why nothing new may leave; absent if it may, now or once the fate of what is in flight is known. */
+/** Why no new money may leave; `undefined` if it may, now or once the fate of the money in flight is known. */
 function whyStopped(context: Context, payment: RailPayment, receiver: CheckedReceiver): string | undefined {
   if (receiver.state === 'over' || receiver.state === 'silent') return receiver.reason
   return isTriedOut(context, payment) ? 'out_of_time' : undefined
 }
 
-/** Leaves a payment for later, as long as that may change something; after that it ends, or the host is asked. */
+/** Leaves a payment for later as long as that may help; after that the payment ends, or the host is asked. */
 async function tryLater(context: Context, record: RailRecord, reason: string): Promise<Step> {
   const progress = progressOf(record.value)
   if (isInFlight(progress)) {
@@ -93,8 +94,8 @@ async function tryLater(context: Context, record: RailRecord, reason: string): P
 }
 
 /**
- * The details that the first of it left with, or the current ones if nothing has left; `undefined` if none can be read.
- * Rejects if their secret is not configured.
+ * The details with which the first money left, or the current ones if nothing has left; `undefined` if there are none
+ * or they are damaged. Rejects if the secret that sealed them is not configured.
  */
 async function detailsFor(
   context: Context,
@@ -111,7 +112,7 @@ function deliveryOf({ id, rail, receiveAmount }: RailPayment, details: IlpPaymen
   return { id, details, account, sendAmount: send, receiveAmount, isFixedReceive, isOver }
 }
 
-/** Lets the rail work; what it throws is a fault. After that, or if it does not answer, it is asked again later. */
+/** Lets the rail work. If it throws, that is a fault; after that, or if it does not answer, it is asked again later. */
 async function carry(
   context: Context,
   followed: FollowedDelivery,
@@ -133,7 +134,7 @@ async function carry(
 interface WorkedDelivery {
   readonly followed: FollowedDelivery
   readonly receiver: CheckedReceiver
-  /** Why nothing new was to leave. */
+  /** Why no new money was to leave. */
   readonly stop: string | undefined
 }
 
@@ -158,7 +159,7 @@ async function conclude(
         await followed.record(result.progress)
         return { outcome: 'moved', record: followed.current() }
       }
-      // It ended for the reason that stopped the rail.
+      // If this server stopped the rail, that is the reason why it ended.
       return endDelivery(context, record, { ...result, reason: stop ?? result.reason })
     case 'unknown':
       return isInFlight(result.progress)

@@ -1,15 +1,15 @@
 import type { Deliveries, DeliveryKey } from '../../ports/context.ts'
 
-/** So many payments are with a payment method in one process at most. Each may hold several connections open. */
+/** The most payments that are with a payment method at once in one process. Each may hold several connections open. */
 export const MOST_DELIVERIES = 256
-/** So many of them are of one account: a payer whose receivers do not answer leaves places for all others. */
+/** The most of them for one account: a payer whose receivers do not answer leaves places for all others. */
 const MOST_OF_ACCOUNT = 32
-/** So many payments of one account are remembered that found no place; others are found by `recover()`. */
+/** The most payments of one account that are remembered because they found no place; `recover()` finds the others. */
 const MOST_WAITING_OF_ACCOUNT = 100
 
 /**
- * Counts the payments that are with a payment method in this process, and says for which others there is a place. A place
- * that becomes free belongs to those that wait for it, accounts in turn, before any that are ordered later.
+ * Hands out the places at payment methods: the number of payments that they work on at once in this process is limited.
+ * A place that becomes free goes to a payment that waits for one, accounts in turn, before any that are ordered later.
  */
 export function createDeliveries(): Deliveries {
   const works = new Map<Promise<unknown>, DeliveryKey>()
@@ -36,7 +36,7 @@ export function createDeliveries(): Deliveries {
     const ids = waiting.get(account)
     if (ids?.delete(id) && ids.size === 0) waiting.delete(account)
   }
-  /** The one that has waited longest of the first account that has a place. That account comes last then. */
+  /** The longest waiting payment of the first account that may have a place. That account then comes last. */
   const nextWaiting = (): DeliveryKey | undefined => {
     if (waiting.size === 0) return undefined
     const takePlace = handOutPlaces()
@@ -70,7 +70,7 @@ export function createDeliveries(): Deliveries {
     wait(payment) {
       const ids = waiting.get(payment.account) ?? new Set()
       if (ids.size < MOST_WAITING_OF_ACCOUNT) waiting.set(payment.account, ids.add(payment.id))
-      // One may have become free since it was asked for.
+      // A place may have become free since the payment was refused one.
       beginWaiting()
     },
     onPlace(takeUp) {

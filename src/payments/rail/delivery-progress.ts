@@ -36,7 +36,7 @@ export function toldDelivery(
   }
 }
 
-/** How far a delivery has come, as it is stored, with what else is known of it. */
+/** How far a delivery has come, in the stored form. What else is known of it is kept. */
 export function toStoredDelivery(before: StoredDelivery | undefined, progress: DeliveryProgress): StoredDelivery {
   return {
     ...before,
@@ -48,25 +48,25 @@ export function toStoredDelivery(before: StoredDelivery | undefined, progress: D
   }
 }
 
-/** Whether something may have left whose fate is unknown. */
+/** Whether money whose fate is unknown may have left. */
 export function isInFlight({ inFlight }: DeliveryProgress): boolean {
   return inFlight.sent > 0n || inFlight.received > 0n
 }
 
-/** Whether the receiver has what it was to get, or all has left that was to. */
+/** Whether the receiver has got the whole receive amount (if that is fixed), or the whole send amount has left. */
 export function isComplete({ rail, receiveAmount }: RailPayment, { sent, received }: DeliveryProgress): boolean {
   if (rail.isFixedReceive && received >= receiveAmount.value) return true
   return sent === storedAmount(rail.sendAmount.value)
 }
 
-/** All that is left to send counts as in flight: the host has taken it over. */
+/** Everything that remains to be sent counts as in flight: the host has taken it over. */
 export function handOver({ rail, receiveAmount }: RailPayment, progress: DeliveryProgress): DeliveryProgress {
   const received = receiveAmount.value - progress.received
   const sent = storedAmount(rail.sendAmount.value) - progress.sent
   return { ...progress, inFlight: { sent, received: received > 0n ? received : 0n } }
 }
 
-/** The progress once it is known what became of what was in flight. */
+/** The progress once the fate of the money in flight is known. */
 export function settleFlight(progress: DeliveryProgress, hasArrived: boolean): DeliveryProgress {
   const { sent, received, inFlight, notes } = progress
   const nothing = { sent: 0n, received: 0n }
@@ -75,10 +75,12 @@ export function settleFlight(progress: DeliveryProgress, hasArrived: boolean): D
 }
 
 const LONGEST_NOTES = 16_384
-// Databases refuse a NUL, and store each half of a surrogate pair as the same replacement.
+// Databases refuse a NUL, and store every unpaired surrogate as the same replacement character.
 const NO_TEXT = /[\0\p{Surrogate}]/u
 
-/** Throws if what a rail says is impossible: it takes back what it said before, or more has left than may. */
+/**
+ * Throws if what a rail reports is impossible: it takes back what it reported before, or more has left than may leave.
+ */
 export function checkProgress({ rail }: RailPayment, before: DeliveryProgress, progress: DeliveryProgress): void {
   const { sent, received, inFlight, notes } = progress
   const amounts = [sent, received, inFlight.sent, inFlight.received]

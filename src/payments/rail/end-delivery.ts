@@ -12,10 +12,10 @@ import { commitDelivery } from './commit-delivery.ts'
 import { isComplete, progressOf, toldDelivery, toStoredDelivery } from './delivery-progress.ts'
 import type { RailRecord } from './rail-record.ts'
 
-/** How often the host is reminded of what it is to decide. */
+/** How often the host is reminded of a payment that it must decide. */
 const REMINDED_MILLISECONDS = 3_600_000
 
-/** How a delivery ended once nothing is in flight, and why, if that was before all had arrived. */
+/** How a delivery ended, once nothing is in flight; with the reason if it ended before everything had arrived. */
 export type DeliveryEnd =
   | { readonly outcome: 'delivered'; readonly progress: DeliveryProgress }
   | {
@@ -26,8 +26,8 @@ export type DeliveryEnd =
     }
 
 /**
- * Decides a payment. A delivered one settles in full; otherwise what has left decides: if all has left it settles in full, if
- * nothing has it is released, and if a part has, that part is settled.
+ * Decides a payment. If it was delivered, or everything has left, it is settled in full; if nothing has left, it is
+ * released; if a part has left, that part is settled.
  * @spec OUT-9
  */
 export async function endDelivery(context: Context, record: RailRecord, end: DeliveryEnd): Promise<Step> {
@@ -42,8 +42,8 @@ export async function endDelivery(context: Context, record: RailRecord, end: Del
 }
 
 /**
- * The price is frozen: what an exchange on the way left over is the wallet's, and so is what stayed of a delivery because
- * nothing would have arrived for it.
+ * The price is frozen: if the exchange on the way was better than priced, the difference is the wallet's. So is a
+ * remainder of a delivered payment that did not leave because nothing would have arrived for it.
  */
 function decisionOf(payment: RailPayment, end: DeliveryEnd): Decision {
   const { debitAmount, fee, rail } = payment
@@ -57,7 +57,7 @@ function decisionOf(payment: RailPayment, end: DeliveryEnd): Decision {
   return { action: 'settle', amount: part.debit, fee: part.fee }
 }
 
-/** From here on the host is asked instead of the rail, until it says what became of what is in flight. */
+/** From here on the host is asked instead of the rail, until it says what became of the money in flight. */
 export async function leaveToHost(
   context: Context,
   record: RailRecord,

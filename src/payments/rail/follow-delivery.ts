@@ -12,33 +12,36 @@ import { checkProgress, isInFlight, progressOf, toStoredDelivery } from './deliv
 import type { RailRecord } from './rail-record.ts'
 import { sealDetails } from './seal-details.ts'
 
-/** What a worker on a delivery holds. */
+/** A delivery, for the worker that has its lease. */
 export interface FollowedDelivery {
-  /** The payment as this worker has written it last. */
+  /** The payment as this worker last wrote it. */
   current(): RailRecord
   readonly record: RecordProgress
-  /** Whether the rail was told that the payment may now belong to another worker. */
+  /** Whether the rail was told (`record` rejected) that the payment may now belong to another worker. */
   isLost(): boolean
-  /** Runs a call of the rail for as long as it keeps renewing the payment's lease; `lapsed` if it does not. */
+  /**
+   * Waits for a call of the rail as long as the rail's records keep renewing the payment's lease; `lapsed` once they do
+   * not.
+   */
   whileLeased<T>(call: () => Promise<T>): Promise<T | 'lapsed'>
 }
 
 /**
- * Follows a delivery: records how far it has come, each time at the version that this worker wrote last, so that a rail
- * whose worker has lost the payment is told before anything more leaves.
+ * Records how far a delivery has come, each time at the version that this worker wrote last: so if the worker has lost
+ * the payment, the rail is told before anything more leaves.
  */
 export function followDelivery(context: Context, start: RailRecord, details: IlpPaymentMethod): FollowedDelivery {
   let current = start
   let isLost = false
   let hasLapsed = false
   const record: RecordProgress = async (progress, most) =>
-    // Serialized per delivery only: while it is retried, others may use the rail account.
+    // Serialized by delivery, not by rail account: while this one is retried, others may use the account.
     context.serialize(`delivery:${start.value.id}`, async () => {
       const before = progressOf(current.value)
       checkProgress(current.value, before, progress)
       const next = await nextDelivery(context, current, progress, details)
       const written = await commitProgress(context, current, next, most).catch((cause) => {
-        // Whether it was written is unknown, and so is the version to go on from.
+        // It is unknown whether this was written, and so which version to continue from.
         isLost = true
         throw cause
       })
@@ -50,7 +53,8 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
       current = written
       if (hasLapsed) {
         isLost = true
-        // What was about to leave does not. If nothing else is in flight, nobody has to find out what became of it.
+        // What was about to leave will not leave. If nothing else was in flight, record that, so that nobody has to
+        // find out.
         if (!isInFlight(before) && progress.sent === before.sent)
           await commitProgress(context, written, toStoredDelivery(next, before))
         throw new Error('this delivery is no longer waited for')
@@ -62,7 +66,7 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
       left = (current.dueAt ?? 0) - context.clock.now()
       if (left > 0) await context.clock.sleep(left, signal)
     }
-    // At once: from here on nothing that is recorded may leave.
+    // Set synchronously: from here on nothing that is recorded may leave.
     hasLapsed = !signal.aborted
     return 'lapsed'
   }
@@ -75,7 +79,7 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
       try {
         const called = call()
         const outcome = await Promise.race([called, untilLapsed(timer.signal)])
-        // It counts for as long as it runs, even if nobody waits for it any more.
+        // The call keeps its place for as long as it runs, even if nobody waits for it any more.
         if (outcome === 'lapsed') context.deliveries.follow(start.value, called)
         return outcome
       } finally {
@@ -85,7 +89,10 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
   }
 }
 
-/** Sealed with the first of it that leaves: the receiver's server may name its secret no more when it is needed again. */
+/**
+ * The details are sealed and stored when the first money leaves: the receiver's server may no longer return its secret
+ * when it is needed again.
+ */
 async function nextDelivery(
   context: Context,
   { value }: RailRecord,
@@ -98,12 +105,12 @@ async function nextDelivery(
 
 type Written = RailRecord | 'lost' | 'over_limit'
 
-/** How often the longest back-off between colliding writers doubles: pauses of about 0.1 seconds become some of about 2. */
+/** How many times the longest back-off between colliding writers is doubled: from about 0.1 seconds to about 2. */
 const MOST_DOUBLINGS = 4
 
 /**
- * Retries, with pauses, what failed because of the storage, until the lease of a payment ends at `dueAt`. Rejects then, and at
- * once if anything else has failed. `attempt` is told how often it was tried before.
+ * Retries an attempt that failed because of the storage, with pauses, until the payment's lease ends at `dueAt`; then
+ * it rejects. It rejects at once if anything else failed. `attempt` is told how often it was tried before.
  */
 export async function outlastStorage<T>(
   context: Context,
@@ -121,7 +128,7 @@ export async function outlastStorage<T>(
   }
 }
 
-/** Records how far a delivery has come, under a lease of which half or more is left once it resolves. */
+/** Records how far a delivery has come. Once it resolves, at least half of the lease is left. */
 async function commitProgress(
   context: Context,
   record: RailRecord,
@@ -132,9 +139,9 @@ async function commitProgress(
   const before = progressOf(record.value)
   const tried: Tried[] = []
   const write = (next: RailRecord, moved: readonly Change[]): Attempt<RailRecord> => {
-    // As long as money moves it is worth asking again soon.
+    // Money moves, so it is worth asking again soon.
     const attempts = progressOf(next.value).sent > before.sent ? 0 : record.value.attempts
-    // From this attempt: the first may have been nearly a lease ago.
+    // Counted from this attempt: the first may have been nearly a lease ago.
     const dueAt = context.clock.now() + lease
     const change = { ...next, action: 'replace', value: { ...next.value, attempts }, dueAt } satisfies Change
     const written = asCommitted(change)
@@ -143,20 +150,21 @@ async function commitProgress(
   }
   const written = await outlastStorage(context, record.dueAt, async (round) => {
     const answer = await commitDelivery(context, record, delivery, write, most)
-    // A commit that failed may have happened. All are at one version, so that only one of them happens.
+    // A commit that failed may have happened after all. All attempts expect one version, so at most one of them has
+    // happened.
     return answer === 'lost' && round > 0 ? findWritten(context, record.value.id, tried) : answer
   })
   if (typeof written === 'string' || context.clock.now() + lease / 2 <= (written.dueAt ?? 0)) return written
   return commitProgress(context, written, delivery)
 }
 
-/** A change that was to be committed, and the payment once it is. */
+/** A change that an attempt was to commit, and the payment as that commit leaves it. */
 interface Tried {
   readonly change: Write
   readonly written: RailRecord
 }
 
-/** The attempt of this worker that the stored payment is from; `lost` if it is from none of them. */
+/** The payment as the successful one of these attempts wrote it; `lost` if none of them wrote the stored payment. */
 async function findWritten(context: Context, id: string, tried: readonly Tried[]): Promise<Written> {
   const stored = await readRecord(context.storage, 'outgoing-payment', id)
   return tried.find(({ change }) => stored !== undefined && isWrittenBy(stored, change))?.written ?? 'lost'

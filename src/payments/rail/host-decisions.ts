@@ -9,9 +9,9 @@ import { endDelivery } from './end-delivery.ts'
 import { isRailRecord } from './rail-record.ts'
 
 /**
- * What became of a host's decision. `unknown`: there is no such payment. `too_early`: its rail has not left it to the host
- * yet; the same call may succeed later. `not_asked`: it is not the host's to decide, and never will be. `conflict`: the host
- * has said otherwise before.
+ * What became of a host's decision. `unknown`: there is no such payment. `too_early`: its rail has not left it to the
+ * host yet; the same call may succeed later. `not_asked`: it is not for the host to decide, and never will be.
+ * `conflict`: the host decided otherwise before.
  */
 export type DecisionResult =
   | { readonly ok: true }
@@ -39,11 +39,11 @@ export interface UndecidedPayment {
 }
 
 /**
- * Takes the host's word for what became of what is in flight. It decides the payment once; the same word again gets the same
- * answer. Rejects with a `TypeError` if `id` is no id.
+ * Takes the host's word for what became of the money in flight, and decides the payment once; the same word again gets
+ * the same answer. Rejects with a `TypeError` if `id` is not an id.
  */
 export async function decideByHost(context: Context, id: string, said: 'sent' | 'failed'): Promise<DecisionResult> {
-  // Nothing but the wallet's own records can name it.
+  // Ids come only from the wallet's own records: anything else is a programming mistake.
   if (!isIdentifier(id))
     throw new TypeError(`outgoingPayments.${said}: the id must be the last segment of the payment's URL, not ${id}`)
   for (;;) {
@@ -62,16 +62,16 @@ export async function decideByHost(context: Context, id: string, said: 'sent' | 
       context.ongoing.keep(advancePayment(context, step.record))
       return { ok: true }
     }
-    // It was written meanwhile: by another decision, or only by a reminder.
+    // The record was changed meanwhile, by another decision or only by a reminder: read it again.
   }
 }
 
 const BATCH = 100
 
-/** Every payment for which the host is to say how it ended, the oldest order first. */
+/** Every payment that waits for the host to say how it ended, oldest order first. */
 export async function listUndecided(context: Context): Promise<readonly UndecidedPayment[]> {
   for (let limit = BATCH; ; limit *= 2) {
-    // Each has a moment at which the host is reminded, and there is no other way to find them all.
+    // Each of them is due when the host is to be reminded, and there is no other way to find them all.
     const due = await context.storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, limit)
     if (due.length < limit) {
       const all = recordsOfKind(due, 'outgoing-payment').flatMap(({ value }) => undecided(value))

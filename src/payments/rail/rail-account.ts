@@ -12,9 +12,10 @@ export interface RailAccountName extends Asset {
 }
 
 /**
- * The change by which a rail account counts a movement, for the commit of that movement; the account must be read together
- * with what moves. `over_limit` if the side that grows would exceed the other one by more than `most`. The account exists
- * from its first movement on. Run it in the account's turn (`turnAtRailAccount`), and read both again after a conflict.
+ * The change that counts a movement in a rail account, for the commit of that movement. The account must have been read
+ * together with the record that moves (a payment or a receipt). `over_limit` if the side that grows would exceed the
+ * other one by more than `most`. The account exists from its first movement on. Commit in the account's turn
+ * (`turnAtRailAccount`), and read both again after a conflict.
  */
 export function railAccountChange(
   record: StoredRecord<'rail-account'> | undefined,

@@ -9,7 +9,7 @@ import { readRailBalance } from './rail-account.ts'
 import { findPayee, findReceived, receiveByRail } from './receive-by-rail.ts'
 import { openAddress } from './seal-address.ts'
 
-/** What a payment method is given by this server; `keep` is given the work that goes on after a call. */
+/** What this server gives to a payment method; work that goes on after a call is passed to `keep`. */
 export function createRailServer(
   context: Context,
   method: PaymentMethod['type'],
@@ -28,8 +28,8 @@ export function createRailServer(
 }
 
 /**
- * An incoming payment. One that takes no money now has a remainder of zero: what it has taken before it was over is asked
- * about afterwards, and for that its secret is needed.
+ * The incoming payment at an address. One that takes no money now has a remainder of zero: transfers that it took
+ * before may be reported again, and recognising them needs its secret.
  */
 async function findPayable(context: Context, address: string): Promise<OpenIncomingPayment | undefined> {
   const opened = await openAddress(context.secrets, address)
@@ -48,7 +48,7 @@ async function findPayable(context: Context, address: string): Promise<OpenIncom
   }
 }
 
-/** At the wallet's rate. Its fee is not taken: that is a payer's, and there is none here. */
+/** At the wallet's rate, without its fee: the fee is charged to a payer, and here the payer is not ours. */
 async function exchangeReceived(
   context: Context,
   amount: Amount,

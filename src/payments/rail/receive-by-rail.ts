@@ -25,16 +25,17 @@ import { creditPayee } from './credit-receipt.ts'
 import { railAccountChange } from './rail-account.ts'
 
 /**
- * Takes money that a rail is about to claim, once per transfer: one commit has the receipt, the room in the incoming
- * payment and the account of the rail. The payee is credited afterwards, whatever the ledger does meanwhile; `keep` is
- * given that work. Rejects if it is unknown, or could not be found out, whether the transfer was taken: the rail must not
- * tell its peer that it was refused. The same transfer again finds out.
+ * Takes money that a rail is about to claim, once per transfer: one commit writes the receipt, the room in the incoming
+ * payment and the rail account. The payee is credited afterwards, however long the ledger takes; that work is passed to
+ * `keep`. Rejects if it cannot be determined whether the transfer was taken: then the rail must not tell its peer that
+ * it was refused. Reporting the same transfer again finds out.
  *
- * A refusal is recorded if anything could change it later: the peer has been told no, and relies on that. So a transfer that
- * was refused for any reason is `refused` from then on, and never counted. Once it is too late for it on every clock nothing
- * can change that, and the refusal is forgotten. Only so many are recorded per payment; one above that is `rate_limited`,
- * which is not a refusal: nothing remembers it, and it is taken or refused when it is reported again. So is a good one behind
- * which too many others would wait.
+ * A refusal is recorded if anything could change it later: the peer has been told no, and relies on that. So a transfer
+ * that was refused for any reason is `refused` from then on, and never counted. Once its `notAfter` has passed on every
+ * process's clock nothing can change that, and the refusal is forgotten. The number of recorded refusals per payment is
+ * limited; one above the limit is answered `rate_limited`, which is not a refusal: nothing is recorded, and the
+ * transfer is taken or refused when it is reported again. A good transfer gets the same answer if too many tasks are
+ * already waiting for the records that it writes.
  * @spec INC-5 @spec INC-7 @spec INC-8 @spec INC-13
  */
 export async function receiveByRail(
@@ -53,17 +54,18 @@ export async function receiveByRail(
   return 'received'
 }
 
-/** What became of a transfer, or the receipt of one that was taken just now. */
+/** What became of a transfer, or the receipt if it was taken just now. */
 type Taken = TransferOutcome | Receipt
 
-/** So many who write one incoming payment wait for each other at most when a transfer comes for it. */
+/** A transfer is not queued if this many tasks that write its incoming payment are already running or waiting. */
 const MOST_AT_INCOMING = 100
-/** The same at an account of a rail, where each of the 256 deliveries of this process may wait, too. */
+/** The same for its rail account, where the 256 deliveries of this process may wait too. */
 const MOST_AT_RAIL_ACCOUNT = 512
 
 /**
- * Only what may be taken writes the two records, and waits for others who do: a refusal costs its sender nothing, so that
- * any number of them could keep money waiting. If too many wait already, one more could expire before its turn.
+ * Waits for its turn at the two records. Only a transfer that may be taken does so: refusals cost their sender nothing,
+ * so any number of them could keep money waiting. If too many tasks wait already, this transfer could expire before its
+ * turn.
  */
 async function takeInTurn(
   context: Context,
@@ -80,7 +82,7 @@ async function takeInTurn(
   return serialize(atIncoming, () => serialize(atRailAccount, take))
 }
 
-/** Nothing is counted of a transfer that the rail refuses, so its amounts may be anything. */
+/** Of a transfer that the rail itself refuses (`isRefused`) nothing is counted, so its amounts are not checked. */
 function assertTransfer(transfer: RailTransfer): void {
   const { id, incomingPayment, account, amount, accountAmount, least, most = 0n, notAfter, isRefused } = transfer
   if (!isIdentifier(id)) throw new RangeError('the id of a transfer must be 32 lower-case hexadecimal digits')
@@ -89,7 +91,7 @@ function assertTransfer(transfer: RailTransfer): void {
   if (!Number.isSafeInteger(notAfter))
     throw new RangeError('notAfter of a transfer must be an integer, in milliseconds')
   if (isRefused === true) return
-  // Comparisons with a value that is not a bigint could all be false.
+  // The comparisons below could all be false for a value that is not a bigint.
   if (![amount.value, accountAmount.value, least, most].every((value) => typeof value === 'bigint'))
     throw new TypeError('the values of a transfer must be bigints')
   if (!isAssetCode(accountAmount.assetCode) || !isAssetScale(accountAmount.assetScale))
@@ -106,7 +108,7 @@ interface Found {
   readonly railAccount: StoredRecord<'rail-account'> | undefined
 }
 
-/** All as they were at one moment. */
+/** Reads all three records in one call, so that they agree with each other. */
 async function readTransfer(context: Context, method: string, transfer: RailTransfer): Promise<Found> {
   const found = await context.storage.get([
     { kind: 'incoming-payment', id: transfer.incomingPayment },
@@ -124,7 +126,10 @@ type Payee =
   | { readonly account: string }
   | Extract<TransferOutcome, 'not_payable' | 'not_now' | 'over_remainder' | 'over_limit'>
 
-/** The payee's account in the ledger; `not_payable` if it takes no money, or if the account is not needed. */
+/**
+ * The payee's account in the ledger, or why the transfer must be refused. Also `not_payable` where the answer will not
+ * be used: `takeTransfer` recognises a known or late transfer by itself.
+ */
 async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<Payee> {
   if (isTooLate(context, transfer)) return 'not_payable'
   const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
@@ -137,16 +142,16 @@ async function findPayeeAccount(context: Context, method: string, transfer: Rail
     tellOtherAccount(context, incoming.value, account)
     return 'not_now'
   }
-  // The directory still has the asset of the payment, by what `findPayee` says.
+  // `findPayee` has made sure that the directory still has the payment's asset.
   const checked = await checkLedgerAccount(context, incoming.value.walletAddress, payee, 'canReceive')
   if (checked !== 'allowed') return 'not_payable'
   if (acceptedOf(context, incoming.value, transfer) === undefined) return 'over_remainder'
   return accountChange(method, transfer, railAccount) === 'over_limit' ? 'over_limit' : { account }
 }
 
-/** What the payment takes of it; `undefined` if that is nothing, or less than its sender insists on. */
+/** How much of the transfer the payment takes; `undefined` if that is nothing, or less than its sender insists on. */
 function acceptedOf(context: Context, payment: IncomingPayment, { amount, least }: RailTransfer): bigint | undefined {
-  // What is above the remainder is the wallet's.
+  // Money above the remainder stays with the wallet.
   const accepted = acceptReceipt(payment, amount.value, context.policies.excessReceipt) ?? 0n
   return accepted === 0n || accepted < least ? undefined : accepted
 }
@@ -160,7 +165,7 @@ function accountChange(
   return railAccountChange(railAccount, { method, account, assetCode, assetScale }, { received }, most)
 }
 
-/** Whether it is not taken as new, and never will be. */
+/** Whether a transfer can no longer be taken, if it was not taken before. */
 function isTooLate({ clock }: Context, { notAfter, isRefused }: RailTransfer): boolean {
   return isRefused === true || clock.now() > notAfter
 }
@@ -172,7 +177,7 @@ function isTooLate({ clock }: Context, { notAfter, isRefused }: RailTransfer): b
 export async function findPayee(context: Context, payment: IncomingPayment): Promise<WalletAddress | undefined> {
   const payee = await context.walletAddresses.find(payment.walletAddress)
   if (payee === undefined || payee.isActive === false) return undefined
-  // The asset of another account says nothing about this payment's own.
+  // If the account is another one, its asset says nothing about the asset of this payment's account.
   return payment.account !== payee.account || isSameAsset(payee, assetOf(payment)) ? payee : undefined
 }
 
@@ -184,9 +189,9 @@ async function takeTransfer(
 ): Promise<Attempt<Taken>> {
   const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
   if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
-  // Never payable again: it does not exist, or is in a final state.
+  // Final: with no payment, or one in a final state, no later transfer can be taken, so no refusal need be recorded.
   const isOver = incoming?.value.state === 'completed' || incoming?.value.state === 'expired'
-  // Checked here, after everything that may have taken time: the wallet's answers, the queue, a conflict.
+  // Checked here, after everything that may have taken time: the wallet's answers, the wait for the turn, a conflict.
   const isLate = isTooLate(context, transfer)
   if (incoming === undefined || isOver) return { answer: isLate ? 'refused' : 'not_payable' }
   const now = context.clock.now()
@@ -201,7 +206,8 @@ async function takeTransfer(
   const forgetAt = transfer.notAfter + CLOCK_ERROR_MILLISECONDS
   const refuse = (answer: TransferOutcome): Attempt<Taken> => {
     if (forgetAt <= now) return { answer }
-    // Expired ones are counted separately: otherwise a stranger's refusals could keep a sender from learning the fate of its own.
+    // Late ones are counted separately: otherwise a stranger's refusals could keep a sender from learning the fate of
+    // its own.
     const refusals = `${now > transfer.notAfter ? 'expired' : 'refused'} ${transfer.incomingPayment}`
     if (context.chargeRefusal(refusals) > 0) return { answer: 'rate_limited' }
     return { changes: [{ action: 'insert', kind: 'receipt', value: refused, dueAt: forgetAt }], answer }
@@ -230,8 +236,8 @@ async function takeTransfer(
 }
 
 /**
- * What arrived by a transfer that was taken before, with what was above the remainder; `undefined` if it was not taken, or
- * on other terms.
+ * What arrived by a transfer that was taken before, including the part above the remainder; `undefined` if it was not
+ * taken, or was taken on other terms.
  * @spec INC-5
  */
 export async function findReceived(
@@ -245,12 +251,13 @@ export async function findReceived(
 }
 
 /**
- * Two transfers are the same if the same amount came through the same rail account. What that is worth to the payee may be
- * different by now, but stays what it was when it was taken. A copy on other terms is not called refused: what it is a copy
- * of was taken, and whoever sent that must not send its value again.
+ * Two reports are of the same transfer if the same amount came through the same rail account for the same incoming
+ * payment. Its value in the payee's asset stays what it was when it was taken, whatever the rate is now. A report with
+ * the same id on other terms is not answered `refused`: the original was taken, and its sender must not send the value
+ * again.
  */
 function answerAgain(method: string, terms: TransferTerms, receipt: Receipt): TransferOutcome {
-  // That of a refusal has no amount, nor has one that came by no rail.
+  // The receipt of a refusal has no such amount, nor has a receipt that did not come by a rail.
   if (receipt.railAmount === undefined) return 'refused'
   const isSame =
     receipt.incomingPaymentId === terms.incomingPayment &&

@@ -7,8 +7,9 @@ import { isInFlight } from './delivery-progress.ts'
 import { findRemoteReceiver, type NotReachable } from './remote-receiver.ts'
 
 /**
- * Whether a receiver may be sent money: it is `open`, it is `over` for good, or its server does not say so now. Whether an
- * `unclear` one takes the rest shows once the fate of what is in flight is known: it may already have received that.
+ * Whether a receiver may be sent money. `open`: it may. `over`: never again. `silent`: its server does not say now.
+ * `unclear`: whether it takes the rest shows only once the fate of the money in flight is known, which it may already
+ * have received.
  */
 export type CheckedReceiver =
   | { readonly state: 'open'; readonly details: IlpPaymentMethod }
@@ -16,7 +17,7 @@ export type CheckedReceiver =
   | { readonly state: 'over'; readonly reason: string }
   | { readonly state: 'silent'; readonly reason: string; readonly detail: string | undefined }
 
-/** Whether what is said of a receiver may be otherwise soon, or ends the payment. */
+/** Whether an answer about a receiver may change soon (`silent`) or ends the payment (`over`). */
 const STATES: Readonly<Record<NotReachable | 'rate_limited', 'silent' | 'over'>> = {
   unreachable: 'silent',
   refused: 'silent',
@@ -29,8 +30,8 @@ const STATES: Readonly<Record<NotReachable | 'rate_limited', 'silent' | 'over'>>
 }
 
 /**
- * Checks a receiver again right before money leaves: it must still be what the payment was priced for, and take what it has
- * not received yet.
+ * Checks a receiver again right before money leaves: it must still have the asset that the payment was priced for, and
+ * take what it has not received yet.
  * @spec T-45
  */
 export async function recheckReceiver(
@@ -41,7 +42,7 @@ export async function recheckReceiver(
   const found = await findRemoteReceiver(context, payment.receiver, { isOrdered: true })
   if (!found.ok) {
     const state = STATES[found.reason]
-    // The rail may know what became of what is in flight, whatever this server says.
+    // The rail may know the fate of the money in flight even if the receiver's server does not answer.
     if (state === 'silent' && isInFlight(progress)) return { state: 'unclear' }
     const reason = `receiver_${found.reason}`
     if (state === 'over') return { state, reason }
@@ -52,7 +53,8 @@ export async function recheckReceiver(
   if (remainder === undefined || remainder >= payment.receiveAmount.value - progress.received)
     return { state: 'open', details }
   if (isInFlight(progress)) return { state: 'unclear' }
-  // More may have arrived than this server was told: a receiver that still takes anything says itself when it is enough.
+  // More may have arrived than this server knows. A receiver that still takes anything will itself stop when it has
+  // enough.
   if (progress.sent > 0n && remainder > 0n) return { state: 'open', details }
   return { state: 'over', reason: 'receiver_over_remainder' }
 }

@@ -15,7 +15,7 @@ export interface RemoteReceiver {
   readonly kind: 'remote'
   /** Its URL in normal form. */
   readonly url: string
-  /** Whom it pays, as its server claims. */
+  /** The wallet address that it pays, as its server claims. */
   readonly walletAddress?: string
   readonly asset: Asset
   /** What may still be paid in; absent if the payment names no amount. */
@@ -42,8 +42,7 @@ export type FoundRemoteReceiver =
   | Extract<FoundReceiver, { readonly reason: 'rate_limited' }>
 
 /**
- * Asks another server for an incoming payment, under a deadline. Rejects only if the host's own `remoteReceivers` breaks
- * its contract.
+ * Asks another server for an incoming payment, under a deadline. Rejects only if `remoteReceivers` breaks its contract.
  * @spec QUO-9 @spec T-45
  */
 export async function findRemoteReceiver(
@@ -55,7 +54,7 @@ export async function findRemoteReceiver(
   return found === 'late' ? { ok: false, reason: 'unreachable', detail: LATE_SERVER } : found
 }
 
-/** The same, and the way to it for a payer with an account in `from`: both under one deadline. */
+/** The same, and how a payer with an account in `from` reaches it: both under one deadline. */
 export async function reachRemoteReceiver(
   context: Context,
   url: string,
@@ -76,7 +75,7 @@ export async function reachRemoteReceiver(
 
 const LATE_SERVER = 'its server did not answer in time'
 
-/** What the developer of a client is told about such a receiver. */
+/** Why a remote receiver cannot be paid, in words for the developer of a client. */
 export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
   unreachable: 'the incoming payment cannot be reached from here now',
   refused: 'its server does not let this wallet read the incoming payment',
@@ -121,7 +120,7 @@ type FoundWay =
   | { readonly ok: true; readonly way: RailWay }
   | { readonly ok: false; readonly reason: 'unreachable'; readonly detail: string }
 
-/** Asks the first payment method that the receiver names and this wallet has; says why, if it finds no way. */
+/** Asks the first payment method that the receiver names and this wallet has; if that finds no way, says why. */
 async function wayTo(
   context: Context,
   receiver: RemoteReceiver,

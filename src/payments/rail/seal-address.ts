@@ -7,12 +7,12 @@ const TAG_OCTETS = 12
 const ID_OCTETS = 16
 
 /**
- * What an incoming payment is called on its way through other servers, 38 base64url characters, and the secret that
- * claims a packet for it; both are the same each time. Anyone who has its id may read how it is paid, and so the secret;
- * therefore only this server must be able to tell from the address which payment it is. The address is a tag, a digest of
- * the secret, followed by the id under a pad that is derived from the tag with a secret of the server. So nothing is stored
- * and no nonce can repeat; seeing the address reveals neither id nor secret, and a payer, who knows both, learns the pad of
- * no other address.
+ * The address by which other servers on the way know an incoming payment (38 base64url characters), and the secret that
+ * claims a packet for it; both are derived, and the same each time. Anyone who knows the payment's id may read how it
+ * is paid, including the secret; therefore only this server may be able to tell from the address which payment it is.
+ * The address is a tag, a digest of the secret, followed by the id under a pad that is derived from the tag with a
+ * secret of the server. So nothing is stored and no nonce can repeat; seeing the address reveals neither id nor secret,
+ * and a payer, who knows both, learns the pad of no other address.
  * @spec INC-4
  */
 export async function sealAddress(
@@ -30,8 +30,8 @@ export async function sealAddress(
 export interface OpenedAddress {
   readonly id: string
   /**
-   * Anyone with this secret of the server can make an address for any id: it counts only if the payment is sealed by the
-   * same one.
+   * Whoever has this secret of the server can make an address for any id, so an address counts only if the payment
+   * names the same secret.
    */
   readonly secretId: string
   readonly sharedSecret: string
@@ -57,7 +57,7 @@ async function tagOf(secrets: Secrets, sharedSecret: string): Promise<string> {
   return (await secrets.digest(`address-tag\0${sharedSecret}`)).slice(0, 2 * TAG_OCTETS)
 }
 
-/** Puts the id in these octets under its pad, or takes it from there. */
+/** Encrypts or decrypts the id in these octets: both XOR it with the pad. */
 async function padId(secrets: Secrets, secretId: string, tag: string, octets: Uint8Array): Promise<void> {
   const pad = await secrets.deriveBytes(secretId, 'address-pad', tag)
   for (let at = 0; at < ID_OCTETS; at++) octets[TAG_OCTETS + at] = (octets[TAG_OCTETS + at] ?? 0) ^ (pad[at] ?? 0)

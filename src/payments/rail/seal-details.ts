@@ -4,8 +4,8 @@ import { fromBase64url, toBase64url, toUtf8 } from '../../protocol/identifiers.t
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
- * Details of another server's incoming payment, sealed because no secret is ever stored in plain text. They are needed until
- * the fate of all that left is known, and by then their server may no longer return them.
+ * Details of another server's incoming payment, sealed because no secret is ever stored in plain text. They are needed
+ * until the fate of everything that left is known, and their server may stop returning them before that.
  */
 export async function sealDetails(context: Context, details: IlpPaymentMethod): Promise<SealedDetails> {
   const secretId = await context.secrets.currentId()
@@ -15,7 +15,10 @@ export async function sealDetails(context: Context, details: IlpPaymentMethod): 
   return { ilpAddress: details.ilpAddress, sealed, nonce, secretId }
 }
 
-/** The details as they were; `undefined` if they cannot be read. Rejects if the secret that sealed them is not configured. */
+/**
+ * The original details; `undefined` if the sealed text is damaged. Rejects if the secret that sealed them is not
+ * configured.
+ */
 export async function openDetails(context: Context, details: SealedDetails): Promise<IlpPaymentMethod | undefined> {
   const { ilpAddress, sealed, nonce, secretId } = details
   const bytes = fromBase64url(sealed)
@@ -25,8 +28,8 @@ export async function openDetails(context: Context, details: SealedDetails): Pro
 }
 
 /**
- * HMAC-SHA-256 in counter mode: each block of the key stream is derived from the nonce and its number, and each nonce seals
- * once. Whoever may write to the storage may do worse than change what it hides, so it is not authenticated.
+ * HMAC-SHA-256 in counter mode: each block of the key stream is derived from the nonce and the block's number, and each
+ * nonce is used once. Not authenticated: whoever can write to the storage can do worse than change this text.
  */
 async function underKey(context: Context, secretId: string, nonce: string, bytes: Uint8Array): Promise<Uint8Array> {
   const result = bytes.slice()
