@@ -77,9 +77,9 @@ async function book(query: Query, id: string): Promise<void> {
   await query(effect, [id])
 }
 
-/** Runs a transaction, and repeats it if it certainly did not happen: after a serialization failure or a deadlock. */
+/** Runs a transaction, and again if it certainly did not happen: after a serialization failure or a deadlock. */
 async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Promise<T> {
-  const ignore = (): void => undefined // a broken connection rejects its query; without a listener it would end the process
+  const ignore = (): void => undefined // a broken connection rejects its query; without a listener it ends the process
   const db = await new Promise<PoolClient>((resolve, reject) => {
     pool.connect((error, client) => (client === undefined ? reject(error) : resolve(client.on('error', ignore))))
   })

@@ -19,9 +19,9 @@ const OK = { ok: true } as const
 const CONFLICT = { ok: false, reason: 'conflict' } as const
 
 /**
- * The rules of a ledger in as little code as possible, for reading. It is in memory, where a call that awaits nothing is
- * a transaction by itself; in yours, everything that a call reads and writes here must be one transaction, durable before
- * the call resolves. `books` gets what belongs to no customer: fees and clearing.
+ * The rules of a ledger in as little code as possible, for reading. It is in memory, where a call that awaits nothing
+ * is a transaction by itself; in yours, everything that a call reads and writes here must be one transaction, durable
+ * before the call resolves. `books` gets what belongs to no customer: fees and clearing.
  */
 export function smallestLedger(accounts: Map<string, Account>, books: Map<string, bigint>): Ledger {
   const transfers = new Map<string, Transfer>()

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto'
 import type { Asset, Credit, Hold, Ledger, LedgerAccount, LedgerRefusal, LedgerResult } from 'open-payments-server'
 import { type Client, CreateTransferStatus, type Transfer, TransferFlags } from 'tigerbeetle-node'
 
-/** An asset: its ledger in TigerBeetle and the wallet's own accounts there (no flags, since clearing goes both ways). */
+/** An asset: its ledger in TigerBeetle, and the wallet's accounts there: without flags, as clearing goes both ways. */
 export type Book = Asset & { readonly ledger: number; readonly clearing: bigint; readonly fees: bigint }
 
 /** Finds an account, which in TigerBeetle has the flag `debits_must_not_exceed_credits`, and the wallet's record of it.
@@ -64,7 +64,7 @@ export function tigerBeetleLedger(client: Client, find: Find, ...books: readonly
     return reason ? { ok: false, reason } : OK
   }
 
-  // A pending transfer ends at most once, under whatever id; so after an attempt whose ids are used up another is safe.
+  // A pending transfer ends at most once, under whatever id; so once a try has used its ids up, another is safe.
   async function endOnce(chainOf: (attempt: number) => readonly Transfer[]) {
     for (let attempt = 0; ; attempt++) {
       const status = await send(...chainOf(attempt))

@@ -27,6 +27,7 @@ export async function identifyClient(exchange: Exchange): Promise<ClientCaller> 
       ? await holderOfKey(exchange, client.jwk)
       : await holderOfAddress(exchange, client.walletAddress, candidates)
   const { proof } = await proveSignature(exchange, candidates, holder, unknownClient)
+  exchange.noteCaller(holder.client)
   return { holder, proof }
 }
 

@@ -122,6 +122,7 @@ export async function proveHolder(
   unknownKey: RefuseUnknownKey,
 ): Promise<Proof> {
   const { proof, key } = await proveSignature(exchange, candidates, holder, unknownKey)
+  exchange.noteCaller(holder.client, grantId)
   if (key.isNew) await pinKey(exchange.context, grantId, proof)
   return proof
 }
@@ -150,7 +151,6 @@ export async function proveSignature(
     const isUnknown = [...found.values()].every((key) => key === 'unknown')
     throw isUnknown ? unknownKey(verified.reason) : invalidSignature(verified.reason)
   }
-  exchange.noteClient(holder.client)
   const { candidate, base, found: key } = verified
   if (candidate.legacySyntax !== undefined) {
     const at = context.clock.now()

@@ -24,8 +24,9 @@ export function createPipeline(context: Context, match: (method: string, target:
   }
   return async (request, waitUntil) => {
     const told: Told = { operation: undefined }
-    const noteClient = (client: ClientId): void => {
+    const noteCaller = (client: ClientId, grant?: string): void => {
       told.client = client
+      if (grant !== undefined) told.grant = grant
     }
     let role: ServerRole = 'resource-server'
     try {
@@ -35,7 +36,7 @@ export function createPipeline(context: Context, match: (method: string, target:
       told.operation = found.row.operation
       const body = readBody(context, request, found.row.takesBody)
       const bytes = body instanceof Uint8Array ? body : await body
-      const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, noteClient })
+      const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, noteCaller })
       const result = await found.row.answer(exchange)
       const response = respond(result)
       if ('failure' in result) reportFailure(context, told, response.status, result.failure)
@@ -53,6 +54,7 @@ export function createPipeline(context: Context, match: (method: string, target:
 interface Told {
   operation: Route['operation'] | undefined
   client?: ClientId
+  grant?: string
 }
 
 /** A request that has an endpoint. */
@@ -64,7 +66,7 @@ function createExchange(
   { row, path, params }: Found,
   origin: string,
   bytes: Uint8Array,
-  { waitUntil, noteClient }: Pick<Exchange, 'waitUntil' | 'noteClient'>,
+  { waitUntil, noteCaller }: Pick<Exchange, 'waitUntil' | 'noteCaller'>,
 ): Exchange {
   let parsed: { readonly value: unknown } | undefined
   const source = request.source ? sourceNetwork(request.source) : undefined
@@ -78,7 +80,7 @@ function createExchange(
     path,
     params,
     waitUntil,
-    noteClient,
+    noteCaller,
     source,
     json: () => {
       parsed ??= { value: readJson(request, bytes) }

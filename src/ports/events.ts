@@ -64,7 +64,8 @@ export type MoneyEvent =
 export type ServiceEvent =
   /**
    * One per request. `condition` names why it was refused. `client` is the sender, as proved by a signature: a canonical
-   * wallet address, or `jwk:` and the thumbprint of a key.
+   * wallet address, or `jwk:` and the thumbprint of a key; `grant` is the id of the grant whose token it presented, which
+   * leads to the owner.
    */
   | {
       readonly type: 'request'
@@ -72,6 +73,7 @@ export type ServiceEvent =
       readonly operation: OperationId | undefined
       readonly status: number
       readonly client?: string
+      readonly grant?: string
       readonly condition?: string
       /** What the operator should know beyond the answer that the client got. */
       readonly detail?: string

@@ -224,7 +224,7 @@ describe('when the wallet itself fails', () => {
     expect(faults()).toMatchObject([{ message: 'the directory names an account that the ledger does not have' }])
   })
 
-  it('tells every answer to the host as one event, with the condition of a refusal', async () => {
+  it('tells every answer to the host as one event, with the grant that was used and the condition of a refusal', async () => {
     const { wallet, token, create } = await receivingWallet()
     const before = wallet.events.length
     await create({})
@@ -237,11 +237,17 @@ describe('when the wallet itself fails', () => {
         at: wallet.clock.now(),
         operation: 'create-incoming-payment',
         client: CLIENT,
+        grant: expect.any(String),
         status: 201,
       },
       expect.objectContaining({ client: CLIENT, status: 400, condition: 'invalid_amount' }),
       expect.objectContaining({ operation: 'list-incoming-payments', status: 400, condition: 'invalid_request' }),
     ])
+    const [grant] = new Set(told.map((event) => ('grant' in event && event.grant) || ''))
+    expect(await wallet.storage.get([{ kind: 'grant', id: grant ?? '' }])).toMatchObject([
+      { value: { client: CLIENT } },
+    ])
+    expect(wallet.events.find(({ type }) => type === 'request')).not.toHaveProperty('grant')
   })
 
   it('a body that is changed while it is refused changes nothing of the next', async () => {
