@@ -19,7 +19,10 @@ function differenceOf(a: unknown, b: unknown): readonly string[] | undefined {
   return undefined
 }
 
-/** What a case throws when a promise is broken; whatever else it throws comes from the store or the ledger. */
+/**
+ * Thrown by a case if a promise of the port is broken; anything else that it throws comes from the storage or the
+ * ledger.
+ */
 export class AssertionError extends Error {
   override readonly name = 'AssertionError'
 }

@@ -11,11 +11,11 @@ export function inTurns<T extends object>(twins: readonly T[]): T {
     return twin
   }
   const first = next()
-  // A copy: a proxy of the first one itself could not answer for members that are frozen.
+  // A copy, because a proxy of the first one itself could not replace members that are frozen.
   const copy: T = Object.assign(Object.create(Object.getPrototypeOf(first)), first)
   return new Proxy(copy, {
     get: (_, name) => {
-      // It is no promise, whoever waits for it.
+      // So that the result has no `then`: it is not a promise, even if somebody awaits it.
       if (!(name in first)) return undefined
       return (...parameters: readonly unknown[]): unknown => {
         const twin: object = next()

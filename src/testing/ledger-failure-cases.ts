@@ -40,7 +40,7 @@ async function failLaterCommits(makeLedger: () => Promise<LedgerUnderTest>, mome
       assertSame(others, expected, `${what}, made four times while its database fails once, ${moment} ${skip + 1}`)
     }
   }
-  // The last failure may not have happened yet: that of a call without effect takes its place.
+  // The last failure may not have happened yet: a new one, for a call without effect, replaces it.
   await wallet.failNext(moment)
   await wallet.ledger.hold(holdOf(1, 1001n)).catch(() => undefined)
   await assertAvailable(wallet, 'after calls whose database failed at their second commit or their third', 200n, 1280n)

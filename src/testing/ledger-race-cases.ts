@@ -15,7 +15,7 @@ import {
 
 const AMOUNTS: readonly bigint[] = Array.from({ length: FIFTY }, (_, index) => BigInt(index + 1))
 
-/** Makes calls of one id, each for another amount, at the same time; answers the amount of the one that succeeded. */
+/** Makes calls with one id and different amounts at the same time; returns the amount of the one that succeeded. */
 async function raceForOne(call: (value: bigint) => Promise<LedgerResult>, what: string): Promise<bigint> {
   const answers = await Promise.all(AMOUNTS.map(call))
   const winners = AMOUNTS.filter((_value, index) => answers[index]?.ok)

@@ -71,7 +71,7 @@ export async function mustCommit(storage: Storage, ...changes: readonly Change[]
   assertSame(await storage.commit(changes), 'committed', 'a commit that fits')
 }
 
-/** Asserts a refusal that names at least one conflict, and none that fits. */
+/** Asserts a refusal that names at least one conflict, and no change that fits. */
 export function assertConflicts(result: CommitResult, conflicts: readonly number[], what: string): void {
   const found = result === 'committed' ? [] : result.conflicts
   const isExact = found.length > 0 && found.every((index) => conflicts.includes(index))

@@ -18,11 +18,11 @@ function insertPayment(number: number, claimId: string): readonly Change[] {
   ]
 }
 
-/** Where in a commit that which is used up stands, after the changes of `insertPayment`. */
+/** The index, in a commit, of the change that uses something up: after the changes of `insertPayment`. */
 const USED = 4
 const CLAIM = 3
 
-/** Asserts that of fifty payments those are there, whole, that came through, and nothing of the others. */
+/** Asserts that of fifty payments, the successful ones are stored completely, and nothing of the others. */
 async function assertPayments(storage: Storage, paid: readonly boolean[]): Promise<void> {
   const keys = FIFTY.flatMap((number): readonly Key[] => [
     { kind: 'outgoing-payment', id: `payment${number}` },
@@ -51,7 +51,7 @@ async function raceForOne(
 
 /** Charges 100 to the limit of 1000 together with a payment, until that is written or over the limit. */
 async function pay(storage: Storage, number: number): Promise<boolean> {
-  // Ten commits succeed in all, so at most ten conflicts are in the way of each.
+  // Ten commits succeed in all, so each attempt can meet at most ten conflicts.
   for (let attempt = 0; attempt <= 10; attempt++) {
     const [record] = await storage.get([SPENDING])
     const spent = record !== undefined && 'debit' in record.value ? record.value.debit.value : 0n

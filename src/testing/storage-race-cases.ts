@@ -141,7 +141,7 @@ export const RACE_CASES: readonly StorageCase[] = [
 ]
 
 async function addOne(storage: Storage): Promise<void> {
-  // Of the writers in one round at least one succeeds, so the fiftieth try of the unluckiest one does.
+  // In each round at least one of the fifty writers succeeds, so even the unluckiest succeeds by the fiftieth try.
   for (let attempt = 0; attempt < 50; attempt++) {
     const [record] = await storage.get([{ kind: 'spending', id: 'sum' }])
     if (record === undefined || !('debit' in record.value)) throw new AssertionError('the sum: there is no record')

@@ -26,7 +26,7 @@ function accountOf(received: bigint): RecordTypes['rail-account'] {
 
 /** Takes a transfer for a payment of its own, until that is written or the account may take no more. */
 async function take(storage: Storage, number: number): Promise<boolean> {
-  // Ten commits succeed in all, so at most ten conflicts are in the way of each.
+  // Ten commits succeed in all, so each attempt can meet at most ten conflicts.
   for (let attempt = 0; attempt <= 10; attempt++) {
     const [record] = await storage.get([{ kind: 'rail-account', id: ACCOUNT.id }])
     const received = record !== undefined && 'sent' in record.value ? record.value.received : 0n

@@ -15,7 +15,10 @@ import {
 const INCOMING = 'incoming-payment'
 const LIST = { kind: INCOMING, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 100 } as const
 const READERS = 3
-/** A store that answers at once never lets a writer go on, so that readers must give up by themselves. */
+/**
+ * With a storage that answers at once, a reader in a loop never lets a writer go on, so readers must stop by
+ * themselves.
+ */
 const MOST_READS = 10
 
 /** Makes some writes, one after the other; readers read again and again during each, and once more when it has ended. */

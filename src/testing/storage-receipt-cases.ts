@@ -57,7 +57,7 @@ function foundIncoming(
 
 /** Counts 100 for a transfer, until that is written or the transfer is known or nothing more is asked for. */
 async function count(storage: Storage, transfer: string, id: string): Promise<boolean> {
-  // Of those who are in each other's way at least one succeeds each time, so the fiftieth try of the unluckiest does.
+  // Of the writers that conflict at least one succeeds each time, so even the unluckiest succeeds by the fiftieth try.
   for (let attempt = 0; attempt < FIFTY.length; attempt++) {
     const [incoming, known] = await storage.get([
       { kind: 'incoming-payment', id },
