@@ -116,7 +116,7 @@ async function resumePayment(
   if (record.value.account !== account) throw idempotencyConflict()
   // Refused (which freed the key) after the key was read here: the other request got this same answer.
   if (state === 'refused') throw ledgerRefused(refusalOf(decision))
-  if (record.isListed === true) return { record, answer, isOurs: false }
+  if (state !== 'created' || record.isListed === true) return { record, answer, isOurs: false }
   return { ...(await beginPayment(context, record)), answer }
 }
 

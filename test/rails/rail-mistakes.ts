@@ -26,9 +26,9 @@ export const RAIL_MISTAKES: Readonly<Record<string, readonly Edit[]>> = {
   'a packet is fulfilled before its money is durable': [
     {
       file: 'adapters/ilp/receive-packet.ts',
-      from: 'return (await takeMoney(arrival, refusal)) ?? fulfill(arrival)',
+      from: 'const rejection = await takeMoney(arrival, refusal)',
       to: `if (refusal === undefined) setTimeout(() => takeMoney(arrival, refusal).catch(() => undefined), 50)
-  return refusal ?? fulfill(arrival)`,
+  const rejection = refusal`,
     },
   ],
   'credits that were interrupted are forgotten': [
