@@ -31,11 +31,17 @@ export interface GrantAsk {
 
 const needsConsent = ({ type, actions }: Entry): boolean => type === 'outgoing-payment' || actions.includes('list-all')
 
+/**
+ * Another client's key. Two clients call their keys the same, so the signature is wrong. The name of the third one's key
+ * is no name of a key of theirs, nor theirs of its key.
+ */
+const refusedKey = (client: number, signer: number): Expected =>
+  refused((client === DIRECTED) === (signer === DIRECTED) ? 401 : 400, 'invalid_client')
+
 /** `POST /` */
 export function requestGrant(model: Model, now: number, ask: GrantAsk): Expected {
   const { client, signer, access, interact, subject } = ask
-  // Two clients call their keys the same; the third one's key is in nobody's key set.
-  if (signer !== client) return refused(signer === DIRECTED ? 400 : 401, 'invalid_client')
+  if (signer !== client) return refusedKey(client, signer)
   if (access.length === 0 && subject === undefined) return refused(400, 'invalid_request')
   if (new Set(access.map((entry) => JSON.stringify(entry))).size < access.length) return refused(400, 'invalid_request')
   if (access.some(({ limits }) => limits?.debitAmount && limits.receiveAmount)) return refused(400, 'invalid_request')
@@ -156,7 +162,7 @@ function refuseCaller(
 ): Expected | undefined {
   if (grant === undefined || grant.isForgotten) return refused(404, code)
   if (presented !== grant.continueToken) return refused(401, 'invalid_continuation')
-  return signer === grant.client ? undefined : refused(401, 'invalid_client')
+  return signer === grant.client ? undefined : refusedKey(grant.client, signer)
 }
 
 /** `POST /continue/{id}` */
@@ -249,7 +255,7 @@ export function rotateToken(
 ): Expected {
   if (managed === undefined || managed.isForgotten || managed.value !== call.presented)
     return refused(404, 'invalid_rotation')
-  if (call.signer !== managed.grant.client) return refused(401, 'invalid_client')
+  if (call.signer !== managed.grant.client) return refusedKey(managed.grant.client, call.signer)
   if (call.hasBody) return refused(400, 'invalid_rotation')
   if (managed.state === 'rotated') {
     const { successor } = managed
@@ -273,7 +279,7 @@ export function rotateToken(
 export function revokeToken(now: number, managed: TokenModel | undefined, call: GrantCall): Expected {
   if (managed === undefined || managed.isForgotten || managed.value !== call.presented)
     return refused(401, 'invalid_client')
-  if (call.signer !== managed.grant.client) return refused(401, 'invalid_client')
+  if (call.signer !== managed.grant.client) return refusedKey(managed.grant.client, call.signer)
   const isRepeated = managed.state === 'rotated' && now < managed.rotatedAt + MINUTE
   if ((managed.state === 'active' || isRepeated) && managed.grant.state === 'issued')
     endGrant(managed.grant, now, 'over')
