@@ -41,6 +41,21 @@ async function listOutgoing(world: World, prepared: PreparedPayment) {
   return listed.body.result
 }
 
+it('OUT-6 the wallet is told who is paid, and for which incoming payment: with the hold, and who pays with the credit', async () => {
+  const world = await moneyWorld()
+  const prepared = await preparePayment(world, await grantTokens(world))
+  const process = world.start()
+  expect((await pay(world, process, prepared))?.status).toBe(201)
+  const told = process.ports.calls.flatMap(({ name, arguments: [given] }) =>
+    name === 'hold' || name === 'credit' ? [[name, Reflect.get(Object(given), 'counterparty')]] : [],
+  )
+  const incomingPayment = prepared.incomingId
+  expect(told).toEqual([
+    ['hold', { kind: 'local', account: 'bob', incomingPayment }],
+    ['credit', { kind: 'local', account: 'alice', incomingPayment }],
+  ])
+})
+
 describe('a hold that the wallet refuses', () => {
   it.each(['not_allowed', 'account_closed'] as const)(
     'D15 answers 403 %s and leaves nothing behind',

@@ -117,6 +117,11 @@ describe('fees (QUO-8)', () => {
     const rig = await shop({ overrides: { pricing: fixed(price) }, incoming: { incomingAmount: usd('975') } })
     const { body } = await expectStatus(201, askQuote(rig.wallet, rig.spending, { receiver: rig.incoming.id }))
     expect(body).toMatchObject({ debitAmount: usd('1000'), receiveAmount: usd('975') })
+    const { wallet, spending, receiving, incoming } = rig
+    await expectStatus(201, askPayment(wallet, spending, { quoteId: body.id }))
+    await wallet.openPayments.drain()
+    const paid = await expectStatus(200, wallet.send('GET', incoming.id, { token: receiving }))
+    expect(paid.body).toMatchObject({ completed: true, receivedAmount: usd('975') })
   })
 
   it('AMT-1 refuses what would not fit an amount', async () => {
