@@ -151,6 +151,18 @@ describe('several entries in one grant (LIM-10)', () => {
     expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('110'))
   })
 
+  it('LIM-10 a payment that is refused late takes nothing from one that was charged to its entry after it', async () => {
+    const rig = await withEntries(entry({ debitAmount: usd('10') }), entry({ debitAmount: usd('1000') }))
+    const { hold } = rig.wallet.ledger
+    await expectStatus(201, pay(rig, '50'))
+    await expectStatus(201, pay(rig, '8'))
+    const refuse = await beginRefused(rig, '100')
+    rig.wallet.ledger.hold = hold
+    await expectStatus(201, pay(rig, '60'))
+    expect((await refuse()).body.error.code).toBe('not_allowed')
+    expect(await spentOf(rig.wallet, rig.spending)).toEqual(spent('110'))
+  })
+
   it('LIM-10 an entry whose window is over makes room for the next', async () => {
     const rig = await withEntries(
       entry({ debitAmount: usd('10'), interval: 'R0/2026-03-01T00:00:00Z/P1D' }),
