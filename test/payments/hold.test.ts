@@ -41,7 +41,7 @@ async function listOutgoing(world: World, prepared: PreparedPayment) {
   return listed.body.result
 }
 
-it('OUT-6 the wallet is told who is paid, and for which incoming payment: with the hold, and who pays with the credit', async () => {
+it('OUT-6 the wallet is told who is paid for what with the hold, and who pays with the credit; what was settled is kept', async () => {
   const world = await moneyWorld()
   const prepared = await preparePayment(world, await grantTokens(world))
   const process = world.start()
@@ -54,6 +54,8 @@ it('OUT-6 the wallet is told who is paid, and for which incoming payment: with t
     ['hold', { kind: 'local', account: 'bob', incomingPayment }],
     ['credit', { kind: 'local', account: 'alice', incomingPayment }],
   ])
+  const decision = { action: 'settle', amount: 10n, fee: 0n }
+  expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed', decision } }])
 })
 
 describe('a hold that the wallet refuses', () => {

@@ -117,6 +117,10 @@ describe('the places with a payment method', () => {
     expect(await openPayments.recover()).toBe(8)
     await untilQuiet(other)
     expect([rail.asked.length, other.asked.length]).toEqual([32, 8])
+    // What another process is at is not begun here once there is a place.
+    rail.release()
+    await untilQuiet(rail)
+    expect([rail.asked.length, other.asked.length]).toEqual([32, 8])
   })
 
   it('are 256 in all, orders among them', async () => {

@@ -223,6 +223,27 @@ describe('a receiver that names the rate', () => {
     expect(asked.slice(1)).toEqual([{ walletAddress: ALICE, from, to: from }, exchanged])
   })
 
+  it('QUO-8 AMT-5 T-47 is priced to the asset in which the money leaves, and measured from there', async () => {
+    const { asked, pricing } = pricesOf({ 'USD XAU': '0.8', 'XAU EUR': '0.9' })
+    const world = await remoteShop({ overrides: { pricing } })
+    const [dollars, gold] = [
+      { assetCode: 'USD', assetScale: 2 },
+      { assetCode: 'XAU', assetScale: 3 },
+    ]
+    // 1000 units of gold are 9000 of a euro by the wallet's own price: five percent less is taken, and no unit more.
+    world.rail.answerQuote = async () => ({ ...quoteAt(1000n, 8550n), asset: gold })
+    const answer = await expectStatus(201, quote(world, world.remote.add(inEuro), { debitAmount: usd('1000') }))
+    expect(answer.body).toMatchObject({ debitAmount: usd('1000'), receiveAmount: eur('68400') })
+    expect(world.wallet.effects.at(-1)).toMatchObject({ value: { rail: { sendAmount: { value: '8000', ...gold } } } })
+    expect(asked).toEqual([
+      { walletAddress: ALICE, from: dollars, to: gold },
+      { walletAddress: ALICE, from: gold, to: inEuro.asset },
+    ])
+    world.rail.answerQuote = async () => ({ ...quoteAt(1000n, 8549n), asset: gold })
+    const less = () => quote(world, world.remote.add(inEuro), { debitAmount: usd('1000') })
+    await expectRefusal(world.wallet, invalidReceiver(UNFAIR), less)
+  })
+
   it('QUO-5 the quote remembers that the wallet knows no price', async () => {
     const world = await remoteShop()
     world.rail.answerQuote = async () => quoteAt(1n, 1n)
