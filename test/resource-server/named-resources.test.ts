@@ -1,3 +1,5 @@
+import type { RecordKind, Storage } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { refusedBecause } from '../http-signatures/hand-signed-payment.ts'
@@ -32,6 +34,20 @@ const COLLECTION = `${BASE}/incoming-payments`
 
 const UNSIGNED = refusedBecause('the request is not signed')
 const UNKNOWN_KEY = refusedBecause('keyid names no key of the client')
+
+/** A storage that takes every id that this server would not give for a mistake of its caller, as a database may. */
+function storageOfIds(): Storage {
+  const inner = memoryStorage()
+  const kinds: readonly RecordKind[] = ['incoming-payment', 'quote', 'outgoing-payment']
+  return {
+    ...inner,
+    get: async (keys) => {
+      for (const { kind, id } of keys)
+        if (kinds.includes(kind) && !/^[0-9a-f]{32}$/.test(id)) throw new Error(`asked for ${kind} ${id}`)
+      return inner.get(keys)
+    },
+  }
+}
 
 describe('which resource', () => {
   it('RS-8 answers 404 for a resource on another wallet address than that of the token', async () => {
@@ -129,7 +145,7 @@ describe('which resource', () => {
     ['that is another name of object members', () => 'constructor'],
     ['of 3000 characters', () => 'x'.repeat(3000)],
   ])('RS-10 an id %s is no resource', async (_, change) => {
-    const { wallet, spending, receiving, incoming } = await shop()
+    const { wallet, spending, receiving, incoming } = await shop({ overrides: { storage: storageOfIds() } })
     const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('1') })
     const payment = await askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') })
     for (const [resource, collection, token] of [
@@ -143,9 +159,14 @@ describe('which resource', () => {
       await expectStatus(200, wallet.send('GET', resource.id, { token }))
     }
     const id = change(idOf(incoming))
-    if (!id.includes('/'))
-      await expectRefusal(wallet, NOT_FOUND, () =>
-        wallet.send('POST', `${COLLECTION}/${id}/complete`, { token: receiving }),
+    if (id.includes('/')) return
+    await expectRefusal(wallet, NOT_FOUND, () =>
+      wallet.send('POST', `${COLLECTION}/${id}/complete`, { token: receiving }),
+    )
+    await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', `${COLLECTION}/${id}`))
+    if (id.length < 1000)
+      await expectRefusal(wallet, UNKNOWN_QUOTE, () =>
+        askPayment(wallet, spending, { quoteId: `${BASE}/quotes/${change(idOf(quote.body))}` }),
       )
   })
 
