@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { gate } from '../support/gate.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
 import type { Call } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
@@ -6,6 +7,7 @@ import {
   ask,
   eventsOf,
   grantTokens,
+  HOUR,
   keyed,
   moneyWorld,
   type PreparedPayment,
@@ -92,6 +94,47 @@ describe('a commit of a hold and its room that fails unheard', () => {
     expect(await held.world.storage.all('receipt')).toMatchObject([{ value: { state: 'reserved', createdAt: at } }])
     await expectUnknown(held)
   })
+})
+
+it('INC-8 a payment for which a worker has reserved room is not given up by one for which the receiver has expired', async () => {
+  const world = await moneyWorld()
+  const { clock } = world.wallet
+  const tokens = await grantTokens(world)
+  const incoming = { incomingAmount: usd('20'), expiresAt: new Date(clock.now() + HOUR).toISOString() }
+  const earlier = await preparePayment(world, tokens, { incoming })
+  expect((await pay(world, world.start(), earlier))?.status).toBe(201)
+  const prepared = await preparePayment(world, tokens, { receiver: earlier.incomingUrl })
+  let ahead = 0
+  const other = world.start()
+  const one = world.start({ clock: { ...clock, now: () => clock.now() + ahead } })
+  const { open, opened } = gate()
+  const failsToReadAtHold = ({ ports }: Process, call: Call): boolean =>
+    call.name === 'get' &&
+    touches(call, 'incoming-payment') &&
+    ports.calls.findLast(({ name }) => name === 'hold' || name === 'commit')?.name === 'hold'
+  other.ports.plan = (call) => {
+    if (failsToReadAtHold(other, call)) return 'throws'
+    if (call.name === 'settle') return 'crashes before'
+    return call.name === 'commit' && touches(call, 'receipt') ? opened.then(() => undefined) : undefined
+  }
+  one.ports.plan = async (call) => {
+    if (failsToReadAtHold(one, call)) return 'throws'
+    if (call.name !== 'commit' || !one.ports.calls.some(({ name }) => name === 'hold')) return undefined
+    if (ahead === 0) {
+      // Both write the same, without room, and each takes it for its own: they hold one version of the payment.
+      await order(world, other, prepared)
+      ahead = 2 * HOUR
+      return 'throws'
+    }
+    open()
+    await other.ports.crashed
+    return undefined
+  }
+  expect((await order(world, one, prepared))?.status).toBe(201)
+  await one.openPayments.drain()
+  const states = (await world.storage.all('outgoing-payment')).map(({ value }) => value.state)
+  expect(states).toEqual(['completed', 'completed'])
+  await checkMoney(world)
 })
 
 it('OUT-5 a payment that was answered 201 is read while nothing more can be written of it', async () => {
