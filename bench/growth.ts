@@ -26,7 +26,7 @@ const { values } = parseArgs({
     records: { type: 'string', default: '1000,100000,2000000' },
     only: { type: 'string', default: '' },
     passes: { type: 'string', default: '5' },
-    share: { type: 'string', default: '0.5' },
+    share: { type: 'string', default: '0.125' },
     'warm-up': { type: 'string', default: '10000' },
     out: { type: 'string', default: '' },
   },

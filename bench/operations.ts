@@ -40,22 +40,22 @@ type Asked = Parameters<typeof signedBytes>[1]
 
 const idOf = (answer: string): string => JSON.parse(answer).id
 
-const read = { status: 200, stores: false, requests: 1000 } as const
-const write = { status: 201, stores: true, requests: 700 } as const
+const read = { status: 200, stores: false, requests: 4000 } as const
+const write = { status: 201, stores: true, requests: 2800 } as const
 
 /** What is measured. */
 export const OPERATIONS: readonly Operation[] = [
-  { name: 'get-wallet-address', ...read, requests: 2000, request: async () => plainBytes(`${BASE}/shop`) },
+  { name: 'get-wallet-address', ...read, requests: 8000, request: async () => plainBytes(`${BASE}/shop`) },
   {
     name: 'get-wallet-address-keys',
     ...read,
-    requests: 2000,
+    requests: 8000,
     request: async () => plainBytes(`${BASE}/shop/jwks.json`),
   },
   {
     name: 'get-incoming-payment, public',
     ...read,
-    requests: 2000,
+    requests: 8000,
     request: async ({ incoming }, index) => plainBytes(pick(incoming, index)),
   },
   {
@@ -101,7 +101,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     name: 'list-incoming-payments, 10',
     ...read,
-    requests: 700,
+    requests: 2800,
     request: (target) =>
       signedBytes(
         target,
@@ -147,7 +147,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     name: 'list-outgoing-payments, 10',
     ...read,
-    requests: 700,
+    requests: 2800,
     request: (target) =>
       signedBytes(
         target,

@@ -1,3 +1,4 @@
+import { quickestVerification } from './conditions.ts'
 import type { Figure } from './measure.ts'
 import type { RunResult } from './part-result.ts'
 import { REFERENCE_VERIFICATION_MICROSECONDS } from './reference.ts'
@@ -53,8 +54,8 @@ function figureAt({ results }: RunResult, operation: string, place: keyof typeof
 /** The cells of an operation's row after its name; `before` stand there now. */
 type Cells = (operation: string, before: readonly string[]) => readonly string[]
 
-/** The tables of a page, each by the beginning of its head; `longer`: of a run with longer passes. */
-function tablesOf(run: RunResult, longer: RunResult): Readonly<Record<string, Cells>> {
+/** The tables of a page, each by the beginning of its head. */
+function tablesOf(run: RunResult): Readonly<Record<string, Cells>> {
   const at = (operation: string, place: keyof typeof PLACES): Figure => figureAt(run, operation, place)
   return {
     '| Operation | CPU, µs |': (operation) => {
@@ -65,14 +66,9 @@ function tablesOf(run: RunResult, longer: RunResult): Readonly<Record<string, Ce
         ...[ours.p50, floor.p50, ours.p99, floor.p99].map((milliseconds) => milliseconds.toFixed(1)),
       ]
     },
-    '| Operation | SQLite | least and most': (operation, [, range = '', , target = '']) => {
+    '| Operation | SQLite | other runs |': (operation, [, others = '', , target = '']) => {
       const [sqlite, postgres] = [at(operation, 'sqlite'), at(operation, 'postgres')]
-      return [withPasses(sqlite), widened(range, sqlite), withPasses(postgres), target]
-    },
-    '| Operation, longer passes |': (operation, before) => {
-      const figure = figureAt(longer, operation, 'sqlite')
-      const cpu = [figure.ours, figure.floor].map(({ cpuMicroseconds }) => cpuMicroseconds.toFixed(0))
-      return [...cpu, withPasses(figure), before.at(-1) ?? '']
+      return [withPasses(sqlite), others, withPasses(postgres), target]
     },
     '| Operation | 8 at a time |': (operation) => {
       const places = ['eight', 'one', 'memory', 'express', 'fetch', 'older', 'bun', 'deno'] as const
@@ -98,17 +94,11 @@ function withPasses({ ratio: [least, middle, most] }: Figure): string {
   return `${middle.toFixed(2)} (${least.toFixed(1)}–${most.toFixed(1)})`
 }
 
-/** A range such as `1.09–1.26`, with the median of one more run in it. */
-function widened(range: string, { ratio: [, middle] }: Figure): string {
-  const all = [...range.split('–').map(Number), middle]
-  return `${Math.min(...all).toFixed(2)}–${Math.max(...all).toFixed(2)}`
-}
-
 const OPERATION_OF = new Map(Object.entries(NAMES).map(([operation, name]) => [name, operation]))
 
-/** Puts the figures of a run, and of one with longer passes, into the tables of a page: into the rows that are there. */
-export function renderPage(page: string, run: RunResult, longer: RunResult): string {
-  const tables = Object.entries(tablesOf(run, longer))
+/** Puts the figures of a run into the tables of a page: into the rows that are there. */
+export function renderPage(page: string, run: RunResult): string {
+  const tables = Object.entries(tablesOf(run))
   let cellsOf: Cells | undefined
   const lines = page.split('\n').map((line) => {
     if (!line.startsWith('|')) cellsOf = undefined
@@ -125,11 +115,8 @@ export function renderPage(page: string, run: RunResult, longer: RunResult): str
 }
 
 /** What the page says of a run in its sentences, word by word, where a line may end at any space. */
-export function sentencesOf(run: RunResult, longer: RunResult): readonly string[] {
-  const [longerBefore, longerAfter] = [longer.before, longer.after].map((conditions) =>
-    conditions.verificationMicroseconds.toFixed(0),
-  )
-  const { verificationMicroseconds } = run.before
+export function sentencesOf(run: RunResult): readonly string[] {
+  const verificationMicroseconds = quickestVerification(run.before, run.after)
   const slower = REFERENCE_VERIFICATION_MICROSECONDS / verificationMicroseconds
   const starts = run.results.map(({ firstAnswer }) => firstAnswer).filter((start) => start !== undefined)
   const [first = [], second = [], older = []] = starts.map(({ listening, read, granted }) =>
@@ -137,7 +124,6 @@ export function sentencesOf(run: RunResult, longer: RunResult): readonly string[
   )
   const signed = run.express.filter(({ operation }) => !PUBLIC.includes(operation))
   return [
-    `a verification took ${longerBefore} µs before and ${longerAfter} after`,
     `one Ed25519 verification takes ${verificationMicroseconds.toFixed(0)} µs`,
     `${first[0]} ms until it listens, ${first[1]} with a first read, ${first[2]} with a first grant`,
     `in another start of the same run ${second[0]}, ${second[1]} and ${second[2]}`,

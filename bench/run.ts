@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { compareHosts } from './compare-hosts.ts'
-import { conditionsNow } from './conditions.ts'
+import { conditionsNow, quickestVerification } from './conditions.ts'
 import { measureFirstAnswer } from './first-answer.ts'
 import { type Figure, measure } from './measure.ts'
 import { OPERATIONS } from './operations.ts'
@@ -25,7 +25,7 @@ const { values } = parseArgs({
     hosts: { type: 'string', default: '' },
     connections: { type: 'string', default: '' },
     only: { type: 'string', default: '' },
-    passes: { type: 'string', default: '3' },
+    passes: { type: 'string', default: '5' },
     share: { type: 'string', default: '1' },
     'warm-up': { type: 'string', default: '80000' },
     out: { type: 'string', default: '' },
@@ -50,7 +50,7 @@ async function runPart(part: Part, key: ClientKey, postgres: BenchPostgres | und
   await warmUp(subjects, operations, Number(values['warm-up']))
   say(`\n${runtime.name}, ${storage}; ${values['warm-up']} requests before\n${renderHead()}`)
   const sharedCpu = storage === 'postgres' && postgres ? postgres.cpuMicroseconds : () => 0
-  const extent = { passes: Number(values.passes), share: Number(values.share), sharedCpu }
+  const extent = { passes: Number(values.passes), share: Number(values.share) * part.share, sharedCpu }
   const figures: Figure[] = []
   for (const operation of operations) {
     for (const count of connections) {
@@ -61,7 +61,7 @@ async function runPart(part: Part, key: ClientKey, postgres: BenchPostgres | und
   }
   for (const subject of subjects) await subject.end()
   const result = { runtime: runtime.name, storage, figures }
-  if (storage !== 'sqlite' || !hosts.includes('node')) return result
+  if (storage !== 'sqlite' || hosts.join() !== 'node') return result
   const firstAnswer = await measureFirstAnswer(runtime, key, join(own, 'start.db'))
   const [listening, read, granted] = Object.values(firstAnswer).map((milliseconds: number) => milliseconds.toFixed(0))
   say(
@@ -81,14 +81,16 @@ try {
   await postgres?.close()
   rmSync(folder, { recursive: true, force: true })
 }
+const after = conditionsNow()
 const express = results.flatMap(compareHosts)
-const reference = results.flatMap((result) => compareWithReference(result, before))
+const verification = quickestVerification(before, after)
+const reference = results.flatMap((result) => compareWithReference(result, verification))
 if (express.length > 0) say(`\n${renderExpress(express)}`)
 if (reference.length > 0) say(`\n${renderReference(reference)}`)
 if (values.out !== '') {
   const run: RunResult = {
     before,
-    after: conditionsNow(),
+    after,
     passes: Number(values.passes),
     share: Number(values.share),
     warmUpRequests: Number(values['warm-up']),

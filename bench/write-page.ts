@@ -4,14 +4,12 @@ import type { RunResult } from './part-result.ts'
 import { renderPage, sentencesOf } from './render-page.ts'
 import { renderPicture } from './render-picture.ts'
 
-// After a whole run, or one with longer passes, from the folder of the project: what its pages show of it.
+// After a whole run, from the folder of the project: what its pages show of it.
 const PAGE = 'docs/performance.md'
 
-const readRun = (file: string): RunResult => JSON.parse(readFileSync(file, 'utf8'))
-const run = readRun('bench/results.json')
-const longer = readRun('bench/longer-passes.json')
-const page = renderPage(readFileSync(PAGE, 'utf8'), run, longer)
+const run: RunResult = JSON.parse(readFileSync('bench/results.json', 'utf8'))
+const page = renderPage(readFileSync(PAGE, 'utf8'), run)
 writeFileSync(PAGE, page)
 writeFileSync('docs/benchmark.svg', renderPicture(run.results[0]))
-const missing = sentencesOf(run, longer).filter((sentence) => !page.replaceAll('\n', ' ').includes(sentence))
+const missing = sentencesOf(run).filter((sentence) => !page.replaceAll('\n', ' ').includes(sentence))
 for (const sentence of missing) process.stdout.write(`to be written by hand: ${sentence}\n`)
