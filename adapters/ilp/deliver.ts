@@ -98,9 +98,9 @@ function times(rate: PathRate, other: PathRate): PathRate {
 
 /**
  * The best rate that is believed. A rate measured with test packets rests only on what the receiver and the hops say:
- * with one too good to be true, a payment would end too early or be cut into crumbs. So no rate is believed above the
- * quote's rate improved by `BETTER`, or above that rate plus the one unit that rounding may have hidden of the largest
- * packet.
+ * with one too good to be true, a payment would end too early or be cut into crumbs. So no rate is believed that is above
+ * both of these: the quote's rate improved by `BETTER`, and the quote's rate with one unit more for the largest packet,
+ * which rounding may have hidden.
  */
 function withinReason(quoted: PathRate, most: bigint): PathRate {
   const moved = times(quoted, BETTER)
