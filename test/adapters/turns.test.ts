@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
 import { toNodeListener } from '../../adapters/node.ts'
-import { createTurns } from '../../adapters/turns.ts'
+import { createTurns, gatherWork } from '../../adapters/turns.ts'
 
 /** A server that notes what is asked of it, and by whom. */
 function createNoting() {
@@ -80,6 +80,48 @@ describe('what waits for one turn', () => {
     }
     await Promise.all([walk('a'), walk('b'), walk('c')])
     expect(steps).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'c2'])
+  })
+})
+
+describe('work that is done together', () => {
+  /** How much work is handed on each time. */
+  function gathering(): { readonly handedOn: number[]; ask(): void } {
+    const handedOn: number[] = []
+    const gather = gatherWork((all) => handedOn.push(all.length))
+    return { handedOn, ask: () => void gather(() => undefined) }
+  }
+
+  it('waits for nobody where it is alone', async () => {
+    const { handedOn, ask } = gathering()
+    ask()
+    await nextTurn()
+    expect(handedOn).toEqual([1])
+  })
+
+  it('waits on as long as each turn brings more', async () => {
+    const { handedOn, ask } = gathering()
+    ask()
+    ask()
+    await nextTurn()
+    ask()
+    await nextTurn()
+    expect(handedOn).toEqual([])
+    await nextTurn()
+    expect(handedOn).toEqual([3])
+  })
+
+  it('waits for at most eight turns, and then begins anew', async () => {
+    const { handedOn, ask } = gathering()
+    ask()
+    for (let turn = 1; turn <= 8; turn++) {
+      expect(handedOn).toEqual([])
+      ask()
+      await nextTurn()
+    }
+    expect(handedOn).toEqual([9])
+    ask()
+    await nextTurn()
+    expect(handedOn).toEqual([9, 1])
   })
 })
 
