@@ -96,6 +96,7 @@ it.each([
   ['reconciliation.md', 'examples/tell-ledger.ts'],
   ['production.md', 'docs/end-on-signal.ts'],
   ['production.md', 'docs/logged-ledger.ts'],
+  ['production.md', 'docs/sodium-cryptography.ts'],
   ['operations.md', 'docs/refusing-key-resolver.ts'],
   ['consent.md', 'docs/express-sessions.ts'],
   ['consent.md', 'docs/told-consent.ts'],
