@@ -5,3 +5,7 @@ export type HostName = (typeof HOSTS)[number]
 /** Where a server keeps its records. */
 export const STORAGES = ['memory', 'sqlite', 'postgres'] as const
 export type StorageName = (typeof STORAGES)[number]
+
+/** Who verifies the signatures: the runtime's own cryptography, or libsodium in its place (the floor keeps the runtime's). */
+export const VERIFIERS = ['host', 'libsodium'] as const
+export type VerifierName = (typeof VERIFIERS)[number]

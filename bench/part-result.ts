@@ -1,7 +1,7 @@
 import type { ExpressFigure } from './compare-hosts.ts'
 import type { Conditions } from './conditions.ts'
 import type { FirstAnswer } from './first-answer.ts'
-import type { StorageName } from './host-names.ts'
+import type { StorageName, VerifierName } from './host-names.ts'
 import type { Figure } from './measure.ts'
 import type { ReferenceFigure } from './reference.ts'
 
@@ -9,6 +9,7 @@ import type { ReferenceFigure } from './reference.ts'
 export interface PartResult {
   readonly runtime: string
   readonly storage: StorageName
+  readonly verifier: VerifierName
   readonly figures: readonly Figure[]
   /** Where a process was started on SQLite. */
   readonly firstAnswer?: FirstAnswer

@@ -1,10 +1,10 @@
 import type { Runtime } from '../test/runtimes/runtimes.ts'
-import { HOSTS, type HostName, STORAGES, type StorageName } from './host-names.ts'
+import { HOSTS, type HostName, STORAGES, type StorageName, VERIFIERS, type VerifierName } from './host-names.ts'
 import { RUNTIMES } from './runtimes.ts'
 import type { Place } from './subject.ts'
 
 /** One part of a run: what is measured in turn on some hosts. */
-export interface Part extends Omit<Place, 'host'> {
+export interface Part extends Omit<Required<Place>, 'host'> {
   readonly hosts: readonly HostName[]
   readonly connections: readonly number[]
   /** How many of the requests of a full part. */
@@ -18,6 +18,7 @@ export interface Choice {
   readonly runtimes: string
   readonly storages: string
   readonly hosts: string
+  readonly verifiers: string
   readonly connections: string
   readonly only: string
 }
@@ -33,7 +34,8 @@ export function known<T>(kind: string, text: string, all: Readonly<Record<string
   })
 }
 
-const byName = <T extends string>(names: readonly T[]): Readonly<Record<string, T>> =>
+/** Names, each by itself. */
+export const byName = <T extends string>(names: readonly T[]): Readonly<Record<string, T>> =>
   Object.fromEntries(names.map((name) => [name, name]))
 
 /** Whether a command line names an operation: by parts of names, with `;` between them. Nothing names all. */
@@ -46,10 +48,25 @@ export function isNamed(only: string, operation: string): boolean {
  * turn, and each waits while the others answer, so the figures that stand on their own are of one host alone.
  */
 function wholePlan(): readonly Omit<Part, 'measures'>[] {
-  const at = (runtime: string, storage: StorageName, share: number, hosts: readonly HostName[], connections = [32]) =>
-    known('runtime', runtime, RUNTIMES).map((found) => ({ runtime: found, storage, share, hosts, connections }))
+  const at = (
+    runtime: string,
+    storage: StorageName,
+    share: number,
+    hosts: readonly HostName[],
+    connections = [32],
+    verifier: VerifierName = 'host',
+  ) =>
+    known('runtime', runtime, RUNTIMES).map((found) => ({
+      runtime: found,
+      storage,
+      verifier,
+      share,
+      hosts,
+      connections,
+    }))
   return [
     ...at('node24', 'sqlite', 1, ['node']),
+    ...at('node24', 'sqlite', 1, ['node'], [32], 'libsodium'),
     ...at('node24', 'sqlite', 0.5, ['node', 'express', 'fetch']),
     ...at('node24', 'sqlite', 1, ['node'], [1, 8]),
     ...at('node24', 'postgres', 1, ['node']),
@@ -62,23 +79,31 @@ function wholePlan(): readonly Omit<Part, 'measures'>[] {
 }
 
 /** The parts of a run. */
-export function planOf({ runtimes, storages, hosts, connections, only }: Choice): readonly Part[] {
+export function planOf({ runtimes, storages, hosts, verifiers, connections, only }: Choice): readonly Part[] {
   const measures = (operation: string): boolean => isNamed(only, operation)
-  const isWhole = runtimes === '' && storages === '' && hosts === ''
+  const isWhole = runtimes === '' && storages === '' && hosts === '' && verifiers === ''
   const numbers = words(connections).map(Number)
-  const parts = isWhole ? wholePlan() : chosen(runtimes, storages, hosts)
+  const parts = isWhole ? wholePlan() : chosen(runtimes, storages, hosts, verifiers)
   return parts.map((part) => ({ ...part, ...(numbers.length > 0 && { connections: numbers }), measures }))
 }
 
-function chosen(runtimes: string, storages: string, hosts: string): readonly Omit<Part, 'measures'>[] {
+function chosen(
+  runtimes: string,
+  storages: string,
+  hosts: string,
+  verifiers: string,
+): readonly Omit<Part, 'measures'>[] {
   const names = known('host', hosts || 'node', byName(HOSTS))
   return known<Runtime>('runtime', runtimes || 'node', RUNTIMES).flatMap((runtime) =>
-    known('storage', storages || 'sqlite', byName(STORAGES)).map((storage) => ({
-      runtime,
-      storage,
-      hosts: names,
-      connections: [32],
-      share: 1,
-    })),
+    known('storage', storages || 'sqlite', byName(STORAGES)).flatMap((storage) =>
+      known('verifier', verifiers || 'host', byName(VERIFIERS)).map((verifier) => ({
+        runtime,
+        storage,
+        verifier,
+        hosts: names,
+        connections: [32],
+        share: 1,
+      })),
+    ),
   )
 }

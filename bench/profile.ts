@@ -78,7 +78,14 @@ function print(title: string, sums: readonly (readonly [string, number])[], coun
 }
 
 async function profileOperation(folder: string): Promise<CpuProfile> {
-  const [part] = planOf({ runtimes: values.runtimes, storages: 'sqlite', hosts: 'node', connections: '32', only: '' })
+  const [part] = planOf({
+    runtimes: values.runtimes,
+    storages: 'sqlite',
+    hosts: 'node',
+    verifiers: '',
+    connections: '32',
+    only: '',
+  })
   if (part === undefined) throw new Error('nothing to profile')
   const subject = await startSubject({ ...part, host: 'node' }, await drawKey(), async (of) => join(folder, `${of}.db`))
   const operation = operationOf(values.operation)

@@ -39,11 +39,11 @@ export interface ReferenceFigure {
 
 /** Compares what was measured on `node:http` alone, on a durable storage, 32 at a time, where a verification takes so long. */
 export function compareWithReference(
-  { runtime, storage, figures }: PartResult,
+  { runtime, storage, verifier, figures }: PartResult,
   verificationMicroseconds: number,
 ): readonly ReferenceFigure[] {
   const slower = REFERENCE_VERIFICATION_MICROSECONDS / verificationMicroseconds
-  if (figures.some(({ host }) => host !== 'node')) return []
+  if (verifier !== 'host' || figures.some(({ host }) => host !== 'node')) return []
   const isCompared = ({ host, connections }: Figure): boolean =>
     host === 'node' && connections === 32 && storage !== 'memory'
   return figures.filter(isCompared).flatMap(({ operation, ours }) => {

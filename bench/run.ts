@@ -23,6 +23,7 @@ const { values } = parseArgs({
     runtimes: { type: 'string', default: '' },
     storages: { type: 'string', default: '' },
     hosts: { type: 'string', default: '' },
+    verifiers: { type: 'string', default: '' },
     connections: { type: 'string', default: '' },
     only: { type: 'string', default: '' },
     passes: { type: 'string', default: '5' },
@@ -38,17 +39,18 @@ const say = (text: string): void => {
 }
 
 async function runPart(part: Part, key: ClientKey, postgres: BenchPostgres | undefined): Promise<PartResult> {
-  const { runtime, storage, hosts, connections } = part
+  const { runtime, storage, verifier, hosts, connections } = part
   const own = mkdtempSync(join(folder, 'part-'))
   const operations = OPERATIONS.filter(({ name }) => part.measures(name))
   const subjects: Subject[] = []
   for (const host of hosts) {
     const newPlace = async (of: string): Promise<string> =>
       storage === 'postgres' && postgres ? postgres.newDatabase() : join(own, `${of}-${host}.db`)
-    subjects.push(await startSubject({ runtime, storage, host }, key, newPlace))
+    subjects.push(await startSubject({ runtime, storage, verifier, host }, key, newPlace))
   }
   await warmUp(subjects, operations, Number(values['warm-up']))
-  say(`\n${runtime.name}, ${storage}; ${values['warm-up']} requests before\n${renderHead()}`)
+  const verifying = verifier === 'host' ? '' : `, ${verifier} verifies`
+  say(`\n${runtime.name}, ${storage}${verifying}; ${values['warm-up']} requests before\n${renderHead()}`)
   const sharedCpu = storage === 'postgres' && postgres ? postgres.cpuMicroseconds : () => 0
   const extent = { passes: Number(values.passes), share: Number(values.share) * part.share, sharedCpu }
   const figures: Figure[] = []
@@ -60,8 +62,8 @@ async function runPart(part: Part, key: ClientKey, postgres: BenchPostgres | und
     }
   }
   for (const subject of subjects) await subject.end()
-  const result = { runtime: runtime.name, storage, figures }
-  if (storage !== 'sqlite' || hosts.join() !== 'node') return result
+  const result = { runtime: runtime.name, storage, verifier, figures }
+  if (storage !== 'sqlite' || verifier !== 'host' || hosts.join() !== 'node') return result
   const firstAnswer = await measureFirstAnswer(runtime, key, join(own, 'start.db'))
   const [listening, read, granted] = Object.values(firstAnswer).map((milliseconds: number) => milliseconds.toFixed(0))
   say(

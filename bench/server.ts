@@ -7,9 +7,10 @@ import {
   type WalletAddress,
 } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { sodiumCryptography } from '../test/docs/sodium-cryptography.ts'
 import { answerLines } from './answer-lines.ts'
 import type { Question } from './child.ts'
-import type { HostName, StorageName } from './host-names.ts'
+import type { HostName, StorageName, VerifierName } from './host-names.ts'
 import { listenOnFetch, listenOnNode } from './listen.ts'
 import { openStorage } from './open-storage.ts'
 import { AUTH, BASE, type ClientKey, PAYERS, type ServerHello } from './wallet.ts'
@@ -21,6 +22,7 @@ export interface ServerOptions {
   /** The file of SQLite, or a database of PostgreSQL. */
   readonly place: string
   readonly key: ClientKey
+  readonly verifier?: VerifierName
   /** Whether the client has its grants before the server listens. */
   readonly hasGrants: boolean
   /** The ledger is in this SQLite file; otherwise in memory, where its lines grow with every payment. */
@@ -28,7 +30,7 @@ export interface ServerOptions {
 }
 
 const options: ServerOptions = JSON.parse(process.argv[2] ?? '{}')
-const { key, host, place, hasGrants } = options
+const { key, host, place, verifier, hasGrants } = options
 const { storage, close } = await openStorage(options.storage, place)
 const asset = { assetCode: 'USD', assetScale: 2 }
 const walletAddresses = new Map<string, WalletAddress>([
@@ -50,6 +52,7 @@ const openPayments = createOpenPayments({
   ledger,
   walletAddresses: { find: async (url) => walletAddresses.get(url) },
   consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+  ...(verifier === 'libsodium' && { cryptography: sodiumCryptography((await import('sodium-native')).default) }),
   clock: { ...clock, now: () => clock.now() + ahead },
   settings: {
     lifetimes: { accessTokenSeconds: 1_000_000, continuationWaitSeconds: 1, signatureAgeSeconds: 3600 },

@@ -4,7 +4,7 @@ import { createSigningKey } from 'open-payments-server/testing'
 import type { Runtime } from '../test/runtimes/runtimes.ts'
 import { type Child, startChild } from './child.ts'
 import type { FloorOptions } from './floor.ts'
-import type { HostName, StorageName } from './host-names.ts'
+import type { HostName, StorageName, VerifierName } from './host-names.ts'
 import { type RawAnswer, runLoad } from './load.ts'
 import { type Operation, operationOf } from './operations.ts'
 import type { Target } from './requests.ts'
@@ -15,15 +15,21 @@ import { type ClientKey, type Listening, type ServerHello, signingKeyOf } from '
 export interface Place {
   readonly runtime: Runtime
   readonly storage: StorageName
+  /** Default: the runtime's own. */
+  readonly verifier?: VerifierName
   readonly host: HostName
 }
 
-/** A server of the library, and a bare one on the same runtime, storage and host. */
-export interface Subject {
-  readonly host: HostName
+/** A server of the library, and what requests to it are told. */
+export interface Served {
   readonly ours: Child<ServerHello>
-  readonly floor: Child<Listening>
   readonly target: Target
+}
+
+/** A server of the library, and a bare one on the same runtime, storage and host. */
+export interface Subject extends Served {
+  readonly host: HostName
+  readonly floor: Child<Listening>
   end(): Promise<void>
 }
 
@@ -38,31 +44,44 @@ export async function drawKey(): Promise<ClientKey> {
   return { jwk, seed: Buffer.from(privateKeySeed).toString('base64') }
 }
 
-/** Starts a server of the library. */
-export async function startServer(runtime: Runtime, options: ServerOptions): Promise<Child<ServerHello>> {
-  return startChild<ServerHello>([...(await runtime.command()), program('server')], options)
+/** Starts a server of the library: of this version, or by another version's program. */
+export async function startServer(
+  runtime: Runtime,
+  options: ServerOptions,
+  server = program('server'),
+): Promise<Child<ServerHello>> {
+  return startChild<ServerHello>([...(await runtime.command()), server], options)
+}
+
+/** Starts a server whose client has its grants, and creates the incoming payments. */
+export async function startServed(
+  runtime: Runtime,
+  options: Omit<ServerOptions, 'hasGrants'>,
+  server?: string,
+): Promise<Served> {
+  const ours = await startServer(runtime, { ...options, hasGrants: true }, server)
+  const created = await targetOf(ours, options.key)
+  const answers = await askAll(ours, operationOf('create-incoming-payment'), created, INCOMING)
+  return { ours, target: { ...created, incoming: answers.map((body) => JSON.parse(body).id) } }
 }
 
 /** Starts both, and creates the incoming payments. The ledger is in memory, or else in a SQLite file. */
 export async function startSubject(
-  { runtime, storage, host }: Place,
+  { runtime, storage, verifier = 'host', host }: Place,
   key: ClientKey,
   newPlace: (of: string) => Promise<string>,
   ledgerPlace?: string,
 ): Promise<Subject> {
   const options: FloorOptions = { host, storage, place: await newPlace('ours'), key }
-  const ours = await startServer(runtime, { ...options, hasGrants: true, ledgerPlace })
+  const served = await startServed(runtime, { ...options, verifier, ledgerPlace })
   const floorOptions: FloorOptions = { ...options, place: await newPlace('floor') }
   const floor = await startChild<Listening>([...(await runtime.command()), program('floor')], floorOptions)
-  const created = await targetOf(ours, key)
-  const answers = await askAll(ours, operationOf('create-incoming-payment'), created, INCOMING)
   return {
     host,
-    ours,
+    ...served,
     floor,
-    target: { ...created, incoming: answers.map((body) => JSON.parse(body).id) },
     async end() {
-      await ours.end()
+      await served.ours.end()
       await floor.end()
     },
   }
@@ -77,7 +96,7 @@ export async function targetOf({ hello }: Child<ServerHello>, key: ClientKey): P
 }
 
 /** Signs all requests of a pass. What they need first is asked now. */
-export async function signAll(subject: Subject, operation: Operation, count: number): Promise<readonly Buffer[]> {
+export async function signAll(subject: Served, operation: Operation, count: number): Promise<readonly Buffer[]> {
   const { ours, target } = subject
   const answers = operation.after === undefined ? [] : await askAll(ours, operationOf(operation.after), target, count)
   const indexes = Array.from({ length: count }, (_, index) => index)

@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import process from 'node:process'
+import { parseArgs } from 'node:util'
+import { STORAGES } from './host-names.ts'
+import { type Pass, runPass } from './measure.ts'
+import { OPERATIONS } from './operations.ts'
+import { byName, isNamed, known } from './plan.ts'
+import { openPostgres } from './postgres.ts'
+import { RUNTIMES } from './runtimes.ts'
+import { median } from './statistics.ts'
+import { drawKey, type Served, signAll, startServed } from './subject.ts'
+
+// Versions of the library beside each other, in turn, pass by pass: what else the machine does meets all of
+// them. Each is named by its folder, in which it was built together with its benchmark.
+
+const { values, positionals: folders } = parseArgs({
+  allowPositionals: true,
+  options: {
+    runtime: { type: 'string', default: 'node24' },
+    storage: { type: 'string', default: 'sqlite' },
+    only: { type: 'string', default: '' },
+    passes: { type: 'string', default: '9' },
+    'warm-up': { type: 'string', default: '10000' },
+  },
+})
+
+const [runtime] = known('runtime', values.runtime, RUNTIMES)
+const [storage] = known('storage', values.storage, byName(STORAGES))
+if (runtime === undefined || storage === undefined) throw new Error('no runtime or no storage is named')
+const own = mkdtempSync(join(tmpdir(), 'bench-'))
+const operations = OPERATIONS.filter(({ name }) => isNamed(values.only, name))
+const key = await drawKey()
+const versions: Served[] = []
+const postgres = storage === 'postgres' ? await openPostgres(own) : undefined
+const sharedCpu = postgres?.cpuMicroseconds ?? (() => 0)
+
+/** One pass of an operation over each version. */
+async function passOf(operation: (typeof OPERATIONS)[number], count: number): Promise<readonly Pass[]> {
+  const { status, stores } = operation
+  const passes: Pass[] = []
+  for (const version of versions) {
+    const requests = await signAll(version, operation, count)
+    passes.push(await runPass(version.ours, requests, 32, { status, stores, body: '' }, sharedCpu))
+  }
+  return passes
+}
+
+try {
+  for (const [index, folder] of folders.entries()) {
+    const place = (await postgres?.newDatabase()) ?? join(own, `${index}.db`)
+    const options = { host: 'node', storage, place, key } as const
+    versions.push(await startServed(runtime, options, resolve(folder, 'bench/dist/server.js')))
+  }
+  for (const operation of operations) {
+    await passOf(operation, Number(values['warm-up']))
+    const passes: (readonly Pass[])[] = []
+    while (passes.length < Number(values.passes)) passes.push(await passOf(operation, operation.requests))
+    for (const [index, folder] of folders.entries()) {
+      const cpu = median(passes.map((pass) => pass[index]?.cpu ?? 0))
+      const ratios = passes.map((pass) => (pass[index]?.cpu ?? 0) / (pass[0]?.cpu ?? 0)).sort((a, b) => a - b)
+      const range = `${ratios[0]?.toFixed(2)} to ${ratios.at(-1)?.toFixed(2)}`
+      const told = `${cpu.toFixed(0).padStart(5)} µs, ${median(ratios).toFixed(2)} of the first (${range})`
+      process.stdout.write(`${operation.name.padEnd(50)} ${told}  ${folder}\n`)
+    }
+  }
+} finally {
+  for (const { ours } of versions) await ours.end()
+  await postgres?.close()
+  rmSync(own, { recursive: true, force: true })
+}
