@@ -1,24 +1,25 @@
 // Taken at start-up: if a wallet's tests replaced it and then restored it, a turn might never come.
 const soon = globalThis.setImmediate
 
-/** Nothing waits for others longer than this many turns, even if each brings more. */
-const MOST_TURNS = 8
+/** So many share enough: with more, one batch would only block the event loop for longer. */
+const ENOUGH = 128
 
 /**
- * Collects what it is given in one turn of the event loop, and passes it on together, in order, in the next turn.
+ * Collects what it is given in one turn of the event loop, and passes it on together, in order, in the next turn or a
+ * few turns later.
  *
  * Requests that waited for the same turn go on in step: each takes the same step before any takes the next. So for all
  * but the first, the code of a step is already in the processor's caches; a request that ran alone from beginning to
  * end would find little of its code there. Under load that saves a quarter of the cost of a signed read; without load
  * it costs a turn.
  *
- * Several wait on as long as each turn brings more, for at most so many turns: so those that have got out of step meet
+ * Several wait on as long as each turn brings more, for `mostTurns` at most: so those that have got out of step meet
  * again, and what they share, a transaction or a statement, costs each of them less. One alone waits for nobody.
  */
-export function gatherTurn<T>(handOn: (all: readonly T[]) => void, mostTurns = MOST_TURNS): (one: T) => void {
+export function gatherTurn<T>(handOn: (all: readonly T[]) => void, mostTurns = 8): (one: T) => void {
   let waiting: T[] = []
   const begin = (turn: number, before: number): void => {
-    if (turn < mostTurns && waiting.length > before) {
+    if (turn < mostTurns && waiting.length > before && waiting.length < ENOUGH) {
       soon(begin, turn + 1, waiting.length)
       return
     }
@@ -54,7 +55,7 @@ export function gatherWork(handOn: (all: readonly Work[]) => void): <T>(work: ()
 
 /**
  * Makes promises that resolve in the next turn of the event loop, together with all others that were requested in this
- * one. They do not wait on: a listener reads from its connections in each turn, also from one that sends without end.
+ * one. They do not wait on: a connection that sends requests without end would bring more in each turn.
  */
 export function createTurns(): () => Promise<void> {
   const wait = gatherTurn<() => void>((all) => {

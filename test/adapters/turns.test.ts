@@ -100,14 +100,13 @@ describe('work that is done together', () => {
 
   it('waits on as long as each turn brings more', async () => {
     const { handedOn, ask } = gathering()
-    ask()
-    ask()
+    for (const _ of [1, 2, 3]) ask()
     await nextTurn()
     ask()
     await nextTurn()
     expect(handedOn).toEqual([])
     await nextTurn()
-    expect(handedOn).toEqual([3])
+    expect(handedOn).toEqual([4])
   })
 
   it('waits for at most eight turns, and then begins anew', async () => {
@@ -122,6 +121,16 @@ describe('work that is done together', () => {
     ask()
     await nextTurn()
     expect(handedOn).toEqual([9, 1])
+  })
+
+  it('does not wait on where there is enough of it', async () => {
+    const { handedOn, ask } = gathering()
+    for (let count = 1; count < 128; count++) ask()
+    await nextTurn()
+    expect(handedOn).toEqual([])
+    ask()
+    await nextTurn()
+    expect(handedOn).toEqual([128])
   })
 })
 

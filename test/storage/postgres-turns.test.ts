@@ -2,6 +2,7 @@ import { expect, it } from 'vitest'
 import { type PgPool, postgresStorage } from '../../adapters/storage/postgres.ts'
 import { sampleSpending } from '../../src/testing/sample-records.ts'
 import { claim, insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
+import { turn } from '../support/turns.ts'
 import { useDatabases, watchStatements, withQuery } from './postgres-databases.ts'
 
 const { newSchema, openPool } = useDatabases()
@@ -35,6 +36,18 @@ it('reads of the same kinds that are asked for in one turn share a statement', a
   statements.length = 0
   const found = await Promise.all([['a'], ['b', 'a'], ['none']].map((ids) => storage.get(ids.map(claim))))
   expect(found.map((records) => records.map((record) => record?.value.id))).toEqual([['a'], ['b', 'a'], [undefined]])
+  expect(statements).toHaveLength(1)
+})
+
+it('reads wait on as long as each turn brings more, and share a statement then too', async () => {
+  const statements: string[] = []
+  const pool = openPool(await newSchema())
+  const storage = await postgresStorage(watchStatements(pool, (text) => statements.push(text)))
+  await mustCommit(storage, insertClaim('a'), insertClaim('b'), insertClaim('c'))
+  statements.length = 0
+  const first = ['a', 'b'].map((id) => storage.get([claim(id)]))
+  await turn()
+  await Promise.all([...first, storage.get([claim('c')])])
   expect(statements).toHaveLength(1)
 })
 

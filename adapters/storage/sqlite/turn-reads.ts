@@ -1,7 +1,7 @@
 import { gatherWork, type Work } from '../../turns.ts'
 import type { AtOneMoment, SqliteHandle } from './handle.ts'
 
-/** Runs a synchronous read in the next turn of the event loop, and resolves with what it found. It may run twice. */
+/** Runs a synchronous read in one of the next turns of the event loop, and resolves with what it found. It may run twice. */
 export type ReadInTurn = <T>(read: () => T) => Promise<T>
 
 /** Runs one read; returns the function that tells its caller, even if the read fails. */
