@@ -11,8 +11,9 @@ export interface Cryptography {
   /** The HMAC-SHA-256 of `data` under `key`, 32 bytes. */
   hmacSha256(key: Uint8Array, data: Uint8Array): MaybePromise<Uint8Array>
   /**
-   * Whether a 64-byte Ed25519 signature over `data` is valid for a 32-byte public key. Must refuse S >= L.
-   * The caller has refused small-order and non-canonical keys.
+   * Whether a 64-byte Ed25519 signature over `data` is valid for a 32-byte public key. Must refuse S >= L, and what is
+   * valid only with the cofactor (RFC 8032, 5.1.7, allows either): a client could order with such a signature, and an
+   * audit with OpenSSL would call it invalid. The caller has refused small-order and non-canonical keys.
    * @spec SIG-28
    */
   verifyEd25519(publicKey: Uint8Array, signature: Uint8Array, data: Uint8Array): MaybePromise<boolean>

@@ -84,6 +84,12 @@ describe.each(hosts)('cryptography by %s', (_, create) => {
     )
   })
 
+  it('SIG-28 refuses a signature that is valid only with the cofactor', async () => {
+    const { jwk_x, message, signature_base64, expect: verdict } = hazards.cofactored_signature
+    const signature = Buffer.from(signature_base64, 'base64')
+    expect(await cryptography.verifyEd25519(bytesOf(jwk_x), signature, text(message))).toBe(verdict)
+  })
+
   it('SIG-28 refuses a signature of another length', async () => {
     const signature = Buffer.from(rfc9421.b_2_6.signature.slice('sig-b26=:'.length, -1), 'base64')
     const key = bytesOf(rfc9421.key.jwk.x)
