@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { createSigningKey, signedRequest } from 'open-payments-server/testing'
+import sodium from 'sodium-native'
 import { memoryStorage } from '../adapters/storage/memory.ts'
 import { layoutOf } from '../adapters/storage/sql/layout.ts'
 import { decodeRecord, encodeRecord } from '../adapters/storage/sql/rows.ts'
@@ -21,6 +22,7 @@ import { canonicalWalletAddress } from '../src/protocol/wallet-address.ts'
 import { resourceServerRoutes } from '../src/resource-server/routes.ts'
 import { derivedSecrets } from '../src/runtime/derived-secrets.ts'
 import { webCryptography } from '../src/runtime/web-crypto.ts'
+import { sodiumCryptography } from '../test/docs/sodium-cryptography.ts'
 import { usd } from './grant-all.ts'
 import { median } from './statistics.ts'
 import { BASE } from './wallet.ts'
@@ -28,6 +30,7 @@ import { BASE } from './wallet.ts'
 // The parts of POST /incoming-payments, each for itself in this process: CPU of one call.
 
 const cryptography = webCryptography()
+const libsodium = sodiumCryptography(sodium)
 const key = await createSigningKey(cryptography, 'bench')
 const body = { walletAddress: `${BASE}/shop`, incomingAmount: usd('1000000'), metadata: { order: '12345' } }
 const url = `${BASE}/incoming-payments`
@@ -90,6 +93,7 @@ const PARTS: readonly (readonly [name: string, call: () => unknown, atOnce?: num
   ['structured fields: Signature-Input', () => parseStrictDictionary(request.headerLines('signature-input')[0] ?? '')],
   ['signature headers, digest and signature base', () => readSignatures(message, rules, cryptography)],
   ['signature, Ed25519', () => verifySignature(candidates, async () => ({ key: key.jwk }), cryptography)],
+  ['the same, libsodium', () => verifySignature(candidates, async () => ({ key: key.jwk }), libsodium)],
   ['key set', () => parseKeySet({ keys: [key.jwk] })],
   ['digest of a token', () => secrets.digest(token)],
   ['JSON in', () => parseJson(request.body)],

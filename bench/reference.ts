@@ -37,7 +37,10 @@ export interface ReferenceFigure {
   readonly ratio: number
 }
 
-/** Compares what was measured on `node:http` alone, on a durable storage, 32 at a time, where a verification takes so long. */
+/**
+ * Compares what was measured on `node:http` alone, on a durable storage, 32 at a time, where the runtime verifies and a
+ * verification takes so long.
+ */
 export function compareWithReference(
   { runtime, storage, verifier, figures }: PartResult,
   verificationMicroseconds: number,

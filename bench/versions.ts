@@ -5,7 +5,7 @@ import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { STORAGES } from './host-names.ts'
 import { type Pass, runPass } from './measure.ts'
-import { OPERATIONS } from './operations.ts'
+import { OPERATIONS, type Operation } from './operations.ts'
 import { byName, isNamed, known } from './plan.ts'
 import { openPostgres } from './postgres.ts'
 import { RUNTIMES } from './runtimes.ts'
@@ -28,7 +28,8 @@ const { values, positionals: folders } = parseArgs({
 
 const [runtime] = known('runtime', values.runtime, RUNTIMES)
 const [storage] = known('storage', values.storage, byName(STORAGES))
-if (runtime === undefined || storage === undefined) throw new Error('no runtime or no storage is named')
+if (runtime === undefined || storage === undefined || folders.length === 0)
+  throw new Error('a runtime, a storage, or the folders of the versions are missing')
 const own = mkdtempSync(join(tmpdir(), 'bench-'))
 const operations = OPERATIONS.filter(({ name }) => isNamed(values.only, name))
 const key = await drawKey()
@@ -36,13 +37,14 @@ const versions: Served[] = []
 const postgres = storage === 'postgres' ? await openPostgres(own) : undefined
 const sharedCpu = postgres?.cpuMicroseconds ?? (() => 0)
 
-/** One pass of an operation over each version. */
-async function passOf(operation: (typeof OPERATIONS)[number], count: number): Promise<readonly Pass[]> {
+/** One pass of an operation over each version, forwards or backwards: none is always the first. */
+async function passOf(operation: Operation, count: number, backwards: boolean): Promise<readonly Pass[]> {
   const { status, stores } = operation
   const passes: Pass[] = []
-  for (const version of versions) {
+  const inOrder = [...versions.entries()]
+  for (const [index, version] of backwards ? inOrder.reverse() : inOrder) {
     const requests = await signAll(version, operation, count)
-    passes.push(await runPass(version.ours, requests, 32, { status, stores, body: '' }, sharedCpu))
+    passes[index] = await runPass(version.ours, requests, 32, { status, stores, body: '' }, sharedCpu)
   }
   return passes
 }
@@ -54,9 +56,10 @@ try {
     versions.push(await startServed(runtime, options, resolve(folder, 'bench/dist/server.js')))
   }
   for (const operation of operations) {
-    await passOf(operation, Number(values['warm-up']))
+    await passOf(operation, Number(values['warm-up']), false)
     const passes: (readonly Pass[])[] = []
-    while (passes.length < Number(values.passes)) passes.push(await passOf(operation, operation.requests))
+    while (passes.length < Number(values.passes))
+      passes.push(await passOf(operation, operation.requests, passes.length % 2 > 0))
     for (const [index, folder] of folders.entries()) {
       const cpu = median(passes.map((pass) => pass[index]?.cpu ?? 0))
       const ratios = passes.map((pass) => (pass[index]?.cpu ?? 0) / (pass[0]?.cpu ?? 0)).sort((a, b) => a - b)
