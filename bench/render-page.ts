@@ -27,9 +27,10 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Public documents cost so little that a quotient of differences of theirs means nothing. */
 const PUBLIC = ['get-wallet-address', 'get-wallet-address-keys', 'get-incoming-payment, public']
 
-/** Where a column was measured: the beginning of the runtime's name, the storage, the host, how many at a time. */
+/** Where a column was measured: the beginning of the runtime's name, the storage, the host, how many at a time, who verifies. */
 const PLACES = {
   sqlite: ['Node 24', 'sqlite', 'node', 32],
+  libsodium: ['Node 24', 'sqlite', 'node', 32, 'libsodium'],
   postgres: ['Node 24', 'postgres', 'node', 32],
   eight: ['Node 24', 'sqlite', 'node', 8],
   one: ['Node 24', 'sqlite', 'node', 1],
@@ -42,9 +43,9 @@ const PLACES = {
 } as const
 
 function figureAt({ results }: RunResult, operation: string, place: keyof typeof PLACES): Figure {
-  const [runtime, storage, host, connections] = PLACES[place]
+  const [runtime, storage, host, connections, verifier = 'host'] = PLACES[place]
   const found = results
-    .filter((part) => part.runtime.startsWith(runtime) && part.storage === storage)
+    .filter((part) => part.runtime.startsWith(runtime) && part.storage === storage && part.verifier === verifier)
     .flatMap(({ figures }) => figures)
     .find((each) => each.operation === operation && each.host === host && each.connections === connections)
   if (found === undefined) throw new Error(`${operation} was not measured: ${PLACES[place].join(', ')}`)
@@ -66,9 +67,11 @@ function tablesOf(run: RunResult): Readonly<Record<string, Cells>> {
         ...[ours.p50, floor.p50, ours.p99, floor.p99].map((milliseconds) => milliseconds.toFixed(1)),
       ]
     },
-    '| Operation | SQLite | other runs |': (operation, [, others = '', , target = '']) => {
-      const [sqlite, postgres] = [at(operation, 'sqlite'), at(operation, 'postgres')]
-      return [withPasses(sqlite), others, withPasses(postgres), target]
+    '| Operation | SQLite | libsodium verifies | other runs |': (operation, [, , others = '', , target = '']) => {
+      const [sqlite, libsodium, postgres] = (['sqlite', 'libsodium', 'postgres'] as const).map((place) =>
+        withPasses(at(operation, place)),
+      )
+      return [sqlite ?? '', libsodium ?? '', others, postgres ?? '', target]
     },
     '| Operation | 8 at a time |': (operation) => {
       const places = ['eight', 'one', 'memory', 'express', 'fetch', 'older', 'bun', 'deno'] as const
