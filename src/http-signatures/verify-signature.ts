@@ -1,4 +1,5 @@
 import type { Cryptography } from '../ports/cryptography.ts'
+import { isUsablePoint } from '../protocol/ed25519-point.ts'
 import { toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, publicKeyBytes } from '../protocol/json-web-key.ts'
 import { verifyContentDigest } from './content-digest.ts'
@@ -112,6 +113,8 @@ async function findSignedBase(
   publicKey: Uint8Array,
   cryptography: Cryptography,
 ): Promise<string | undefined> {
+  // Whoever verifies checks the second half.
+  if (!isUsablePoint(candidate.signature.subarray(0, 32))) return undefined
   for (const base of candidate.bases) {
     if (await cryptography.verifyEd25519(publicKey, candidate.signature, toUtf8(base))) return base
   }

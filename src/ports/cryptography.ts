@@ -13,7 +13,8 @@ export interface Cryptography {
   /**
    * Whether a 64-byte Ed25519 signature over `data` is valid for a 32-byte public key. Must refuse S >= L, and what is
    * valid only with the cofactor (RFC 8032, 5.1.7, allows either): a client could order with such a signature, and an
-   * audit with OpenSSL would call it invalid. The caller has refused small-order and non-canonical keys.
+   * audit with OpenSSL would call it invalid. The caller refuses keys, and first halves of signatures, that are points of
+   * small order or not canonical.
    * @spec SIG-28
    */
   verifyEd25519(publicKey: Uint8Array, signature: Uint8Array, data: Uint8Array): MaybePromise<boolean>

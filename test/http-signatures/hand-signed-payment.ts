@@ -12,7 +12,7 @@ import {
 } from '../resource-server/observed-wallet.ts'
 import { ALICE, type Answer, BASE, CLIENT, type Client, usd } from '../support/test-wallet.ts'
 import rfc9421 from '../vectors/rfc9421.json' with { type: 'json' }
-import { type Draft, KEY, type Line, sha512Digest, signByHand } from './sign-by-hand.ts'
+import { type Draft, KEY, type Line, sha512Digest, signByHand, signText } from './sign-by-hand.ts'
 
 const { d, x } = rfc9421.key.jwk
 
@@ -76,6 +76,7 @@ export async function handSignedPayment(...options: Parameters<typeof observedWa
     body,
     lines: Object.values(lines),
     parameters: `;created=${now};keyid="${KEY.kid}"`,
+    sign: signText,
     wire: (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`sig1=${signature}`] }),
   }
   return {

@@ -8,14 +8,12 @@ import {
   refusedBecause,
   wire,
 } from './hand-signed-payment.ts'
-import type { Line } from './sign-by-hand.ts'
+import { type Line, ORDER, signTextWithIdentity } from './sign-by-hand.ts'
 
 const twice = (input: string, signature: string, second: string) => ({
   'signature-input': [`a=${input}, ${second}=${input}`],
   signature: [`a=${signature}, ${second}=${signature}`],
 })
-
-const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n
 
 /** The same signature with S + L in place of S, which a careless verifier takes too. */
 function malleated(signature: string): string {
@@ -108,6 +106,7 @@ const FAULTS: readonly Fault[] = [
     wire((input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`sig1=${malleated(signature)}`] })),
     UNVERIFIED,
   ],
+  ['SIG-28', 'with a point of small order, which OpenSSL takes', () => ({ sign: signTextWithIdentity }), UNVERIFIED],
   [
     'SIG-28',
     'of 65 bytes',

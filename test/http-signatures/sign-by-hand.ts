@@ -47,6 +47,8 @@ export interface Draft {
   readonly body: string
   readonly lines: readonly Line[]
   readonly parameters: string
+  /** The signature of the base, in base64. */
+  readonly sign: (base: string) => string
   /** How the inner list and the byte sequence are put into headers. */
   readonly wire: (input: string, signature: string) => Readonly<Record<string, readonly string[]>>
 }
@@ -66,6 +68,7 @@ const RIGHT: Draft = {
   body: BODY,
   lines: LINES,
   parameters: PARAMETERS,
+  sign: signText,
   wire: (input, signature) => ({ 'signature-input': [`sig1=${input}`], signature: [`sig1=${signature}`] }),
 }
 
@@ -78,12 +81,34 @@ export function signText(base: string): string {
   return sign(null, Buffer.from(base), privateKey).toString('base64')
 }
 
+/** The number that bytes are, the least first. */
+const numberOf = (bytes: Buffer): bigint => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
+const sha512 = (...parts: readonly Uint8Array[]): Buffer => createHash('sha512').update(Buffer.concat(parts)).digest()
+
+/** How many points the main subgroup has, by which S is reduced. */
+export const ORDER = 2n ** 252n + 27_742_317_777_372_353_535_851_937_790_883_648_493n
+
+/**
+ * A signature of the same key whose secret number is 0, so that its first half is the identity: S is only the hash times
+ * the private scalar (RFC 8032, 5.1.6).
+ */
+export function signTextWithIdentity(base: string): string {
+  const scalar = sha512(Buffer.from(d, 'base64url')).subarray(0, 32)
+  scalar[0] = (scalar[0] ?? 0) & 248
+  scalar[31] = ((scalar[31] ?? 0) & 127) | 64
+  const identity = Buffer.alloc(32, 0)
+  identity[0] = 1
+  const hash = numberOf(sha512(identity, Buffer.from(x, 'base64url'), Buffer.from(base)))
+  const s = ((hash * numberOf(scalar)) % ORDER).toString(16).padStart(64, '0')
+  return Buffer.concat([identity, Buffer.from(s, 'hex').reverse()]).toString('base64')
+}
+
 /** Writes the signature base of a draft line by line, without any of the code under test, and signs it. */
 export function signByHand(change: Partial<Draft> = {}): SignedMessage {
   const draft = { ...RIGHT, ...change }
   const input = `(${draft.lines.map(([identifier]) => identifier).join(' ')})${draft.parameters}`
   const base = [...draft.lines, ['"@signature-params"', input]].map((line) => line.join(': ')).join('\n')
-  const headers: Draft['headers'] = { ...draft.headers, ...draft.wire(input, `:${signText(base)}:`) }
+  const headers: Draft['headers'] = { ...draft.headers, ...draft.wire(input, `:${draft.sign(base)}:`) }
   return messageOf({ ...draft, headers })
 }
 

@@ -16,6 +16,7 @@ import {
   PARAMETERS,
   RULES,
   signByHand,
+  signTextWithIdentity,
   TARGET_LINE,
   URL_OF_REQUEST,
 } from './sign-by-hand.ts'
@@ -131,6 +132,14 @@ describe('the message', () => {
       signature: [`sig1=:${btoa(`${atob(signature.slice(1, -1))}x`)}:`],
     })
     expect(await judge(signByHand({ wire }))).toBe('an Ed25519 signature has 64 bytes')
+  })
+
+  it('SIG-28 KEY-3 refuses a signature whose first half is a point of small order, which OpenSSL takes', async () => {
+    expect(await judge(signByHand({ sign: signTextWithIdentity }))).toBe('signature does not verify')
+    const text = 'a text'
+    const signature = Buffer.from(signTextWithIdentity(text), 'base64')
+    const key = Buffer.from(KEY.x, 'base64url')
+    expect(await webCryptography().verifyEd25519(key, signature, new TextEncoder().encode(text))).toBe(true)
   })
 
   it('SIG-28 refuses a signature with any bit changed', async () => {
