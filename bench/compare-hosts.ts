@@ -1,3 +1,4 @@
+import type { VerifierName } from './host-names.ts'
 import type { Figure } from './measure.ts'
 import type { PartResult } from './part-result.ts'
 import { median } from './statistics.ts'
@@ -6,6 +7,7 @@ import { median } from './statistics.ts'
 export interface ExpressFigure {
   readonly runtime: string
   readonly storage: string
+  readonly verifier: VerifierName
   readonly operation: string
   readonly connections: number
   /** (ours on Express - bare Express) / (ours on node - bare node), each a median of the passes. */
@@ -13,7 +15,7 @@ export interface ExpressFigure {
 }
 
 /** Compares the two hosts wherever both were measured in one part. */
-export function compareHosts({ runtime, storage, figures }: PartResult): readonly ExpressFigure[] {
+export function compareHosts({ runtime, storage, verifier, figures }: PartResult): readonly ExpressFigure[] {
   return figures
     .filter(({ host }) => host === 'express')
     .flatMap((express) => {
@@ -22,7 +24,7 @@ export function compareHosts({ runtime, storage, figures }: PartResult): readonl
         (figure) => figure.host === 'node' && figure.operation === operation && figure.connections === connections,
       )
       if (node === undefined) return []
-      return [{ runtime, storage, operation, connections, ratio: beyondFloor(express) / beyondFloor(node) }]
+      return [{ runtime, storage, verifier, operation, connections, ratio: beyondFloor(express) / beyondFloor(node) }]
     })
 }
 

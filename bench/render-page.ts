@@ -67,6 +67,11 @@ function tablesOf(run: RunResult): Readonly<Record<string, Cells>> {
         ...[ours.p50, floor.p50, ours.p99, floor.p99].map((milliseconds) => milliseconds.toFixed(1)),
       ]
     },
+    '| Operation | alone, SQLite:': (operation) => {
+      const [alone, postgres] = [at(operation, 'one').ours, at(operation, 'postgres').ours]
+      const times = [alone.p50, alone.p99, postgres.p50, postgres.p99].map((milliseconds) => milliseconds.toFixed(1))
+      return [...times.slice(0, 2), postgres.requestsPerSecond.toFixed(0), ...times.slice(2)]
+    },
     '| Operation | SQLite | libsodium verifies | other runs |': (operation, [, , others = '', , target = '']) => {
       const [sqlite, libsodium, postgres] = (['sqlite', 'libsodium', 'postgres'] as const).map((place) =>
         withPasses(at(operation, place)),
@@ -115,6 +120,15 @@ export function renderPage(page: string, run: RunResult): string {
     return `| ${[name, ...cellsOf(operation, before)].join(' | ')} |`
   })
   return lines.join('\n')
+}
+
+/** What the README says of a run, word by word. */
+export function summaryOf(run: RunResult): string {
+  const payment = 'create-outgoing-payment, debit limit, many grants'
+  const rateOf = (operation: string): string => figureAt(run, operation, 'sqlite').ours.requestsPerSecond.toFixed(0)
+  const alone = figureAt(run, payment, 'one').ours.p50.toFixed(1)
+  const rates = `${rateOf(payment)} orders of outgoing payments a second, or ${rateOf('create-incoming-payment')} creations of incoming ones`
+  return `answered ${rates}, with 32 requests at a time. With one at a time, an order took ${alone} ms.`
 }
 
 /** What the page says of a run in its sentences, word by word, where a line may end at any space. */

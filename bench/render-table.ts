@@ -58,7 +58,10 @@ export function renderExpress(figures: readonly ExpressFigure[]): string {
   const head = '(ours on Express - bare Express) / (ours on node - bare node), CPU'
   return [
     head,
-    ...figures.map(({ operation, ratio }) => `${operation.padEnd(50)} ${ratio.toFixed(2).padStart(8)}`),
+    ...figures.map(({ runtime, storage, verifier, operation, connections, ratio }) => {
+      const place = [runtime, storage, `${connections} at a time`, ...(verifier === 'host' ? [] : [verifier])]
+      return `${operation.padEnd(50)} ${ratio.toFixed(2).padStart(8)}  ${place.join(', ')}`
+    }),
   ].join('\n')
 }
 

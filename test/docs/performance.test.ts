@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunResult } from '../../bench/part-result.ts'
-import { renderPage, sentencesOf } from '../../bench/render-page.ts'
+import { renderPage, sentencesOf, summaryOf } from '../../bench/render-page.ts'
 import { renderPicture } from '../../bench/render-picture.ts'
 import { readText } from '../architecture/source-tree.ts'
 
@@ -18,6 +18,10 @@ describe('the figures of the benchmark', () => {
   it('stand in its sentences', () => {
     const text = page.replaceAll('\n', ' ')
     expect(sentencesOf(run).filter((sentence) => !text.includes(sentence))).toEqual([])
+  })
+
+  it('stand in the README', () => {
+    expect(readText('README.md')).toContain(summaryOf(run))
   })
 
   it('are those of the picture', () => {
