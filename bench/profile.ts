@@ -9,6 +9,7 @@ import { type CpuProfile, type Frame, sumByStack } from './cpu-profile.ts'
 import { runLoad } from './load.ts'
 import { operationOf } from './operations.ts'
 import { planOf } from './plan.ts'
+import { openPostgres } from './postgres.ts'
 import { drawKey, signAll, startSubject } from './subject.ts'
 
 // Where the time of one operation goes: by room and by function of this project, each with what it calls elsewhere, and
@@ -17,6 +18,7 @@ import { drawKey, signAll, startSubject } from './subject.ts'
 const { values } = parseArgs({
   options: {
     runtimes: { type: 'string', default: 'node' },
+    storage: { type: 'string', default: 'sqlite' },
     operation: { type: 'string', default: 'create-incoming-payment' },
     side: { type: 'string', default: 'ours' },
     requests: { type: 'string', default: '6000' },
@@ -80,14 +82,16 @@ function print(title: string, sums: readonly (readonly [string, number])[], coun
 async function profileOperation(folder: string): Promise<CpuProfile> {
   const [part] = planOf({
     runtimes: values.runtimes,
-    storages: 'sqlite',
+    storages: values.storage,
     hosts: 'node',
     verifiers: '',
     connections: '32',
     only: '',
   })
   if (part === undefined) throw new Error('nothing to profile')
-  const subject = await startSubject({ ...part, host: 'node' }, await drawKey(), async (of) => join(folder, `${of}.db`))
+  const postgres = part.storage === 'postgres' ? await openPostgres(folder) : undefined
+  const newPlace = async (of: string): Promise<string> => postgres?.newDatabase() ?? join(folder, `${of}.db`)
+  const subject = await startSubject({ ...part, host: 'node' }, await drawKey(), newPlace)
   const operation = operationOf(values.operation)
   const { status, stores } = operation
   const child = values.side === 'ours' ? subject.ours : subject.floor
@@ -100,7 +104,8 @@ async function profileOperation(folder: string): Promise<CpuProfile> {
     await child.usage()
   }
   await subject.end()
-  process.stdout.write(`${part.runtime.name}, ${values.operation}, ${values.side}\n`)
+  await postgres?.close()
+  process.stdout.write(`${part.runtime.name}, ${part.storage}, ${values.operation}, ${values.side}\n`)
   return JSON.parse(readFileSync(file, 'utf8'))
 }
 
