@@ -6,9 +6,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
+import { createBatches } from './batches.ts'
 import { createNodeRequestHandler, hasBody } from './node/request-handler.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
-import { createTurns } from './turns.ts'
 
 /** What a server of `node:http` does with the requests that are not for Open Payments. */
 export interface NodeListenerOptions {
@@ -41,16 +41,16 @@ export function toNodeListener(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   requireOpenPayments(openPayments, 'toNodeListener', options, ['next', 'source'])
   const { next, source } = options
-  const nextTurn = createTurns()
+  const nextBatch = createBatches()
   const handleRequest = createNodeRequestHandler(openPayments)
-  const handleInTurn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const handleInBatch = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     // Read now: by the next turn the connection, which knows the address, may be gone.
     const from = source?.(request)
-    if (!hasBody(request)) await nextTurn()
+    if (!hasBody(request)) await nextBatch()
     return handleRequest(request, response, request.url ?? '/', from)
   }
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    handleInTurn(request, response).catch((error: Error) => response.destroy(error))
+    handleInBatch(request, response).catch((error: Error) => response.destroy(error))
   }
   if (next === undefined) return answer
   return async (request, response) => {

@@ -1,7 +1,7 @@
 import type { OpenPayments } from '../src/index.ts'
 import { targetOfUrl } from '../src/protocol/request-target.ts'
+import { createBatches } from './batches.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
-import { createTurns } from './turns.ts'
 
 /** What the handler needs to know about the host. */
 export interface ServeOptions<Peer extends readonly unknown[] = readonly unknown[]> {
@@ -31,14 +31,14 @@ export function serveHandler<Peer extends readonly unknown[]>(
 ): (request: Request, ...peer: Peer) => Promise<Response> {
   requireOpenPayments(openPayments, 'serveHandler', options, ['next', 'source'])
   const { next, source } = options
-  const nextTurn = createTurns()
+  const nextBatch = createBatches()
   return async (request, ...peer) => {
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
     const isOwned = next === undefined || (await owns())
     if (!isOwned) return next(request)
     // Read now: by the next turn the connection, which knows the address, may be gone.
     const from = source?.(request, ...peer)
-    if (request.body === null) await nextTurn()
+    if (request.body === null) await nextBatch()
     return openPayments.fetch(request, { source: from })
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
 import type { MaybePromise } from '../../src/ports/maybe-promise.ts'
-import { createConnectionTurns, isQueued } from './connection-turns.ts'
+import { createConnectionOrder, isQueued } from './connection-order.ts'
 
 /** Answers one request. `source`: the address that it came from, for the limits per source. */
 export type NodeRequestHandler = (
@@ -18,13 +18,13 @@ export type NodeRequestHandler = (
  * connection ends early counts as too large.
  */
 export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handle'>): NodeRequestHandler {
-  const untilItsTurn = createConnectionTurns()
+  const untilEarlierAreAnswered = createConnectionOrder()
   return async (request, response, target, source) => {
     if (request.rawHeaders.length >= 2 * TOO_MANY_LINES) {
       return sendAnswer(request, response, { status: 431, headers: { connection: 'close' } }, false)
     }
     if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
-      if (isQueued(request, response)) await untilItsTurn(request.socket, response)
+      if (isQueued(request, response)) await untilEarlierAreAnswered(request.socket, response)
       if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
     }
     // Whether every byte of the body has come, which Node reports only later.

@@ -5,7 +5,7 @@
  */
 
 import type { Storage } from '../../src/ports/storage.ts'
-import { createTurns } from '../turns.ts'
+import { createBatches } from '../batches.ts'
 import {
   connectionsOf,
   type Parameter,
@@ -47,14 +47,14 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
   const tableOf = createTables()
   const bindCommit = createCommits(tableOf)
 
-  const nextTurn = createTurns()
+  const nextBatch = createBatches()
 
-  // Answers that arrive in one turn, each on its own connection, go on in step (see `gatherTurn`).
+  // Answers that arrive in one turn, each on its own connection, go on in step (see `gatherBatch`).
   const query = async (statement: Statement): Promise<readonly (readonly Parameter[])[]> => {
     try {
       return await retryUndone(() => connections.query(statement))
     } finally {
-      await nextTurn()
+      await nextBatch()
     }
   }
 

@@ -8,12 +8,12 @@ import type { RecordKind, Storage, StoredRecord } from '../../src/ports/storage.
 import { type Cell, decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
+import { createBatchReads } from './sqlite/batch-reads.ts'
 import { createBinding } from './sqlite/changes.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
 import { configureHandle, createMoments, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
 import { createReader } from './sqlite/joined-read.ts'
 import { migrate } from './sqlite/migrate.ts'
-import { createTurnReads } from './sqlite/turn-reads.ts'
 
 export type { SqliteHandle, SqliteOptions, SqliteStatement } from './sqlite/handle.ts'
 export { type OpenedSqlite, openSqlite } from './sqlite/open.ts'
@@ -24,19 +24,19 @@ const CONFLICT = Object.freeze(new Error('a change does not fit'))
 /**
  * A storage on a SQLite connection that the host has open, in tables whose names begin with `op_`; they are created or
  * brought up to date at once; it throws if that fails, and a `ConfigurationError` if an argument is not valid or the
- * encoding of the database is not UTF-8. Commits are durable (write-ahead log, `synchronous = EXTRA`), and those of one turn
- * of the event loop share one fsync. Several processes may use one file.
+ * encoding of the database is not UTF-8. Commits are durable (write-ahead log, `synchronous = EXTRA`), and simultaneous ones
+ * share one fsync. Several processes may use one file.
  */
 export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {}): Storage {
   configureHandle(handle, options)
   migrate(handle, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const runner = createRunner(handle)
-  const commitInTurn = createGroupCommit(handle)
+  const commitInBatch = createGroupCommit(handle)
   const tableOf = createTables()
   const atOneMoment = createMoments(handle)
   const read = createReader(runner, tableOf, atOneMoment)
   const bindChange = createBinding(runner, tableOf)
-  const readInTurn = createTurnReads(handle, atOneMoment)
+  const readInBatch = createBatchReads(handle, atOneMoment)
 
   const readAll = (
     kind: RecordKind,
@@ -46,9 +46,9 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
   ): readonly StoredRecord[] => decodeRecords(kind, tableOf(kind).layout, runner.all(sql, parameters), onUnreadable)
 
   return {
-    get: (keys) => readInTurn(() => read(keys)),
+    get: (keys) => readInBatch(() => read(keys)),
     list: (query) =>
-      readInTurn(() => {
+      readInBatch(() => {
         const { sql, parameters } = tableOf(query.kind).statements.list(query)
         return readAll(query.kind, sql, parameters)
       }),
@@ -61,13 +61,13 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
       const bound = changes.map(bindChange)
       let conflicts: readonly number[] = []
       try {
-        await commitInTurn(() => {
+        await commitInBatch(() => {
           conflicts = bound.flatMap((makeChange, index) => (makeChange() ? [] : [index]))
           if (conflicts.length > 0) throw CONFLICT
         })
         return 'committed'
       } catch (error) {
-        // Without conflicts, CONFLICT is another commit's: SQLite could not undo that one alone, so all of the turn are
+        // Without conflicts, CONFLICT is another commit's: SQLite could not undo that one alone, so the whole batch is
         // undone.
         if (error !== CONFLICT || conflicts.length === 0) throw error
         return { conflicts }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createGroupCommit } from '../../adapters/storage/sqlite/group-commit.ts'
 import { type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
-import { claim, insertClaim, readVersions } from '../../src/testing/storage-case.ts'
+import { claim, insertClaim, readVersions, replaceClaim } from '../../src/testing/storage-case.ts'
 import { useSqlite } from './sqlite-databases.ts'
 
 const databases = useSqlite()
@@ -39,6 +39,35 @@ describe('works of one turn', () => {
     expect(await Promise.all([1, 2, 3].map((n) => transact(() => insert(handle, n))))).toEqual([1, 2, 3])
     expect(executed.filter((sql) => !sql.startsWith('INSERT'))).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
     expect(rows()).toMatchObject({ found: '1,2,3' })
+  })
+
+  it('need no second transaction where one alone throws', async () => {
+    const { handle, executed } = await open()
+    const transact = createGroupCommit(handle)
+    const alone = transact(() => {
+      throw new Error('this is not to stay')
+    })
+    await expect(alone).rejects.toThrow('this is not to stay')
+    expect(executed).toEqual(['BEGIN IMMEDIATE', 'ROLLBACK'])
+  })
+
+  it('try a change that conflicts once', async () => {
+    const { handle } = await open()
+    const ran: string[] = []
+    const storage = sqliteStorage({
+      exec: (sql) => handle.exec(sql),
+      prepare: (sql) => {
+        const statement = handle.prepare(sql)
+        const run: typeof statement.run = (...parameters) => {
+          ran.push(sql.slice(0, 'UPDATE op_replay_claim'.length))
+          return statement.run(...parameters)
+        }
+        return { run, get: (...parameters) => statement.get(...parameters), all: (...all) => statement.all(...all) }
+      },
+    })
+    await storage.commit([insertClaim('a')])
+    expect(await storage.commit([replaceClaim('a', 7, 1)])).toEqual({ conflicts: [0] })
+    expect(ran.filter((sql) => sql === 'UPDATE op_replay_claim')).toHaveLength(1)
   })
 
   it('lose none of the others where two throw, and share one commit all the same', async () => {

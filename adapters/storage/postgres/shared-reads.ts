@@ -1,5 +1,5 @@
 import type { Key, RecordKind, StoredRecord } from '../../../src/ports/storage.ts'
-import { gatherTurn } from '../../turns.ts'
+import { gatherBatch } from '../../batches.ts'
 import { decodeRecord, isStorable } from '../sql/rows.ts'
 import { selectedColumns, type Table } from '../sql/statements.ts'
 import type { Parameter, Statement } from './database.ts'
@@ -55,7 +55,7 @@ function shareReads(query: Query, kinds: readonly RecordKind[], text: string): S
       }),
     )
   }
-  const gather = gatherTurn<Asked>((all) => {
+  const gather = gatherBatch<Asked>((all) => {
     const found = readAll(all.flatMap(({ keys }) => keys))
     for (const { resolve } of all) resolve(found)
   })

@@ -87,7 +87,8 @@ export function createBinding(
         const at = [change.value.id, change.version]
         const pick = (place: number): Cell => cells[place] ?? null
         const inPlace = [...places.map(pick), ...at, ...fixed.map(pick)]
-        return () => runner.run(sql, inPlace) === 1 || runner.run(statements.replace, [...cells.slice(1), ...at]) === 1
+        const moves = (): boolean => runner.run(statements.replace, [...cells.slice(1), ...at]) === 1
+        return () => runner.run(sql, inPlace) === 1 || (layout.isListable && moves())
       }
       case 'delete':
         return () => runner.run(statements.remove, [change.id, change.version]) === 1

@@ -1,4 +1,4 @@
-import { gatherWork, type Work } from '../../turns.ts'
+import { gatherWork, type Work } from '../../batches.ts'
 import { inTransaction, type SqliteHandle } from './handle.ts'
 
 /**
@@ -7,7 +7,7 @@ import { inTransaction, type SqliteHandle } from './handle.ts'
  * fails, every work of it rejects. Work may run twice, the first time of which everything is undone: it has no effect but
  * on the database.
  */
-export type CommitInTurn = <T>(work: () => T) => Promise<T>
+export type CommitInBatch = <T>(work: () => T) => Promise<T>
 
 /** Thrown to undo a transaction in which a task failed. */
 const UNDO = Object.freeze(new Error('undone'))
@@ -49,6 +49,8 @@ function applyOrUndo({ apply }: Work): () => void {
  * a copy of each changed page; if one throws, everything is undone, and each is applied again within its own savepoint.
  */
 function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() => void)[] {
+  // What it throws is its caller's.
+  if (tasks.length === 1) return inTransaction(handle, () => tasks.map(({ apply }) => apply()))
   try {
     return inTransaction(handle, () => tasks.map(applyOrUndo))
   } catch (error) {
@@ -57,8 +59,8 @@ function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() =>
   }
 }
 
-/** Collects the work of one turn of the event loop into one transaction: concurrent commits share one fsync. */
-export function createGroupCommit(handle: SqliteHandle): CommitInTurn {
+/** Collects work into batches, each of them one transaction: concurrent commits share one fsync. */
+export function createGroupCommit(handle: SqliteHandle): CommitInBatch {
   // If the host makes commits durable, there is no fsync to share: each piece of work gets its own transaction.
   if (handle.transactionSync !== undefined) return async (work) => inTransaction(handle, work)
   return gatherWork((tasks) => {

@@ -14,7 +14,7 @@ export function isQueued({ socket }: IncomingMessage, response: ServerResponse):
  * pauses only for answers that the client does not take, and a waiting request has no answer yet.
  * @spec T-36
  */
-export function createConnectionTurns(): (socket: Socket, response: ServerResponse) => Promise<void> {
+export function createConnectionOrder(): (socket: Socket, response: ServerResponse) => Promise<void> {
   /** How many requests wait, by connection. */
   const waiting = new WeakMap<Socket, number>()
   // Node resumes reading by itself if a body has come only in part.

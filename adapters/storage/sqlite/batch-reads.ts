@@ -1,8 +1,8 @@
-import { gatherWork, type Work } from '../../turns.ts'
+import { gatherWork, type Work } from '../../batches.ts'
 import type { AtOneMoment, SqliteHandle } from './handle.ts'
 
 /** Runs a synchronous read in one of the next turns of the event loop, and resolves with what it found. It may run twice. */
-export type ReadInTurn = <T>(read: () => T) => Promise<T>
+export type ReadInBatch = <T>(read: () => T) => Promise<T>
 
 /** Runs one read; returns the function that tells its caller, even if the read fails. */
 function readApart({ apply, reject }: Work): () => void {
@@ -30,11 +30,10 @@ function readTogether(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonl
 }
 
 /**
- * Collects the reads of one turn of the event loop into one transaction: SQLite locks the file once for all of them,
- * which saves a quarter of the cost of a read. Requests that waited for the same turn also go on in step (see
- * `gatherTurn`).
+ * Collects reads into batches, each of them one transaction: SQLite locks the file once for all of them, which saves a
+ * quarter of the cost of a read. Requests of one batch also go on in step (see `gatherBatch`).
  */
-export function createTurnReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInTurn {
+export function createBatchReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInBatch {
   // In a Durable Object there are no turns to wait for.
   if (handle.transactionSync !== undefined) return async (read) => read()
   return gatherWork((tasks) => {

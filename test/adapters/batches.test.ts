@@ -1,10 +1,10 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { createBatches, gatherWork } from '../../adapters/batches.ts'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
 import { toNodeListener } from '../../adapters/node.ts'
-import { createTurns, gatherWork } from '../../adapters/turns.ts'
 
 /** A server that notes what is asked of it, and by whom. */
 function createNoting() {
@@ -69,7 +69,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('what waits for one turn', () => {
   it('goes on in step: each takes a step before any takes the next one', async () => {
-    const wait = createTurns()
+    const wait = createBatches()
     const steps: string[] = []
     const walk = async (name: string): Promise<void> => {
       await wait()

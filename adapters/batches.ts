@@ -1,14 +1,14 @@
-// Taken at start-up: if a wallet's tests replaced it and then restored it, a turn might never come.
+// Taken at start-up: if a wallet's tests replaced it and then restored it, a batch might never be handed on.
 const soon = globalThis.setImmediate
 
 /** So many share enough: with more, one batch would only block the event loop for longer. */
 const ENOUGH = 128
 
 /**
- * Collects what it is given in one turn of the event loop, and passes it on together, in order, in the next turn or a
+ * Collects what it is given in one turn of the event loop, and hands it on as one batch, in order, in the next turn or a
  * few turns later.
  *
- * Requests that waited for the same turn go on in step: each takes the same step before any takes the next. So for all
+ * Requests of one batch go on in step: each takes the same step before any takes the next. So for all
  * but the first, the code of a step is already in the processor's caches; a request that ran alone from beginning to
  * end would find little of its code there. Under load that saves a quarter of the cost of a signed read; without load
  * it costs a turn.
@@ -16,7 +16,7 @@ const ENOUGH = 128
  * Several wait on as long as each turn brings more, for `mostTurns` at most: so those that have got out of step meet
  * again, and what they share, a transaction or a statement, costs each of them less. One alone waits for nobody.
  */
-export function gatherTurn<T>(handOn: (all: readonly T[]) => void, mostTurns = 8): (one: T) => void {
+export function gatherBatch<T>(handOn: (all: readonly T[]) => void, mostTurns = 8): (one: T) => void {
   let waiting: T[] = []
   const begin = (turn: number, before: number): void => {
     if (turn < mostTurns && waiting.length > before && waiting.length < ENOUGH) {
@@ -28,7 +28,7 @@ export function gatherTurn<T>(handOn: (all: readonly T[]) => void, mostTurns = 8
     handOn(all)
   }
   return (one) => {
-    // A macrotask, not a microtask: requests arrive in callbacks of their own, and those of one turn should share.
+    // A macrotask, not a microtask: requests arrive in callbacks of their own, and those of one turn should share a batch.
     if (waiting.length === 0) soon(begin, 1, 1)
     waiting.push(one)
   }
@@ -40,9 +40,9 @@ export interface Work {
   reject(error: unknown): void
 }
 
-/** Hands on as `gatherTurn` does, and gives whoever asked for a piece of work a promise of its result. */
+/** Hands on as `gatherBatch` does, and gives whoever asked for a piece of work a promise of its result. */
 export function gatherWork(handOn: (all: readonly Work[]) => void): <T>(work: () => T) => Promise<T> {
-  const gather = gatherTurn(handOn)
+  const gather = gatherBatch(handOn)
   return (work) =>
     new Promise((resolve, reject) => {
       const apply = (): (() => void) => {
@@ -54,11 +54,11 @@ export function gatherWork(handOn: (all: readonly Work[]) => void): <T>(work: ()
 }
 
 /**
- * Makes promises that resolve in the next turn of the event loop, together with all others that were requested in this
- * one. They do not wait on: a connection that sends requests without end would bring more in each turn.
+ * Makes promises that resolve in the next turn of the event loop, in one batch with all others that were requested in
+ * this one. They do not wait on: a connection that sends requests without end would bring more in each turn.
  */
-export function createTurns(): () => Promise<void> {
-  const wait = gatherTurn<() => void>((all) => {
+export function createBatches(): () => Promise<void> {
+  const wait = gatherBatch<() => void>((all) => {
     for (const goOn of all) goOn()
   }, 1)
   return () => new Promise(wait)

@@ -6,7 +6,7 @@ import { openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/sto
 import type { Storage } from '../../src/ports/storage.ts'
 import { claim, insertClaim, mustCommit } from '../../src/testing/storage-case.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'sqlite-turn-reads-'))
+const folder = mkdtempSync(join(tmpdir(), 'sqlite-batch-reads-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 interface Watched {
