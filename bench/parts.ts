@@ -13,7 +13,7 @@ import { parseBody } from '../src/http/endpoint.ts'
 import { respond } from '../src/http/respond.ts'
 import { createRouter } from '../src/http/router.ts'
 import { parseStrictDictionary } from '../src/http-signatures/dictionary.ts'
-import { readSignatures, verifySignature } from '../src/http-signatures/verify-signature.ts'
+import { readSignatures, verifySignatures } from '../src/http-signatures/verify-signature.ts'
 import { sealAddress } from '../src/payments/rail/seal-address.ts'
 import type { Storage } from '../src/ports/storage.ts'
 import { CreateIncomingPayment, type IncomingPayment, incomingPaymentToWire } from '../src/protocol/incoming-payment.ts'
@@ -92,8 +92,8 @@ const PARTS: readonly (readonly [name: string, call: () => unknown, atOnce?: num
   ['route', () => match('POST', '/incoming-payments')],
   ['structured fields: Signature-Input', () => parseStrictDictionary(request.headerLines('signature-input')[0] ?? '')],
   ['signature headers, digest and signature base', () => readSignatures(message, rules, cryptography)],
-  ['signature, Ed25519', () => verifySignature(candidates, async () => ({ key: key.jwk }), cryptography)],
-  ['the same, libsodium', () => verifySignature(candidates, async () => ({ key: key.jwk }), libsodium)],
+  ['signature, Ed25519', () => verifySignatures(candidates, async () => ({ key: key.jwk }), cryptography)],
+  ['the same, libsodium', () => verifySignatures(candidates, async () => ({ key: key.jwk }), libsodium)],
   ['key set', () => parseKeySet({ keys: [key.jwk] })],
   ['digest of a token', () => secrets.digest(token)],
   ['JSON in', () => parseJson(request.body)],

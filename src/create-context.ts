@@ -11,7 +11,7 @@ import type { Pricing } from './ports/pricing.ts'
 import type { RemoteReceivers } from './ports/remote-receivers.ts'
 import { isSameAsset } from './protocol/amount.ts'
 import { payersOf } from './protocol/client.ts'
-import { answerBefore } from './records/deadline.ts'
+import { answerWithin } from './records/deadline.ts'
 import { createDecideTogether } from './records/decide-together.ts'
 import { guardDirectory } from './records/guard-directory.ts'
 import { guardStorage } from './records/guard-storage.ts'
@@ -121,7 +121,7 @@ const ACKNOWLEDGE_SECONDS = 10
  * everything behind it.
  */
 async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
-  const answer = await answerBefore(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(event))
+  const answer = await answerWithin(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(event))
   if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
 }
 

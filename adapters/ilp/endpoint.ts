@@ -1,5 +1,5 @@
 import type { HttpRequest, HttpResponse, RailServer } from '../../src/index.ts'
-import { answerBefore } from '../../src/records/deadline.ts'
+import { answerWithin } from '../../src/records/deadline.ts'
 import { decodeIlpPacket, encodeIlpPacket, MAX_PREPARE_OCTETS } from './packet.ts'
 import type { Peer, Peers } from './peers.ts'
 import { receivePacket } from './receive-packet.ts'
@@ -64,7 +64,7 @@ async function readAndReceive(
   if (others.length > 0 || type?.split(';')[0]?.trim().toLowerCase() !== OCTETS) return WRONG_TYPE
   if (request.headerLines('content-encoding').some((line) => line.trim().toLowerCase() !== 'identity'))
     return WRONG_TYPE
-  const bytes = await answerBefore(server.clock, BODY_MILLISECONDS, async () => request.bytes(MAX_PREPARE_OCTETS))
+  const bytes = await answerWithin(server.clock, BODY_MILLISECONDS, async () => request.bytes(MAX_PREPARE_OCTETS))
   if (bytes === 'late') return TOO_SLOW
   if (bytes === undefined) return TOO_LARGE
   const packet = decodeIlpPacket(bytes)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/index.ts'
-import { answerBefore } from '../../src/records/deadline.ts'
+import { answerWithin } from '../../src/records/deadline.ts'
 import type { Peer } from './peers.ts'
 
 /** The same time for which the core waits for the wallet's own code by default. */
@@ -11,7 +11,7 @@ const SETTLED_MILLISECONDS = 3_000
  */
 export async function readSettled(clock: Clock, { settled }: Peer): Promise<bigint> {
   if (settled === undefined) return 0n
-  const answer = await answerBefore(clock, SETTLED_MILLISECONDS, async () => settled())
+  const answer = await answerWithin(clock, SETTLED_MILLISECONDS, async () => settled())
   if (answer === 'late') throw new Error('`settled` of a peer did not answer in time')
   if (typeof answer !== 'bigint') throw new TypeError('`settled` of a peer did not answer with a bigint')
   return answer

@@ -10,7 +10,7 @@ import { parseFinishUri } from '../protocol/finish.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
 import type { GrantRequest } from '../protocol/grant-request.ts'
 import type { Interaction } from '../protocol/interaction.ts'
-import { answerBefore } from '../records/deadline.ts'
+import { answerWithin } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import type { ClientCaller } from './identify-client.ts'
@@ -164,7 +164,7 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: N
 const NAME_SECONDS = 1
 
 async function nameInTime(context: Context, client: ClientId): Promise<string | undefined> {
-  const answer = await answerBefore(context.clock, NAME_SECONDS * 1000, async () => ({
+  const answer = await answerWithin(context.clock, NAME_SECONDS * 1000, async () => ({
     name: await clientName(context, client),
   }))
   return answer === 'late' ? undefined : answer.name

@@ -57,8 +57,8 @@ export function readCandidate(
     if (!result.ok) return result
     bases.push(result.base)
   }
-  const late = judgeTime(parametersRead, rules)
-  if (late !== undefined) return refuse(late)
+  const untimely = judgeTime(parametersRead, rules)
+  if (untimely !== undefined) return refuse(untimely)
   const { keyId, created, nonce } = parametersRead
   return {
     ok: true,
@@ -124,7 +124,7 @@ function isInteger(value: BareItem | undefined): value is number {
 
 /** @spec SIG-18 @spec SIG-19 */
 function judgeTime({ created, expires }: SignatureParameters, rules: SignatureRules): string | undefined {
-  // Clients give whole seconds, so the time is compared in whole seconds too.
+  // Clients give whole seconds, so the age is counted in whole seconds too; what expires does so to the millisecond.
   const age = Math.floor(rules.now / 1000) - created
   if (age > rules.ageSeconds) return 'signature is too old'
   if (age < -rules.skewSeconds) return 'signature is from the future'

@@ -81,31 +81,38 @@ function readSignatureHeaders(
 
 /** A signature that verifies, the base that was signed, and the key as `findKey` returned it. */
 export interface VerifiedSignature<Found> {
-  readonly ok: true
   readonly candidate: SignatureCandidate
   readonly base: string
   readonly found: Found
 }
 
+/** The signatures of a message that verify, in its order, at least one. */
+export interface VerifiedSignatures<Found> {
+  readonly ok: true
+  readonly verified: readonly [VerifiedSignature<Found>, ...VerifiedSignature<Found>[]]
+}
+
 /**
- * Tries the candidates with the keys that `findKey` returns (`undefined`: not a key of this client) and returns the
- * first that verifies.
+ * Tries each candidate with the key that `findKey` returns (`undefined`: not a key of this client). Returns all that
+ * verify, or why none does.
  * @spec SIG-5 @spec SIG-20 @spec SIG-28
  */
-export async function verifySignature<Found extends { readonly key: PublicKey }>(
+export async function verifySignatures<Found extends { readonly key: PublicKey }>(
   candidates: readonly SignatureCandidate[],
   findKey: (keyId: string) => Promise<Found | undefined>,
   cryptography: Cryptography,
-): Promise<VerifiedSignature<Found> | Refusal> {
+): Promise<VerifiedSignatures<Found> | Refusal> {
+  const verified: VerifiedSignature<Found>[] = []
   let reason = 'keyid names no key of the client'
   for (const candidate of candidates) {
     const found = await findKey(candidate.keyId)
     if (found?.key.kid !== candidate.keyId) continue
     const base = await findSignedBase(candidate, publicKeyBytes(found.key), cryptography)
-    if (base !== undefined) return { ok: true, candidate, base, found }
-    reason = 'signature does not verify'
+    if (base !== undefined) verified.push({ candidate, base, found })
+    else reason = 'signature does not verify'
   }
-  return refuse(reason)
+  const [first, ...others] = verified
+  return first === undefined ? refuse(reason) : { ok: true, verified: [first, ...others] }
 }
 
 async function findSignedBase(

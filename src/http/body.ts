@@ -2,7 +2,7 @@ import { bodyTooSlow, invalidRequest, payloadTooLarge, unsupportedMediaType } fr
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
-import { answerBefore } from '../records/deadline.ts'
+import { answerWithin } from '../records/deadline.ts'
 
 /**
  * Reads the bytes of a body under the size limit and the deadline. Refuses a body with a content encoding, or one that
@@ -52,7 +52,7 @@ function announcesBody(request: HttpRequest): boolean {
 }
 
 async function readInTime<T>({ clock, limits }: Context, reading: Promise<T>): Promise<T> {
-  const bytes = await answerBefore(clock, limits.bodySeconds * 1000, () => reading)
+  const bytes = await answerWithin(clock, limits.bodySeconds * 1000, () => reading)
   if (bytes === 'late') throw bodyTooSlow()
   return bytes
 }
@@ -66,15 +66,35 @@ export function checkMediaType(request: HttpRequest): void {
 
 const MAX_DEPTH = 32
 
-/** Parses a body: JSON in UTF-8, not nested deeper than 32 levels. Throws `invalid_request`. @spec EMB-3 */
+/**
+ * Parses a body: JSON in UTF-8, not nested deeper than 32 levels, in which no object names a member twice: readers differ
+ * in which of the two counts, so a client that signed both could later choose. Throws `invalid_request`.
+ * @spec EMB-3 @spec T-42
+ */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes)
-  if (text === undefined || exceedsDepth(text)) throw invalidRequest('the body is not JSON, or is nested too deeply')
+  const written = text === undefined ? undefined : countWritten(text)
+  if (text === undefined || written === undefined) throw invalidRequest('the body is not JSON, or is nested too deeply')
+  const value = parse(text)
+  // The parser keeps one of two members with the same name.
+  if (countMembers(value) !== written) throw invalidRequest('the body names a member twice')
+  return value
+}
+
+function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     throw invalidRequest('the body is not JSON')
   }
+}
+
+/** How many members a value has, with those of what it holds. */
+function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const held = Object.values(value)
+  const own = Array.isArray(value) ? 0 : held.length
+  return held.reduce<number>((sum, one) => sum + countMembers(one), own)
 }
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true })
@@ -93,11 +113,15 @@ const BRACKET = 0x5b
 const END_BRACKET = 0x5d
 const BRACE = 0x7b
 const END_BRACE = 0x7d
+const COLON = 0x3a
 
-// Counted on the text, before a parser recurses into it. Comparing codes takes a third of the time of comparing
-// characters.
-function exceedsDepth(text: string): boolean {
+/**
+ * How many members a JSON text writes, each with a colon outside of strings; `undefined` if it is nested too deeply.
+ * Counted before a parser recurses into it. Comparing codes takes a third of the time of comparing characters.
+ */
+function countWritten(text: string): number | undefined {
   let depth = 0
+  let members = 0
   let isInString = false
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
@@ -106,8 +130,9 @@ function exceedsDepth(text: string): boolean {
       else if (code === QUOTE) isInString = false
     } else if (code === QUOTE) isInString = true
     else if (code === BRACE || code === BRACKET) {
-      if (++depth > MAX_DEPTH) return true
+      if (++depth > MAX_DEPTH) return undefined
     } else if (code === END_BRACE || code === END_BRACKET) depth--
+    else if (code === COLON) members++
   }
-  return false
+  return members
 }

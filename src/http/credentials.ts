@@ -1,6 +1,6 @@
 import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
-import { readSignatures, type SignatureCandidate, verifySignature } from '../http-signatures/verify-signature.ts'
+import { readSignatures, type SignatureCandidate, verifySignatures } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
@@ -45,8 +45,8 @@ export interface TokenCaller {
 }
 
 /** The caller of an endpoint whose path names a record, and that record, if there is one. */
-export interface NamingCaller<K extends RecordKind> extends TokenCaller {
-  readonly named: StoredRecord<K> | undefined
+export interface RecordCaller<K extends RecordKind> extends TokenCaller {
+  readonly record: StoredRecord<K> | undefined
 }
 
 /** Steps 3 and 4 for the resource server: token, then signature with a key of the token's client. @spec RS-1 */
@@ -55,13 +55,16 @@ export async function identifyToken(exchange: Exchange): Promise<TokenCaller> {
 }
 
 /** The same if the path names a record of this kind by its id: token and record are read in one round trip. */
-export async function identifyNaming<K extends RecordKind>(exchange: Exchange, kind: K): Promise<NamingCaller<K>> {
+export async function identifyTokenAndRecord<K extends RecordKind>(
+  exchange: Exchange,
+  kind: K,
+): Promise<RecordCaller<K>> {
   const { context, params } = exchange
   const id = params['id'] ?? ''
   const token = await keyOfToken(exchange)
   const found = await context.storage.get(isIdentifier(id) ? [token, { kind, id }] : [token])
-  const [named] = recordsOfKind(found, kind)
-  return { ...(await proveToken(exchange, found)), named }
+  const [record] = recordsOfKind(found, kind)
+  return { ...(await proveToken(exchange, found)), record }
 }
 
 async function keyOfToken(exchange: Exchange): Promise<Key> {
@@ -146,21 +149,15 @@ export async function proveSignature(
     found.set(keyId, key)
     return typeof key === 'string' ? undefined : key
   }
-  const verified = await verifySignature(candidates, findKey, context.cryptography)
-  if (!verified.ok) {
+  const result = await verifySignatures(candidates, findKey, context.cryptography)
+  if (!result.ok) {
     const isUnknown = [...found.values()].every((key) => key === 'unknown')
-    throw isUnknown ? unknownKey(verified.reason) : invalidSignature(verified.reason)
+    throw isUnknown ? unknownKey(result.reason) : invalidSignature(result.reason)
   }
-  const { candidate, base, found: key } = verified
+  const [{ candidate, base, found: key }] = result.verified
   if (candidate.legacySyntax !== undefined) {
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
-  }
-  // A request with two signatures uses up both: otherwise it could be sent again with only the other one.
-  const all = [verified]
-  for (const other of candidates.filter((one) => one !== candidate)) {
-    const also = await verifySignature([other], findKey, context.cryptography)
-    if (also.ok) all.push(also)
   }
   const proof: Proof = {
     keyId: candidate.keyId,
@@ -168,7 +165,8 @@ export async function proveSignature(
     key: key.key,
     base,
     signature: candidate.signature,
-    ...(await claimsOf(exchange, all)),
+    // A request with two signatures uses up both: otherwise it could be sent again with only the other one.
+    ...(await claimsOf(exchange, result.verified)),
   }
   return { proof, key }
 }

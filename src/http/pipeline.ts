@@ -71,7 +71,7 @@ function createExchange(
   let parsed: { readonly value: unknown } | undefined
   const source = request.source ? sourceNetwork(request.source) : undefined
   return {
-    context: source === undefined ? context : askingFor(source, context),
+    context: source === undefined ? context : contextFor(source, context),
     operation: row.operation,
     isCharged: row.isCharged,
     origin,
@@ -93,20 +93,20 @@ function createExchange(
  * A context whose look-ups at other servers are made on behalf of the request's source, which is charged for them.
  * @spec T-5
  */
-function askingFor(source: string, context: Context): Context {
+function contextFor(source: string, context: Context): Context {
   const { keyResolver, remoteReceivers } = context
   return {
     ...context,
-    keyResolver: askFor(source, keyResolver),
-    ...(remoteReceivers && { remoteReceivers: readFor(source, remoteReceivers) }),
+    keyResolver: keysFor(source, keyResolver),
+    ...(remoteReceivers && { remoteReceivers: receiversFor(source, remoteReceivers) }),
   }
 }
 
-function readFor(source: string, receivers: RemoteReceivers): RemoteReceivers {
+function receiversFor(source: string, receivers: RemoteReceivers): RemoteReceivers {
   return { find: (url, asker) => receivers.find(url, { ...asker, source }) }
 }
 
-function askFor(source: string, resolver: KeyResolver): KeyResolver {
+function keysFor(source: string, resolver: KeyResolver): KeyResolver {
   return {
     keySet: (walletAddress, unknownKid, asker) => resolver.keySet(walletAddress, unknownKid, { ...asker, source }),
     publicName: (walletAddress) => resolver.publicName(walletAddress, source),

@@ -14,8 +14,8 @@ import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**
  * Moves an outgoing payment from the state that its record names to its end, and delivers its events to the host.
- * `written` is what this worker has just committed, if it confirmed the hold itself. Resolves once the host has
- * received all events, or with `later` (events are delivered by `tellLater`) once the money has got as far as it can
+ * `written` is what this worker has just committed, if it confirmed the hold itself. Resolves once all events
+ * have been offered to the host, or with `later` (events are delivered by `tellLater`) once the money has got as far as it can
  * now. Never rejects.
  */
 export async function advancePayment(
@@ -25,7 +25,7 @@ export async function advancePayment(
   tells: 'at once' | 'later' = 'at once',
 ): Promise<void> {
   const { id } = start.value
-  // The host receives the event in parallel: a slow event handler holds up neither the answer nor the money.
+  // The host receives the event in parallel: while its handler waits, neither the answer nor the money does.
   const told = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
   const completed = await moveToEnd(context, start, written?.creditId)
   const tellRest = async (): Promise<void> => {

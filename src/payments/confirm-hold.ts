@@ -55,7 +55,7 @@ export type HoldResult =
  * @spec OUT-6
  */
 export async function confirmHold(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
-  return writeHold(context, record, await askHold(context, record.value), 'fail')
+  return writeHold(context, record, await askHold(context, record.value), { mayBeAnswered: true })
 }
 
 /** Asks the ledger for the hold, under the payment's own id, so that asking again is the same call. Never rejects. */
@@ -83,21 +83,20 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
 /**
  * Records what the ledger has answered to a hold.
  *
- * `whenRefused`: what a refusal by the ledger means. `undo`, while the creating request can still be refused: the
- * payment is undone, and the key that the request named is freed (a `refused` tombstone stays, so that a late repeat
- * finds it). `fail`, afterwards: a client without a key may have been told that the payment exists, so the payment
- * fails. `quote` is the payment's quote as it was committed with the order, if the caller has it.
+ * After a refusal, a payment fails if its client may know of it: because it is listed, or because `mayBeAnswered`, its
+ * order may have been answered, and named no key (with a key, the client repeats an order that was not answered with
+ * 201). Any other is undone, and the key that its order named is freed (a `refused` tombstone stays, so that a late
+ * repeat finds it). `quote` is the payment's quote as it was committed with the order, if the caller has it.
  */
 export async function writeHold(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   asked: LedgerOutcome,
-  whenRefused: 'undo' | 'fail',
-  quote?: StoredRecord<'quote'>,
+  { mayBeAnswered, quote }: { readonly mayBeAnswered: boolean; readonly quote?: StoredRecord<'quote'> | undefined },
 ): Promise<HoldResult> {
   if (asked.outcome === 'unknown') return { outcome: 'unknown', record, reason: asked.reason }
   if (asked.outcome === 'done') return startSending(context, record, quote)
-  return refusePayment(context, record.value, asked.reason, whenRefused)
+  return refusePayment(context, record.value, asked.reason, mayBeAnswered)
 }
 
 /**
@@ -112,10 +111,10 @@ async function startSending(
   quote: StoredRecord<'quote'> | undefined,
 ): Promise<HoldResult> {
   const payment = known.value
-  if (!isLocalPayment(payment)) return writeSending(context, known, quote)
+  if (!isLocalPayment(payment)) return writeSending(context, known, quote, false)
   const turn = turnAtIncoming(payment.incomingPaymentId)
-  if (context.serialize.countOf(turn) > 0) return writeSending(context, known, quote)
-  return context.serialize(turn, () => writeSending(context, known, quote, payment))
+  if (context.serialize.countOf(turn) > 0) return writeSending(context, known, quote, false)
+  return context.serialize(turn, () => writeSending(context, known, quote, true))
 }
 
 async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
@@ -128,16 +127,16 @@ async function roomAtOnce(context: Context, payment: LocalPayment, now: number):
   return room?.ok ? room : undefined
 }
 
-/** `roomFor` is the payment, if this runs in its turn at the incoming payment; only the first attempt reserves room. */
+/** `hasTurn`: this runs in the payment's turn at its incoming payment. Only the first attempt reserves room there. */
 async function writeSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
   quote: StoredRecord<'quote'> | undefined,
-  roomFor?: LocalPayment,
+  hasTurn: boolean,
 ): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
   const readItsQuote = quote ? knownAtFirst(context.storage, quote) : () => readQuote(context, known.value)
-  let isFirst = true
+  let mayReserve = hasTurn
   return decide<HoldResult>(context, async () => {
     const record = await readPayment()
     if (record === undefined) throw new Error('an outgoing payment has vanished')
@@ -148,8 +147,8 @@ async function writeSending(
     const events =
       record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
     const used = useQuoteChanges(payment, await readItsQuote())
-    const room = isFirst && roomFor ? await roomAtOnce(context, roomFor, now) : undefined
-    isFirst = false
+    const room = mayReserve && isLocalPayment(payment) ? await roomAtOnce(context, payment, now) : undefined
+    mayReserve = false
     const write = { ...record, action: 'replace', value: payment, dueAt, isListed: true } satisfies Change
     return {
       changes: [write, ...used, ...(room?.changes ?? []), ...events],
@@ -175,7 +174,7 @@ async function refusePayment(
   context: Context,
   { id, grantId }: OutgoingPayment,
   reason: LedgerRefusal,
-  whenRefused: 'undo' | 'fail',
+  mayBeAnswered: boolean,
 ): Promise<HoldResult> {
   const attempt = async (): Promise<Attempt<HoldResult>> => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
@@ -183,8 +182,7 @@ async function refusePayment(
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     // No client with a key knows of a payment that is not listed: it was answered 503 or not at all, and will repeat.
-    const isTold = whenRefused === 'fail' && record.value.keyId === undefined
-    const isShown = record.isListed === true || isTold
+    const isShown = record.isListed === true || (mayBeAnswered && record.value.keyId === undefined)
     const state = isShown ? 'failed' : 'refused'
     const ended = enterState(record.value, state, context.clock.now())
     const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
@@ -198,8 +196,8 @@ async function refusePayment(
       ...(await releaseSpendingChanges(context, payment)),
       ...(isShown ? await usedChanges(context, payment) : await undoOrderChanges(context, payment)),
     ]
-    const told = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
-    const events = isShown ? eventChanges(context, [...told, outgoingPaymentEvent(context, payment, 'failed')]) : []
+    const created = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
+    const events = isShown ? eventChanges(context, [...created, outgoingPaymentEvent(context, payment, 'failed')]) : []
     return {
       changes: [end, ...undone, ...events],
       answer: isShown ? { outcome: 'failed', record: asCommitted(end) } : { outcome: 'refused', reason },

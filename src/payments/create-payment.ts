@@ -6,7 +6,7 @@ import type { AccessToken } from '../protocol/access-token.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Decision } from '../protocol/outgoing-payment.ts'
 import { asCommitted } from '../records/as-committed.ts'
-import { answerBefore } from '../records/deadline.ts'
+import { answerWithin } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce, type Effect, planOnce } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
@@ -36,9 +36,9 @@ export const COMPANY_MILLISECONDS = 200
  * One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
  * ordered it, so that none of them ever exists without the others. Orders of one grant that are waiting at the same
  * time share that commit: each is charged to the budget that the orders before it leave. Then the ledger is asked to
- * hold the money. If the ledger refuses, key, quote and budget are given back and this throws. Any other failure leaves
- * the payment to recovery; the payment then counts as created, except that a client with a key is told that the outcome
- * is unknown. A repeat of the order under its key resumes the payment where it stands.
+ * hold the money. If the ledger refuses, key, quote and budget are given back and this throws. If it does not answer in
+ * time, the payment is shown, and counts as created. If what it answered cannot be recorded, the payment is left to
+ * recovery: it counts as created too, except that a client with a key is told that the outcome is unknown. A repeat of the order under its key resumes the payment where it stands.
  *
  * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` handle the key, and
  * `effectOfOrder` says what is written.
@@ -83,7 +83,7 @@ function createTermsReader(context: Context, readTerms: PaymentOrder['readTerms'
   return {
     inCompany: async () => {
       const reading = readTerms()
-      const terms = await answerBefore(context.clock, COMPANY_MILLISECONDS, () => reading)
+      const terms = await answerWithin(context.clock, COMPANY_MILLISECONDS, () => reading)
       if (terms !== 'late') return terms
       late = reading
       return undefined
@@ -126,10 +126,11 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 }
 
 /**
- * Asks for the hold of a payment whose intent is durable. From here on only a refusal by the ledger undoes it; any
- * other failure leaves it to recovery, which carries it out. So a client without a key must not be told to try again,
- * since that would make a second payment: it is told that this one was created. A client with a key is told that the
- * outcome is unknown: its repeat finds out, and may still be refused.
+ * Asks for the hold of a payment whose intent is durable. From here on only a refusal by the ledger undoes it: without
+ * an answer it is shown and moved on, and what cannot be recorded is left to recovery, which carries it out. So a client
+ * without a key must not be told to try again, since that would make a second payment: it is told that this one was
+ * created. A client with a key is told so too, or, if nothing could be recorded, that the outcome is unknown: its repeat
+ * finds out, and may still be refused.
  */
 async function beginPayment(
   context: Context,
@@ -149,7 +150,7 @@ async function holdMoney(
 ): Promise<HoldResult> {
   const asked = await askHold(withHoldDeadline(context), record.value)
   try {
-    const held = await writeHold(context, record, asked, 'undo', quote)
+    const held = await writeHold(context, record, asked, { mayBeAnswered: false, quote })
     return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
     tellFault(context, 'a payment is left to recovery', cause)

@@ -28,8 +28,8 @@ export async function deliverLocally(
   reservedCreditId: string | undefined,
 ): Promise<Step> {
   const creditId = reservedCreditId ?? (await creditIdOf(context, payment.id))
-  const room = reservedCreditId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
-  if (room !== 'reserved') return room
+  const reserved = reservedCreditId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
+  if (reserved !== 'reserved') return reserved
   const credited = await askLedger(context, 'credit', creditId, () =>
     context.ledger.credit({
       id: creditId,

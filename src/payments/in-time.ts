@@ -1,6 +1,6 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import { answerBefore } from '../records/deadline.ts'
+import { answerWithin } from '../records/deadline.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 
 /**
@@ -29,7 +29,7 @@ export function withHoldDeadline(context: Context): Context {
 export async function answerBeforeDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
   const { clock, limits, answerDueAt = Number.POSITIVE_INFINITY } = context
   const left = Math.max(answerDueAt - clock.now(), 0)
-  return answerBefore(clock, Math.min(limits.holdSeconds * 1000, left), call)
+  return answerWithin(clock, Math.min(limits.holdSeconds * 1000, left), call)
 }
 
 /**

@@ -111,7 +111,9 @@ export async function deliverEvents(
       for (const record of waiting) {
         await deliverEvent(record.value.event)
         const { kind, version, value } = record
-        await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])
+        const changes: readonly Change[] = [{ action: 'delete', kind, id: value.id, version }]
+        const outcome = await tryCommit(context, changes, 'a delivered money event was not deleted')
+        if (outcome === 'failed') return postponeEvents(context, waiting)
         waiting = waiting.slice(1)
       }
       return 'taken'

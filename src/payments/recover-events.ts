@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import { answerBefore } from '../records/deadline.ts'
+import { answerWithin } from '../records/deadline.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
 import { BATCH } from './sweep.ts'
@@ -27,7 +27,7 @@ export function createEventRecovery(context: Context): () => Promise<Tally> {
       if (endsAt === until) endsAt = 0
     })
     context.ongoing.keep(run)
-    const told = await answerBefore(context.clock, EVENTS_MILLISECONDS, () => run)
+    const told = await answerWithin(context.clock, EVENTS_MILLISECONDS, () => run)
     return told === 'late' ? tallyOf([]) : told
   }
 }

@@ -7,7 +7,7 @@ import type { Clock } from '../ports/clock.ts'
 const STEPS_AT_ONCE = 8
 
 /** What a call answers, or `late` if it takes longer than that. Rejects if the call does. */
-export async function answerBefore<T>(clock: Clock, milliseconds: number, call: () => Promise<T>): Promise<T | 'late'> {
+export async function answerWithin<T>(clock: Clock, milliseconds: number, call: () => Promise<T>): Promise<T | 'late'> {
   const endsAt = clock.now() + milliseconds
   // In JavaScript a wallet's code may return a plain value, or a thenable that runs its query again with each `then`.
   const answer = Promise.resolve(call())

@@ -52,22 +52,21 @@ export async function decideOnce<T>(
   attempt: () => Promise<Effect<T>>,
 ): Promise<Once<T>> {
   const { claims, key } = used
-  let stale: StoredRecord<'idempotency-key'> | undefined
+  /** As it was last read: when an attempt runs, absent or expired. */
+  let kept: StoredRecord<'idempotency-key'> | undefined
   const earlier = async (): Promise<Once<T> | undefined> => {
     if (key === undefined) return undefined
-    const found = await readRecord(context.storage, 'idempotency-key', key.id)
-    if (found === undefined || !isCurrent(context, found.value)) {
-      stale = found
-      return undefined
-    }
-    if (found.value.bodyHash !== key.bodyHash) {
+    kept = await readRecord(context.storage, 'idempotency-key', key.id)
+    if (kept === undefined || !isCurrent(context, kept.value)) return undefined
+    const { bodyHash, answer, resourceId } = kept.value
+    if (bodyHash !== key.bodyHash) {
       // Use the signature up: otherwise somebody could send this request again once the key is free, and it would pay.
       await useSignature(context, used)
       throw idempotencyConflict()
     }
-    return { isRepeat: true, response: found.value.answer, resourceId: found.value.resourceId }
+    return { isRepeat: true, response: answer, resourceId }
   }
-  const once = await decide<Once<T>>(context, async () => underKey(context, key, await attempt(), stale), {
+  const once = await decide<Once<T>>(context, async () => underKey(context, key, await attempt(), kept), {
     claims,
     earlier,
   })
@@ -99,8 +98,8 @@ function underKey<T>(
   { changes, resourceId, response, made }: Effect<T>,
   stale: StoredRecord<'idempotency-key'> | undefined,
 ): Plan<Once<T>> {
-  const kept = key === undefined ? [] : [keepAnswerChange(context, key, resourceId, response, stale)]
-  return { changes: [...changes, ...kept], answer: { isRepeat: false, response, made } }
+  const keeping = key === undefined ? [] : [keepAnswerChange(context, key, resourceId, response, stale)]
+  return { changes: [...changes, ...keeping], answer: { isRepeat: false, response, made } }
 }
 
 /**

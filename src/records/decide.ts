@@ -14,6 +14,10 @@ export type Attempt<T> = Plan<T> | { readonly answer: T }
 // Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
 const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
 
+function isFresh({ action, kind }: Write): boolean {
+  return action === 'insert' && FRESH.includes(kind)
+}
+
 /**
  * Reads, decides and commits, until the commit succeeds. `attempt` reads what it needs and may throw a refusal; it runs
  * again after each conflict with a concurrent writer, until the commit deadline (then this throws "unavailable").
@@ -102,11 +106,7 @@ function isAbout(change: Change, payment: string): boolean {
 
 async function hasHappened(context: CommitContext, changes: readonly Change[], cause: unknown): Promise<boolean> {
   tellFault(context, 'a commit was not answered', cause)
-  const isFresh = ({ action, kind }: Write): boolean => action === 'insert' && FRESH.includes(kind)
-  const written = tellingWrites(
-    changes.filter((change) => 'value' in change),
-    isFresh,
-  )
+  const written = tellingWrites(changes.filter((change) => 'value' in change))
   if (written.length === 0) return false
   const keys = written.map(({ kind, value }) => ({ kind, id: value.id }))
   const found = await context.storage.get(keys).catch(() => [])
@@ -120,7 +120,7 @@ async function hasHappened(context: CommitContext, changes: readonly Change[], c
  * The writes by which a commit is recognised afterwards: a record with a fresh id, or else its payment and its receipt,
  * or else its first replacement.
  */
-function tellingWrites(writes: readonly Write[], isFresh: (write: Write) => boolean): readonly Write[] {
+function tellingWrites(writes: readonly Write[]): readonly Write[] {
   const fresh = writes.find(isFresh)
   if (fresh !== undefined) return [fresh]
   // Not the incoming payment that counts a receipt: other receipts of the same amount give it the same value. And the

@@ -2,7 +2,7 @@ import { unavailable, unexpected } from '../errors/conditions.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
 import { mistakeInAsset } from '../protocol/amount.ts'
-import { answerBefore } from './deadline.ts'
+import { answerWithin } from './deadline.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
@@ -21,7 +21,7 @@ export function guardDirectory(
   }
   const ask = async (walletAddress: string): Promise<WalletAddress | null | undefined> => {
     try {
-      const found = await answerBefore(context.clock, seconds * 1000, () => directory.find(walletAddress))
+      const found = await answerWithin(context.clock, seconds * 1000, () => directory.find(walletAddress))
       if (found !== 'late') return found
     } catch (cause) {
       throw unavailable(tell('the directory of wallet addresses failed', cause))

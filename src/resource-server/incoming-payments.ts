@@ -1,5 +1,5 @@
 import { invalidAmount, invalidExpiresAt, unknownResource, wrongState } from '../errors/conditions.ts'
-import { identifyNaming, type NamingCaller, type TokenCaller } from '../http/credentials.ts'
+import { identifyTokenAndRecord, type RecordCaller, type TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -121,20 +121,20 @@ async function detailsOf(context: Context, payment: IncomingPayment): Promise<re
  * Who reads an incoming payment: anyone if there is no `Authorization` header; if there is one, the token must be good.
  * @spec RS-9
  */
-export async function identifyReader(exchange: Exchange): Promise<NamingCaller<'incoming-payment'> | undefined> {
+export async function identifyReader(exchange: Exchange): Promise<RecordCaller<'incoming-payment'> | undefined> {
   return exchange.request.headerLines('authorization').length === 0
     ? undefined
-    : identifyNaming(exchange, 'incoming-payment')
+    : identifyTokenAndRecord(exchange, 'incoming-payment')
 }
 
 /** `get-incoming-payment`: the whole payment for a token that may see it, the public view for everybody else. */
 export async function getIncomingPayment({
   exchange,
   caller,
-}: Input<NamingCaller<'incoming-payment'> | undefined, undefined>): Promise<Result> {
+}: Input<RecordCaller<'incoming-payment'> | undefined, undefined>): Promise<Result> {
   const { context } = exchange
   if (caller === undefined) return publicView(exchange)
-  const payment = requireVisible(caller, 'incoming-payment', caller.named?.value)
+  const payment = requireVisible(caller, 'incoming-payment', caller.record?.value)
   await claimSignature(exchange, caller.proof)
   // How it can be paid from elsewhere; empty if it no longer takes money. @spec INC-9
   const methods = isActive(payment, context.clock.now()) ? await detailsOf(context, payment) : []
@@ -169,13 +169,13 @@ export async function listIncomingPayments(input: Input<TokenCaller, undefined>)
 export async function completeIncomingPayment({
   exchange,
   caller,
-}: Input<NamingCaller<'incoming-payment'>, undefined>): Promise<Result> {
+}: Input<RecordCaller<'incoming-payment'>, undefined>): Promise<Result> {
   const { context, bytes } = exchange
   // A body is optional and its content does not matter; but it must be JSON, as everywhere.
   if (bytes.length > 0) exchange.json()
-  if (caller.named === undefined) throw unknownResource()
-  const { id } = caller.named.value
-  const readIncoming = knownAtFirst(context.storage, caller.named)
+  if (caller.record === undefined) throw unknownResource()
+  const { id } = caller.record.value
+  const readIncoming = knownAtFirst(context.storage, caller.record)
   const completed = await decide(
     context,
     async () => {

@@ -1,5 +1,5 @@
 import { invalidQuote, invalidReceiver } from '../errors/conditions.ts'
-import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
+import type { RecordCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -64,7 +64,7 @@ export async function createOutgoingPayment({
     readTerms,
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  // Not `timed`: work after the answer is not under its deadline.
+  // Begun now, while the answer is written, which does not wait for it; so not `timed`, under the answer's deadline.
   if (isOurs) exchange.waitUntil(advancePayment(context, record, written))
   return { status: 201, body: answer }
 }
@@ -162,12 +162,12 @@ function toWire(context: Context, payment: OutgoingPayment): WireOutgoingPayment
 export async function getOutgoingPayment({
   exchange,
   caller,
-}: Input<NamingCaller<'outgoing-payment'>, undefined>): Promise<Result> {
+}: Input<RecordCaller<'outgoing-payment'>, undefined>): Promise<Result> {
   const { context } = exchange
-  const { named } = caller
+  const { record } = caller
   // Not filtered by `isListed`: a client may have got its 201 from a process that could not commit that. Only a refused
   // payment never existed.
-  const existing = named?.value.state === 'refused' ? undefined : named?.value
+  const existing = record?.value.state === 'refused' ? undefined : record?.value
   const payment = requireVisible(caller, 'outgoing-payment', existing)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: toWire(context, payment) }

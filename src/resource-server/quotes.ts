@@ -1,6 +1,6 @@
 import { insufficientGrant, invalidAmount, invalidReceiver, nonPositiveReceiveAmount } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
-import type { NamingCaller, TokenCaller } from '../http/credentials.ts'
+import type { RecordCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { claimSignature } from '../http/replay-claims.ts'
@@ -132,11 +132,11 @@ function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): Op
 }
 
 /** `get-quote`. */
-export async function getQuote({ exchange, caller }: Input<NamingCaller<'quote'>, undefined>): Promise<Result> {
+export async function getQuote({ exchange, caller }: Input<RecordCaller<'quote'>, undefined>): Promise<Result> {
   const { context } = exchange
-  const named = caller.named?.value
-  const isHidden = isBeyondConsent(context, caller, named?.walletAddress)
-  const quote = requireVisible(caller, 'quote', isHidden ? undefined : named)
+  const found = caller.record?.value
+  const isHidden = isBeyondConsent(context, caller, found?.walletAddress)
+  const quote = requireVisible(caller, 'quote', isHidden ? undefined : found)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
 }

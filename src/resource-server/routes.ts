@@ -1,4 +1,4 @@
-import { identifyNaming, identifyToken, type TokenCaller } from '../http/credentials.ts'
+import { identifyToken, identifyTokenAndRecord, type TokenCaller } from '../http/credentials.ts'
 import { defineEndpoint, type Route } from '../http/endpoint.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { CreateIncomingPayment } from '../protocol/incoming-payment.ts'
@@ -17,14 +17,14 @@ import { createOutgoingPayment, getOutgoingPayment, listOutgoingPayments } from 
 import { createQuote, getQuote } from './quotes.ts'
 
 const role = 'resource-server'
-const token = { role, identify: identifyToken } as const
+const byToken = { role, identify: identifyToken } as const
 const clientOf = ({ token }: TokenCaller): ClientId => token.client
 
 /** The endpoints of the resource server; which right each needs is in its `authorize`. */
 export function resourceServerRoutes(): readonly Route[] {
   return [
     defineEndpoint({
-      ...token,
+      ...byToken,
       operation: 'create-incoming-payment',
       method: 'POST',
       path: '/incoming-payments',
@@ -35,7 +35,7 @@ export function resourceServerRoutes(): readonly Route[] {
       run: createIncomingPayment,
     }),
     defineEndpoint({
-      ...token,
+      ...byToken,
       operation: 'list-incoming-payments',
       method: 'GET',
       path: '/incoming-payments',
@@ -54,7 +54,7 @@ export function resourceServerRoutes(): readonly Route[] {
     }),
     defineEndpoint({
       role,
-      identify: (exchange) => identifyNaming(exchange, 'incoming-payment'),
+      identify: (exchange) => identifyTokenAndRecord(exchange, 'incoming-payment'),
       operation: 'complete-incoming-payment',
       method: 'POST',
       path: '/incoming-payments/:id/complete',
@@ -63,7 +63,7 @@ export function resourceServerRoutes(): readonly Route[] {
       run: completeIncomingPayment,
     }),
     defineEndpoint({
-      ...token,
+      ...byToken,
       operation: 'create-quote',
       method: 'POST',
       path: '/quotes',
@@ -75,7 +75,7 @@ export function resourceServerRoutes(): readonly Route[] {
     }),
     defineEndpoint({
       role,
-      identify: (exchange) => identifyNaming(exchange, 'quote'),
+      identify: (exchange) => identifyTokenAndRecord(exchange, 'quote'),
       operation: 'get-quote',
       method: 'GET',
       path: '/quotes/:id',
@@ -83,7 +83,7 @@ export function resourceServerRoutes(): readonly Route[] {
       run: getQuote,
     }),
     defineEndpoint({
-      ...token,
+      ...byToken,
       operation: 'create-outgoing-payment',
       method: 'POST',
       path: '/outgoing-payments',
@@ -94,7 +94,7 @@ export function resourceServerRoutes(): readonly Route[] {
       run: createOutgoingPayment,
     }),
     defineEndpoint({
-      ...token,
+      ...byToken,
       operation: 'list-outgoing-payments',
       method: 'GET',
       path: '/outgoing-payments',
@@ -103,7 +103,7 @@ export function resourceServerRoutes(): readonly Route[] {
     }),
     defineEndpoint({
       role,
-      identify: (exchange) => identifyNaming(exchange, 'outgoing-payment'),
+      identify: (exchange) => identifyTokenAndRecord(exchange, 'outgoing-payment'),
       operation: 'get-outgoing-payment',
       method: 'GET',
       path: '/outgoing-payments/:id',
@@ -111,7 +111,7 @@ export function resourceServerRoutes(): readonly Route[] {
       run: getOutgoingPayment,
     }),
     defineEndpoint({
-      ...token,
+      ...byToken,
       operation: 'get-outgoing-payment-grant',
       method: 'GET',
       path: '/outgoing-payment-grant',

@@ -4,7 +4,7 @@ import {
   type SignatureCandidate,
   type SignatureRules,
   type SignedMessage,
-  verifySignature,
+  verifySignatures,
 } from '../../src/http-signatures/verify-signature.ts'
 import type { Cryptography } from '../../src/ports/cryptography.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
@@ -138,7 +138,7 @@ export async function judge(
 ): Promise<string> {
   const read = await readSignatures(message, { ...RULES, ...rules }, cryptography)
   if (!read.ok) return read.reason
-  const verified = await verifySignature(read.candidates, async () => ({ key }), cryptography)
+  const verified = await verifySignatures(read.candidates, async () => ({ key }), cryptography)
   return verified.ok ? 'accepted' : verified.reason
 }
 

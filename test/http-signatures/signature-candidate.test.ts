@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verifySignature } from '../../src/http-signatures/verify-signature.ts'
+import { verifySignatures } from '../../src/http-signatures/verify-signature.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import {
   AUTHORIZATION_LINE,
@@ -138,7 +138,7 @@ describe('signature parameters', () => {
 
   it('SIG-20 refuses a keyid for which there is no key', async () => {
     const candidates = await candidatesOf(signByHand())
-    expect(await verifySignature(candidates, async () => undefined, webCryptography())).toEqual({
+    expect(await verifySignatures(candidates, async () => undefined, webCryptography())).toEqual({
       ok: false,
       reason: 'keyid names no key of the client',
     })

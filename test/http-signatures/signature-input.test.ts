@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verifySignature } from '../../src/http-signatures/verify-signature.ts'
+import { verifySignatures } from '../../src/http-signatures/verify-signature.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import {
   CREATED,
@@ -168,15 +168,20 @@ describe('labels', () => {
       asked.push(keyId)
       return { key: KEY }
     }
-    expect(await verifySignature([wrong, wrong, candidate, wrong], findKey, webCryptography())).toMatchObject({
-      candidate,
+    const verified = { candidate, found: { key: KEY } }
+    expect(await verifySignatures([wrong, wrong, candidate, wrong], findKey, webCryptography())).toMatchObject({
+      verified: [verified],
     })
-    expect(asked).toHaveLength(3)
-    expect(await verifySignature([wrong, wrong, wrong, wrong], findKey, webCryptography())).toEqual({
+    expect(asked).toHaveLength(4)
+    expect(await verifySignatures([candidate, wrong, candidate], findKey, webCryptography())).toMatchObject({
+      verified: [verified, verified],
+    })
+    expect(asked).toHaveLength(7)
+    expect(await verifySignatures([wrong, wrong, wrong, wrong], findKey, webCryptography())).toEqual({
       ok: false,
       reason: 'signature does not verify',
     })
-    expect(asked).toHaveLength(7)
+    expect(asked).toHaveLength(11)
   })
 
   it.each([4, 5])('SIG-35 reads 4 labels and refuses 5 (%i)', async (count) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { verifySignature } from '../../src/http-signatures/verify-signature.ts'
+import { verifySignatures } from '../../src/http-signatures/verify-signature.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import {
   BODY,
@@ -24,18 +24,19 @@ import {
 const without = (line: Line): readonly Line[] => LINES.filter((other) => other !== line)
 const withParameters = (parameters: string): Partial<Draft> => ({ parameters: PARAMETERS + parameters })
 
-describe('readSignatures and verifySignature', () => {
+describe('readSignatures and verifySignatures', () => {
   it('accept a message on which everything is right', async () => {
     expect(await judge(signByHand())).toBe('accepted')
   })
 
   it('answer the candidate and the base that was signed', async () => {
     const candidates = await candidatesOf(signByHand(withParameters(';nonce="n-1"')))
-    const verified = await verifySignature(candidates, async () => ({ key: KEY }), webCryptography())
+    const verified = await verifySignatures(candidates, async () => ({ key: KEY }), webCryptography())
     if (!verified.ok) throw new Error(verified.reason)
-    expect(verified.candidate).toMatchObject({ keyId: 'key-1', created: CREATED, nonce: 'n-1' })
-    expect(verified.candidate).not.toHaveProperty('legacySyntax')
-    expect(verified.base).toBe(
+    const [{ candidate, base }] = verified.verified
+    expect(candidate).toMatchObject({ keyId: 'key-1', created: CREATED, nonce: 'n-1' })
+    expect(candidate).not.toHaveProperty('legacySyntax')
+    expect(base).toBe(
       [...LINES, ['"@signature-params"', `(${LINES.map(([name]) => name).join(' ')})${PARAMETERS};nonce="n-1"`]]
         .map((line) => line.join(': '))
         .join('\n'),
@@ -148,7 +149,7 @@ describe('the message', () => {
     for (let bit = 0; bit < 512; bit += 37) {
       const signature = candidate.signature.slice()
       signature[bit >> 3] = (signature[bit >> 3] ?? 0) ^ (1 << (bit & 7))
-      const verified = await verifySignature(
+      const verified = await verifySignatures(
         [{ ...candidate, signature }],
         async () => ({ key: KEY }),
         webCryptography(),

@@ -34,6 +34,29 @@ describe('the body of a request', () => {
     expect(parseJson(new TextEncoder().encode('"€"'))).toBe('€')
   })
 
+  it.each([
+    ['in it', '{"a":1,"a":1}'],
+    ['in it, once with an escape', '{"a":1,"\\u0061":2}'],
+    ['in an object of a list', '[{"b":{}},{"a":[],"a":{}}]'],
+    ['beside others', '{"a":{"b":1,"c":":","b":[2]},"d":"\\":"}'],
+    ['__proto__', '{"__proto__":1,"__proto__":2}'],
+    ['the empty name', '{"":1,"":2}'],
+    ['more often', '{"a":1,"a":1,"a":1}'],
+    ['a member that is lost with the first', '{"a":{"b":{"c":1}},"a":2}'],
+  ])('EMB-3 T-42 is refused where a member is named twice: %s', (_, body) => {
+    expect(() => parseJson(new TextEncoder().encode(body))).toThrow('the body names a member twice')
+  })
+
+  it.each([
+    '{"a":{"a":{"a":[{"a":1},{"a":1}]}},"b":"a"}',
+    '{"__proto__":{"__proto__":1}}',
+    '{"a:b":":","\\"":"\\\\","c":"{\\"a\\":1}"}',
+    '[[],[],{},null,":"]',
+    '":"',
+  ])('EMB-3 is taken where each name occurs once in its object: %s', (body) => {
+    expect(JSON.stringify(parseJson(new TextEncoder().encode(body)))).toBe(body)
+  })
+
   it('EMB-1 SIG-34 is refused for its size before its signature is looked at', async () => {
     const wallet = await authWallet()
     const asked: number[] = []

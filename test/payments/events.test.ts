@@ -6,7 +6,17 @@ import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
-import { ask, grantTokens, LEASE, moneyWorld, pay, preparePayment, recoverUntilQuiet, signedBy } from './money-world.ts'
+import {
+  ask,
+  eventsOf,
+  grantTokens,
+  LEASE,
+  moneyWorld,
+  pay,
+  preparePayment,
+  recoverUntilQuiet,
+  signedBy,
+} from './money-world.ts'
 import { type RailProcess, railWorld, transferOf } from './receive-by-rail-world.ts'
 
 /** A host that keeps what it is told, and rejects while it is told to. */
@@ -94,6 +104,21 @@ describe('events about money', () => {
     await recoverUntilQuiet(world)
     expect(world.told().filter(({ type }) => type === 'outgoing_payment.created')).toHaveLength(2)
     await checkMoney(world)
+  })
+
+  it('that the host got and the storage could not delete are told again, and the storage is what is reported', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    faultAt(process.ports, 1, 'throws', ({ name, arguments: [changes] }) => {
+      return name === 'commit' && (changes as { action: string }[])[0]?.action === 'delete'
+    })
+    await pay(world, process, prepared)
+    expect(eventsOf(world, 'fault').map(({ message }) => message)).toEqual(['a delivered money event was not deleted'])
+    world.wallet.clock.advance(LEASE)
+    await recoverUntilQuiet(world)
+    expect(world.told().filter(({ type }) => type === 'outgoing_payment.created')).toHaveLength(2)
+    expect(await world.storage.all('event')).toEqual([])
   })
 
   it('are not recorded where nobody listens', async () => {

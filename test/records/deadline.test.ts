@@ -1,6 +1,6 @@
 import { systemClock } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { answerBefore } from '../../src/records/deadline.ts'
+import { answerWithin } from '../../src/records/deadline.ts'
 
 /** Holds the event loop up, as a database does that is waited for without giving control back. */
 function holdUp(milliseconds: number): void {
@@ -12,7 +12,7 @@ describe('a deadline', () => {
   it('is kept by what has arrived while nothing could be heard', async () => {
     // From a callback of this kind the next turn begins with timers, and only then looks for what has arrived.
     await new Promise((resolve) => setImmediate(resolve))
-    const answer = answerBefore(systemClock(), 5, () => new Promise((resolve) => setImmediate(resolve, 'here')))
+    const answer = answerWithin(systemClock(), 5, () => new Promise((resolve) => setImmediate(resolve, 'here')))
     for (let step = 0; step < 20; step++) await undefined
     holdUp(20)
     expect(await answer).toBe('here')
@@ -29,7 +29,7 @@ describe('a deadline', () => {
         return sleep(0, signal)
       },
     }
-    expect(await answerBefore(clock, 200, () => new Promise(() => undefined))).toBe('late')
+    expect(await answerWithin(clock, 200, () => new Promise(() => undefined))).toBe('late')
     expect(slept[0]).toBe(200)
   })
 })

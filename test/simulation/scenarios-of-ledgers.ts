@@ -99,14 +99,20 @@ export const OF_LEDGERS: readonly Scenario[] = [
           {
             file: HOLD,
             find: "if (asked.outcome === 'unknown') return { outcome: 'unknown', record, reason: asked.reason }",
-            put: "if (asked.outcome === 'unknown') return refusePayment(context, record.value, 'not_allowed', whenRefused)",
+            put: "if (asked.outcome === 'unknown') return refusePayment(context, record.value, 'not_allowed', mayBeAnswered)",
           },
         ],
         finds: /took effect while its payment was refused|answered with/,
       },
       {
         what: 'that what was answered with 201 is not undone',
-        edits: [{ file: HOLD, find: 'record.isListed === true || isTold\n', put: 'isTold && !record.isListed\n' }],
+        edits: [
+          {
+            file: HOLD,
+            find: 'record.isListed === true || (mayBeAnswered',
+            put: 'record.isListed !== true && (mayBeAnswered',
+          },
+        ],
         finds: /shown no more|listed|answered with/,
       },
     ],
