@@ -8,10 +8,9 @@ const ENOUGH = 128
  * Collects what it is given in one turn of the event loop, and hands it on as one batch, in order, in the next turn or a
  * few turns later.
  *
- * Requests of one batch go on in step: each takes the same step before any takes the next. So for all
- * but the first, the code of a step is already in the processor's caches; a request that ran alone from beginning to
- * end would find little of its code there. Under load that saves a quarter of the cost of a signed read; without load
- * it costs a turn.
+ * Requests of one batch go on in step: each takes the same step before any takes the next. So for all but the first, the
+ * code of a step is already in the processor's caches; a request that ran alone from beginning to end would find little
+ * of its code there. Under load that saves a quarter of the cost of a signed read; without load it costs a turn.
  *
  * Several wait on as long as each turn brings more, for `mostTurns` at most: so those that have got out of step meet
  * again, and what they share, a transaction or a statement, costs each of them less. One alone waits for nobody.
@@ -28,7 +27,7 @@ export function gatherBatch<T>(handOn: (all: readonly T[]) => void, mostTurns = 
     handOn(all)
   }
   return (one) => {
-    // A macrotask, not a microtask: requests arrive in callbacks of their own, and those of one turn should share a batch.
+    // A macrotask, not a microtask: requests arrive in callbacks of their own, and those of one turn should share.
     if (waiting.length === 0) soon(begin, 1, 1)
     waiting.push(one)
   }

@@ -14,9 +14,9 @@ import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**
  * Moves an outgoing payment from the state that its record names to its end, and delivers its events to the host.
- * `written` is what this worker has just committed, if it confirmed the hold itself. Resolves once all events
- * have been offered to the host, or with `later` (events are delivered by `tellLater`) once the money has got as far as it can
- * now. Never rejects.
+ * `written` is what this worker has just committed, if it confirmed the hold itself. Resolves once all events have been
+ * offered to the host, or with `later` (events are delivered by `tellLater`) once the money has got as far as it can now.
+ * Never rejects.
  */
 export async function advancePayment(
   context: Context,

@@ -38,7 +38,8 @@ export const COMPANY_MILLISECONDS = 200
  * time share that commit: each is charged to the budget that the orders before it leave. Then the ledger is asked to
  * hold the money. If the ledger refuses, key, quote and budget are given back and this throws. If it does not answer in
  * time, the payment is shown, and counts as created. If what it answered cannot be recorded, the payment is left to
- * recovery: it counts as created too, except that a client with a key is told that the outcome is unknown. A repeat of the order under its key resumes the payment where it stands.
+ * recovery: it counts as created too, except that a client with a key is told that the outcome is unknown. A repeat of
+ * the order under its key resumes the payment where it stands.
  *
  * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` handle the key, and
  * `effectOfOrder` says what is written.
