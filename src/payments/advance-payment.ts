@@ -15,14 +15,15 @@ import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 /**
  * Moves an outgoing payment from the state that its record names to its end, and delivers its events to the host.
  * `written` is what this worker has just committed, if it confirmed the hold itself. Resolves once all events have been
- * offered to the host, or with `later` (events are delivered by `tellLater`) once the money has got as far as it can now.
- * Never rejects.
+ * offered to the host, or if it tells `later` (by `tellLater`) once the money has got as far as it can now. Never rejects.
  */
 export async function advancePayment(
   context: Context,
   start: StoredRecord<'outgoing-payment'>,
-  written?: WrittenWithHold,
-  tells: 'at once' | 'later' = 'at once',
+  {
+    written,
+    tells = 'at once',
+  }: { readonly written?: WrittenWithHold | undefined; readonly tells?: 'at once' | 'later' } = {},
 ): Promise<void> {
   const { id } = start.value
   // The host receives the event in parallel: while its handler waits, neither the answer nor the money does.

@@ -128,7 +128,7 @@ async function takeUp(
   how: 'begun' | 'resumed' = 'resumed',
 ): Promise<TakenUp> {
   const leased = takeLease(context, record, how)
-  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(context, own, undefined, 'later'))
+  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(context, own, { tells: 'later' }))
   if (isForRail(record)) {
     context.deliveries.follow(record.value, work)
     context.ongoing.keep(work)

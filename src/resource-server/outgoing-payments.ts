@@ -65,7 +65,7 @@ export async function createOutgoingPayment({
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
   // Begun now, while the answer is written, which does not wait for it; so not `timed`, under the answer's deadline.
-  if (isOurs) exchange.waitUntil(advancePayment(context, record, written))
+  if (isOurs) exchange.waitUntil(advancePayment(context, record, { written }))
   return { status: 201, body: answer }
 }
 
