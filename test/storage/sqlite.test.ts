@@ -1,4 +1,6 @@
+import { statSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
@@ -150,6 +152,43 @@ describe('durability', () => {
     other.exec('COMMIT')
     expect(await mine.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
     expect(await mine.commit([insert('a')])).toBe('committed')
+  })
+
+  it('waits for the lock once in vain, and then a tenth of a second for each write until one gets it', async () => {
+    const file = newFile()
+    const waits: string[] = []
+    const watched = watch(await open(file), (sql) => sql.includes('busy_timeout') && waits.push(sql.slice(-4)))
+    const mine = sqliteStorage(watched, { busyTimeoutSeconds: 0.15 })
+    const ledger = sqliteLedger(watched, { busyTimeoutSeconds: 0.15 })
+    waits.length = 0
+    const other = await open(file)
+    other.exec('BEGIN IMMEDIATE')
+    await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    await expect(ledger.release({ id: 'a'.repeat(32) })).rejects.toThrow('locked')
+    expect(waits).toEqual([' 100'])
+    expect(await mine.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
+    other.exec('COMMIT')
+    expect(await mine.commit([insert('a')])).toBe('committed')
+    expect(await mine.commit([insert('b')])).toBe('committed')
+    expect(waits).toEqual([' 100', ' 150'])
+  })
+
+  it('gives space back that its log took, once nobody reads there any more', async () => {
+    const file = newFile()
+    const handle = await open(file)
+    const storage = sqliteStorage(handle)
+    expect(handle.prepare('PRAGMA journal_size_limit').get()).toMatchObject({ journal_size_limit: 67_108_864 })
+    // As it is in use, only smaller: the first write after a log was copied into the database begins it anew.
+    handle.exec('PRAGMA journal_size_limit = 32768')
+    const reader = await open(file)
+    reader.exec('BEGIN; SELECT * FROM op_replay_claim')
+    for (let round = 0; round < 40; round++) await storage.commit([insert(`a${round}`)])
+    const before = statSync(`${file}-wal`).size
+    reader.exec('COMMIT')
+    handle.exec('PRAGMA wal_checkpoint(PASSIVE)')
+    await storage.commit([insert('b')])
+    expect([before > 200_000, statSync(`${file}-wal`).size]).toEqual([true, 32_768])
   })
 })
 

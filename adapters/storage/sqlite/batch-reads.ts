@@ -1,5 +1,5 @@
 import { gatherWork, type Work } from '../../batches.ts'
-import type { AtOneMoment, SqliteHandle } from './handle.ts'
+import { type AtOneMoment, isLocked, type SqliteHandle } from './handle.ts'
 
 /** Runs a synchronous read in one of the next turns of the event loop, and resolves with what it found. It may run twice. */
 export type ReadInBatch = <T>(read: () => T) => Promise<T>
@@ -11,11 +11,6 @@ function readApart({ apply, reject }: Work): () => void {
   } catch (error) {
     return () => reject(error)
   }
-}
-
-/** Whether SQLite has waited in vain for another process. */
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('locked')
 }
 
 function readTogether(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonly (() => void)[] {

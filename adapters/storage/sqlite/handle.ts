@@ -70,12 +70,51 @@ export function createRunner(handle: SqliteHandle): SqliteRunner {
   }
 }
 
+/** Whether SQLite has waited in vain for another process. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('locked')
+}
+
+/** How long a connection waits for the lock of another process. Waiting blocks this process. */
+interface Patience {
+  shorten(): void
+  restore(): void
+}
+
+/** In milliseconds. */
+const SHORT_WAIT = 100
+
+function createPatience(handle: SqliteHandle, usual: number): Patience {
+  let present: number | undefined
+  const wait = (milliseconds: number): void => {
+    if (milliseconds !== present) handle.exec(`PRAGMA busy_timeout = ${milliseconds}`)
+    present = milliseconds
+  }
+  wait(usual)
+  return { shorten: () => wait(Math.min(usual, SHORT_WAIT)), restore: () => wait(usual) }
+}
+
+/** Those of the handles that were configured: a storage and a ledger may share one. */
+const patience = new WeakMap<SqliteHandle, Patience>()
+
 /**
  * Runs `work` in one transaction that holds the write lock from its start, so that what it read is still true when it
  * writes. `work` must be synchronous: nothing else may touch the handle meanwhile. A throw undoes all of it.
+ *
+ * Once the lock was waited for in vain, each further write waits only shortly until one gets it: otherwise a process that
+ * keeps it would block this one for the whole time, with all who wait for an answer.
  */
 export function inTransaction<T>(handle: SqliteHandle, work: () => T): T {
-  return transact(handle, 'BEGIN IMMEDIATE', work)
+  const waits = patience.get(handle)
+  try {
+    return transact(handle, 'BEGIN IMMEDIATE', () => {
+      waits?.restore()
+      return work()
+    })
+  } catch (error) {
+    if (isLocked(error)) waits?.shorten()
+    throw error
+  }
 }
 
 /** Runs reads that all see one moment. They must be synchronous; nested calls see the same moment. */
@@ -121,11 +160,17 @@ function undo(handle: SqliteHandle): void {
 
 /** How a connection is used. */
 export interface SqliteOptions {
-  /** How long a write waits for another process that is writing; this blocks the event loop. Default 5. */
+  /**
+   * How long a write waits for another process that is writing; this blocks the event loop. Default 5. Once it has waited in
+   * vain, further writes wait a tenth of a second each, until one succeeds.
+   */
   readonly busyTimeoutSeconds?: number
 }
 
 const LONGEST_WAIT_SECONDS = 86_400
+
+/** To what size the log is cut once it was longer: it grows while a reader keeps a moment of the past. */
+const MOST_LOG_BYTES = 64 * 1024 * 1024
 
 /**
  * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite cannot
@@ -145,10 +190,11 @@ export function configureHandle(handle: SqliteHandle, options: SqliteOptions): v
   )
     throw new ConfigurationError(`SQLite: busyTimeoutSeconds must be from 0 to ${LONGEST_WAIT_SECONDS}`)
   if (handle.transactionSync !== undefined) return
-  handle.exec(`PRAGMA busy_timeout = ${Math.round(busyTimeoutSeconds * 1000)}`)
+  patience.set(handle, createPatience(handle, Math.round(busyTimeoutSeconds * 1000)))
   refuseEncoding(handle)
   keepLog(handle)
   handle.exec('PRAGMA synchronous = EXTRA')
+  handle.exec(`PRAGMA journal_size_limit = ${MOST_LOG_BYTES}`)
 }
 
 /**
