@@ -128,7 +128,7 @@ export function summaryOf(run: RunResult): string {
   const rateOf = (operation: string): string => figureAt(run, operation, 'sqlite').ours.requestsPerSecond.toFixed(0)
   const alone = figureAt(run, payment, 'one').ours.p50.toFixed(1)
   const rates = `${rateOf(payment)} orders of outgoing payments a second, or ${rateOf('create-incoming-payment')} creations of incoming ones`
-  return `answered ${rates}, with 32 requests at a time. With one at a time, an order took ${alone} ms.`
+  return `answered ${rates}, with 32 requests at a time. With one at a time, an order took ${alone} ms`
 }
 
 /** What the page says of a run in its sentences, word by word, where a line may end at any space. */
