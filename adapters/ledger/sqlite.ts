@@ -124,7 +124,7 @@ function readEntry(row: Row): LedgerEntry {
   }
 }
 
-function sqliteBooks(handle: SqliteHandle): Books {
+function sqliteBooks(handle: SqliteHandle, busyMilliseconds: number): Books {
   const { run, first, all } = createRunner(handle)
   return {
     account(account) {
@@ -151,7 +151,7 @@ function sqliteBooks(handle: SqliteHandle): Books {
     saveEntry({ transfer, account, amount, at }) {
       run(SAVE_ENTRY, [transfer, account, amount.toString(), at])
     },
-    transact: createGroupCommit(handle),
+    transact: createGroupCommit(handle, busyMilliseconds),
   }
 }
 
@@ -163,7 +163,7 @@ function sqliteBooks(handle: SqliteHandle): Books {
  * one file.
  */
 export function sqliteLedger(handle: SqliteHandle, options: SqliteOptions = {}): DoubleEntryLedger {
-  configureHandle(handle, options)
+  const busyMilliseconds = configureHandle(handle, options)
   migrate(handle, 'ledger', MIGRATIONS, READABLE_FROM)
-  return createDoubleEntryLedger(sqliteBooks(handle))
+  return createDoubleEntryLedger(sqliteBooks(handle, busyMilliseconds))
 }

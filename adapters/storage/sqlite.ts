@@ -28,10 +28,10 @@ const CONFLICT = Object.freeze(new Error('a change does not fit'))
  * share one fsync. Several processes may use one file.
  */
 export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {}): Storage {
-  configureHandle(handle, options)
+  const busyMilliseconds = configureHandle(handle, options)
   migrate(handle, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const runner = createRunner(handle)
-  const commitInBatch = createGroupCommit(handle)
+  const commitInBatch = createGroupCommit(handle, busyMilliseconds)
   const tableOf = createTables()
   const atOneMoment = createMoments(handle)
   const read = createReader(runner, tableOf, atOneMoment)

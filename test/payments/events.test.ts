@@ -115,10 +115,26 @@ describe('events about money', () => {
     })
     await pay(world, process, prepared)
     expect(eventsOf(world, 'fault').map(({ message }) => message)).toEqual(['a delivered money event was not deleted'])
+    const later = world.wallet.clock.now() + LEASE
+    const [first] = await world.storage.all('event')
+    expect(first).toMatchObject({ value: { event: { type: 'outgoing_payment.created' } }, version: 2, dueAt: later })
     world.wallet.clock.advance(LEASE)
     await recoverUntilQuiet(world)
     expect(world.told().filter(({ type }) => type === 'outgoing_payment.created')).toHaveLength(2)
     expect(await world.storage.all('event')).toEqual([])
+  })
+
+  it('that another process has deleted hold up none after them', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const process = world.start()
+    faultAt(process.ports, 1, { answer: { conflicts: [0] } }, ({ name, arguments: [changes] }) => {
+      return name === 'commit' && (changes as { action: string }[])[0]?.action === 'delete'
+    })
+    await pay(world, process, prepared)
+    const types = world.told().flatMap(({ type }) => (type.startsWith('outgoing_payment.') ? [type] : []))
+    expect(types.at(-1)).toBe('outgoing_payment.completed')
+    expect((await world.storage.all('event')).map(({ version }) => version)).toEqual([])
   })
 
   it('are not recorded where nobody listens', async () => {

@@ -35,7 +35,7 @@ function insert(handle: SqliteHandle, n: number): number {
 describe('works of one turn', () => {
   it('take one transaction without savepoints where all are kept', async () => {
     const { handle, executed, rows } = await open()
-    const transact = createGroupCommit(handle)
+    const transact = createGroupCommit(handle, 0)
     expect(await Promise.all([1, 2, 3].map((n) => transact(() => insert(handle, n))))).toEqual([1, 2, 3])
     expect(executed.filter((sql) => !sql.startsWith('INSERT'))).toEqual(['BEGIN IMMEDIATE', 'COMMIT'])
     expect(rows()).toMatchObject({ found: '1,2,3' })
@@ -43,7 +43,7 @@ describe('works of one turn', () => {
 
   it('need no second transaction where one alone throws', async () => {
     const { handle, executed } = await open()
-    const transact = createGroupCommit(handle)
+    const transact = createGroupCommit(handle, 0)
     const alone = transact(() => {
       throw new Error('this is not to stay')
     })
@@ -72,7 +72,7 @@ describe('works of one turn', () => {
 
   it('lose none of the others where two throw, and share one commit all the same', async () => {
     const { handle, executed, rows } = await open()
-    const transact = createGroupCommit(handle)
+    const transact = createGroupCommit(handle, 0)
     const results = await Promise.allSettled([
       transact(() => insert(handle, 1)),
       transact(() => {
@@ -101,7 +101,7 @@ describe('works of one turn', () => {
   it('are all told that the disk is full, after which SQLite has ended their transaction itself', async () => {
     const { handle, rows } = await open()
     handle.exec('CREATE TABLE large (b BLOB); PRAGMA max_page_count = 4')
-    const transact = createGroupCommit(handle)
+    const transact = createGroupCommit(handle, 0)
     const results = await Promise.allSettled([
       transact(() => insert(handle, 1)),
       transact(() => handle.exec('INSERT INTO large VALUES (zeroblob(100000))')),
@@ -131,13 +131,16 @@ describe('works of one turn', () => {
   it('are not applied again where the commit of all of them fails', async () => {
     const { handle, rows } = await open()
     let applied = 0
-    const transact = createGroupCommit({
-      prepare: (sql) => handle.prepare(sql),
-      exec: (sql) => {
-        if (sql === 'COMMIT') throw new Error('disk I/O error')
-        return handle.exec(sql)
+    const transact = createGroupCommit(
+      {
+        prepare: (sql) => handle.prepare(sql),
+        exec: (sql) => {
+          if (sql === 'COMMIT') throw new Error('disk I/O error')
+          return handle.exec(sql)
+        },
       },
-    })
+      0,
+    )
     const work = (n: number) => () => {
       applied += 1
       return insert(handle, n)

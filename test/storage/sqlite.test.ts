@@ -164,14 +164,50 @@ describe('durability', () => {
     const other = await open(file)
     other.exec('BEGIN IMMEDIATE')
     await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    expect(waits).toEqual([])
     await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
-    await expect(ledger.release({ id: 'a'.repeat(32) })).rejects.toThrow('locked')
     expect(waits).toEqual([' 100'])
+    await expect(ledger.release({ id: 'a'.repeat(32) })).rejects.toThrow('locked')
     expect(await mine.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
     other.exec('COMMIT')
     expect(await mine.commit([insert('a')])).toBe('committed')
+    // A conflict is no lock.
+    expect(await mine.commit([insert('a')])).toEqual({ conflicts: [0] })
     expect(await mine.commit([insert('b')])).toBe('committed')
-    expect(waits).toEqual([' 100', ' 150'])
+    expect(waits).toEqual([' 100', ' 100', ' 150'])
+    const account = { account: 'shop', assetCode: 'EUR', assetScale: 2 }
+    for (const _ of [1, 2]) await ledger.createAccount(account)
+    expect(waits).toEqual([' 100', ' 100', ' 150', ' 100', ' 150'])
+  })
+
+  it('waits shortly too where it is not the start of a write that is held up, but its end', async () => {
+    const file = newFile()
+    const handle = await open(file)
+    const waits: string[] = []
+    const mine = sqliteStorage(
+      watch(handle, (sql) => sql.includes('busy_timeout') && waits.push(sql.slice(-4))),
+      { busyTimeoutSeconds: 0.15 },
+    )
+    // Without a write-ahead log, as where SQLite cannot keep one, a commit waits for those who read.
+    handle.exec('PRAGMA journal_mode = DELETE')
+    waits.length = 0
+    const other = await open(file)
+    other.exec('BEGIN; SELECT * FROM op_replay_claim')
+    for (const _ of [1, 2]) await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    other.exec('COMMIT')
+    expect(await mine.commit([insert('a')])).toBe('committed')
+    expect(waits).toEqual([' 100', ' 100'])
+  })
+
+  it('never waits longer than it is told to', async () => {
+    const file = newFile()
+    const waits: string[] = []
+    const watched = watch(await open(file), (sql) => sql.includes('busy_timeout') && waits.push(sql.slice(-4)))
+    const mine = sqliteStorage(watched, { busyTimeoutSeconds: 0.01 })
+    const other = await open(file)
+    other.exec('BEGIN IMMEDIATE')
+    for (const _ of [1, 2]) await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    expect(waits).toEqual(['= 10', '= 10'])
   })
 
   it('gives space back that its log took, once nobody reads there any more', async () => {

@@ -1,5 +1,5 @@
 import { gatherWork, type Work } from '../../batches.ts'
-import { inTransaction, type SqliteHandle } from './handle.ts'
+import { inTransaction, isLocked, type SqliteHandle, waitFor } from './handle.ts'
 
 /**
  * Runs synchronous work in a transaction and resolves with its result once that is durable. What it throws undoes its
@@ -59,14 +59,32 @@ function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() =>
   }
 }
 
-/** Collects work into batches, each of them one transaction: concurrent commits share one fsync. */
-export function createGroupCommit(handle: SqliteHandle): CommitInBatch {
+/** In milliseconds. */
+const SHORT_WAIT = 100
+
+/**
+ * Collects work into batches, each of them one transaction: concurrent commits share one fsync. A write waits
+ * `busyMilliseconds` for the lock of another process. Once that was in vain, each further one waits only shortly, until
+ * one gets it: otherwise a process that keeps the lock would block this one as long, with all who wait for an answer.
+ */
+export function createGroupCommit(handle: SqliteHandle, busyMilliseconds: number): CommitInBatch {
   // If the host makes commits durable, there is no fsync to share: each piece of work gets its own transaction.
   if (handle.transactionSync !== undefined) return async (work) => inTransaction(handle, work)
+  let wasLocked = false
+  let isShort = false
+  const setWait = (): void => {
+    // Each time, since a ledger may share the connection, and may have set the usual time again.
+    if (wasLocked) waitFor(handle, Math.min(busyMilliseconds, SHORT_WAIT))
+    else if (isShort) waitFor(handle, busyMilliseconds)
+    isShort = wasLocked
+    wasLocked = false
+  }
   return gatherWork((tasks) => {
     try {
+      setWait()
       for (const answer of applyAll(handle, tasks)) answer()
     } catch (error) {
+      wasLocked = isLocked(error)
       for (const task of tasks) task.reject(error)
     }
   })

@@ -75,46 +75,12 @@ export function isLocked(error: unknown): boolean {
   return error instanceof Error && error.message.includes('locked')
 }
 
-/** How long a connection waits for the lock of another process. Waiting blocks this process. */
-interface Patience {
-  shorten(): void
-  restore(): void
-}
-
-/** In milliseconds. */
-const SHORT_WAIT = 100
-
-function createPatience(handle: SqliteHandle, usual: number): Patience {
-  let present: number | undefined
-  const wait = (milliseconds: number): void => {
-    if (milliseconds !== present) handle.exec(`PRAGMA busy_timeout = ${milliseconds}`)
-    present = milliseconds
-  }
-  wait(usual)
-  return { shorten: () => wait(Math.min(usual, SHORT_WAIT)), restore: () => wait(usual) }
-}
-
-/** Those of the handles that were configured: a storage and a ledger may share one. */
-const patience = new WeakMap<SqliteHandle, Patience>()
-
 /**
  * Runs `work` in one transaction that holds the write lock from its start, so that what it read is still true when it
  * writes. `work` must be synchronous: nothing else may touch the handle meanwhile. A throw undoes all of it.
- *
- * Once the lock was waited for in vain, each further write waits only shortly until one gets it: otherwise a process that
- * keeps it would block this one for the whole time, with all who wait for an answer.
  */
 export function inTransaction<T>(handle: SqliteHandle, work: () => T): T {
-  const waits = patience.get(handle)
-  try {
-    return transact(handle, 'BEGIN IMMEDIATE', () => {
-      waits?.restore()
-      return work()
-    })
-  } catch (error) {
-    if (isLocked(error)) waits?.shorten()
-    throw error
-  }
+  return transact(handle, 'BEGIN IMMEDIATE', work)
 }
 
 /** Runs reads that all see one moment. They must be synchronous; nested calls see the same moment. */
@@ -158,6 +124,11 @@ function undo(handle: SqliteHandle): void {
   }
 }
 
+/** Makes the connection wait so long for the lock of another process, which blocks this one. */
+export function waitFor(handle: SqliteHandle, milliseconds: number): void {
+  handle.exec(`PRAGMA busy_timeout = ${milliseconds}`)
+}
+
 /** How a connection is used. */
 export interface SqliteOptions {
   /**
@@ -175,9 +146,9 @@ const MOST_LOG_BYTES = 64 * 1024 * 1024
 /**
  * Sets a connection up to wait for other processes and to survive a power loss after each commit. Where SQLite cannot
  * keep a write-ahead log it does not report that. A commit is then the removal of a journal, which only EXTRA makes
- * durable; with a write-ahead log, EXTRA is the same as FULL.
+ * durable; with a write-ahead log, EXTRA is the same as FULL. Returns how long a write waits, in milliseconds.
  */
-export function configureHandle(handle: SqliteHandle, options: SqliteOptions): void {
+export function configureHandle(handle: SqliteHandle, options: SqliteOptions): number {
   refuseUnknown('SQLite', options, ['busyTimeoutSeconds'])
   const { busyTimeoutSeconds = 5 } = options
   if (typeof handle !== 'object' || handle === null || typeof handle.prepare !== 'function')
@@ -189,12 +160,14 @@ export function configureHandle(handle: SqliteHandle, options: SqliteOptions): v
     !(busyTimeoutSeconds >= 0 && busyTimeoutSeconds <= LONGEST_WAIT_SECONDS)
   )
     throw new ConfigurationError(`SQLite: busyTimeoutSeconds must be from 0 to ${LONGEST_WAIT_SECONDS}`)
-  if (handle.transactionSync !== undefined) return
-  patience.set(handle, createPatience(handle, Math.round(busyTimeoutSeconds * 1000)))
+  const busyMilliseconds = Math.round(busyTimeoutSeconds * 1000)
+  if (handle.transactionSync !== undefined) return busyMilliseconds
+  waitFor(handle, busyMilliseconds)
   refuseEncoding(handle)
   keepLog(handle)
   handle.exec('PRAGMA synchronous = EXTRA')
   handle.exec(`PRAGMA journal_size_limit = ${MOST_LOG_BYTES}`)
+  return busyMilliseconds
 }
 
 /**
