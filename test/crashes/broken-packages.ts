@@ -79,12 +79,12 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
   'the key is stored after what was made under it': {
     deed: 'a payment straight to its receiver under a key',
     edits: [
-      { file: ONCE, from: '  let stale:', to: '  let later: readonly Change[] = []\n  let stale:' },
+      { file: ONCE, from: '  let kept:', to: '  let later: readonly Change[] = []\n  let kept:' },
       {
         file: ONCE,
-        from: 'async () => underKey(context, key, await attempt(), stale)',
+        from: 'async () => underKey(context, key, await attempt(), kept)',
         to: `async () => {
-      const { changes, answer } = underKey(context, key, await attempt(), stale)
+      const { changes, answer } = underKey(context, key, await attempt(), kept)
       later = changes.filter(({ kind }) => kind === 'idempotency-key')
       return { changes: changes.filter(({ kind }) => kind !== 'idempotency-key'), answer }
     }`,

@@ -9,8 +9,8 @@ const DECIDE = 'src/records/decide.ts'
 /** Takes the key out of what is committed with an order. */
 export const NO_KEY = {
   file: ONCE,
-  find: 'const kept = key === undefined ? [] : [keepAnswerChange(context, key, resourceId, response, stale)]',
-  put: 'const kept: Change[] = []',
+  find: 'const keeping = key === undefined ? [] : [keepAnswerChange(context, key, resourceId, response, stale)]',
+  put: 'const keeping: Change[] = []',
 }
 
 /** Commits whose outcome nobody hears. */
@@ -125,7 +125,13 @@ export const OF_COMMITS: readonly Scenario[] = [
     without: [
       {
         what: 'that what was told is not undone',
-        edits: [{ file: HOLD, find: 'record.isListed === true || isTold\n', put: 'record.isListed === true\n' }],
+        edits: [
+          {
+            file: HOLD,
+            find: 'record.isListed === true || (mayBeAnswered && record.value.keyId === undefined)',
+            put: 'record.isListed === true',
+          },
+        ],
         finds: /answered with/,
       },
     ],

@@ -44,8 +44,14 @@ export const OF_EVENTS: readonly Scenario[] = [
         edits: [
           {
             file: 'src/payments/notify.ts',
-            find: "await deliverEvent(record.value.event)\n        const { kind, version, value } = record\n        await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])",
-            put: "const { kind, version, value } = record\n        await context.storage.commit([{ action: 'delete', kind, id: value.id, version }])\n        await deliverEvent(record.value.event)",
+            find: `await deliverEvent(record.value.event)
+        const { kind, version, value } = record
+        const changes: readonly Change[] = [{ action: 'delete', kind, id: value.id, version }]
+        const outcome = await tryCommit(context, changes, 'a delivered money event was not deleted')`,
+            put: `const { kind, version, value } = record
+        const changes: readonly Change[] = [{ action: 'delete', kind, id: value.id, version }]
+        const outcome = await tryCommit(context, changes, 'a delivered money event was not deleted')
+        await deliverEvent(record.value.event)`,
           },
         ],
         finds: /events: of/,
