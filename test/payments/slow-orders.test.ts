@@ -68,6 +68,8 @@ it('OUT-5 an order waits for no other payer who is at the same incoming payment'
   const other = ask(process, await order('10'))
   await expect.poll(() => isOtherAtReceiver, { interval: 1 }).toBe(true)
   expect((await ask(process, await order('20')))?.status).toBe(201)
+  // Nor does it take room out of turn.
+  expect(await world.storage.all('receipt')).toEqual([])
   open()
   expect((await other)?.status).toBe(201)
   await process.openPayments.drain()
