@@ -73,8 +73,9 @@ const MAX_DEPTH = 32
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decodeUtf8(bytes)
-  const written = text === undefined ? undefined : countWritten(text)
-  if (text === undefined || written === undefined) throw invalidRequest('the body is not JSON, or is nested too deeply')
+  if (text === undefined) throw invalidRequest('the body is not UTF-8')
+  const written = countWritten(text)
+  if (written === undefined) throw invalidRequest('the body is nested too deeply')
   const value = parse(text)
   // The parser keeps one of two members with the same name.
   if (countMembers(value) !== written) throw invalidRequest('the body names a member twice')

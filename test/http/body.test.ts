@@ -30,7 +30,7 @@ describe('the body of a request', () => {
   })
 
   it('EMB-3 leaves nothing behind for the next where it is no text', () => {
-    expect(() => parseJson(Uint8Array.of(0x22, 0xe2, 0x82))).toThrow('the body is not JSON')
+    expect(() => parseJson(Uint8Array.of(0x22, 0xe2, 0x82))).toThrow('the body is not UTF-8')
     expect(parseJson(new TextEncoder().encode('"€"'))).toBe('€')
   })
 

@@ -262,7 +262,7 @@ describe('completing an incoming payment', () => {
   it.each([
     ['garbage', 'the body is not JSON'],
     ['{', 'the body is not JSON'],
-    [`${'['.repeat(40)}${']'.repeat(40)}`, 'the body is not JSON, or is nested too deeply'],
+    [`${'['.repeat(40)}${']'.repeat(40)}`, 'the body is nested too deeply'],
   ])('EMB-3 with the body %s is refused', async (body, mistake) => {
     const { wallet, receiving, incoming } = await shop()
     const complete = (sent?: string): Promise<Answer> =>
