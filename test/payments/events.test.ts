@@ -4,7 +4,7 @@ import { gate } from '../support/gate.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
-import { faultAt } from './faulty-ports.ts'
+import { type Call, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import {
   ask,
@@ -18,6 +18,9 @@ import {
   signedBy,
 } from './money-world.ts'
 import { type RailProcess, railWorld, transferOf } from './receive-by-rail-world.ts'
+
+const deletesEvent = ({ name, arguments: [changes] }: Call): boolean =>
+  name === 'commit' && (changes as { action: string }[])[0]?.action === 'delete'
 
 /** A host that keeps what it is told, and rejects while it is told to. */
 function host() {
@@ -96,9 +99,7 @@ describe('events about money', () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
     const process = world.start()
-    faultAt(process.ports, 1, 'crashes before', ({ name, arguments: [changes] }) => {
-      return name === 'commit' && (changes as { action: string }[])[0]?.action === 'delete'
-    })
+    faultAt(process.ports, 1, 'crashes before', deletesEvent)
     await pay(world, process, prepared)
     expect(world.told().map(({ type }) => type)).toContain('outgoing_payment.created')
     await recoverUntilQuiet(world)
@@ -110,9 +111,7 @@ describe('events about money', () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
     const process = world.start()
-    faultAt(process.ports, 1, 'throws', ({ name, arguments: [changes] }) => {
-      return name === 'commit' && (changes as { action: string }[])[0]?.action === 'delete'
-    })
+    faultAt(process.ports, 1, 'throws', deletesEvent)
     await pay(world, process, prepared)
     expect(eventsOf(world, 'fault').map(({ message }) => message)).toEqual(['a delivered money event was not deleted'])
     const later = world.wallet.clock.now() + LEASE
@@ -128,9 +127,7 @@ describe('events about money', () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
     const process = world.start()
-    faultAt(process.ports, 1, { answer: { conflicts: [0] } }, ({ name, arguments: [changes] }) => {
-      return name === 'commit' && (changes as { action: string }[])[0]?.action === 'delete'
-    })
+    faultAt(process.ports, 1, { answer: { conflicts: [0] } }, deletesEvent)
     await pay(world, process, prepared)
     const types = world.told().flatMap(({ type }) => (type.startsWith('outgoing_payment.') ? [type] : []))
     expect(types.at(-1)).toBe('outgoing_payment.completed')
