@@ -47,7 +47,9 @@ export function createRouter<R extends Row>(
     for (const { beginning, pattern, group } of table) {
       // Most paths differ in their first segment, and matching a pattern is expensive.
       const match = path.startsWith(beginning) ? pattern.exec(path) : null
-      if (match !== null) return { group, params: decodeParams(match.groups) }
+      if (match === null) continue
+      const params = match.groups ?? {}
+      return { group, params: path.includes('%') ? decodeParams(params) : params }
     }
     return undefined
   }
@@ -106,11 +108,10 @@ export function originFormPath(target: string): string | undefined {
   return PLAIN_PATH.test(path) || parseUrl(`http://host${path}`)?.pathname === path ? path : undefined
 }
 
-function decodeParams(params: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> | undefined {
+function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
   const decoded: Record<string, string> = {}
   try {
-    for (const [name, value] of Object.entries(params))
-      decoded[name] = value.includes('%') ? decodeURIComponent(value) : value
+    for (const [name, value] of Object.entries(params)) decoded[name] = decodeURIComponent(value)
     return decoded
   } catch {
     return undefined
