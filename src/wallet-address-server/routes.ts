@@ -45,8 +45,7 @@ export function walletAddressServerRoutes(): readonly Route[] {
     address('resource-server', '/wallet-address', namedByQuery),
     keys('resource-server', '/wallet-address/keys', namedByQuery),
     // The wallet address at the root of its host is also known without its path. @spec WAS-2
-    keys('wallet-address-server', '/jwks.json', namedByPath),
-    keys('wallet-address-server', '/:account+/jwks.json', namedByPath),
+    keys('wallet-address-server', '/*/jwks.json', namedByPath),
     address('wallet-address-server', ANY_PATH, namedByPath),
   ]
 }
