@@ -36,6 +36,11 @@ function watch(handle: SqliteHandle, onExec: (sql: string) => void): SqliteHandl
   }
 }
 
+/** How long a write on a connection waits for a lock, in milliseconds. */
+function timeoutOf(handle: SqliteHandle): unknown {
+  return Object.values(handle.prepare('PRAGMA busy_timeout').get() ?? {})[0]
+}
+
 async function contentOf(storage: Storage): Promise<unknown> {
   return storage.get(sampleInserts().map(({ kind, value }) => ({ kind, id: value.id })))
 }
@@ -156,58 +161,56 @@ describe('durability', () => {
 
   it('waits for the lock once in vain, and then a tenth of a second for each write until one gets it', async () => {
     const file = newFile()
-    const waits: string[] = []
-    const watched = watch(await open(file), (sql) => sql.includes('busy_timeout') && waits.push(sql.slice(-4)))
-    const mine = sqliteStorage(watched, { busyTimeoutSeconds: 0.15 })
-    const ledger = sqliteLedger(watched, { busyTimeoutSeconds: 0.15 })
-    waits.length = 0
-    const other = await open(file)
-    other.exec('BEGIN IMMEDIATE')
-    await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
-    expect(waits).toEqual([])
-    await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
-    expect(waits).toEqual([' 100'])
-    await expect(ledger.release({ id: 'a'.repeat(32) })).rejects.toThrow('locked')
+    const handle = await open(file)
+    const mine = sqliteStorage(handle, { busyTimeoutSeconds: 0.15 })
+    const ledger = sqliteLedger(handle, { busyTimeoutSeconds: 0.15 })
+    const account = { account: 'shop', assetCode: 'EUR', assetScale: 2 }
+    const lock = await open(file)
+    lock.exec('BEGIN IMMEDIATE')
+    expect(timeoutOf(handle)).toBe(150)
+    for (const write of [() => mine.commit([insert('a')]), () => ledger.createAccount(account)]) {
+      await expect(write()).rejects.toThrow('locked')
+      expect(timeoutOf(handle)).toBe(100)
+    }
     expect(await mine.get([{ kind: 'replay-claim', id: 'a' }])).toEqual([undefined])
-    other.exec('COMMIT')
+    lock.exec('COMMIT')
     expect(await mine.commit([insert('a')])).toBe('committed')
+    expect(timeoutOf(handle)).toBe(150)
+    // The ledger has not succeeded since.
+    lock.exec('BEGIN IMMEDIATE')
+    await expect(ledger.createAccount(account)).rejects.toThrow('locked')
+    expect(timeoutOf(handle)).toBe(100)
+    lock.exec('COMMIT')
+    await ledger.createAccount(account)
+    expect(timeoutOf(handle)).toBe(150)
     // A conflict is no lock.
     expect(await mine.commit([insert('a')])).toEqual({ conflicts: [0] })
-    expect(await mine.commit([insert('b')])).toBe('committed')
-    expect(waits).toEqual([' 100', ' 100', ' 150'])
-    const account = { account: 'shop', assetCode: 'EUR', assetScale: 2 }
-    for (const _ of [1, 2]) await ledger.createAccount(account)
-    expect(waits).toEqual([' 100', ' 100', ' 150', ' 100', ' 150'])
+    expect(timeoutOf(handle)).toBe(150)
   })
 
   it('waits shortly too where it is not the start of a write that is held up, but its end', async () => {
     const file = newFile()
     const handle = await open(file)
-    const waits: string[] = []
-    const mine = sqliteStorage(
-      watch(handle, (sql) => sql.includes('busy_timeout') && waits.push(sql.slice(-4))),
-      { busyTimeoutSeconds: 0.15 },
-    )
+    const mine = sqliteStorage(handle, { busyTimeoutSeconds: 0.15 })
     // Without a write-ahead log, as where SQLite cannot keep one, a commit waits for those who read.
     handle.exec('PRAGMA journal_mode = DELETE')
-    waits.length = 0
-    const other = await open(file)
-    other.exec('BEGIN; SELECT * FROM op_replay_claim')
-    for (const _ of [1, 2]) await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
-    other.exec('COMMIT')
+    const reader = await open(file)
+    reader.exec('BEGIN; SELECT * FROM op_replay_claim')
+    await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    expect(timeoutOf(handle)).toBe(100)
+    reader.exec('COMMIT')
     expect(await mine.commit([insert('a')])).toBe('committed')
-    expect(waits).toEqual([' 100', ' 100'])
+    expect(timeoutOf(handle)).toBe(150)
   })
 
   it('never waits longer than it is told to', async () => {
     const file = newFile()
-    const waits: string[] = []
-    const watched = watch(await open(file), (sql) => sql.includes('busy_timeout') && waits.push(sql.slice(-4)))
-    const mine = sqliteStorage(watched, { busyTimeoutSeconds: 0.01 })
-    const other = await open(file)
-    other.exec('BEGIN IMMEDIATE')
-    for (const _ of [1, 2]) await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
-    expect(waits).toEqual(['= 10', '= 10'])
+    const handle = await open(file)
+    const mine = sqliteStorage(handle, { busyTimeoutSeconds: 0.01 })
+    const lock = await open(file)
+    lock.exec('BEGIN IMMEDIATE')
+    await expect(mine.commit([insert('a')])).rejects.toThrow('locked')
+    expect(timeoutOf(handle)).toBe(10)
   })
 
   it('gives space back that its log took, once nobody reads there any more', async () => {

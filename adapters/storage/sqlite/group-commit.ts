@@ -64,28 +64,25 @@ const SHORT_WAIT = 100
 
 /**
  * Collects work into batches, each of them one transaction: concurrent commits share one fsync. A write waits
- * `busyMilliseconds` for the lock of another process. Once that was in vain, each further one waits only shortly, until
- * one gets it: otherwise a process that keeps the lock would block this one as long, with all who wait for an answer.
+ * `busyMilliseconds` for the lock of another process. Once that was in vain, each further one on this connection waits only
+ * shortly, until one succeeds: otherwise a process that keeps the lock would block this one as long, with all who wait for an
+ * answer.
  */
 export function createGroupCommit(handle: SqliteHandle, busyMilliseconds: number): CommitInBatch {
   // If the host makes commits durable, there is no fsync to share: each piece of work gets its own transaction.
   if (handle.transactionSync !== undefined) return async (work) => inTransaction(handle, work)
-  let wasLocked = false
   let isShort = false
-  const setWait = (): void => {
-    // Each time, since a ledger may share the connection, and may have set the usual time again.
-    if (wasLocked) waitFor(handle, Math.min(busyMilliseconds, SHORT_WAIT))
-    else if (isShort) waitFor(handle, busyMilliseconds)
-    isShort = wasLocked
-    wasLocked = false
-  }
   return gatherWork((tasks) => {
     try {
-      setWait()
       for (const answer of applyAll(handle, tasks)) answer()
+      if (isShort) waitFor(handle, busyMilliseconds)
+      isShort = false
     } catch (error) {
-      wasLocked = isLocked(error)
       for (const task of tasks) task.reject(error)
+      if (!isLocked(error)) return
+      // Even if it was short: a ledger on the same connection may have succeeded meanwhile.
+      waitFor(handle, Math.min(busyMilliseconds, SHORT_WAIT))
+      isShort = true
     }
   })
 }
