@@ -92,6 +92,13 @@ it('the first ten minutes are as their page says', { timeout: 60_000 }, async ()
   expect(await denied.ended).toEqual({ code: 1, error: expect.stringContaining('Alice has denied it') })
 })
 
+it('and its test of a wallet passes', async () => {
+  await writeFile(join(folder, 'wallet.test.mjs'), codeOf('ts')[3] ?? '')
+  const { lines, ended } = run('wallet.test.mjs')
+  expect(await ended).toEqual({ code: 0, error: '' })
+  expect(lines.join('\n')).toMatch(/ pass 1$/m)
+})
+
 it('and its commands are those that the test runs, but for the installation', () => {
   expect(codeOf('sh').join('').trim().split('\n')).toEqual([
     'mkdir my-wallet && cd my-wallet',
