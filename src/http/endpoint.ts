@@ -83,6 +83,8 @@ function chargeCreation({ context, source }: Exchange, client: ClientId): void {
 export function parseBody<Body>(schema: v.GenericSchema<unknown, Body>, value: unknown): Body {
   const message = ({ expected, input }: v.BaseIssue<unknown>): string =>
     input === undefined ? 'missing' : `expected ${expected}`
+  // Valibot takes a list for an object without members.
+  if (Array.isArray(value)) throw invalidRequest('expected Object')
   const parsed = v.safeParse(schema, value, { abortEarly: true, message })
   if (parsed.success) return parsed.output
   const [issue] = parsed.issues

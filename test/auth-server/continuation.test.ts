@@ -108,6 +108,13 @@ describe('continuing a grant', () => {
     expect(answer.status).toBe(200)
   })
 
+  it('EMB-3 a list is no body, not even where an object may be without members', async () => {
+    const wallet = await authWallet()
+    const { pending, interactRef } = await approvedGrant(wallet)
+    await wallet.expectRefusal(400, 'invalid_request', () => resume(wallet, pending, []))
+    expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
+  })
+
   it('CON-1 another client with the right token is refused', async () => {
     const wallet = await authWallet()
     const { pending, interactRef } = await approvedGrant(wallet)

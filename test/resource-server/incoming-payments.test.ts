@@ -158,7 +158,7 @@ describe('create-incoming-payment', () => {
   it.each([
     ['', 'a JSON body is required'],
     ['null', 'expected Object'],
-    ['[]', 'walletAddress: missing'],
+    ['[]', 'expected Object'],
     ['"x"', 'expected Object'],
     ['1', 'expected Object'],
     ['{', 'the body is not JSON'],

@@ -135,7 +135,7 @@ describe('a body (section 1.3)', () => {
     ['', 'a JSON body is required'],
     [' ', 'the body is not JSON'],
     ['null', 'expected Object'],
-    ['[]', 'walletAddress: missing'],
+    ['[]', 'expected Object'],
     ['"x"', 'expected Object'],
     ['1', 'expected Object'],
     ['{', 'the body is not JSON'],
@@ -149,7 +149,7 @@ describe('a body (section 1.3)', () => {
     async (name) => {
       const { rig, token } = await prepared()
       for (const [body, mistake] of bodies) {
-        const isOfTwo = name === 'outgoing-payments' && /expected|missing/.test(mistake)
+        const isOfTwo = name === 'outgoing-payments' && body !== '[]' && /expected|missing/.test(mistake)
         const refusal = isOfTwo ? NO_QUOTE_NOR_RECEIVER : invalidRequest(mistake)
         await expectRefusal(rig.wallet, refusal, () => rig.wallet.send('POST', `${BASE}/${name}`, { token, body }))
       }
