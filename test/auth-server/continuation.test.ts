@@ -108,12 +108,15 @@ describe('continuing a grant', () => {
     expect(answer.status).toBe(200)
   })
 
-  it('EMB-3 a list is no body, not even where an object may be without members', async () => {
-    const wallet = await authWallet()
-    const { pending, interactRef } = await approvedGrant(wallet)
-    await wallet.expectRefusal(400, 'invalid_request', () => resume(wallet, pending, []))
-    expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
-  })
+  it.each([{ interact_ref: 7 }, { interact_ref: 'x'.repeat(257) }, [], null, 'text'])(
+    'EMB-3 a body that is %j is 400 invalid_request, and no poll',
+    async (json) => {
+      const wallet = await authWallet()
+      const { pending, interactRef } = await approvedGrant(wallet)
+      await wallet.expectRefusal(400, 'invalid_request', () => resume(wallet, pending, json))
+      expect((await resume(wallet, pending, { interact_ref: interactRef })).status).toBe(200)
+    },
+  )
 
   it('CON-1 another client with the right token is refused', async () => {
     const wallet = await authWallet()
