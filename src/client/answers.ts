@@ -52,7 +52,7 @@ const PublicView = v.object({ authServer: Url })
 
 /** The authorization server that the public view of an incoming payment names, as a URL parser writes it. */
 export function parsePublicView(document: unknown): string | undefined {
-  const parsed = v.safeParse(PublicView, document)
+  const parsed = v.safeParse(PublicView, document, { abortEarly: true })
   return parsed.success ? new URL(parsed.output.authServer).href : undefined
 }
 
@@ -86,7 +86,7 @@ const Granted = v.object({ access_token: WireForeignToken })
 
 /** The token in the answer to a grant request or a rotation. */
 export function parseGranted(document: unknown): ForeignToken | undefined {
-  const parsed = v.safeParse(Granted, document)
+  const parsed = v.safeParse(Granted, document, { abortEarly: true })
   return parsed.success ? parsed.output.access_token : undefined
 }
 
@@ -120,7 +120,8 @@ const IncomingPayment = v.pipe(
     incomingAmount: v.nullish(Amount),
     receivedAmount: Amount,
     expiresAt: v.nullish(DateTime),
-    methods: v.nullish(v.pipe(v.array(v.union([IlpMethod, OtherMethod])), v.maxLength(20)), []),
+    // Counted before any of them is looked at. @spec T-4
+    methods: v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(20), v.array(v.union([IlpMethod, OtherMethod]))), []),
   }),
   v.check(({ incomingAmount, receivedAmount }) => !incomingAmount || isSameAsset(incomingAmount, receivedAmount)),
 )
@@ -135,7 +136,7 @@ export function parseIncomingPayment(
   url: string,
   policies: { readonly loopbackHttp: boolean },
 ): RemoteIncomingPayment | undefined {
-  const parsed = v.safeParse(IncomingPayment, document)
+  const parsed = v.safeParse(IncomingPayment, document, { abortEarly: true })
   if (!parsed.success || parseReceiver(parsed.output.id)?.url !== url) return undefined
   const { completed: isCompleted, incomingAmount, receivedAmount, expiresAt, methods } = parsed.output
   const named = parsed.output.walletAddress

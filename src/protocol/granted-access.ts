@@ -9,7 +9,7 @@ import type { WireLimits } from './limits.ts'
  * @spec GRT-13
  */
 export function parseGrantedAccess(asked: readonly Access[], given: unknown): readonly Access[] | undefined {
-  const parsed = v.safeParse(AccessList, given)
+  const parsed = v.safeParse(AccessList, given, { abortEarly: true })
   return parsed.success && isCovered(asked, parsed.output) ? parsed.output : undefined
 }
 

@@ -137,6 +137,23 @@ describe('what another server says of an incoming payment', () => {
 })
 
 describe('whatever another server says', () => {
+  it('T-4 costs little: of too many methods none is read, and of several wrong ones only the first', () => {
+    let reads = 0
+    const wrong = {
+      get type() {
+        reads++
+        return 7
+      },
+    }
+    const payment = (count: number) => ({ ...paymentDocument(), methods: Array.from({ length: count }, () => wrong) })
+    for (const count of [21, 20_000])
+      expect(parseIncomingPayment(payment(count), RECEIVER, { loopbackHttp: false })).toBeUndefined()
+    expect(reads).toBe(0)
+    expect(parseIncomingPayment(payment(20), RECEIVER, { loopbackHttp: false })).toBeUndefined()
+    expect(reads).toBeGreaterThan(0)
+    expect(reads).toBeLessThanOrEqual(8)
+  })
+
   const hostile = [
     null,
     [],
