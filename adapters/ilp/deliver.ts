@@ -52,7 +52,7 @@ async function deliver(
   record: RecordProgress,
 ): Promise<DeliveryResult> {
   const { clock, cryptography } = server
-  const { id, details, account, sendAmount, receiveAmount, isFixedReceive, isOver } = delivery
+  const { id, details, account, sendAmount, receiveAmount, isFixedReceive, isOver, sendUntil } = delivery
   const state = readProgress(id, progress)
   const endNow = (reason: string): Promise<DeliveryResult> =>
     conclude(server, account, false, { state, stop: { outcome: 'ended', reason }, isRecorded: true }, record)
@@ -68,6 +68,7 @@ async function deliver(
     maxPacketAmount: peer.maxPacketAmount ?? sendAmount.value,
     isIdempotent: peer.isIdempotent,
     isOver,
+    sendUntil,
     quotedRate: quoted,
     closingRate: isOneToOne(delivery) ? quoted : times(quoted, MUCH_BETTER),
     findRate: (known: PathRate) => findRate(connection, peer, delivery, quoted, known, hasLeft),

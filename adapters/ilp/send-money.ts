@@ -18,6 +18,8 @@ export interface SendTerms extends PlanTerms {
   readonly isIdempotent: boolean
   /** Whether no new packets leave, so that only the fate of earlier ones is found out. */
   readonly isOver: boolean
+  /** From then on none do either. */
+  readonly sendUntil: number
   /** The rate on which the price was based. */
   readonly quotedRate: PathRate
   /** The best rate at which the receiver is believed once it says that it takes no more. */
@@ -50,7 +52,7 @@ export async function sendMoney(
   start: SendState,
   record: RecordProgress,
 ): Promise<SendResult> {
-  const { order, maxPacketAmount, isIdempotent, isOver, quotedRate, closingRate } = terms
+  const { order, maxPacketAmount, isIdempotent, isOver, sendUntil, quotedRate, closingRate } = terms
   const { clock } = connection
   const faults: unknown[] = []
   const pace = createPace(clock, maxPacketAmount, order.sendAmount, smallestPart(order, quotedRate))
@@ -73,6 +75,7 @@ export async function sendMoney(
    */
   const dropUnfit = (): void => {
     if (pace.isTired()) pace.noteStop({ outcome: 'later', reason: 'no_progress' })
+    if (clock.now() >= sendUntil) pace.noteStop({ outcome: 'later', reason: 'out_of_time' })
     for (const packet of book.undecided('planned')) {
       const isStale = packet.expiresAt - clock.now() < LEAST_LIFE_MILLISECONDS
       if (pace.stop() === undefined && !isStale && packet.amount <= pace.cap()) continue

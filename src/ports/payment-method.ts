@@ -60,6 +60,8 @@ export interface Delivery {
    * of it. A later call may ask it to send on.
    */
   readonly isOver: boolean
+  /** From then on nothing new may leave, in milliseconds since 1970: an hour after the order. A call may last longer. */
+  readonly sendUntil: number
 }
 
 /**

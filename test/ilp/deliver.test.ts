@@ -301,6 +301,17 @@ describe('a delivery', () => {
     expect(amounts()).toEqual([])
   })
 
+  it('sends nothing new once its time is over, not even what was planned before', async () => {
+    const { world, order, receiver, path, clock } = await senderScene({ takes: 1000, peer: { maxPacketAmount: 10n } })
+    const sendUntil = clock.now() + 10_000
+    const result = await world.deliver(order(1000n, 1000n, { sendUntil }))
+    expect(result).toEqual({ outcome: 'later', reason: 'out_of_time' })
+    expect(clock.now()).toBeGreaterThan(sendUntil)
+    const left = path.sent.map(({ expiresAt }, index) => expiresAt - (path.lives[index] ?? 0))
+    expect(Math.max(...left)).toBeLessThan(sendUntil)
+    expect(world.progress()).toMatchObject({ sent: receiver.total(), inFlight: NOTHING })
+  })
+
   it.each([
     ['nobody can be reached', 'no connection', 'unreachable'],
     ['the peer does not take the token', 'token refused', 'unauthorized'],

@@ -23,6 +23,7 @@ function deliveryTo(details: IlpPaymentMethod, sent: bigint, received: bigint, i
     receiveAmount: { ...(sent === received ? EUR : USD), value: received },
     isFixedReceive,
     isOver: false,
+    sendUntil: Number.POSITIVE_INFINITY,
   }
 }
 

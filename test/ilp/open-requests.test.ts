@@ -69,6 +69,7 @@ async function crowd() {
         receiveAmount: { ...EUR, value: 100n },
         isFixedReceive: false,
         isOver: false,
+        sendUntil: clock.now() + 3_600_000,
       }
       return sender.deliver(delivery, NOTHING, async () => 'recorded')
     },

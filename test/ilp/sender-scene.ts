@@ -17,18 +17,25 @@ export interface SceneTerms {
   /** What befalls those whose money nobody can take, instead. */
   readonly testMishap?: (amount: bigint) => Mishap | undefined
   readonly receiver?: Parameters<typeof testReceiver>[0]
+  /** How long each packet is on its way, in milliseconds. */
+  readonly takes?: number
 }
 
 /** A sender, a receiver, and the way between them. */
 export async function senderScene(terms: SceneTerms = {}) {
-  const { isIdempotent = false, hops, mishaps = [], testMishap } = terms
+  const { isIdempotent = false, hops, mishaps = [], testMishap, takes } = terms
   const clock = fakeClock()
   const receiver = await testReceiver({ isIdempotent, ...terms.receiver })
   const path = testPath(receiver, clock, hops, ({ amount, expiresAt }, index) =>
     testMishap !== undefined && expiresAt === clock.now() + TEST_LIFE ? testMishap(amount) : mishaps[index],
   )
   const { details } = receiver
-  const world = senderWorld({ details, send: path.send, clock, peer: { isIdempotent, ...terms.peer } })
+  const send: typeof path.send = async (request) => {
+    const reply = await path.send(request)
+    if (takes !== undefined) await clock.sleep(takes)
+    return reply
+  }
+  const world = senderWorld({ details, send, clock, peer: { isIdempotent, ...terms.peer } })
   return {
     ...{ clock, receiver, path, world },
     /** Reads a packet of money; `undefined` where it is a test. */
@@ -44,6 +51,7 @@ export async function senderScene(terms: SceneTerms = {}) {
       receiveAmount: { ...(sent === received ? EUR : USD), value: received },
       isFixedReceive: false,
       isOver: false,
+      sendUntil: clock.now() + 3_600_000,
       ...change,
     }),
   }

@@ -99,6 +99,7 @@ describe('a delivery that comes to its end', () => {
         receiveAmount: { ...usd('11'), value: 11n },
         isFixedReceive: false,
         isOver: false,
+        sendUntil: value.createdAt + HOUR,
       },
     ])
     expect(await outcomeOf(world)).toEqual(['completed', 15n, 15n, 0n, 2n])

@@ -71,8 +71,12 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
   }
 }
 
-function isTriedOut(context: Context, { createdAt }: RailPayment): boolean {
-  return context.clock.now() - createdAt >= TRIED_MILLISECONDS
+function sendUntil({ createdAt }: RailPayment): number {
+  return createdAt + TRIED_MILLISECONDS
+}
+
+function isTriedOut(context: Context, payment: RailPayment): boolean {
+  return context.clock.now() >= sendUntil(payment)
 }
 
 /** Why no new money may leave; `undefined` if it may, now or once the fate of the money in flight is known. */
@@ -106,10 +110,11 @@ async function detailsFor(
   return receiver.state === 'open' ? receiver.details : undefined
 }
 
-function deliveryOf({ id, rail, receiveAmount }: RailPayment, details: IlpPaymentMethod, isOver: boolean): Delivery {
-  const { account, sendAmount, isFixedReceive } = rail
-  const send = amountOf(sendAmount, storedAmount(sendAmount.value))
-  return { id, details, account, sendAmount: send, receiveAmount, isFixedReceive, isOver }
+function deliveryOf(payment: RailPayment, details: IlpPaymentMethod, isOver: boolean): Delivery {
+  const { id, rail, receiveAmount } = payment
+  const { account, isFixedReceive } = rail
+  const sendAmount = amountOf(rail.sendAmount, storedAmount(rail.sendAmount.value))
+  return { id, details, account, sendAmount, receiveAmount, isFixedReceive, isOver, sendUntil: sendUntil(payment) }
 }
 
 /** Lets the rail work. If it throws, that is a fault; after that, or if it does not answer, it is asked again later. */
