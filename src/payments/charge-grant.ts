@@ -9,6 +9,7 @@ import {
   chargeSpending,
   hasRoomForAsset,
   type LastCharge,
+  receiveChargeOf,
   receivedIn,
   type Spending,
 } from '../protocol/spent-amounts.ts'
@@ -22,7 +23,7 @@ export interface Charge {
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   /** For a receiver on another server. */
-  readonly rail?: Pick<RailTerms, 'isUnpriced'>
+  readonly rail?: Pick<RailTerms, 'isUnpriced' | 'receiveWorth'>
 }
 
 /** The entry that pays, with the changes that reserve its budget; or why no entry does. */
@@ -115,8 +116,7 @@ function chargeEntry(
     refuseBySums(charge, inWindow.value)
   if (reason !== undefined) return { ok: false, reason }
   const spentWith = ({ value }: StoredRecord<'spending'>): Spending => {
-    const { debitAmount, receiveAmount } = charge
-    const spent = chargeSpending(value, debitAmount.value, receiveAmount, receiveAmount.value)
+    const spent = chargeSpending(value, charge.debitAmount.value, charge.receiveAmount, receiveChargeOf(charge))
     return value.id === lifeId ? { ...spent, lastCharge: { payment: charge.id, place } } : spent
   }
   const chargedAfter = inLife.value.lastCharge
@@ -188,7 +188,7 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
   }
   if (receiveAmount !== undefined) {
     if (!isSameAsset(receiveAmount, charge.receiveAmount)) return 'the receive limit is in another asset'
-    const received = receivedIn(spending, charge.receiveAmount) + charge.receiveAmount.value
+    const received = receivedIn(spending, charge.receiveAmount) + receiveChargeOf(charge)
     if (received > storedAmount(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
     // Only the receiver says what has arrived, and then nothing else would limit the debit.
     if (charge.rail?.isUnpriced)
@@ -202,9 +202,9 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
  * limits.
  * @spec AMT-1 @spec LIM-11
  */
-function refuseBySums({ debitAmount, receiveAmount }: Charge, spending: Spending): string | undefined {
-  const debit = spending.debit.value + debitAmount.value
-  const received = receivedIn(spending, receiveAmount) + receiveAmount.value
+function refuseBySums(charge: Charge, spending: Spending): string | undefined {
+  const debit = spending.debit.value + charge.debitAmount.value
+  const received = receivedIn(spending, charge.receiveAmount) + receiveChargeOf(charge)
   if (debit <= MAX_AMOUNT_VALUE && received <= MAX_AMOUNT_VALUE) return undefined
   return 'the grant would have spent more than an amount can be'
 }

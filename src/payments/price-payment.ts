@@ -73,6 +73,7 @@ export async function pricePayment(
   const priced = 'debit' in fixed ? sendExactly(leg, fixed.debit.value) : receiveExactly(leg, fixed.receive.value)
   if (!priced.ok) return priced
   const { debit, fee, leaving, receive } = priced
+  const worth = arrivingFor(leaving, leg.rate)
   if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
   return {
     ok: true,
@@ -86,6 +87,7 @@ export async function pricePayment(
         sendAmount: amountToWire(amountOf(way.asset, leaving)),
         isFixedReceive: !('debit' in fixed),
         ...(terms.fixed > 0n && { fixedFee: terms.fixed.toString() }),
+        ...(worth > receive && { receiveWorth: worth.toString() }),
         ...(own === undefined && { isUnpriced: true }),
       },
     }),

@@ -267,6 +267,35 @@ describe('a grant against a receiver that says what it likes', () => {
     })
   })
 
+  it('T-47 LIM-1 counts what the money is worth that leaves, since a whole cent leaves for the smallest unit', async () => {
+    const fine = (value: string) => ({ value, assetCode: 'USD', assetScale: 4 })
+    const world = await remoteShop({ receiver: { asset: fine('0') }, limits: { receiveAmount: fine('400') } })
+    world.rail.answerQuote = async () => quoteAt(1n, 100n)
+    const { wallet, spending, receiver } = world
+    const quoteOf = async (value: string): Promise<string> => {
+      const asked = askQuote(wallet, spending, { receiver: receiver.url, receiveAmount: fine(value) })
+      const { body } = await expectStatus(201, asked)
+      expect(body.receiveAmount).toEqual(fine(value))
+      return body.id
+    }
+    const pay = async (value: string): Promise<Answer> => payQuote(world, await quoteOf(value))
+    const { answerDelivery } = world.rail
+    // Of four cents one has left.
+    endsAt(world, 1n, 50n)
+    await expectStatus(201, pay('350'))
+    await wallet.openPayments.drain()
+    expect(await spentOf(wallet, spending)).toMatchObject({ spentReceiveAmount: fine('100') })
+    world.rail.answerDelivery = answerDelivery
+    for (const value of ['1', '101']) await expectStatus(201, pay(value))
+    await wallet.openPayments.drain()
+    expect(await spentOf(wallet, spending)).toEqual({
+      spentDebitAmount: usd('4'),
+      spentReceiveAmount: fine('400'),
+    })
+    const another = await quoteOf('1')
+    await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => payQuote(world, another))
+  })
+
   it.each(['a quote', 'an incoming payment'])(
     'T-47 LIM-1 is worth nothing where it bounds only what arrives, and the wallet knows no price for that, by %s',
     async (from) => {
