@@ -111,6 +111,54 @@ describe('a hold that the storage has forgotten', () => {
   })
 })
 
+describe('two payments to one incoming payment, of which the ledger has paid one since the backup', () => {
+  async function rivals() {
+    const { books, ledger } = await openLedger()
+    const storage = await openSqlite(':memory:')
+    const before = await openWallet(storage, endingBefore(ledger, 'hold'))
+    const { payment } = await incomingPayment(before.wallet, { incomingAmount: usd('500') })
+    const token = await spendingToken(before.wallet)
+    const winner = await order(before.wallet, token, payment.id)
+    before.wallet.clock.advance(1000)
+    const loser = await order(before.wallet, token, payment.id)
+    const backup = await copyOf(storage)
+    await recoverAll((await openWallet(storage, ledger)).wallet)
+    // The first row of the page's table: the ledger has released the hold, so its credit is refused by hand.
+    await ledger.setPermissions('bob', { canSend: false, canReceive: false })
+    const counterparty = { kind: 'local', account: 'alice', incomingPayment: lastSegment(payment.id) } as const
+    const credit = { id: creditIdOf(loser), account: 'bob', amount: usdAmount(500n), counterparty }
+    expect(await ledger.credit(credit)).toEqual({ ok: false, reason: 'account_closed' })
+    await ledger.setPermissions('bob', { canSend: true, canReceive: true })
+    const { wallet } = await openWallet(backup, ledger)
+    const makeDue = (id: string, dueAt: number): void =>
+      backup.exec(`UPDATE op_outgoing_payment SET due_at = ${dueAt} WHERE id = '${id}'`)
+    const states = async () => {
+      const payments = await paymentsOf(wallet.openPayments)
+      return [winner, loser].map((id) => payments.find((one) => lastSegment(one.id) === id)?.state)
+    }
+    return { books, ledger, backup, wallet, winner, loser, makeDue, states }
+  }
+
+  it('end as they ended before if those whose credit the ledger has go first', async () => {
+    const { books, ledger, backup, wallet, loser, makeDue, states } = await rivals()
+    makeDue(loser, 9_000_000_000_000_000)
+    await recoverAll(wallet)
+    expect(await states()).toEqual(['completed', 'created'])
+    backup.exec('UPDATE op_outgoing_payment SET due_at = 0 WHERE due_at = 9000000000000000')
+    await recoverAll(wallet)
+    expect(await states()).toEqual(['completed', 'failed'])
+    expect(await reconcileNow(wallet, books)).toEqual([])
+    expect(await ledger.balance('bob')).toMatchObject({ total: 500n })
+  })
+
+  it('do not end if the other one takes the room', async () => {
+    const { wallet, winner, makeDue, states } = await rivals()
+    makeDue(winner, wallet.clock.now() + 3_600_000)
+    await recoverAll(wallet)
+    expect(await states()).toEqual(['decided', 'failed'])
+  })
+})
+
 it('a storage that is behind has its accounts with peers set right by `settled`: less what came, plus what left', async () => {
   const { books, ledger } = await openLedger()
   const storage = await openSqlite(':memory:')
