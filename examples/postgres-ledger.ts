@@ -91,8 +91,10 @@ async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
     return answer
   } catch (cause) {
     const undone = await db.query('ROLLBACK').catch(() => undefined)
-    db.off('error', ignore).release(undone === undefined)
-    if (!(cause instanceof Error && 'code' in cause && /^40(001|P01)$/.test(String(cause.code)))) throw cause
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    // A connection that can only read (25006) may stay so when the database can be written to again.
+    db.off('error', ignore).release(undone === undefined || code === '25006')
+    if (!/^40(001|P01)$/.test(code)) throw cause
   }
   await new Promise((resolve) => setTimeout(resolve, 20 * Math.random())) // so as not to collide again
   return transact(pool, work)

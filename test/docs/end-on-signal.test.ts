@@ -50,6 +50,26 @@ it('ends while a proxy keeps its connections busy, and no request is lost', asyn
   expect(order).toEqual(['server', 'storage'])
 })
 
+it('ends soon after the last answer, though its client keeps the connection', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+  const { open, opened } = gate()
+  const { openPayments } = await testWallet({ walletAddresses: { find: () => opened.then(() => undefined) } })
+  const { server, port, ended, order } = await serve(openPayments)
+  server.keepAliveTimeout = 60_000 // longer than the proxy's, as it should be
+  const requested = once(server, 'request')
+  const socket = send(port, 'GET /alice HTTP/1.1\r\nHost: test\r\n\r\n')
+  await requested
+  process.emit('SIGTERM')
+  await turn()
+  open()
+  await once(socket, 'data')
+  await turn()
+  vi.advanceTimersByTime(250)
+  await ended
+  expect(order).toEqual(['server', 'storage'])
+  socket.destroy()
+})
+
 it('ends where a request never does, after 20 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { openPayments } = await testWallet()

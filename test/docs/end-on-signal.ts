@@ -14,9 +14,11 @@ export async function endOnSignal(
   server.prependListener('request', (_request, response) => {
     response.shouldKeepAlive = false
   })
-  server.close() // and the connections that are idle
+  server.close()
+  const closing = setInterval(() => server.closeIdleConnections(), 250) // those that were busy a moment ago
   setTimeout(() => server.closeAllConnections(), 20_000).unref() // what hangs
   await once(server, 'close') // requests that are being answered
+  clearInterval(closing)
   await stop()
   await openPayments.drain() // payments that go on: seconds; up to a minute where a peer is silent
   await close()

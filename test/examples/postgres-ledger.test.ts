@@ -47,6 +47,18 @@ it('loses nothing but the call when its connection is lost in the middle of a tr
   expect(await wallet.available('alice')).toBe(600n)
 })
 
+it('writes again once its database can be written to again', async () => {
+  const schema = await newSchema()
+  await run(schema, postgresLedgerSchema)
+  const pool = openPool(schema, {}, { max: 1 })
+  const wallet = postgresWallet(openPool(schema), postgresLedger(pool))
+  await wallet.openAccount('alice', USD, 1000n)
+  // As a connection is that was made while the whole database could only be read.
+  await pool.query('SET default_transaction_read_only = on')
+  await expect(wallet.ledger.hold(hold)).rejects.toThrow('read-only')
+  expect(await wallet.ledger.hold(hold)).toEqual({ ok: true })
+})
+
 it('settles what is held also where the wallet has taken the balance back, if its table allows that', async () => {
   const { schema, ledger, available } = await openWallet()
   await ledger.hold(hold)
