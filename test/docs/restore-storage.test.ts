@@ -130,8 +130,9 @@ describe('two payments to one incoming payment, of which the ledger has paid one
     expect(await ledger.credit(credit)).toEqual({ ok: false, reason: 'account_closed' })
     await ledger.setPermissions('bob', { canSend: true, canReceive: true })
     const { wallet } = await openWallet(backup, ledger)
-    const makeDue = (id: string, dueAt: number): void =>
+    const makeDue = (id: string, dueAt: number): void => {
       backup.exec(`UPDATE op_outgoing_payment SET due_at = ${dueAt} WHERE id = '${id}'`)
+    }
     const states = async () => {
       const payments = await paymentsOf(wallet.openPayments)
       return [winner, loser].map((id) => payments.find((one) => lastSegment(one.id) === id)?.state)
