@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { creditReceipt, dropReceipt, type IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
+import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { eventChanges, incomingPaymentEvent } from './notify.ts'
 
@@ -13,14 +14,30 @@ export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value:
 }
 
 /**
- * Whether nothing was ever written to an incoming payment except its creation and, if it has expired, its expiry: so no
- * room in it was ever reserved, and no record that is kept refers to it.
+ * Whether nothing was ever written to an incoming payment except its creation and its end, if it has ended: so no room in it
+ * was ever reserved, and no record that is kept refers to it.
  * @spec INC-14
  */
 export function isUntouched({ value, version }: StoredRecord<'incoming-payment'>): boolean {
+  const hasEnded = value.state === 'expired' || value.state === 'completed'
   // In another storage, a copied record may begin at version 1 again; one that has received money never counts as
   // untouched.
-  return value.received.value === 0n && version === (value.state === 'expired' ? 2 : 1)
+  return value.received.value === 0n && version === (hasEnded ? 2 : 1)
+}
+
+/**
+ * The change that ends an incoming payment. If it is untouched it is deleted later, counted from now and not from its expiry:
+ * a clock must run ahead for that whole time before anything is deleted too early.
+ * @spec INC-14
+ */
+export function endIncoming(
+  context: Pick<Context, 'clock'>,
+  record: StoredRecord<'incoming-payment'>,
+  state: 'expired' | 'completed',
+): { readonly change: Change; readonly value: IncomingPayment } {
+  const value: IncomingPayment = { ...record.value, state }
+  const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
+  return { change: { ...replaceIncoming(record, value), ...(isUntouched(record) && { dueAt }) }, value }
 }
 
 /**

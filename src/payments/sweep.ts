@@ -1,14 +1,12 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
-import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { isOfKind } from '../records/read-record.ts'
-import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { tryCommit } from '../records/try-commit.ts'
 import { forgetRecords } from './forget-records.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
-import { isUntouched, replaceIncoming } from './replace-incoming.ts'
+import { endIncoming, isUntouched } from './replace-incoming.ts'
 
 /** The most records of each kind that one call handles, so that it always ends soon. */
 export const BATCH = 100
@@ -82,7 +80,7 @@ function isKept(record: StoredRecord): boolean {
  */
 function isEndedFirst(record: StoredRecord): boolean {
   if (isOfKind(record, 'grant')) return record.value.state === 'pending' || record.value.state === 'approved'
-  return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired'
+  return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired' && record.value.state !== 'completed'
 }
 
 async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
@@ -103,12 +101,9 @@ async function expireIncomingPayment(context: Context, record: StoredRecord<'inc
     await sweepAway(context, [{ ...record, action: 'replace', dueAt }])
     return false
   }
-  const value: IncomingPayment = { ...record.value, state: 'expired' }
+  const { change, value } = endIncoming(context, record, 'expired')
   const events = eventChanges(context, [incomingPaymentEvent(context, value, 'expired')])
-  // Counted from now, not from its expiry: a clock must run ahead for that whole time before anything is deleted too
-  // early.
-  const forgetAt = isUntouched(record) && { dueAt: context.clock.now() + OVER_KEPT_MILLISECONDS }
-  if (!(await sweepAway(context, [{ ...replaceIncoming(record, value), ...forgetAt }, ...events]))) return false
+  if (!(await sweepAway(context, [change, ...events]))) return false
   context.ongoing.tellLater(() => deliverEvents(context, value.id))
   return true
 }

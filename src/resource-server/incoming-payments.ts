@@ -9,7 +9,7 @@ import { answerInTime } from '../payments/in-time.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from '../payments/notify.ts'
 import { askRail } from '../payments/rail/ask-rail.ts'
 import { sealAddress } from '../payments/rail/seal-address.ts'
-import { completionChanges, replaceIncoming } from '../payments/replace-incoming.ts'
+import { completionChanges, endIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -184,11 +184,8 @@ export async function completeIncomingPayment({
       requireOwn(caller, 'incoming-payment', 'complete', record.value)
       if (record.value.state === 'completed') return { answer: record.value }
       if (!isActive(record.value, context.clock.now())) throw wrongState()
-      const value: IncomingPayment = { ...record.value, state: 'completed' }
-      return {
-        changes: [replaceIncoming(record, value), ...completionChanges(context, record.value, value)],
-        answer: value,
-      }
+      const { change, value } = endIncoming(context, record, 'completed')
+      return { changes: [change, ...completionChanges(context, record.value, value)], answer: value }
     },
     { claims: caller.proof.claims },
   )

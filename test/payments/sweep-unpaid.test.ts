@@ -79,6 +79,29 @@ describe('an incoming payment that expired, and into which nothing came', () => 
     await checkMoney(world)
   })
 
+  it('INC-14 T-37 is forgotten 30 days later, too, if its client completed it', async () => {
+    const world = await unpaidWorld()
+    const token = world.tokens.receiving
+    expect((await world.wallet.send('POST', `${world.prepared.incomingUrl}/complete`, { token })).status).toBe(200)
+    await sweepAfter(world, MONTH - 1)
+    expect(await incomingOf(world)).toMatchObject({ value: { state: 'completed' } })
+    await sweepAfter(world, 1)
+    expect(await incomingOf(world)).toBeUndefined()
+    expect((await world.wallet.send('GET', world.prepared.incomingUrl, { token })).status).toBe(404)
+    await checkMoney(world)
+  })
+
+  it('INC-14 is kept if its client completed it after money had come', async () => {
+    const world = await unpaidWorld({ amount: '4' })
+    const token = world.tokens.receiving
+    await pay(world, world.start(), world.prepared)
+    await recoverUntilQuiet(world)
+    expect((await world.wallet.send('POST', `${world.prepared.incomingUrl}/complete`, { token })).status).toBe(200)
+    await sweepAfter(world, 2 * MONTH)
+    expect(await incomingOf(world)).toMatchObject({ value: { state: 'completed', received: { value: 4n } } })
+    await checkMoney(world, { completedByCall: [world.prepared.incomingId] })
+  })
+
   it('INC-14 is forgotten no earlier by a clock that runs ahead for a while, however far', async () => {
     const world = await unpaidWorld()
     await sweepAfter(world, 100 * MONTH)
@@ -156,12 +179,6 @@ const TRACES: readonly (readonly [string, (world: UnpaidWorld) => Promise<unknow
     { state: 'expired' },
   ],
   ['all was paid into', (world) => pay(world, world.start(), world.prepared), { state: 'completed' }],
-  [
-    'its client has completed',
-    ({ wallet, prepared, tokens }) =>
-      wallet.send('POST', `${prepared.incomingUrl}/complete`, { token: tokens.receiving }),
-    { state: 'completed' },
-  ],
   [
     'money was reported for too late',
     async ({ wallet, prepared }) => {
