@@ -184,7 +184,9 @@ async function refusePayment(
     // No client with a key knows of a payment that is not listed: it was answered 503 or not at all, and will repeat.
     const isShown = record.isListed === true || (mayBeAnswered && record.value.keyId === undefined)
     const state = isShown ? 'failed' : 'refused'
-    const ended = enterState(record.value, state, context.clock.now())
+    // Nobody will read it again, and the client chose how large it is. @spec D15 @spec T-37
+    const { metadata: _, ...bare } = record.value
+    const ended = enterState(isShown ? record.value : bare, state, context.clock.now())
     const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
     const end = {
       ...unmarked(record),

@@ -93,6 +93,16 @@ describe('a hold that the wallet refuses', () => {
     expect(world.told().some(({ type }) => type.startsWith('outgoing'))).toBe(false)
   })
 
+  it('D15 T-37 leaves nothing of what the client added to it', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world), { amount: '100001', incoming: {} })
+    const body = { ...(prepared.body as object), metadata: { note: 'x'.repeat(8000) } }
+    expect(await pay(world, world.start(), { ...prepared, body })).toMatchObject({ status: 403 })
+    const [tombstone] = await world.storage.all('outgoing-payment')
+    expect(tombstone?.value.state).toBe('refused')
+    expect(tombstone?.value).not.toHaveProperty('metadata')
+  })
+
   it('D15 leaves quote and budget usable: the same quote pays with a new signature', async () => {
     const { world, prepared, process } = await payWithHold({ refuse: 'not_allowed' }, 1)
     world.wallet.clock.advance(1000)
