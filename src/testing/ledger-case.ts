@@ -28,7 +28,8 @@ export interface LedgerUnderTest {
    * stays, or with one after it, as when the connection is lost before the answer. So many commits as `skip` says (0 if it
    * is not given) come through before that one, in whatever calls they are; what was asked for before and has not happened
    * yet is forgotten. The call that meets the error must reject, and not refuse; a flag and a number in the function that
-   * runs the ledger's transactions are enough. Optional: the cases that need it are to be skipped without it.
+   * runs the ledger's transactions are enough, one of each for all the ledgers that are called `inTurns`. Optional: the
+   * cases that need it are to be skipped without it.
    */
   failNext?(moment: 'before commit' | 'after commit', skip?: number): void | Promise<void>
 }
