@@ -121,7 +121,7 @@ describe('the tables of the README', () => {
     }
     const served = routes.map(({ method, path, role, operation }) => {
       const own = path
-        .replace(/^(?:\*|\/:account\+)/, '')
+        .replace(/^\/?\*/, '')
         .replace(/^\/$/, '')
         .replace(/:(\w+)/g, '{$1}')
       return `${method} ${roots[role]}${own} ${operation}`
