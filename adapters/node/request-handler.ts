@@ -21,7 +21,8 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
   const untilEarlierAreAnswered = createConnectionOrder()
   return async (request, response, target, source) => {
     if (request.rawHeaders.length >= 2 * TOO_MANY_LINES) {
-      return sendAnswer(request, response, { status: 431, headers: { connection: 'close' } }, false)
+      const headers = { 'cache-control': 'no-store', connection: 'close' }
+      return sendAnswer(request, response, { status: 431, headers }, false)
     }
     if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
       if (isQueued(request, response)) await untilEarlierAreAnswered(request.socket, response)
