@@ -73,14 +73,18 @@ function isNamed(pair: string, names: readonly string[]): boolean {
   return names.includes(name)
 }
 
+/** What proves to a client that its owner has approved: none but our own may stand in its URL. @spec INT-7 */
+const PROOFS_OF_APPROVAL: readonly string[] = ['hash', 'interact_ref']
+
 /**
  * The finish URL with parameters added. The client's own query stays byte for byte as it was, except that parameters of
- * these names are replaced. Every reserved character of a value is escaped: a `+` would arrive as a space.
+ * these names are replaced, and that a `hash` and an `interact_ref` go even if none are added, as on a denial. Every
+ * reserved character of a value is escaped: a `+` would arrive as a space.
  * @spec INT-7
  */
 export function finishRedirect(uri: string, parameters: Readonly<Record<string, string>>): string {
   const [base = '', ...queries] = uri.split('?')
-  const names = Object.keys(parameters)
+  const names = [...PROOFS_OF_APPROVAL, ...Object.keys(parameters)]
   const own = queries
     .join('?')
     .split('&')

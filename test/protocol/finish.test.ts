@@ -150,11 +150,13 @@ describe('the finish redirect', () => {
     expect(finishRedirect(uri, parameters)).toBe(expected),
   )
 
-  it('D7 carries the result of a denial', () => {
-    expect(finishRedirect('https://c.example/cb?a=1', { result: 'grant_rejected' })).toBe(
-      'https://c.example/cb?a=1&result=grant_rejected',
-    )
-  })
+  it.each([
+    ['https://c.example/cb?a=1', 'https://c.example/cb?a=1&result=grant_rejected'],
+    ['https://c.example/cb?hash=1&a=1&interact%5Fref=2&result=3', 'https://c.example/cb?a=1&result=grant_rejected'],
+    ['https://c.example/cb?hash=1', 'https://c.example/cb?result=grant_rejected'],
+  ])('D7 INT-7 carries the result of a denial, and no hash or reference of another, in %s', (uri, expected) =>
+    expect(finishRedirect(uri, { result: 'grant_rejected' })).toBe(expected),
+  )
 
   it('INT-7 gives every value back to a client that reads its query', () => {
     const query = fc.string({ unit: fc.constantFrom('a', 'hash', '=', '&', '%', '+', '?', '/', '1'), maxLength: 20 })
