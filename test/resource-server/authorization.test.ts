@@ -280,6 +280,35 @@ describe('who calls', () => {
     }
   })
 
+  it('SIG-23 takes a nonce once per key, on every write', async () => {
+    const { wallet, spending, receiving, incoming } = await shop()
+    const { id } = incoming
+    const debitAmount = usd('1')
+    const writes: Partial<Record<OperationId, readonly [path: string, token: string, json: object | undefined]>> = {
+      'create-incoming-payment': ['/incoming-payments', receiving, { walletAddress: BOB }],
+      'create-quote': ['/quotes', spending, { walletAddress: ALICE, method: 'ilp', receiver: id, debitAmount }],
+      'create-outgoing-payment': [
+        '/outgoing-payments',
+        spending,
+        { walletAddress: ALICE, incomingPayment: id, debitAmount },
+      ],
+      // Last, since nothing is paid to a payment that is completed.
+      'complete-incoming-payment': [`/incoming-payments/${idOf(incoming)}/complete`, receiving, undefined],
+    }
+    const posts = resourceServerRoutes().filter(({ method }) => method === 'POST')
+    expect(posts.map(({ operation }) => operation).sort()).toEqual(Object.keys(writes).sort())
+    for (const [operation, [path, token, json]] of Object.entries(writes)) {
+      const write = (nonce: string): Promise<Answer> =>
+        wallet.send('POST', `${BASE}${path}`, { token, nonce: `${operation} ${nonce}`, ...(json && { json }) })
+      const status = json === undefined ? 200 : 201
+      await expectStatus(status, write('one'))
+      // Signed at another time: the nonce alone is what was used before.
+      wallet.clock.advance(1000)
+      await expectRefusal(wallet, USED_SIGNATURE, () => write('one'))
+      await expectStatus(status, write('two'))
+    }
+  })
+
   it.each(['incoming-payment', 'outgoing-payment', 'quote'])(
     'SIG-26 leaves no claim of a nonce where there is nothing to show: %s',
     async (type) => {
