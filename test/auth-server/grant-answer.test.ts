@@ -83,22 +83,6 @@ describe('what a grant request gets', () => {
     expect(grant?.value).not.toHaveProperty('finish')
   })
 
-  it('GRT-9 no answer of the authorization server may be kept', async () => {
-    const wallet = await authWallet()
-    const { pending, interactRef } = await approvedGrant(wallet)
-    const answers = [
-      pending,
-      await resume(wallet, pending, { interact_ref: interactRef }),
-      await wallet.ask(PLAIN_REQUEST),
-      await wallet.ask({}),
-      await wallet.send('GET', `${AUTH}/continue/1`),
-      await wallet.send('GET', `${AUTH}/nowhere/at/all`),
-      await wallet.send('OPTIONS', `${AUTH}/`),
-    ]
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 405, 404, 200])
-    for (const { headers } of answers) expect(headers['cache-control']).toBe('no-store')
-  })
-
   it('GRT-12 a subject is answered once its owner has approved, with the continuation alone', async () => {
     const wallet = await authWallet()
     const { pending, interactRef } = await approvedGrant(wallet, SUBJECT_REQUEST)

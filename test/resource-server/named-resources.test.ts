@@ -258,18 +258,4 @@ describe('which resource', () => {
       }),
     )
   })
-
-  it('RS-11 lets nobody keep an answer', async () => {
-    const { wallet, spending, receiving, incoming } = await shop()
-    const outgoing = await askPayment(wallet, spending, { incomingPayment: incoming.id, debitAmount: usd('1') })
-    const answers = [
-      outgoing,
-      await wallet.send('GET', incoming.id, { token: receiving }),
-      await wallet.send('GET', incoming.id),
-      await wallet.send('GET', `${COLLECTION}?wallet-address=${BOB}`, { token: receiving }),
-      await wallet.send('GET', outgoing.body.id, { token: spending }),
-      await wallet.send('GET', `${BASE}/outgoing-payment-grant`, { token: spending }),
-    ]
-    expect(answers.map(({ headers }) => headers['cache-control'])).toEqual(answers.map(() => 'no-store'))
-  })
 })

@@ -485,19 +485,6 @@ describe('caches and browsers', () => {
       })
     }
   })
-
-  it('WAS-8 a page of any origin may read an address, its keys and a public incoming payment', async () => {
-    const wallet = await testWallet()
-    const grant = await grantAtOnce(wallet, [{ type: 'incoming-payment', actions: ['create', 'read'] }])
-    const token = grant.body.access_token.value
-    const created = await wallet.send('POST', `${BASE}/incoming-payments`, { token, json: { walletAddress: BOB } })
-    for (const url of [ALICE, `${ALICE}/jwks.json`, created.body.id]) {
-      expect((await get(wallet, url)).headers['access-control-allow-origin']).toBe('*')
-    }
-    const whole = await wallet.send('GET', created.body.id, { token })
-    expect(whole.headers).not.toHaveProperty('access-control-allow-origin')
-    expect(created.headers).not.toHaveProperty('access-control-allow-origin')
-  })
 })
 
 describe('where wallet addresses live on their own origin', () => {
