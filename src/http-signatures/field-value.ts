@@ -1,6 +1,7 @@
 /**
- * The longest Signature-Input, Signature and Content-Digest that is parsed; also the most that `sf`, `key` and `bs` may
- * read and write for one message. In characters.
+ * The longest Signature-Input, Signature and Content-Digest that is parsed, and the longest field that `sf`, `key` or
+ * `bs` converts. Once they have converted more than this for one message, they convert no more: that is looked at before
+ * each conversion, so the last one may pass it. In characters.
  * @spec SIG-35
  */
 export const MAXIMUM_FIELD_LENGTH = 8192

@@ -165,7 +165,8 @@ export async function proveSignature(
     key: key.key,
     base,
     signature: candidate.signature,
-    // A request with two signatures uses up both: otherwise it could be sent again with only the other one.
+    // A request with two signatures uses up both if both verify: otherwise it could be sent again with only the other
+    // one. One that does not verify now, but may later (its key unpublished, its date ahead), is not used up.
     ...(await claimsOf(exchange, result.verified)),
   }
   return { proof, key }
