@@ -61,7 +61,9 @@ export async function receivePayment(
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
-      const outcome = acceptedOf(context, record.value, amount.value)
+      // Read once: a refusal must not be recorded at another moment than the one it was decided for.
+      const now = context.clock.now()
+      const outcome = acceptedOf(context, record.value, amount.value, now)
       if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
       const isRefused = typeof outcome !== 'bigint'
       const accepted = isRefused ? 0n : outcome
@@ -70,7 +72,7 @@ export async function receivePayment(
         incomingPaymentId: id,
         state: isRefused ? 'dropped' : 'credited',
         amount: amountOf(amount, accepted),
-        createdAt: context.clock.now(),
+        createdAt: outcome === 'expired' ? afterExpiry(record.value, now) : now,
         excess: amount.value - accepted,
       }
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
@@ -150,12 +152,21 @@ function answerAgain(
   return { ok: true, accepted: receipt.amount.value, excess }
 }
 
+/**
+ * When a transfer that came too late is recorded: a repeat learns from this that it was too late. Another process may
+ * have ended the payment while this one's clock is still behind its expiry.
+ */
+function afterExpiry({ expiresAt }: IncomingPayment, now: number): number {
+  return expiresAt === undefined ? now : Math.max(now, expiresAt + 1)
+}
+
 function acceptedOf(
   context: Context,
   payment: IncomingPayment,
   amount: bigint,
+  now: number,
 ): bigint | 'completed' | 'expired' | 'over_remainder' {
   if (payment.state === 'completed') return 'completed'
-  if (!isActive(payment, context.clock.now())) return 'expired'
+  if (!isActive(payment, now)) return 'expired'
   return acceptReceipt(payment, amount, context.policies.excessReceipt) ?? 'over_remainder'
 }

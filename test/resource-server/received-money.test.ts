@@ -1,6 +1,7 @@
 import type { Ledger } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../support/fake-clock.ts'
 import { BOB, testLedger, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
 import { askPayment, createIncoming, idOf, LONG_LIFETIMES, shop } from './observed-wallet.ts'
 
@@ -159,6 +160,49 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     expect(await behind.openPayments.incomingPayments.received(id, usdAmount(5n), 't2')).toMatchObject({ ok: true })
     await rig.wallet.openPayments.sweep()
     expect(await rig.wallet.openPayments.incomingPayments.received(id, usdAmount(5n), 't1')).toEqual(expired)
+  })
+
+  it('INC-5 INC-7 answers the same again for a payment that another process ended, by a clock that is still behind its expiry', async () => {
+    const storage = memoryStorage()
+    const rig = await shop({ overrides: { storage }, incoming: { expiresAt: '2026-03-01T12:01:00Z' } })
+    const behind = await testWallet({ storage })
+    const { incomingPayments } = behind.openPayments
+    rig.wallet.clock.advance(60_500)
+    behind.clock.advance(58_500)
+    await rig.wallet.openPayments.sweep()
+    const expired = { ok: false, reason: 'expired' }
+    expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(5n), 't1')).toEqual(expired)
+    expect(await incomingPayments.received(idOf(rig.incoming), usdAmount(5n), 't1')).toEqual(expired)
+  })
+
+  it('INC-5 INC-8 answers the same again for a transfer that was too large, once its payment has expired', async () => {
+    const incoming = { incomingAmount: usd('100'), expiresAt: '2026-03-01T12:01:00Z' }
+    const rig = await shop({ incoming, overrides: { settings: { policies: { excessReceipt: 'refuse' } } } })
+    const { openPayments, clock } = rig.wallet
+    const report = () => openPayments.incomingPayments.received(idOf(rig.incoming), usdAmount(101n), 't1')
+    const refused = { ok: false, reason: 'over_remainder' }
+    expect(await report()).toEqual(refused)
+    clock.advance(60_001)
+    expect(await openPayments.sweep()).toBeGreaterThan(0)
+    expect(await report()).toEqual(refused)
+  })
+
+  it('INC-5 INC-7 INC-8 answers the same again where the payment expires while the transfer is looked at', async () => {
+    const storage = memoryStorage()
+    const rig = await shop({
+      overrides: { storage },
+      incoming: { incomingAmount: usd('100'), expiresAt: '2026-03-01T12:01:00Z' },
+    })
+    let now = 0
+    const clock = { ...fakeClock(), now: () => now++ }
+    const settings = { policies: { excessReceipt: 'refuse' } } as const
+    const { incomingPayments } = (await testWallet({ storage, settings, clock })).openPayments
+    for (let looks = 0; looks < 20; looks++) {
+      now = Date.parse('2026-03-01T12:01:00Z') - looks
+      const report = () => incomingPayments.received(idOf(rig.incoming), usdAmount(101n), `t${looks}`)
+      const refused = await report()
+      expect([looks, await report()]).toEqual([looks, refused])
+    }
   })
 
   it.each([
