@@ -6,7 +6,17 @@ import { BASE, BOB, usd, usdAmount } from '../support/test-wallet.ts'
 import { turns } from '../support/turns.ts'
 import { faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
-import { grantTokens, HOUR, LEASE, moneyWorld, pay, preparePayment, signedBy, type World } from './money-world.ts'
+import {
+  eventsOf,
+  grantTokens,
+  HOUR,
+  LEASE,
+  moneyWorld,
+  pay,
+  preparePayment,
+  signedBy,
+  type World,
+} from './money-world.ts'
 
 /** A host that acknowledges nothing until it is told to. */
 function slowHost() {
@@ -34,14 +44,16 @@ async function statesOf(world: World, kind: 'outgoing-payment' | 'incoming-payme
   return new Set((await world.storage.all(kind)).map(({ value }) => value.state))
 }
 
-/** A world in which one event was never acknowledged, and its process is long gone. */
-async function untoldWorld(): Promise<World> {
+/** A world in which events were never acknowledged, one by default, and their process is long gone. */
+async function untoldWorld(events = 1): Promise<World> {
   const world = await moneyWorld()
   const { receiving } = await grantTokens(world)
   const crashing = world.start({ onEvent: () => new Promise(() => undefined) })
   const json = { walletAddress: BOB, incomingAmount: usd('1') }
-  const order = await signedBy(world, 'POST', `${BASE}/incoming-payments`, receiving, json)
-  expect((await crashing.openPayments.handle(order)).status).toBe(201)
+  for (let count = 0; count < events; count++) {
+    const order = await signedBy(world, 'POST', `${BASE}/incoming-payments`, receiving, json)
+    expect((await crashing.openPayments.handle(order)).status).toBe(201)
+  }
   world.wallet.clock.advance(10_000)
   await turns(30)
   world.wallet.clock.advance(LEASE)
@@ -97,7 +109,7 @@ describe('a host that takes its time over events', () => {
     expect(await openPayments.recover()).toBe(0)
   })
 
-  it('is waited for by a call of recover() for a second, which then counts nothing', async () => {
+  it('is waited for by a call of recover() for a second, which then does not count what it has not taken', async () => {
     const { onEvent, letGo } = slowHost()
     const world = await untoldWorld()
     const { openPayments } = world.start({ onEvent })
@@ -110,6 +122,28 @@ describe('a host that takes its time over events', () => {
     letGo()
     await openPayments.drain()
     expect(await openPayments.recover()).toBe(0)
+  })
+
+  it('is waited for no longer where it hangs over one event, and what it has taken by then is counted', async () => {
+    const { onEvent, letGo } = slowHost()
+    const world = await untoldWorld(8)
+    let isHeld = false
+    const process = world.start({
+      onEvent: (event) => {
+        if (event.type === 'recovered') world.wallet.events.push(event)
+        if (!('id' in event) || isHeld) return undefined
+        isHeld = true
+        return onEvent(event)
+      },
+    })
+    const recovered = process.openPayments.recover()
+    expect(await comesTo(recovered)).toBe('nothing')
+    world.wallet.clock.advance(1000)
+    expect(await comesTo(recovered)).toBe(7)
+    expect(eventsOf(world, 'recovered')).toMatchObject([{ payments: 0, receipts: 0, events: 7, isFull: false }])
+    letGo()
+    await process.openPayments.drain()
+    expect(await world.storage.all('event')).toEqual([])
   })
 
   it('holds up no credit of what a rail has taken', async () => {
