@@ -2,8 +2,20 @@ import type { Change, Ledger, OpenPayments } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { createLateAnswers } from '../../src/payments/late-answers.ts'
 import { gate } from '../support/gate.ts'
+import { BASE } from '../support/test-wallet.ts'
+import { turn, turns } from '../support/turns.ts'
 import { checkMoney } from './money-invariants.ts'
-import { grantTokens, LEASE, moneyWorld, pay, preparePayment, type World } from './money-world.ts'
+import {
+  ask,
+  eventsOf,
+  grantTokens,
+  LEASE,
+  moneyWorld,
+  pay,
+  preparePayment,
+  signedBy,
+  type World,
+} from './money-world.ts'
 
 const DEADLINE = 3000
 
@@ -80,6 +92,52 @@ describe('a ledger that answers every call only after its deadline', () => {
     expect(await passTime(world, pay(world, process, prepared))).toMatchObject({ status: 201 })
     await recoverSlowly(world, process.openPayments)
     expect((await world.storage.all('outgoing-payment')).map(({ value }) => value.state)).toEqual(['failed'])
+    await checkMoney(world)
+  })
+})
+
+describe('an earlier try of a call', () => {
+  /** What the operator is told of the ledger's calls. */
+  const faultsOf = (world: World) => eventsOf(world, 'fault').map(({ call, message }) => [call, message])
+
+  it('T-31 that was answered in time does not answer the next one, which the ledger may decide otherwise', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    let tries = 0
+    const hold: Ledger['hold'] = async (asked) => {
+      tries++
+      const isFirst = tries === 1
+      await turn()
+      return isFirst ? { ok: false, reason: 'conflict' } : world.ledger.hold(asked)
+    }
+    const process = world.start({ ledger: { ...world.ledger, hold } })
+    expect(await pay(world, process, prepared)).toMatchObject({ status: 201 })
+    expect(faultsOf(world)).toEqual([['hold', 'the ledger knows this id with other arguments']])
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
+    expect(tries).toBe(2)
+    await checkMoney(world)
+  })
+
+  it('T-31 that fails after its deadline does not speak for the one that still runs', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const tries: { readonly fail: () => void; readonly answer: () => void }[] = []
+    const hold: Ledger['hold'] = (asked) =>
+      new Promise((resolve, reject) => {
+        const fail = (): void => reject(new Error('the connection is lost'))
+        tries.push({ fail, answer: () => resolve(world.ledger.hold(asked)) })
+      })
+    const process = world.start({ ledger: { ...world.ledger, hold } })
+    const order = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, prepared.token, prepared.body)
+    expect(await passTime(world, ask(process, order))).toMatchObject({ status: 201 })
+    await turns(30)
+    expect(tries).toHaveLength(2)
+    tries[0]?.fail()
+    await turns(30)
+    tries[1]?.answer()
+    await process.openPayments.drain()
+    expect(faultsOf(world)).toEqual([['hold', 'the ledger did not answer in time']])
+    expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
     await checkMoney(world)
   })
 })

@@ -96,6 +96,19 @@ describe('a directory that gives an account another asset than the ledger', () =
       await expectStatus(201, acts[operation]?.(rig, { assetCode: 'USD', assetScale: 2 }) ?? expect.fail(operation))
     },
   )
+
+  it.each(cases)(
+    'D15 is no matter while the account may not do that anyway: $operation, $asset',
+    async ({ operation, asset }) => {
+      const rig = await shop({ overrides: { pricing: { price: async () => ({ rate: '1' }) } } })
+      const { wallet } = rig
+      const act = async (): Promise<Answer> => (await acts[operation]?.(rig, asset)) ?? expect.fail(operation)
+      wallet.directory.set(ALICE, { account: 'alice', ...asset })
+      await wallet.ledger.setPermissions('alice', { canSend: false, canReceive: false })
+      await expectRefusal(wallet, [403, 'not_allowed', 'not allowed'], act)
+      expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+    },
+  )
 })
 
 describe('a wallet that has changed an account since the last payment of a grant', () => {
