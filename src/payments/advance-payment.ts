@@ -40,9 +40,9 @@ export async function advancePayment(
 
 /**
  * Takes step after step until the payment has ended or is left to another worker. Every step can be repeated safely:
- * the arguments of each ledger call were committed before the call, and each commit expects the version that this
- * worker read, so of two workers one stops. A call that the ledger does not answer is left to `recover()`. Returns the
- * id of the incoming payment if this completed it and the host must be told. Never rejects.
+ * the arguments of each ledger call were committed before the call, and each commit that writes the payment expects the
+ * version that this worker read, so of two workers one stops. A call that the ledger does not answer is left to
+ * `recover()`. Returns the id of the incoming payment if this completed it and the host must be told. Never rejects.
  */
 async function moveToEnd(
   context: Context,

@@ -49,7 +49,11 @@ export async function deliverLocally(
   return writeOutcome(context, record, payment, creditId, settle, changesOf)
 }
 
-/** Reserves room for the payment, or decides to release it if the incoming payment takes no more. */
+/**
+ * Reserves room for the payment, or decides to release it if the incoming payment takes no more. Whether another worker
+ * has the payment by now does not matter to a reservation, only to the outcome: room that exists was taken once for all
+ * workers, and a payment that was given up has a receipt, too, or no incoming payment any more.
+ */
 async function reserveRoom(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
@@ -63,8 +67,7 @@ async function reserveRoom(
     if (incoming === undefined) return changesOfDecision(context, record, { action: 'release', reason: 'expired' }, [])
     const room = takeRoom(incoming, payment, creditId, context.clock.now())
     if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
-    const { kind, version } = record
-    return { changes: [{ action: 'check', kind, id: payment.id, version }, ...room.changes], answer: 'reserved' }
+    return { changes: room.changes, answer: 'reserved' }
   })
 }
 
