@@ -132,7 +132,8 @@ function payeeOf({
   receiver,
   rail,
 }: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
-  if (receiver.kind === 'local') return { incomingPaymentId: receiver.record.value.id, payeeAccount: receiver.account }
+  if (receiver.kind === 'local')
+    return { incomingPaymentId: receiver.incomingPaymentId, payeeAccount: receiver.account }
   // The quote was made when the receiver's URL was still a local one.
   if (rail === undefined) throw invalidQuote('the receiver is now on another server')
   const { details, walletAddress } = receiver

@@ -1,7 +1,6 @@
 import { rateLimited } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { ReceiverAsker } from '../ports/remote-receivers.ts'
-import type { StoredRecord } from '../ports/storage.ts'
 import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
@@ -22,7 +21,7 @@ export interface LocalReceiver {
   readonly kind: 'local'
   /** Its URL in normal form. */
   readonly url: string
-  readonly record: StoredRecord<'incoming-payment'>
+  readonly incomingPaymentId: string
   readonly asset: Asset
   /** What may still be paid in; absent if the payment names no amount. */
   readonly remainder?: bigint
@@ -140,7 +139,7 @@ async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise
     receiver: {
       kind: 'local',
       url,
-      record,
+      incomingPaymentId: payment.id,
       asset: assetOf(payment),
       ...(remainder !== undefined && { remainder }),
       ...(payment.expiresAt !== undefined && { expiresAt: payment.expiresAt }),
