@@ -3,6 +3,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { isRailPayment } from '../protocol/outgoing-payment.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
+import { MOST_CHANGES } from '../records/most-changes.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
@@ -97,8 +98,8 @@ async function postponeAll(context: Context, records: readonly StoredRecord<'out
   })
   let count = 0
   try {
-    for (let at = 0; at < changes.length; at += BATCH)
-      count += await commitUncontested(context, changes.slice(at, at + BATCH))
+    for (let at = 0; at < changes.length; at += MOST_CHANGES)
+      count += await commitUncontested(context, changes.slice(at, at + MOST_CHANGES))
   } catch (cause) {
     tellFault(context, 'payments could not be postponed', cause)
   }

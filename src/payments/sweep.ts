@@ -2,14 +2,15 @@ import type { Context } from '../ports/context.ts'
 import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
 import { endGrantChange } from '../records/end-grant.ts'
+import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
 import { tryCommit } from '../records/try-commit.ts'
 import { forgetRecords } from './forget-records.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
 import { endIncoming, isUntouched } from './replace-incoming.ts'
 
-/** The most records of each kind that one call handles, so that it always ends soon. */
-export const BATCH = 100
+/** The most records of each kind that one call handles, so that it always ends soon, and may delete them in one commit. */
+export const BATCH = MOST_CHANGES
 
 const SWEPT: readonly RecordKind[] = [
   'replay-claim',

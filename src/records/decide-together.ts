@@ -2,9 +2,7 @@ import type { Context, Plan, Serializer } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { type CommitContext, commitKnown } from './decide.ts'
 import { idOf } from './id-of.ts'
-
-/** The most changes that a store takes in one commit: see `Storage`. */
-const MOST_CHANGES = 100
+import { MOST_CHANGES } from './most-changes.ts'
 
 /**
  * The most tasks that share one turn, including the one whose turn it is: a turn must not serve everybody who waits.
