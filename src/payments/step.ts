@@ -17,7 +17,7 @@ export interface Ended {
   readonly completes?: string | undefined
 }
 
-/** What a step came to: the payment one state further, its end, or an answer that did not come. */
+/** What a step came to: the payment one state further, its end, or why this worker does not move it on now. */
 export type Step =
   | Moved
   | Ended

@@ -20,7 +20,7 @@ export interface LateAnswers {
    * neither failed nor been forgotten.
    */
   expect(key: string, call: Promise<LedgerResult>): readonly Promise<LedgerResult>[]
-  /** For calls that were answered in time. */
+  /** Once one of the calls was answered, in time or late: whoever calls next gets a new answer. */
   forget(key: string): void
 }
 

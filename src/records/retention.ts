@@ -1,7 +1,9 @@
 const DAY_MILLISECONDS = 24 * 3600 * 1000
 
 /**
- * How long records that are over (revoked tokens, grants that were never given) are kept, for clients that ask again.
+ * How long records are kept once they are over, for clients that ask again: revoked and rotated tokens, grants that were
+ * never given, incoming payments that ended without money or an order for them. And how long after its token has expired
+ * a grant that needed no consent is kept, with the token: until then the token can be rotated.
  */
 export const OVER_KEPT_MILLISECONDS = 30 * DAY_MILLISECONDS
 
