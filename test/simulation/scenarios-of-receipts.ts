@@ -72,7 +72,7 @@ export const OF_RECEIPTS: readonly Scenario[] = [
     without: [
       {
         what: 'the look at the clock',
-        edits: [{ file: RECEIVE, find: "if (!isActive(payment, context.clock.now())) return 'expired'\n", put: '' }],
+        edits: [{ file: RECEIVE, find: "if (!isActive(payment, now)) return 'expired'\n", put: '' }],
         finds: /4: .* when rail:second came/,
       },
     ],
