@@ -90,11 +90,9 @@ async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
     db.off('error', ignore).release()
     return answer
   } catch (cause) {
-    const undone = await db.query('ROLLBACK').catch(() => undefined)
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
-    // A connection that can only read (25006) may stay so when the database can be written to again.
-    db.off('error', ignore).release(undone === undefined || code === '25006')
-    if (!/^40(001|P01)$/.test(code)) throw cause
+    const undone = Object(cause).code !== '25006' && (await db.query('ROLLBACK').catch(() => undefined))
+    db.off('error', ignore).release(!undone) // 25006: it can only read, perhaps for good
+    if (!/^40(001|P01)$/.test(Object(cause).code)) throw cause
   }
   await new Promise((resolve) => setTimeout(resolve, 20 * Math.random())) // so as not to collide again
   return transact(pool, work)

@@ -16,15 +16,13 @@ export const ceilDivide = (dividend: bigint, divisor: bigint): bigint => (divide
 /** What a payment counts in what its grant has spent: all of it but what failed, and of that what left all the same. */
 export function spentOf(payment: OutgoingPayment): { readonly debit: bigint; readonly receive: bigint } {
   const { debitAmount, receiveAmount, decision, rail, delivery } = payment
-  if (isCounted(payment)) return { debit: debitAmount.value, receive: receiveAmount.value }
+  const charged = BigInt(rail?.receiveWorth ?? receiveAmount.value)
+  if (isCounted(payment)) return { debit: debitAmount.value, receive: charged }
   if (decision?.action !== 'settle' || rail === undefined) return { debit: 0n, receive: 0n }
   const sent = BigInt(delivery?.sent ?? 0)
-  const counts = [
-    BigInt(delivery?.received ?? 0),
-    ceilDivide(receiveAmount.value * sent, BigInt(rail.sendAmount.value)),
-  ]
+  const counts = [BigInt(delivery?.received ?? 0), ceilDivide(charged * sent, BigInt(rail.sendAmount.value))]
   const receive = counts.reduce((one, other) => (one > other ? one : other))
-  return { debit: decision.amount, receive: receive < receiveAmount.value ? receive : receiveAmount.value }
+  return { debit: decision.amount, receive: receive < charged ? receive : charged }
 }
 
 /** Whether all of a payment over a rail is there that was to be, by what has really left for it. */
