@@ -18,7 +18,7 @@ export interface SendTerms extends PlanTerms {
   readonly isIdempotent: boolean
   /** Whether no new packets leave, so that only the fate of earlier ones is found out. */
   readonly isOver: boolean
-  /** From then on none do either. */
+  /** From then on no new packets leave either, in milliseconds since 1970. */
   readonly sendUntil: number
   /** The rate on which the price was based. */
   readonly quotedRate: PathRate

@@ -63,7 +63,7 @@ async function reserveRoom(
   return decideAtReceiver<'reserved' | Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
     if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { outcome: 'lost' } }
-    // The incoming payment expired so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
+    // The incoming payment ended so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
     if (incoming === undefined) return changesOfDecision(context, record, { action: 'release', reason: 'expired' }, [])
     const room = takeRoom(incoming, payment, creditId, context.clock.now())
     if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
@@ -95,8 +95,8 @@ async function writeOutcome(
 }
 
 /**
- * Commits against the incoming payment, which other payers may change at any time, and reads it again if they did. If
- * the outgoing payment itself was changed, it belongs to another worker, and this one stops.
+ * Commits against the incoming payment, which other payers may change at any time, and reads it again if they did. If the
+ * commit writes the outgoing payment, and that was changed, it belongs to another worker, and this one stops.
  */
 async function decideAtReceiver<T>(
   context: Context,

@@ -60,7 +60,10 @@ export interface Delivery {
    * of it. A later call may ask it to send on.
    */
   readonly isOver: boolean
-  /** From then on nothing new may leave, in milliseconds since 1970: an hour after the order. A call may last longer. */
+  /**
+   * From then on nothing new may leave, in milliseconds since 1970: an hour after the order. A call that lasts until then finds
+   * out what it can about what is in flight, and answers `later` if more was to be sent; the next one has `isOver`.
+   */
   readonly sendUntil: number
 }
 

@@ -1,5 +1,4 @@
 import * as v from 'valibot'
-import { NoList } from './no-list.ts'
 
 /** The body of a continuation request. Absent, empty and `{}` are polls; other members are ignored. @spec CON-7 */
 export interface ContinuationRequest {
@@ -8,7 +7,6 @@ export interface ContinuationRequest {
 
 /** Reads the body of `POST /continue/{id}`. */
 export const ContinuationRequest: v.GenericSchema<unknown, ContinuationRequest> = v.pipe(
-  NoList,
   v.object({ interact_ref: v.exactOptional(v.pipe(v.string(), v.maxLength(256))) }),
   v.transform(({ interact_ref }) => (interact_ref === undefined ? {} : { interactRef: interact_ref })),
 )

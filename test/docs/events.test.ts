@@ -32,6 +32,13 @@ function namedUnder(heading: string): readonly string[] {
     .flatMap(([, cell = '']) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name))
 }
 
+/** The names of all refusals. */
+function conditions(): readonly string[] {
+  const text = readText('src/errors/conditions.ts')
+  const [, ofLedger = ''] = /function ledgerRefused\(reason: ([^)]+)\)/.exec(text) ?? []
+  return [...text.matchAll(/ refuse\(\s*'(\w+)'/g), ...ofLedger.matchAll(/'(\w+)'/g)].map(([, name = '']) => name)
+}
+
 /** What an object says that names the reason why a payment stands still or ends, or why its receiver cannot be paid. */
 const STOPS: readonly string[] = ['stalled', 'later', 'ended', 'not_taken', 'over', 'silent']
 const TOLD_TO: readonly string[] = ['tryLater', 'endNow', 'noteTrouble', 'noteRefusal']
@@ -99,6 +106,11 @@ describe('the page about events', () => {
     expect(thrown).toHaveLength(1)
     const late = [...text.matchAll(/answerInTime\(context, '([^']+)'/g)].map(([, what = '']) => `${what} failed`)
     expect([...named].sort()).toEqual([...new Set([...written, ...late, ...thrown])].sort())
+  })
+
+  it('has every condition of a refusal, and no other', () => {
+    expect(conditions().length).toBeGreaterThan(30)
+    expect([...namedUnder('Conditions')].sort()).toEqual([...new Set(conditions())].sort())
   })
 
   it('has every reason that the library words itself, and no other', () => {

@@ -5,6 +5,7 @@ import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import { REMOTE } from '../support/fake-remote-receivers.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
+import { codeBlocksOf } from './markdown.ts'
 import {
   copyOf,
   endingBefore,
@@ -111,6 +112,10 @@ describe('a hold that the storage has forgotten', () => {
   })
 })
 
+const [letWait = '', letGoOn = ''] = codeBlocksOf('docs/production.md').flatMap(({ language, code }) =>
+  language === 'sql' && code.includes('9000000000000000') ? [code] : [],
+)
+
 describe('two payments to one incoming payment, of which the ledger has paid one since the backup', () => {
   async function rivals() {
     const { books, ledger } = await openLedger()
@@ -130,22 +135,22 @@ describe('two payments to one incoming payment, of which the ledger has paid one
     expect(await ledger.credit(credit)).toEqual({ ok: false, reason: 'account_closed' })
     await ledger.setPermissions('bob', { canSend: true, canReceive: true })
     const { wallet } = await openWallet(backup, ledger)
-    const makeDue = (id: string, dueAt: number): void => {
+    const delay = (id: string, dueAt: number): void => {
       backup.exec(`UPDATE op_outgoing_payment SET due_at = ${dueAt} WHERE id = '${id}'`)
     }
     const states = async () => {
       const payments = await paymentsOf(wallet.openPayments)
       return [winner, loser].map((id) => payments.find((one) => lastSegment(one.id) === id)?.state)
     }
-    return { books, ledger, backup, wallet, winner, loser, makeDue, states }
+    return { books, ledger, backup, wallet, winner, loser, delay, states }
   }
 
   it('end as they ended before if those whose credit the ledger has go first', async () => {
-    const { books, ledger, backup, wallet, loser, makeDue, states } = await rivals()
-    makeDue(loser, 9_000_000_000_000_000)
+    const { books, ledger, backup, wallet, loser, states } = await rivals()
+    backup.exec(letWait.replace('0123456789abcdef0123456789abcdef', loser))
     await recoverAll(wallet)
     expect(await states()).toEqual(['completed', 'created'])
-    backup.exec('UPDATE op_outgoing_payment SET due_at = 0 WHERE due_at = 9000000000000000')
+    backup.exec(letGoOn)
     await recoverAll(wallet)
     expect(await states()).toEqual(['completed', 'failed'])
     expect(await reconcileNow(wallet, books)).toEqual([])
@@ -153,8 +158,8 @@ describe('two payments to one incoming payment, of which the ledger has paid one
   })
 
   it('do not end if the other one takes the room', async () => {
-    const { wallet, winner, makeDue, states } = await rivals()
-    makeDue(winner, wallet.clock.now() + 3_600_000)
+    const { wallet, winner, delay, states } = await rivals()
+    delay(winner, wallet.clock.now() + 3_600_000)
     await recoverAll(wallet)
     expect(await states()).toEqual(['decided', 'failed'])
   })

@@ -47,7 +47,7 @@ async function outgoingOf({ storage }: World): Promise<RecordTypes['outgoing-pay
   return (await storage.all('outgoing-payment'))[0]?.value
 }
 
-describe('an incoming payment that expired, and into which nothing came', () => {
+describe('an incoming payment that ended, and into which nothing came', () => {
   it('INC-14 T-37 is forgotten 30 days later, and unknown from then on', async () => {
     const world = await unpaidWorld()
     const { wallet, prepared } = world

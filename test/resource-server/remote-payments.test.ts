@@ -269,7 +269,7 @@ describe('a grant against a receiver that says what it likes', () => {
 
   it('T-47 LIM-1 counts what the money is worth that leaves, since a whole cent leaves for the smallest unit', async () => {
     const fine = (value: string) => ({ value, assetCode: 'USD', assetScale: 4 })
-    const world = await remoteShop({ receiver: { asset: fine('0') }, limits: { receiveAmount: fine('400') } })
+    const world = await remoteShop({ receiver: { asset: fine('0') }, limits: { receiveAmount: fine('450') } })
     world.rail.answerQuote = async () => quoteAt(1n, 100n)
     const { wallet, spending, receiver } = world
     const quoteOf = async (value: string): Promise<string> => {

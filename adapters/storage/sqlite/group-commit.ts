@@ -65,8 +65,8 @@ const SHORT_WAIT = 100
 /**
  * Collects work into batches, each of them one transaction: concurrent commits share one fsync. A write waits
  * `busyMilliseconds` for the lock of another process. Once that was in vain, each further one on this connection waits only
- * shortly, until one succeeds: otherwise a process that keeps the lock would block this one as long, with all who wait for an
- * answer.
+ * shortly, until whoever waited in vain, the storage or a ledger beside it, succeeds: otherwise a process that keeps the lock
+ * would block this one as long, with all who wait for an answer.
  */
 export function createGroupCommit(handle: SqliteHandle, busyMilliseconds: number): CommitInBatch {
   // If the host makes commits durable, there is no fsync to share: each piece of work gets its own transaction.

@@ -133,7 +133,8 @@ export function waitFor(handle: SqliteHandle, milliseconds: number): void {
 export interface SqliteOptions {
   /**
    * How long a write waits for another process that is writing; this blocks the event loop. Default 5. Once it has waited in
-   * vain, further writes wait a tenth of a second each, until one succeeds.
+   * vain, further writes on this connection wait a tenth of a second each, until the storage, or the ledger, that waited in vain
+   * has written.
    */
   readonly busyTimeoutSeconds?: number
 }
