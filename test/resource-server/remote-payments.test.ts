@@ -296,6 +296,21 @@ describe('a grant against a receiver that says what it likes', () => {
     await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => payQuote(world, another))
   })
 
+  it('T-47 LIM-11 has spent at most what an amount can be, by what the money is worth that leaves', async () => {
+    const asset = { assetCode: 'FINE', assetScale: 19 }
+    const world = await remoteShop({ receiver: { asset } })
+    world.rail.answerQuote = async () => quoteAt(1n, 2n ** 63n)
+    const { wallet, spending, receiver } = world
+    const quoteOfOne = async (): Promise<string> => {
+      const asked = askQuote(wallet, spending, { receiver: receiver.url, receiveAmount: { value: '1', ...asset } })
+      return (await expectStatus(201, asked)).body.id
+    }
+    await expectStatus(201, payQuote(world, await quoteOfOne()))
+    const another = await quoteOfOne()
+    const tooMuch = limitExceeded('the grant would have spent more than an amount can be')
+    await expectRefusal(wallet, tooMuch, () => payQuote(world, another))
+  })
+
   it.each(['a quote', 'an incoming payment'])(
     'T-47 LIM-1 is worth nothing where it bounds only what arrives, and the wallet knows no price for that, by %s',
     async (from) => {
