@@ -9,7 +9,6 @@ import {
   chargeSpending,
   hasRoomForAsset,
   type LastCharge,
-  receiveChargeOf,
   receivedIn,
   type Spending,
 } from '../protocol/spent-amounts.ts'
@@ -35,6 +34,8 @@ export type ChargedGrant =
       readonly chargedAfter?: LastCharge
       /** What the window of the charged entry has spent, this payment included. @spec D5 */
       readonly spent: Spending
+      /** What the payment counts for in the receiver's smallest unit. */
+      readonly receiveCharge: bigint
     }
   | { readonly ok: false; readonly reason: string }
 
@@ -110,13 +111,14 @@ function chargeEntry(
   if (windowId === undefined) return { ok: false, reason: 'no window of the interval is current' }
   const [inWindow, inLife] = [recordOf(windowId), recordOf(lifeId)]
   const records = windowId === lifeId ? [inLife] : [inWindow, inLife]
+  const receiveCharge = receiveChargeBy(access, charge)
   const reason =
     refuseByAssets(records, charge) ??
     refuseByLimits(access, charge, inWindow.value) ??
-    refuseBySums(charge, inWindow.value)
+    refuseBySums(charge, receiveCharge, inWindow.value)
   if (reason !== undefined) return { ok: false, reason }
   const spentWith = ({ value }: StoredRecord<'spending'>): Spending => {
-    const spent = chargeSpending(value, charge.debitAmount.value, charge.receiveAmount, receiveChargeOf(charge))
+    const spent = chargeSpending(value, charge.debitAmount.value, charge.receiveAmount, receiveCharge)
     return value.id === lifeId ? { ...spent, lastCharge: { payment: charge.id, place } } : spent
   }
   const chargedAfter = inLife.value.lastCharge
@@ -126,7 +128,19 @@ function chargeEntry(
     spendingIds: records.map(({ value }) => value.id),
     ...(chargedAfter && { chargedAfter }),
     spent: spentWith(inWindow),
+    receiveCharge,
   }
+}
+
+/**
+ * What a payment counts for in the receiver's asset: what arrives or, under a limit of that over a rail, what the money is
+ * worth that leaves. Otherwise many tiny payments, for each of which a whole unit of the rail leaves, would pay much more than
+ * the limit. The rounding of a payment counts against those after it: a payment of exactly the limit is admitted.
+ * @spec LIM-1
+ */
+function receiveChargeBy({ limits }: OutgoingPaymentAccess, { receiveAmount, rail }: Charge): bigint {
+  const isWorthMore = limits?.receiveAmount !== undefined && rail?.receiveWorth !== undefined
+  return isWorthMore ? storedAmount(rail.receiveWorth) : receiveAmount.value
 }
 
 /** The spending record of an entry that has spent nothing yet. Version 0: it is still to be inserted. */
@@ -188,7 +202,7 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
   }
   if (receiveAmount !== undefined) {
     if (!isSameAsset(receiveAmount, charge.receiveAmount)) return 'the receive limit is in another asset'
-    const received = receivedIn(spending, charge.receiveAmount) + receiveChargeOf(charge)
+    const received = receivedIn(spending, charge.receiveAmount) + charge.receiveAmount.value
     if (received > storedAmount(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
     // Only the receiver says what has arrived, and then nothing else would limit the debit.
     if (charge.rail?.isUnpriced)
@@ -202,9 +216,13 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
  * limits.
  * @spec AMT-1 @spec LIM-11
  */
-function refuseBySums(charge: Charge, spending: Spending): string | undefined {
-  const debit = spending.debit.value + charge.debitAmount.value
-  const received = receivedIn(spending, charge.receiveAmount) + receiveChargeOf(charge)
+function refuseBySums(
+  { debitAmount, receiveAmount }: Charge,
+  receiveCharge: bigint,
+  spending: Spending,
+): string | undefined {
+  const debit = spending.debit.value + debitAmount.value
+  const received = receivedIn(spending, receiveAmount) + receiveCharge
   if (debit <= MAX_AMOUNT_VALUE && received <= MAX_AMOUNT_VALUE) return undefined
   return 'the grant would have spent more than an amount can be'
 }

@@ -12,7 +12,7 @@ import type { Spending } from '../protocol/spent-amounts.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import type { Effect, ReplayClaim, SingleUse } from '../records/decide-once.ts'
 import { unmarked } from '../records/unmarked.ts'
-import { chargeGrant } from './charge-grant.ts'
+import { type ChargedGrant, chargeGrant } from './charge-grant.ts'
 import type { Receiver } from './resolve-receiver.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
@@ -102,7 +102,7 @@ function intendPayment(
   id: string,
   token: AccessToken,
   terms: PaymentTerms,
-  { spendingIds, chargedAfter }: Pick<OutgoingPayment, 'spendingIds' | 'chargedAfter'>,
+  { spendingIds, chargedAfter, receiveCharge }: Extract<ChargedGrant, { readonly ok: true }>,
   createdAt: number,
 ): OutgoingPayment {
   return {
@@ -120,7 +120,7 @@ function intendPayment(
     sentAmount: amountOf(terms.debitAmount, 0n),
     ...(terms.metadata && { metadata: terms.metadata }),
     account: terms.account,
-    ...payeeOf(terms),
+    ...payeeOf(terms, receiveCharge),
     grantId: token.grantId,
     spendingIds,
     ...(chargedAfter && { chargedAfter }),
@@ -128,16 +128,23 @@ function intendPayment(
   }
 }
 
-function payeeOf({
-  receiver,
-  rail,
-}: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
+function payeeOf(
+  { receiver, receiveAmount, rail }: PaymentTerms,
+  receiveCharge: bigint,
+): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
   if (receiver.kind === 'local')
     return { incomingPaymentId: receiver.incomingPaymentId, payeeAccount: receiver.account }
   // The quote was made when the receiver's URL was still a local one.
   if (rail === undefined) throw invalidQuote('the receiver is now on another server')
   const { details, walletAddress } = receiver
-  return { rail: { ...rail, address: details.ilpAddress, ...(walletAddress !== undefined && { walletAddress }) } }
+  return {
+    rail: {
+      ...rail,
+      address: details.ilpAddress,
+      ...(walletAddress !== undefined && { walletAddress }),
+      ...(receiveCharge !== receiveAmount.value && { receiveCharge: receiveCharge.toString() }),
+    },
+  }
 }
 
 /** @spec QUO-7 */

@@ -3,7 +3,7 @@ import type { Change } from '../ports/storage.ts'
 import { storedAmount } from '../protocol/amount.ts'
 import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
 import { ceilDivide } from '../protocol/price.ts'
-import { chargeSpending, type LastCharge, receiveChargeOf } from '../protocol/spent-amounts.ts'
+import { chargeSpending, type LastCharge } from '../protocol/spent-amounts.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 
 /**
@@ -15,7 +15,7 @@ export async function releaseSpendingChanges(context: Context, payment: Outgoing
   const stored = recordsOfKind(records, 'spending')
   const { debitAmount, receiveAmount, decision } = payment
   const untaken = debitAmount.value - takenBy(decision)
-  const unreceived = receiveChargeOf(payment) - receivedOf(payment)
+  const unreceived = chargedFor(payment) - receivedOf(payment)
   const changes = stored.map(async (record): Promise<Change> => {
     const value = chargeSpending(record.value, -untaken, receiveAmount, -unreceived)
     if (payment.state !== 'refused' || value.lastCharge?.payment !== payment.id)
@@ -39,6 +39,11 @@ async function unrefused(context: Context, charge: LastCharge | undefined): Prom
   return record?.value.state === 'refused' ? unrefused(context, record.value.chargedAfter) : charge
 }
 
+/** What a payment was charged in the receiver's asset. @spec LIM-1 */
+function chargedFor({ receiveAmount, rail }: OutgoingPayment): bigint {
+  return rail?.receiveCharge === undefined ? receiveAmount.value : storedAmount(rail.receiveCharge)
+}
+
 /**
  * What the receiver of a failed payment has received nevertheless: what the receiver's side reports, but at least what
  * was paid for and at most what was charged. Otherwise a receiver could free budget by reporting too little, and be
@@ -48,7 +53,7 @@ function receivedOf(payment: OutgoingPayment): bigint {
   const { decision, rail, delivery } = payment
   if (takenBy(decision) === 0n || rail === undefined || delivery === undefined) return 0n
   const said: bigint = storedAmount(delivery.received)
-  const charged = receiveChargeOf(payment)
+  const charged = chargedFor(payment)
   const paidFor = ceilDivide(storedAmount(delivery.sent) * charged, storedAmount(rail.sendAmount.value))
   if (said >= charged) return charged
   return said > paidFor ? said : paidFor

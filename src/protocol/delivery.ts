@@ -18,8 +18,8 @@ export interface RailTerms {
    */
   readonly fixedFee?: string
   /**
-   * What the send amount is worth in the receiver's smallest unit, if that is more than the receive amount: the send amount is
-   * rounded up to a whole unit of the rail, of which the receiver may make many. Grants are charged with it.
+   * What the send amount is worth in the receiver's smallest unit, at the rate of the quote, if that is more than the receive
+   * amount: the send amount is rounded up to a whole unit of the rail, which may be many of the receiver's.
    */
   readonly receiveWorth?: string
   /** Set if the wallet has no price of its own for the exchange on the way: then only others say how much arrives. */

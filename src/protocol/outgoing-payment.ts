@@ -63,7 +63,12 @@ export interface OutgoingPayment {
    * How a receiver on another server is paid, the address that it was to be paid to, and the payee's wallet address, if its
    * server named one at the order; absent for one on this server.
    */
-  readonly rail?: RailTerms & { readonly address: string; readonly walletAddress?: string }
+  readonly rail?: RailTerms & {
+    readonly address: string
+    readonly walletAddress?: string
+    /** What the grant was charged in the receiver's smallest unit, if that is not the receive amount. @spec LIM-1 */
+    readonly receiveCharge?: string
+  }
   /** How far the delivery to another server has come; absent before it begins. */
   readonly delivery?: StoredDelivery
   readonly grantId: string

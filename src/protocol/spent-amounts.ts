@@ -7,7 +7,6 @@ import {
   storedAmount,
   type WireAmount,
 } from './amount.ts'
-import type { RailTerms } from './delivery.ts'
 
 /**
  * A payment that was charged to an access entry; `place` is greater than that of every earlier charge of the grant.
@@ -19,7 +18,7 @@ export interface LastCharge {
 }
 
 /**
- * What a grant has spent through one access entry in one window: the debit and the receive charge of every payment created
+ * What a grant has spent through one access entry in one window: the debit and receive amounts of every payment created
  * in it that is reserved or settled. What a failed payment did not use is subtracted again. An entry with an interval
  * also has a record for its whole life.
  * @spec LIM-10
@@ -59,19 +58,6 @@ export function hasRoomForAsset({ receive }: Spending, asset: Asset): boolean {
 export function receivedIn(spending: Spending, asset: Asset): bigint {
   const sum = spending.receive.find((amount) => isSameAsset(amount, asset))
   return sum === undefined ? 0n : storedAmount(sum.value)
-}
-
-/**
- * What a payment counts for in the receiver's asset: what arrives or, over a rail, what the money is worth that leaves for it.
- * Otherwise many tiny payments, each of them a whole unit of the rail, would pay much more than they count for.
- * @spec LIM-1
- */
-export function receiveChargeOf(payment: {
-  readonly receiveAmount: Amount
-  readonly rail?: Pick<RailTerms, 'receiveWorth'>
-}): bigint {
-  const { receiveAmount, rail } = payment
-  return rail?.receiveWorth === undefined ? receiveAmount.value : storedAmount(rail.receiveWorth)
 }
 
 /** Adds a payment to a spending record; negative values subtract it, and an asset whose sum becomes zero is removed. */

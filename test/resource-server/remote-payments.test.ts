@@ -292,23 +292,35 @@ describe('a grant against a receiver that says what it likes', () => {
       spentDebitAmount: usd('4'),
       spentReceiveAmount: fine('400'),
     })
+    // What counts of a payment beyond its amount counts against those after it.
+    const tooMuch = await quoteOf('51')
+    await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => payQuote(world, tooMuch))
+    await expectStatus(201, pay('50'))
     const another = await quoteOf('1')
     await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => payQuote(world, another))
   })
 
-  it('T-47 LIM-11 has spent at most what an amount can be, by what the money is worth that leaves', async () => {
+  it('T-47 LIM-1 admits a payment of exactly the limit, although a little more leaves for it', async () => {
+    const fine = (value: string) => ({ value, assetCode: 'USD', assetScale: 4 })
+    const world = await remoteShop({ receiver: { asset: fine('0') }, limits: { receiveAmount: fine('105050') } })
+    world.rail.answerQuote = async () => quoteAt(1n, 100n)
+    const { wallet, spending, receiver } = world
+    const asked = askQuote(wallet, spending, { receiver: receiver.url, receiveAmount: fine('105050') })
+    const { body } = await expectStatus(201, asked)
+    expect(body.debitAmount).toEqual(usd('1051'))
+    await expectStatus(201, payQuote(world, body.id))
+  })
+
+  it('LIM-1 without a limit of what arrives counts what arrives, however little of what leaves that is', async () => {
     const asset = { assetCode: 'FINE', assetScale: 19 }
     const world = await remoteShop({ receiver: { asset } })
     world.rail.answerQuote = async () => quoteAt(1n, 2n ** 63n)
     const { wallet, spending, receiver } = world
-    const quoteOfOne = async (): Promise<string> => {
+    for (const count of ['1', '2']) {
       const asked = askQuote(wallet, spending, { receiver: receiver.url, receiveAmount: { value: '1', ...asset } })
-      return (await expectStatus(201, asked)).body.id
+      await expectStatus(201, payQuote(world, (await expectStatus(201, asked)).body.id))
+      expect(await spentOf(wallet, spending)).toMatchObject({ spentReceiveAmount: { value: count, ...asset } })
     }
-    await expectStatus(201, payQuote(world, await quoteOfOne()))
-    const another = await quoteOfOne()
-    const tooMuch = limitExceeded('the grant would have spent more than an amount can be')
-    await expectRefusal(wallet, tooMuch, () => payQuote(world, another))
   })
 
   it.each(['a quote', 'an incoming payment'])(

@@ -16,7 +16,7 @@ export const ceilDivide = (dividend: bigint, divisor: bigint): bigint => (divide
 /** What a payment counts in what its grant has spent: all of it but what failed, and of that what left all the same. */
 export function spentOf(payment: OutgoingPayment): { readonly debit: bigint; readonly receive: bigint } {
   const { debitAmount, receiveAmount, decision, rail, delivery } = payment
-  const charged = BigInt(rail?.receiveWorth ?? receiveAmount.value)
+  const charged = BigInt(rail?.receiveCharge ?? receiveAmount.value)
   if (isCounted(payment)) return { debit: debitAmount.value, receive: charged }
   if (decision?.action !== 'settle' || rail === undefined) return { debit: 0n, receive: 0n }
   const sent = BigInt(delivery?.sent ?? 0)

@@ -125,7 +125,9 @@ export function watchPayments(book: RecordBook, violate: (text: string) => void)
     const received = own.filter((one) => one.receiveAmount.assetCode === receiveAmount?.assetCode)
     const sum = received.reduce((total, one) => total + spentOf(one).receive, 0n)
     const isOther = receiveAmount !== undefined && receiveAmount.assetCode !== payment.receiveAmount.assetCode
-    const isWithin = receiveAmount === undefined || sum <= BigInt(receiveAmount.value)
+    // The rounding of a payment counts against those after it.
+    const rounding = spentOf(payment).receive - payment.receiveAmount.value
+    const isWithin = receiveAmount === undefined || sum - rounding <= BigInt(receiveAmount.value)
     must(isWithin && !isOther, () => `2: ${name} makes it ${sum} received`)
   }
 
