@@ -1,7 +1,6 @@
 import * as v from 'valibot'
 import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import { parseInterval } from './interval.ts'
-import { NoList } from './no-list.ts'
 import { parseReceiver } from './receiver.ts'
 
 /** The limits of an outgoing-payment right, in wire form. Amounts are the maximum per window of the interval. */
@@ -20,7 +19,9 @@ const amountAsSent = v.pipe(Amount, v.transform(amountToWire))
  * @spec GRT-10 @spec LIM-5
  */
 export const Limits: v.GenericSchema<unknown, WireLimits> = v.pipe(
-  NoList,
+  v.unknown(),
+  // An object schema takes a list for an object without members, and limits that are a list would be none at all.
+  v.check((value) => !Array.isArray(value), 'must be an object, not a list'),
   v.strictObject({
     receiver: v.exactOptional(
       v.pipe(
