@@ -1,5 +1,5 @@
 import { unknownClient } from '../errors/conditions.ts'
-import { clientKeySet, type KeyHolder, thumbprintOf } from '../http/client-key.ts'
+import { because, clientKeySet, type KeyHolder, thumbprintOf } from '../http/client-key.ts'
 import { type Proof, proveSignature, signaturesOf } from '../http/credentials.ts'
 import { parseBody } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -48,7 +48,10 @@ async function holderOfAddress(
   if (client === undefined) throw unknownClient('client is not a wallet address')
   const [first] = candidates
   const keySet = await clientKeySet(context, client, first?.keyId ?? '')
-  if (!keySet.ok) throw unknownClient(`the key set at ${client}/jwks.json is ${keySet.reason}`)
+  if (!keySet.ok) {
+    const description = `the key set at ${client}/jwks.json is ${keySet.reason}`
+    throw unknownClient(description, `${description}${because(keySet)}`)
+  }
   const isKnown = candidates.some(({ keyId }) => findKey(keySet.keys, keyId) !== undefined)
   if (!isKnown) throw unknownClient('keyid names no key of the client')
   return { client, keys: [], currentKeys: keySet.keys }

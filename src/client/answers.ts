@@ -23,7 +23,7 @@ export function readAnswer<T>(
   answer: OutboundAnswer,
   parse: (document: unknown) => T | undefined,
 ): { readonly ok: true; readonly value: T } | Failure {
-  if (!answer.ok) return { ok: false, reason: answer.reason, detail: `${step}: ${answer.reason}` }
+  if (!answer.ok) return { ok: false, reason: answer.reason, detail: `${step}: ${answer.detail}` }
   const { status, document } = answer
   if (status !== 200) return { ok: false, reason: reasonOf(status), detail: `${step}: status ${status}` }
   const value = parse(document)

@@ -44,7 +44,7 @@ export function signedRequests({ clock, cryptography, secrets, send }: SignedReq
     async send({ method, url, token, json }, options) {
       // Sign the URL as it will be requested: a base URL without a path gets the path `/`.
       const href = parseUrl(url)?.href
-      if (href === undefined) return { ok: false, reason: 'invalid' }
+      if (href === undefined) return { ok: false, reason: 'invalid', detail: 'not a URL' }
       const body = json === undefined ? undefined : toUtf8(JSON.stringify(json))
       const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
       const headers = await signRequest(

@@ -89,10 +89,10 @@ export function unexpected(): OpenPaymentsError {
 
 /**
  * The client cannot be identified from its request. The Web Monetization extension shows "key not added" only for this
- * 400.
+ * 400. `message` is for the operator.
  */
-export function unknownClient(description: string): OpenPaymentsError {
-  return refuse('unknown_client', 400, 'invalid_client', description)
+export function unknownClient(description: string, message = description): OpenPaymentsError {
+  return refuse('unknown_client', 400, 'invalid_client', description, { message })
 }
 
 /** A continuation or management request without a usable `Authorization: GNAP <token>`. */

@@ -62,8 +62,17 @@ async function currentKey(context: Context, holder: KeyHolder, keyId: string): P
   const asked = holder.currentKeys && findKey(holder.currentKeys, keyId)
   if (asked !== undefined) return asked
   const keySet = await clientKeySet(context, walletAddress, keyId, holder.keys.length > 0)
-  if (!keySet.ok && keySet.reason === 'unreachable') throw unavailable('the key set of a client could not be fetched')
+  if (!keySet.ok && keySet.reason === 'unreachable')
+    throw unavailable(`the key set of ${walletAddress} could not be fetched${because(keySet)}`)
   return keySet.ok ? findKey(keySet.keys, keyId) : undefined
+}
+
+/** The answer of a resolver that was asked. */
+type AskedKeySet = Exclude<KeySetResult, { readonly reason: 'rate_limited' }>
+
+/** What the resolver says of its failure, to be put behind what the client is told. */
+export function because({ detail }: Extract<AskedKeySet, { readonly ok: false }>): string {
+  return detail === undefined ? '' : `: ${detail}`
 }
 
 /**
@@ -76,10 +85,11 @@ export async function clientKeySet(
   walletAddress: string,
   keyId: string,
   isHolder = false,
-): Promise<KeySetResult> {
+): Promise<AskedKeySet> {
   if (isLocalWalletAddress(context, walletAddress)) {
     const found = await context.walletAddresses.find(walletAddress)
-    if (found === undefined || found.isActive === false) return { ok: false, reason: 'invalid' }
+    if (found === undefined || found.isActive === false)
+      return { ok: false, reason: 'invalid', detail: 'the wallet has no such wallet address, or it is not active' }
     const given = await clientKeysOf(context, { ...found, url: walletAddress })
     const keys = parseKeySet({ keys: given }) ?? []
     if (findKey(keys, keyId) === undefined) tellUnusable(context, walletAddress, given)

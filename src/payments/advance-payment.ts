@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { isLocalPayment } from '../protocol/outgoing-payment.ts'
+import { reasonText } from '../protocol/reason-text.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tryCommit } from '../records/try-commit.ts'
 import { confirmHold, type WrittenWithHold } from './confirm-hold.ts'
@@ -9,7 +10,7 @@ import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
 import { isRailRecord, type RailRecord } from './rail/rail-record.ts'
-import { reasonText, type Step } from './step.ts'
+import type { Step } from './step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
 /**

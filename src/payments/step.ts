@@ -31,8 +31,3 @@ export type Step =
   | { readonly outcome: 'no_place' }
   /** Another worker has moved the payment on: it is no longer this one's. */
   | { readonly outcome: 'lost' }
-
-/** A reason as it is stored and told: short, and one line of text. */
-export function reasonText(reason: string): string {
-  return reason.slice(0, 256).replaceAll(/[\p{Cc}\p{Surrogate}]/gu, ' ')
-}

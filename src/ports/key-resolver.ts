@@ -2,11 +2,11 @@ import type { PublicKey } from '../protocol/json-web-key.ts'
 
 /**
  * The answer of a key resolver: the client's current keys; or that its host could not be asked; or that it was not
- * asked, because the source has caused too many fetches.
+ * asked, because the source has caused too many fetches. `detail` says what happened, for the operator: no client is told.
  */
 export type KeySetResult =
   | { readonly ok: true; readonly keys: readonly PublicKey[] }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly detail?: string }
   | { readonly ok: false; readonly reason: 'rate_limited'; readonly retryAfterSeconds: number }
 
 /** On whose behalf this server asks. A resolver that fetches limits what strangers can make it fetch. @spec T-5 */

@@ -13,11 +13,12 @@ export interface OutboundRequest {
 /**
  * What came of a request. `document` is the JSON of an answer with status 200; it is `undefined` if the body is not JSON
  * within the limits, or the status is another one. `unreachable`: there is no answer, or it took too long; what the other
- * side did is not known. `invalid`: this server does not connect to such a URL, and did not.
+ * side did is not known. `invalid`: this server does not connect to such a URL, and did not. `detail` says what happened, for
+ * the operator alone: told to strangers, it would let them explore the network of this server.
  */
 export type OutboundAnswer =
   | { readonly ok: true; readonly status: number; readonly document: unknown }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly detail: string }
 
 /**
  * On whose word a request is sent. `stranger`: nothing says that the other side is what it claims to be; `known`: it has been

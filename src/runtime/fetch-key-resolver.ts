@@ -13,6 +13,7 @@ import {
   type OutboundNetwork,
   parseOutboundUrl,
   sendGuarded,
+  UNFETCHABLE,
 } from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
 import { FROM_SOURCE, failuresBudget, strangersBudget, UNLIMITED } from './request-budget.ts'
@@ -35,14 +36,16 @@ export interface FetchKeyResolverOptions {
 /** A fetched JSON document; `unreachable` if there was no answer to read, `invalid` if it was not JSON within the limits. */
 type FetchedDocument =
   | { readonly ok: true; readonly document: unknown }
-  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid' }
+  | { readonly ok: false; readonly reason: 'unreachable' | 'invalid'; readonly detail: string }
 
 interface LoadedKeySet extends Loaded<KeySetResult> {
   /** The other side says that there is none at this URL. */
   readonly isMissing: boolean
 }
 
-const INVALID = { ok: false, reason: 'invalid' } as const
+function invalid(detail: string) {
+  return { ok: false, reason: 'invalid', detail } as const
+}
 
 /**
  * A key resolver that fetches, guarded against server-side request forgery. Throws a `ConfigurationError` if an
@@ -101,7 +104,7 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
 
   return {
     async keySet(walletAddress, unknownKid, { source, isHolder } = {}) {
-      if (!isFetchable(walletAddress)) return INVALID
+      if (!isFetchable(walletAddress)) return invalid(UNFETCHABLE)
       return keySets(withoutSlash(walletAddress), {
         isEnough: (held) => unknownKid === undefined || hasKid(held, unknownKid),
         ...(isHolder && { isKnown: true }),
@@ -138,8 +141,9 @@ function fetchJson(requests: GuardedRequests, url: string, signal?: AbortSignal)
 
 function readJson(answer: OutboundAnswer): FetchedDocument {
   if (!answer.ok) return answer
-  if (answer.status !== 200) return { ok: false, reason: 'unreachable' }
-  return answer.document === undefined ? INVALID : { ok: true, document: answer.document }
+  if (answer.status !== 200) return { ok: false, reason: 'unreachable', detail: `status ${answer.status}` }
+  if (answer.document === undefined) return invalid('its body is no uncompressed application/json of at most 64 KiB')
+  return { ok: true, document: answer.document }
 }
 
 function readKeySet(answer: OutboundAnswer): LoadedKeySet {
@@ -147,7 +151,8 @@ function readKeySet(answer: OutboundAnswer): LoadedKeySet {
   const isMissing = answer.ok && answer.status === 404
   if (!fetched.ok) return { isGood: false, isMissing, value: fetched }
   const keys = parseKeySet(fetched.document)
-  if (keys === undefined) return { isGood: false, isMissing, value: INVALID }
+  if (keys === undefined)
+    return { isGood: false, isMissing, value: invalid('it is no key set, or has more than 20 keys') }
   return { isGood: true, isMissing, value: { ok: true, keys } }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts'
 import type { OutboundAnswer, OutboundRequest } from '../ports/outbound-requests.ts'
+import { reasonText } from '../protocol/reason-text.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { isPublicAddress } from './public-address.ts'
 import type { RequestBudget } from './request-budget.ts'
@@ -51,8 +52,10 @@ export interface GuardedRequests {
   readonly budget: RequestBudget
 }
 
-const UNREACHABLE: OutboundAnswer = { ok: false, reason: 'unreachable' }
-const INVALID: OutboundAnswer = { ok: false, reason: 'invalid' }
+/** Why there is no answer. What another server had a part in may be of any length. */
+function unreachable(detail: string): OutboundAnswer {
+  return { ok: false, reason: 'unreachable', detail: reasonText(detail) }
+}
 
 /** The largest document, decoded. @spec T-4 */
 const MAXIMUM_BYTES = 65_536
@@ -66,6 +69,13 @@ const MAXIMUM_ADDRESSES = 16
 
 /** For the whole of resolving, connecting and reading. @spec T-4 */
 export const DEADLINE_SECONDS = 3
+
+/** The deadline has passed, or whoever asked has given up. */
+const LATE = 'no answer in time'
+
+/** What `parseOutboundUrl` refuses, in the operator's words. */
+export const UNFETCHABLE =
+  'this server connects only to https at a domain name without a port, and with loopbackHttp to loopback'
 
 /** The names on which `loopbackHttp` admits http, with their fixed addresses: a resolver could send them elsewhere. */
 const LOOPBACK: ReadonlyMap<string, readonly string[]> = new Map([
@@ -102,16 +112,17 @@ export async function sendGuarded(
   signal?: AbortSignal,
 ): Promise<OutboundAnswer> {
   const url = parseOutboundUrl(request.url, requests.loopbackHttp)
-  if (url === undefined) return INVALID
-  if (signal?.aborted || !requests.budget.admitsHost(url.host)) return UNREACHABLE
+  if (url === undefined) return { ok: false, reason: 'invalid', detail: UNFETCHABLE }
+  if (signal?.aborted) return unreachable(LATE)
+  if (!requests.budget.admitsHost(url.host)) return unreachable('this server has asked its host too often')
   const stop = new AbortController()
   const end = (): void => stop.abort()
   signal?.addEventListener('abort', end)
-  const deadline = requests.clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => UNREACHABLE)
+  const deadline = requests.clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => unreachable(LATE))
   try {
     return await Promise.race([exchange(requests, url, request, stop.signal), deadline])
-  } catch {
-    return UNREACHABLE
+  } catch (error) {
+    return unreachable(error instanceof Error ? error.message : 'no connection')
   } finally {
     signal?.removeEventListener('abort', end)
     stop.abort()
@@ -124,20 +135,24 @@ async function exchange(
   { method, headers, body }: OutboundRequest,
   signal: AbortSignal,
 ): Promise<OutboundAnswer> {
-  const addresses = LOOPBACK.get(url.hostname) ?? (await publicAddresses(requests, url.hostname))
-  if (addresses.length === 0 || signal.aborted) return UNREACHABLE
+  const addresses = LOOPBACK.get(url.hostname) ?? (await requests.network.resolveHost(url.hostname))
+  const refusal = LOOPBACK.has(url.hostname) ? undefined : refusedAddresses(requests, addresses)
+  if (refusal !== undefined) return unreachable(refusal)
+  if (signal.aborted) return unreachable(LATE)
   const reply = await requests.network.dial({ url, addresses, method, headers, ...(body && { body }), signal })
   return { ok: true, status: reply.status, document: reply.status === 200 ? await readDocument(reply) : undefined }
 }
 
 /**
- * The addresses of a name; none if any of them is not public or has used up its budget, since the connection may go to
- * any of them.
+ * Why this server connects to none of the addresses of a name, if it does not: one that is not public or has used up its
+ * budget refuses all of them, since the connection may go to any.
  */
-async function publicAddresses(requests: GuardedRequests, hostname: string): Promise<readonly string[]> {
-  const addresses = await requests.network.resolveHost(hostname)
-  if (addresses.length > MAXIMUM_ADDRESSES || !addresses.every(isPublicAddress)) return []
-  return requests.budget.admitsAddresses(addresses) ? addresses : []
+function refusedAddresses(requests: GuardedRequests, addresses: readonly string[]): string | undefined {
+  if (addresses.length === 0) return 'the name servers know no address of its host'
+  if (addresses.length > MAXIMUM_ADDRESSES) return `its host has more than ${MAXIMUM_ADDRESSES} addresses`
+  const hidden = addresses.find((address) => !isPublicAddress(address))
+  if (hidden !== undefined) return `its host has the address ${hidden}, which is not public`
+  return requests.budget.admitsAddresses(addresses) ? undefined : 'this server has asked its address too often'
 }
 
 async function readDocument(reply: DialedReply): Promise<unknown> {

@@ -50,11 +50,18 @@ describe('.ci/run', () => {
     rmSync(folder, { recursive: true })
   })
 
-  /** The last line and the exit code. */
-  function run(steps: Readonly<Record<string, Step>>): readonly [string | undefined, number | null] {
+  function outputOf(steps: Readonly<Record<string, Step>>): {
+    readonly stdout: string
+    readonly status: number | null
+  } {
     writeFileSync(`${folder}/steps.json`, JSON.stringify(steps))
     const PATH = [`${folder}/bin`, dirname(process.execPath), process.env['PATH']].join(delimiter)
-    const { stdout, status } = spawnSync('bash', [`${folder}/.ci/run`], { env: { PATH, CI: 'true' }, encoding: 'utf8' })
+    return spawnSync('bash', [`${folder}/.ci/run`], { env: { PATH, CI: 'true' }, encoding: 'utf8' })
+  }
+
+  /** The last line and the exit code. */
+  function run(steps: Readonly<Record<string, Step>>): readonly [string | undefined, number | null] {
+    const { stdout, status } = outputOf(steps)
     return [stdout.trimEnd().split('\n').at(-1), status]
   }
 
@@ -79,6 +86,24 @@ describe('.ci/run', () => {
     expect(run({ test: { report: reportOf(1) }, 'test:all': { status: 1, report } })).toEqual([
       '4 passed, 1 failed, 0 skipped',
       1,
+    ])
+  })
+
+  it('ends with what failed', () => {
+    const failed = { fullName: 'pays once', status: 'failed', failureMessages: ['expected 1 to be 2'] }
+    const passed = { fullName: 'pays', status: 'passed', failureMessages: [] }
+    const testResults = [
+      { name: 'a.test.ts', message: '', status: 'failed', assertionResults: [passed, failed] },
+      { name: 'b.test.ts', message: 'no such module', status: 'failed', assertionResults: [] },
+    ]
+    const report = { ...Object(reportOf(3, 1)), testResults }
+    const { stdout } = outputOf({ test: { status: 1, report }, 'test:all': { report: reportOf(4) } })
+    expect(stdout.trimEnd().split('\n').slice(-5)).toEqual([
+      '',
+      'FAILED a.test.ts: pays once',
+      'expected 1 to be 2',
+      'FAILED b.test.ts: no such module',
+      '7 passed, 2 failed, 0 skipped',
     ])
   })
 

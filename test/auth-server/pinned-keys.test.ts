@@ -134,7 +134,9 @@ describe('a client whose keys cannot be asked for', () => {
     keyResolver.sets.delete(SHOP)
     expect(await tokenStatus(wallet, grant.body.access_token.value, client)).toBe(503)
     expect((await rotate(wallet, grant, { as: client })).status).toBe(503)
-    expect(wallet.events.at(-1)).toMatchObject({ detail: 'the key set of a client could not be fetched' })
+    expect(wallet.events.at(-1)).toMatchObject({
+      detail: `the key set of ${SHOP} could not be fetched: no such client`,
+    })
     expect(await wallet.records()).toEqual(before)
     keyResolver.sets.set(SHOP, [client.key.jwk])
     expect((await rotate(wallet, grant, { as: client })).status).toBe(200)

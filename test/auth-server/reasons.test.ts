@@ -1,3 +1,4 @@
+import type { KeySetResult } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { ALICE, BASE, BOB, CLIENT, decideAs, directedClient, FINISH } from '../support/test-wallet.ts'
 import {
@@ -74,6 +75,24 @@ describe('a refusal says why', () => {
     const refusal = await wallet.expectRefusal(400, 'invalid_client', () => wallet.ask({ ...PLAIN_REQUEST, client }))
     expect(refusal.body.error.description).toBe(description)
   })
+
+  it.each<[KeySetResult, string, string]>([
+    [{ ok: false, reason: 'unreachable' }, 'unreachable', ''],
+    [{ ok: false, reason: 'unreachable', detail: 'it hangs up' }, 'unreachable', ': it hangs up'],
+    [{ ok: false, reason: 'invalid', detail: 'it is no JSON' }, 'invalid', ': it is no JSON'],
+  ])(
+    'T-1 of a client whose keys cannot be had: why that is, the operator alone learns: %j',
+    async (result, reason, detail) => {
+      const keyResolver = { keySet: async () => result, publicName: async () => undefined }
+      const wallet = await authWallet({ keyResolver })
+      const client = 'https://shop.example/pay'
+      const refusal = await wallet.expectRefusal(400, 'invalid_client', () => wallet.ask({ ...PLAIN_REQUEST, client }))
+      const description = `the key set at https://shop.example/pay/jwks.json is ${reason}`
+      expect(refusal.body.error.description).toBe(description)
+      expect(refusal.text).not.toContain('it ')
+      expect(wallet.events.at(-1)).toMatchObject({ condition: 'unknown_client', detail: `${description}${detail}` })
+    },
+  )
 
   it('KEY-1 KEY-13 of a directed identity', async () => {
     const wallet = await authWallet()

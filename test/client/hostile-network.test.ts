@@ -27,6 +27,9 @@ async function settle(): Promise<void> {
   for (let round = 0; round < 50; round++) await new Promise(setImmediate)
 }
 
+const UNFETCHABLE =
+  'this server connects only to https at a domain name without a port, and with loopbackHttp to loopback'
+
 describe('the receiver’s host', () => {
   it.each([
     RECEIVER.replace('https', 'http'),
@@ -39,7 +42,7 @@ describe('the receiver’s host', () => {
     RECEIVER.replace('pay.example', '93.184.216.34'),
   ])('T-1 is not connected to, nor its name resolved: %s', async (url) => {
     const { world, receivers } = standIn()
-    expect(await receivers.find(url)).toEqual({ ok: false, reason: 'invalid', detail: 'public view: invalid' })
+    expect(await receivers.find(url)).toEqual({ ok: false, reason: 'invalid', detail: `public view: ${UNFETCHABLE}` })
     expect([world.lookups, world.connections]).toEqual([[], []])
   })
 
@@ -60,14 +63,22 @@ describe('a name that means a private address', () => {
   it.each(PRIVATE)('T-1 is not connected to where it is that of the receiver: %s', async (address) => {
     const { world, receivers } = standIn()
     world.addresses.set('pay.example', [[PUBLIC_ADDRESS, address]])
-    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: false, reason: 'unreachable' })
+    expect(await receivers.find(RECEIVER)).toMatchObject({
+      ok: false,
+      reason: 'unreachable',
+      detail: `public view: its host has the address ${address}, which is not public`,
+    })
     expect(world.connections).toEqual([])
   })
 
   it.each(PRIVATE)('T-1 is not connected to where it is that of the authorization server: %s', async (address) => {
     const { world, receivers } = standIn()
     world.addresses.set('auth.example', [[address]])
-    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: false, reason: 'unreachable' })
+    expect(await receivers.find(RECEIVER)).toMatchObject({
+      ok: false,
+      reason: 'unreachable',
+      detail: `grant at ${AUTH_SERVER}: its host has the address ${address}, which is not public`,
+    })
     expect(lines(world)).toEqual([`GET ${RECEIVER}`])
   })
 
@@ -280,7 +291,7 @@ describe('requests on strangers’ word', () => {
     expect(await receivers.find('https://pay.example/no200/incoming-payments/1')).toEqual({
       ok: false,
       reason: 'unreachable',
-      detail: 'public view: unreachable',
+      detail: 'public view: this server has asked its host too often',
     })
     answers.view = view
     expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })

@@ -30,7 +30,8 @@ export function readerOn(
     clock,
     cryptography,
     secrets: derivedSecrets(secrets, cryptography),
-    send: async (...given) => ((await refuses?.(...given)) ? { ok: false, reason: 'unreachable' } : send(...given)),
+    send: async (...given) =>
+      (await refuses?.(...given)) ? { ok: false, reason: 'unreachable', detail: 'no budget' } : send(...given),
     charge: lookupsBudget(clock),
     loopbackHttp,
     ...(clientWalletAddress !== undefined && { clientWalletAddress }),

@@ -15,6 +15,9 @@ function withReply(reply: (network: FakeNetwork) => DialedReply): FakeNetwork {
 
 const keySet = (count: number) => ({ keys: Array.from({ length: count }, (_, index) => publishedKey(`key-${index}`)) })
 
+const NO_JSON = 'its body is no uncompressed application/json of at most 64 KiB'
+const NO_KEY_SET = 'it is no key set, or has more than 20 keys'
+
 describe('a fetched key set', () => {
   it('KEY-6 is the one at /jwks.json of the wallet address, with or without a trailing slash', async () => {
     const network = fakeNetwork()
@@ -44,7 +47,7 @@ describe('a fetched key set', () => {
     ])
     network.clock.advance(60_000)
     network.documents = {}
-    expect(await network.resolver.keySet(BARE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet(BARE)).toEqual({ ok: false, reason: 'unreachable', detail: 'status 404' })
     expect(network.connections).toHaveLength(5)
   })
 
@@ -53,7 +56,11 @@ describe('a fetched key set', () => {
     async (walletAddress) => {
       const network = fakeNetwork()
       network.documents = { 'https://shop.example/jwks.json': keySet(1) }
-      expect(await network.resolver.keySet(walletAddress)).toEqual({ ok: false, reason: 'unreachable' })
+      expect(await network.resolver.keySet(walletAddress)).toEqual({
+        ok: false,
+        reason: 'unreachable',
+        detail: 'status 404',
+      })
       expect(network.connections).toHaveLength(1)
     },
   )
@@ -81,14 +88,18 @@ describe('a fetched key set', () => {
     network.clock.advance(2_000)
     await called
     network.clock.advance(1_000)
-    expect(await found).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await found).toEqual({ ok: false, reason: 'unreachable', detail: 'no answer in time' })
   })
 
   it('KEY-6 T-5 of its host is paid for by the same budget', async () => {
     const network = fakeNetwork()
     for (let index = 0; index < 99; index++) await network.resolver.keySet(`https://shop.example/${index}`)
     network.documents = { 'https://shop.example/jwks.json': keySet(1) }
-    expect(await network.resolver.keySet(BARE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet(BARE)).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'this server has asked its host too often',
+    })
     expect(network.connections).toHaveLength(100)
     expect(await network.resolver.keySet(BARE, undefined, { isHolder: true })).toMatchObject({ ok: true })
   })
@@ -119,25 +130,29 @@ describe('a fetched key set', () => {
     'T-4 may not be typed %j',
     async (contentType) => {
       const network = withReply(() => jsonReply(keySet(1), { contentType }))
-      expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+      expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid', detail: NO_JSON })
     },
   )
 
   it.each(['gzip', 'br', 'identity, gzip'])('T-4 may not be encoded %s', async (contentEncoding) => {
     const network = withReply(() => jsonReply(keySet(1), { contentEncoding }))
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid', detail: NO_JSON })
   })
 
   it.each([301, 302, 303, 307, 308, 204, 206, 404, 500])('T-3 may not come with status %i', async (status) => {
     const network = withReply(() => jsonReply(keySet(1), { status }))
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: `status ${status}`,
+    })
     expect(network.connections).toHaveLength(1)
   })
 
   it('T-4 has at most 20 keys', async () => {
     expect(await withReply(() => jsonReply(keySet(20))).resolver.keySet(ALICE)).toMatchObject({ ok: true })
     const network = withReply(() => jsonReply(keySet(21)))
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid', detail: NO_KEY_SET })
   })
 
   it('T-4 is not read to its end where it holds 5000 keys', async () => {
@@ -151,7 +166,7 @@ describe('a fetched key set', () => {
       }
     })()
     const network = withReply(() => jsonReply(undefined, { body: chunks(counted) }))
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid', detail: NO_JSON })
     expect(pulled).toBeLessThan(1000)
   })
 
@@ -161,18 +176,22 @@ describe('a fetched key set', () => {
       return jsonReply(undefined, { body: chunks([text, ' '.repeat(length - text.length)]) })
     }
     expect(await withReply(() => padded(65_536)).resolver.keySet(ALICE)).toMatchObject({ ok: true })
-    expect(await withReply(() => padded(65_537)).resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await withReply(() => padded(65_537)).resolver.keySet(ALICE)).toEqual({
+      ok: false,
+      reason: 'invalid',
+      detail: NO_JSON,
+    })
   })
 
   it.each([
-    ['broken JSON', '{"keys":['],
-    ['a list', '[]'],
-    ['no keys', '{}'],
-    ['keys that are no list', '{"keys":{"length":1}}'],
-    ['null', 'null'],
-  ])('may not be %s', async (_, text) => {
+    ['broken JSON', '{"keys":[', NO_JSON],
+    ['a list', '[]', NO_KEY_SET],
+    ['no keys', '{}', NO_KEY_SET],
+    ['keys that are no list', '{"keys":{"length":1}}', NO_KEY_SET],
+    ['null', 'null', NO_KEY_SET],
+  ])('may not be %s', async (_, text, detail) => {
     const network = withReply(() => jsonReply(undefined, { body: chunks([text]) }))
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid', detail })
   })
 
   it('may not be other than UTF-8', async () => {
@@ -185,7 +204,7 @@ describe('a fetched key set', () => {
         })(),
       }),
     )
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'invalid', detail: NO_JSON })
   })
 
   it('KEY-7 lacks a kid that occurs twice: it is fetched again', async () => {
@@ -226,7 +245,7 @@ describe('a fetched key set', () => {
     network.clock.advance(2999)
     expect(await Promise.race([settled, new Promise((resolve) => setImmediate(resolve, 'waiting'))])).toBe('waiting')
     network.clock.advance(1)
-    expect(await answer).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await answer).toEqual({ ok: false, reason: 'unreachable', detail: 'no answer in time' })
     for (const connection of network.connections) expect(connection.signal.aborted).toBe(true)
   })
 })

@@ -117,15 +117,19 @@ describe('held key sets', () => {
     expect(await network.resolver.keySet(ALICE)).toEqual(before)
     expect(network.connections).toHaveLength(2)
     network.clock.advance(30_000)
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'unreachable', detail: 'status 404' })
   })
 
   it('T-4 a failure is held for 10 seconds', async () => {
     const network = fakeNetwork()
-    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet(ALICE)).toEqual({ ok: false, reason: 'unreachable', detail: 'status 404' })
     network.documents = { [KEYS]: { keys: [publishedKey('a')] } }
     network.clock.advance(9999)
-    expect(await network.resolver.keySet(ALICE, 'a')).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet(ALICE, 'a')).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'status 404',
+    })
     network.clock.advance(1)
     expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: true })
     expect(network.connections).toHaveLength(2)

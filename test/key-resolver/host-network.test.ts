@@ -41,7 +41,11 @@ describe('on the network of this host', () => {
     })
     const address = `http://localhost:${port}/alice`
     expect(await fetchKeyResolver({ loopbackHttp: true }).keySet(address)).toMatchObject({ ok: true })
-    expect(await fetchKeyResolver().keySet(address)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await fetchKeyResolver().keySet(address)).toEqual({
+      ok: false,
+      reason: 'invalid',
+      detail: 'this server connects only to https at a domain name without a port, and with loopbackHttp to loopback',
+    })
   })
 
   it('T-2 connects to the pinned address, whatever the name means', async () => {
@@ -70,7 +74,11 @@ describe('on the network of this host', () => {
     const port = await listen((_, response) => {
       response.writeHead(302, { location: `http://localhost:${target}/alice/jwks.json` }).end()
     })
-    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'status 302',
+    })
     expect(reached).toBe(0)
   })
 
@@ -86,7 +94,7 @@ describe('on the network of this host', () => {
     const answer = resolverOn(clock).keySet(`http://localhost:${port}/alice`)
     await isDripping
     clock.advance(3000)
-    expect(await answer).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await answer).toEqual({ ok: false, reason: 'unreachable', detail: 'no answer in time' })
     await isClosed
   })
 
@@ -101,14 +109,26 @@ describe('on the network of this host', () => {
       }
       writeMore()
     })
-    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({
+      ok: false,
+      reason: 'invalid',
+      detail: 'its body is no uncompressed application/json of at most 64 KiB',
+    })
     await isClosed
   })
 
   it('says that a host is unreachable where nothing listens, and where it hangs up', async () => {
     const port = await listen((request) => request.socket.destroy())
-    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await resolverOn().keySet(`http://localhost:${port}/alice`)).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'socket hang up',
+    })
     const free = await freePort()
-    expect(await resolverOn().keySet(`http://127.0.0.1:${free}/bob`)).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await resolverOn().keySet(`http://127.0.0.1:${free}/bob`)).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: `connect ECONNREFUSED 127.0.0.1:${free}`,
+    })
   })
 })

@@ -140,10 +140,13 @@ function lastOf(groups: string): string {
   return [...groups.split(':'), ...Array.from({ length: 8 }, () => 'ffff')].slice(0, 8).join(':')
 }
 
+const UNFETCHABLE =
+  'this server connects only to https at a domain name without a port, and with loopbackHttp to loopback'
+
 describe('a wallet address on a stranger’s word', () => {
   it.each(HOSTILE_URLS)('T-1 KEY-6 is not connected to, nor its name resolved: %s', async (url) => {
     const network = fakeNetwork()
-    expect(await network.resolver.keySet(url)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await network.resolver.keySet(url)).toEqual({ ok: false, reason: 'invalid', detail: UNFETCHABLE })
     expect(await network.resolver.publicName(url)).toBeUndefined()
     expect([network.lookups, network.connections]).toEqual([[], []])
   })
@@ -151,7 +154,11 @@ describe('a wallet address on a stranger’s word', () => {
   it.each(HOSTILE_ADDRESSES)('T-1 is not connected to where its name means %s', async (address) => {
     const network = fakeNetwork()
     network.addresses = [address]
-    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: `its host has the address ${address}, which is not public`,
+    })
     expect([network.lookups.length, network.connections]).toEqual([1, []])
   })
 
@@ -191,14 +198,22 @@ describe('a wallet address on a stranger’s word', () => {
   it('T-1 checks every address, not the first alone', async () => {
     const network = fakeNetwork()
     network.addresses = ['93.184.216.34', '2606:2800:220:1::1', '10.0.0.1']
-    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'its host has the address 10.0.0.1, which is not public',
+    })
     expect(network.connections).toEqual([])
   })
 
   it('T-1 is not connected to where its name means nothing', async () => {
     const network = fakeNetwork()
     network.addresses = []
-    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'the name servers know no address of its host',
+    })
     expect(network.connections).toEqual([])
   })
 
@@ -211,7 +226,7 @@ describe('a wallet address on a stranger’s word', () => {
     const keySet = network.resolver.keySet('https://wallet.example/alice')
     await new Promise(setImmediate)
     network.clock.advance(3000)
-    expect(await keySet).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await keySet).toEqual({ ok: false, reason: 'unreachable', detail: 'no answer in time' })
     answer(['93.184.216.34'])
     await new Promise(setImmediate)
     expect(network.connections).toEqual([])
@@ -223,7 +238,11 @@ describe('a wallet address on a stranger’s word', () => {
       network.addresses = ['127.0.0.1']
       throw new Error(`no answer from ${connection.addresses}`)
     }
-    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'no answer from 93.184.216.34',
+    })
     expect(network.lookups).toEqual(['wallet.example'])
     expect(network.connections).toMatchObject([{ addresses: ['93.184.216.34'] }])
   })
@@ -253,14 +272,18 @@ describe('with loopbackHttp', () => {
     'ftp://localhost/alice',
   ])('WAS-2 %s is refused as ever', async (walletAddress) => {
     const network = fakeNetwork({ loopbackHttp: true })
-    expect(await network.resolver.keySet(walletAddress)).toEqual({ ok: false, reason: 'invalid' })
+    expect(await network.resolver.keySet(walletAddress)).toEqual({ ok: false, reason: 'invalid', detail: UNFETCHABLE })
     expect([network.lookups, network.connections]).toEqual([[], []])
   })
 
   it('WAS-2 a public name that means loopback is refused as ever', async () => {
     const network = fakeNetwork({ loopbackHttp: true })
     network.addresses = ['127.0.0.1']
-    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await network.resolver.keySet('https://wallet.example/alice')).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'its host has the address 127.0.0.1, which is not public',
+    })
     expect(network.connections).toEqual([])
   })
 })

@@ -140,9 +140,13 @@ describe('an outbound request', () => {
     const answer = sending()(get, { ...STRANGER, signal: stop.signal })
     await new Promise(setImmediate)
     stop.abort()
-    expect(await answer).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await answer).toEqual({ ok: false, reason: 'unreachable', detail: 'no answer in time' })
     expect(connections.map(({ signal }) => signal.aborted)).toEqual([true])
-    expect(await sending()(get, { ...STRANGER, signal: stop.signal })).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await sending()(get, { ...STRANGER, signal: stop.signal })).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'no answer in time',
+    })
     expect(connections).toHaveLength(1)
   })
 })
@@ -190,7 +194,11 @@ describe('on the network of this host, an outbound request', () => {
       request.resume().on('end', () => request.socket.destroy())
     })
     const body = new TextEncoder().encode('{}')
-    expect(await send({ method: 'POST', url, headers: {}, body })).toEqual({ ok: false, reason: 'unreachable' })
+    expect(await send({ method: 'POST', url, headers: {}, body })).toEqual({
+      ok: false,
+      reason: 'unreachable',
+      detail: 'socket hang up',
+    })
     expect(requests).toBe(1)
   })
 

@@ -22,7 +22,7 @@ export function keyRegistry(): KeyRegistry {
     async keySet(walletAddress) {
       asked.push(walletAddress)
       const keys = sets.get(walletAddress)
-      return keys === undefined ? { ok: false, reason: 'unreachable' } : { ok: true, keys }
+      return keys === undefined ? { ok: false, reason: 'unreachable', detail: 'no such client' } : { ok: true, keys }
     },
     publicName: async (walletAddress) => names.get(walletAddress),
   }
