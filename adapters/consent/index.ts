@@ -117,6 +117,8 @@ async function respondPage(status: number, body: string, consent?: ConsentData):
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': await securityPolicy(consent),
       'x-content-type-options': 'nosniff',
+      // Nor does a fragment that names a text scroll to it.
+      'document-policy': 'force-load-at-top',
     },
     body,
   }

@@ -122,9 +122,9 @@ function renderFact(label: string, value: Markup): Markup {
   return html`<div><dt>${label}</dt><dd>${value}</dd></div>\n`
 }
 
-function renderRight({ title, sentences, ceilings, details, warning }: RightInWords, index: number): Markup {
-  return html`<section aria-labelledby="right-${index}">
-<h2 id="right-${index}">${title}</h2>
+function renderRight({ title, sentences, ceilings, details, warning }: RightInWords): Markup {
+  return html`<section aria-label="${title}">
+<h2>${title}</h2>
 ${warning === undefined ? undefined : html`<p class="note"><strong>Take care.</strong> ${warning}</p>\n`}${ceilings.map(
   // A long amount is written smaller, so that it stays on one line.
   ({ label, amount, scope }) =>
@@ -153,8 +153,8 @@ function renderRequest({ client, walletAddress, access, finishHost, expiresAt }:
     finishHost === undefined
       ? undefined
       : renderFact('Afterwards', html`Your browser goes to <strong><bdi>${finishHost}</bdi></strong>`)
-  return html`<section aria-labelledby="request">
-<h2 id="request">About this request</h2>
+  return html`<section aria-label="About this request">
+<h2>About this request</h2>
 <dl>
 ${renderFact('Asked by', html`<bdi>${client.id}</bdi> <span>Checked: the request is signed with its key</span>`)}${account}${renderFact('Answer until', html`${momentInWords(expiresAt)}`)}${next}</dl>
 ${renderNext(finishHost)}
@@ -163,7 +163,10 @@ ${renderNext(finishHost)}
 }
 
 /**
- * The question itself. The client's name is always shown beside its whole address: the client chooses its name freely,
+ * The question itself. No element has an id: a client could add `#id` to the link, and the page would open below what it
+ * asks for, with Approve in view. @spec T-18 @spec T-19
+ *
+ * The client's name is always shown beside its whole address: the client chooses its name freely,
  * but not its address; and many clients may share one origin.
  * @spec INT-11
  */

@@ -1,12 +1,11 @@
 import { rateLimited, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
-import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
 import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
-import { findKey, type PublicKey, parseKeySet, parsePublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
-import { clientKeysOf, isLocalWalletAddress, tellUnusableKey } from './local-wallet-address.ts'
+import { findKey, type PublicKey, parseKeySet, parseKeys, thumbprintInput } from '../protocol/json-web-key.ts'
+import { clientKeysOf, isLocalWalletAddress, tellUnusableKeys } from './local-wallet-address.ts'
 
 /** Whose key must have signed: a client, and the keys that it has already used under its grant. */
 export interface KeyHolder {
@@ -92,7 +91,8 @@ export async function clientKeySet(
       return { ok: false, reason: 'invalid', detail: 'the wallet has no such wallet address, or it is not active' }
     const given = await clientKeysOf(context, { ...found, url: walletAddress })
     const keys = parseKeySet({ keys: given }) ?? []
-    if (findKey(keys, keyId) === undefined) tellUnusable(context, walletAddress, given)
+    // The one looked for may be among those that cannot be used.
+    if (findKey(keys, keyId) === undefined) tellUnusableKeys(context, walletAddress, parseKeys(given))
     return { ok: true, keys }
   }
   const held = await context.keyResolver.keySet(walletAddress, undefined, { isHolder })
@@ -101,17 +101,6 @@ export async function clientKeySet(
   if (!found.ok && found.reason === 'rate_limited')
     throw rateLimited(found.retryAfterSeconds, `one source names too many clients, the last of them ${walletAddress}`)
   return found
-}
-
-/**
- * Reports the keys in the wallet's directory that nobody can use: the one looked for may be among them, and its client
- * cannot know that.
- */
-function tellUnusable(context: Context, walletAddress: string, given: readonly WalletAddressKey[]): void {
-  for (const jwk of given) {
-    const parsed = parsePublicKey(jwk, { requireAlg: false })
-    if (!parsed.ok) tellUnusableKey(context, walletAddress, parsed.reason)
-  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { serverPublicKeys } from '../http-signatures/server-key.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
+import { MAX_KEYS, type ParsedPublicKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { tellFault } from '../records/tell-fault.ts'
 
@@ -41,8 +42,12 @@ export async function clientKeysOf(
   return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
 }
 
-/** Reports that the wallet's directory returned an unusable key. */
-export function tellUnusableKey(context: Context, walletAddress: string, reason: string): void {
-  const message = `walletAddresses.find('${walletAddress}') gave a key that cannot be published: ${reason}`
-  tellFault(context, message, new TypeError(message))
+/** Reports the keys of the wallet's directory that nobody can use: their owner cannot know that. */
+export function tellUnusableKeys(context: Context, walletAddress: string, keys: readonly ParsedPublicKey[]): void {
+  const tell = (what: string): void => {
+    const message = `walletAddresses.find('${walletAddress}') gave ${what}`
+    tellFault(context, message, new TypeError(message))
+  }
+  if (keys.length > MAX_KEYS) tell(`${keys.length} keys: a key set of more than ${MAX_KEYS} is refused as a whole`)
+  for (const parsed of keys) if (!parsed.ok) tell(`a key that cannot be published: ${parsed.reason}`)
 }

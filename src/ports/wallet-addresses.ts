@@ -31,9 +31,11 @@ export interface WalletAddress {
   /** `false` answers 404 for the address and refuses payments; default true. @spec WAS-7 */
   readonly isActive?: boolean | null
   /**
-   * The public keys with which this wallet address signs as a client; default none. A key with private members, or that
-   * is not a sound Ed25519 key, is a fault, and is left out. An `alg` of `Ed25519` is published as `EdDSA`.
-   * @spec WAS-10
+   * The public keys with which this wallet address signs as a client, at most 20; default none. A key with private members,
+   * or that is not a sound Ed25519 key, is a fault, and is left out; so are keys with the same `kid`. With more than 20,
+   * which is a fault too, none of them works: other servers of this library refuse such a set. An `alg` of `Ed25519` is
+   * published as `EdDSA`.
+   * @spec KEY-7 @spec WAS-10 @spec T-4
    */
   readonly keys?: readonly WalletAddressKey[] | null
 }

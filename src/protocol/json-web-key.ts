@@ -23,7 +23,7 @@ export type ParsedPublicKey =
   | { readonly ok: false; readonly reason: string }
 
 /** The most keys that one key set may hold. @spec T-4 */
-const MAX_KEYS = 20
+export const MAX_KEYS = 20
 /** In characters. */
 const MAX_KID_LENGTH = 256
 
@@ -71,6 +71,21 @@ function isListOfTexts(value: unknown): value is readonly string[] {
 }
 
 /**
+ * Reads the keys of one set, each for itself. All of them count: an unusable key with the same kid makes it just as unclear
+ * which one is meant.
+ * @spec KEY-7
+ */
+export function parseKeys(jwks: readonly unknown[]): readonly ParsedPublicKey[] {
+  const kids = new Set<unknown>()
+  const twins = new Set<unknown>()
+  for (const jwk of jwks) (kids.has(kidOf(jwk)) ? twins : kids).add(kidOf(jwk))
+  return jwks.map((jwk) => {
+    const result = parsePublicKey(jwk, { requireAlg: false })
+    return result.ok && twins.has(result.key.kid) ? { ok: false, reason: 'another key has the same kid' } : result
+  })
+}
+
+/**
  * Reads a key set. Entries that are not usable Ed25519 keys, and those that share their kid, are left out; `undefined`
  * if the document is no key set or holds more than 20 keys.
  * @spec KEY-7
@@ -78,11 +93,7 @@ function isListOfTexts(value: unknown): value is readonly string[] {
 export function parseKeySet(document: unknown): readonly PublicKey[] | undefined {
   const keys = isObject(document) ? document['keys'] : undefined
   if (!Array.isArray(keys) || keys.length > MAX_KEYS) return undefined
-  return keys.flatMap((jwk: unknown) => {
-    const result = parsePublicKey(jwk, { requireAlg: false })
-    // All entries count: an unusable key with the same kid makes it just as unclear which one is meant.
-    return result.ok && keys.filter((other) => kidOf(other) === result.key.kid).length === 1 ? [result.key] : []
-  })
+  return parseKeys(keys).flatMap((parsed) => (parsed.ok ? [parsed.key] : []))
 }
 
 function kidOf(jwk: unknown): unknown {

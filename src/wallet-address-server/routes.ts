@@ -5,12 +5,11 @@ import {
   clientKeysOf,
   findLocalWalletAddress,
   type LocalWalletAddress,
-  tellUnusableKey,
+  tellUnusableKeys,
 } from '../http/local-wallet-address.ts'
 import { ANY_PATH } from '../http/router.ts'
 import type { Context } from '../ports/context.ts'
-import type { WalletAddressKey } from '../ports/wallet-addresses.ts'
-import { type JsonWebKey, parsePublicKey, publishedKey } from '../protocol/json-web-key.ts'
+import { type JsonWebKey, parseKeys, publishedKey } from '../protocol/json-web-key.ts'
 import { type WireWalletAddress, walletAddressPath } from '../protocol/wallet-address.ts'
 import { createPublisher } from './public-document.ts'
 
@@ -76,19 +75,15 @@ function addressDocument({ authServer, resourceServer }: Context, found: LocalWa
   return { id, ...(publicName !== undefined && { publicName }), assetCode, assetScale, authServer, resourceServer }
 }
 
-/** @spec WAS-10 */
-async function keySet(context: Context, found: LocalWalletAddress): Promise<{ readonly keys: readonly JsonWebKey[] }> {
-  const keys = await clientKeysOf(context, found)
-  return { keys: keys.flatMap((jwk) => publishedKeys(context, found.url, jwk)) }
-}
-
 /**
  * The wallet's own keys are checked too: one with private members, or with which anybody can sign, is the wallet's
  * mistake. It is left out, and does not take the sound keys beside it along.
+ * @spec WAS-10
  */
-function publishedKeys(context: Context, url: string, jwk: WalletAddressKey): readonly JsonWebKey[] {
-  const parsed = parsePublicKey(jwk, { requireAlg: false })
-  if (parsed.ok) return [publishedKey(jwk.use === 'sig' ? { ...parsed.key, use: 'sig' } : parsed.key)]
-  tellUnusableKey(context, url, parsed.reason)
-  return []
+async function keySet(context: Context, found: LocalWalletAddress): Promise<{ readonly keys: readonly JsonWebKey[] }> {
+  const given = await clientKeysOf(context, found)
+  const parsed = parseKeys(given)
+  tellUnusableKeys(context, found.url, parsed)
+  const useOf = (at: number): Pick<JsonWebKey, 'use'> => (given[at]?.use === 'sig' ? { use: 'sig' } : {})
+  return { keys: parsed.flatMap((one, at) => (one.ok ? [publishedKey({ ...one.key, ...useOf(at) })] : [])) }
 }

@@ -134,17 +134,34 @@ describe('a client known by its wallet address', () => {
     expect((await askAs(wallet, client)).status).toBe(200)
   })
 
-  it('KEY-1 an address of this server without keys, or with more than a set may hold, is no client', async () => {
+  it('KEY-1 KEY-7 an address of this server without keys, with more than a set may hold, or with a key id twice, is no client', async () => {
     const wallet = await authWallet()
     const client = await addClient(wallet, 'shop')
     const shop = wallet.directory.get(`${BASE}/shop`)
     if (shop === undefined) throw new Error('no such account')
     const { keys: _, ...keyless } = shop
     const others = Array.from({ length: 20 }, (_, index) => ({ ...client.key.jwk, kid: `other-${index}` }))
-    for (const changed of [keyless, { ...keyless, keys: [client.key.jwk, ...others] }]) {
-      wallet.directory.set(`${BASE}/shop`, changed)
+    const gave = `walletAddresses.find('${BASE}/shop') gave`
+    const cases = [
+      { keys: undefined, faults: [] },
+      {
+        keys: [client.key.jwk, ...others],
+        faults: [`${gave} 21 keys: a key set of more than 20 is refused as a whole`],
+      },
+      {
+        keys: [client.key.jwk, { ...client.key.jwk, alg: 'ES256' }],
+        faults: ['another key has the same kid', 'alg must be EdDSA'].map(
+          (reason) => `${gave} a key that cannot be published: ${reason}`,
+        ),
+      },
+    ]
+    for (const { keys, faults } of cases) {
+      wallet.directory.set(`${BASE}/shop`, Object.assign({ ...keyless }, keys && { keys }))
+      wallet.events.length = 0
       const refusal = await wallet.expectRefusal(400, 'invalid_client', () => askAs(wallet, client))
       expect(refusal.body.error.description).toBe('keyid names no key of the client')
+      const told = wallet.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))
+      expect(told).toEqual(faults)
     }
     wallet.directory.set(`${BASE}/shop`, { ...keyless, keys: [client.key.jwk, ...others.slice(1)] })
     expect((await askAs(wallet, client)).status).toBe(200)

@@ -288,6 +288,23 @@ it('T-18 INT-9 is shown in no frame', async () => {
   expect(await page.frameLocator('iframe').locator('h1').count()).toBe(0)
 })
 
+it.each(['#request', '#right-0', '#approve', '#:~:text=About%20this%20request', '#:~:text=Deny'])(
+  'T-18 T-19 is shown from its beginning, and the focus begins there, whatever fragment the client adds: %s',
+  async (fragment) => {
+    const pending = await ask()
+    const page = await (await enter('alice')).newPage()
+    await page.setViewportSize({ width: 390, height: 400 })
+    await page.goto(bank.shop.origin)
+    // A link, since browsers look for a text only where a person has pressed something.
+    await page.setContent(`<a href="${pending.url}${fragment}">Pay</a>`)
+    await page.getByRole('link').click()
+    await expectHeading(page, QUESTION)
+    expect(await page.evaluate(() => [scrollY, document.body.scrollHeight > 2 * innerHeight])).toEqual([0, true])
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Harbour Bank')
+  },
+)
+
 it('T-18 is not pressed by the second half of a double click that began on another window', async () => {
   const pending = await ask()
   const context = await enter('alice')
@@ -306,6 +323,7 @@ it('T-18 is not pressed by the second half of a double click that began on anoth
   await pressAtOnce()
   await page.reload()
   await expectHeading(page, QUESTION)
+  await page.getByRole('button', { name: 'Approve' }).scrollIntoViewIfNeeded()
   // The same press, once the mouse has been there for its half second.
   await page.mouse.move(place.x, place.y)
   await endWaiting(page)

@@ -158,8 +158,14 @@ describe('the question', () => {
     expect(page).toContain('<meta name="viewport"')
     expect(page.match(/<main>/g)).toHaveLength(1)
     expect(page.match(/<h1>/g)).toHaveLength(1)
-    expect(page.match(/aria-labelledby=/g)).toHaveLength(page.match(/<section/g)?.length ?? -1)
-    for (const [, id] of page.matchAll(/aria-labelledby="([^"]+)"/g)) expect(page).toContain(`id="${id}"`)
+    const sections = [...page.matchAll(/<section aria-label="([^"]+)">\n<h2>([^<]+)<\/h2>/g)]
+    expect(sections).toHaveLength(page.match(/<section/g)?.length ?? -1)
+    for (const [, label, heading] of sections) expect(label).toBe(heading)
+  })
+
+  it('T-18 T-19 has nothing that a fragment of its URL could name, and browsers are told not to scroll to a text', async () => {
+    expect(await pageOf()).not.toMatch(/\s(?:id|name)="(?!csrf|decision|viewport|robots)/)
+    expect((await browse()()).headers['document-policy']).toBe('force-load-at-top')
   })
 
   it('has no script, no inline style and loads nothing', async () => {

@@ -306,6 +306,22 @@ describe('get-wallet-address-keys', () => {
     }
   })
 
+  it('KEY-7 publishes neither of two keys with one kid, and tells the host of them, and of more keys than others accept', async () => {
+    const { jwk } = await createSigningKey(cryptography, 'alice-key')
+    const other = { ...jwk, kid: 'another' }
+    const walletOf = async (keys: readonly unknown[]): Promise<readonly [unknown, unknown]> => {
+      const wallet = await walletWithKeys(keys)
+      const { body } = await get(wallet, `${ALICE}/jwks.json`)
+      return [body.keys, wallet.events.flatMap((event) => (event.type === 'fault' ? [event.message] : []))]
+    }
+    const gave = `walletAddresses.find('${ALICE}') gave`
+    const twin = `${gave} a key that cannot be published: another key has the same kid`
+    expect(await walletOf([jwk, other, jwk])).toEqual([[other], [twin, twin]])
+    const many = Array.from({ length: 21 }, (_, index) => ({ ...jwk, kid: `key-${index}` }))
+    expect(await walletOf(many.slice(1))).toEqual([many.slice(1), []])
+    expect(await walletOf(many)).toEqual([many, [`${gave} 21 keys: a key set of more than 20 is refused as a whole`]])
+  })
+
   it('KEY-1 publishes EdDSA for the same algorithm by its newer name, which WebCrypto writes', async () => {
     const { publicKey } = await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])
     const exported = await crypto.subtle.exportKey('jwk', publicKey)
