@@ -59,7 +59,7 @@ function readAnswer(context: Context, answer: LedgerResult | 'late', told: Ledge
     case 'not_allowed':
       return { outcome: 'refused', reason: answer.reason }
     case 'conflict':
-      return unknownOutcome(context, 'the ledger knows this id with other arguments', answer, told)
+      return unknownOutcome(context, 'the ledger answered "conflict"', answer, told)
     default:
       return invalidAnswer(context, answer, told)
   }

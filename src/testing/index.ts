@@ -15,5 +15,5 @@ export {
   type SigningKey,
   signedRequest,
 } from './sign-request.ts'
-export type { StorageCase } from './storage-case.ts'
+export type { StorageCase, StorageUnderTest } from './storage-case.ts'
 export { storageContract } from './storage-contract.ts'

@@ -158,6 +158,19 @@ export const END_CASES: readonly LedgerCase[] = [
     },
   },
   {
+    name: 'a settlement that came before its hold is no answer for good: once it is held, it settles',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const settle = () => wallet.ledger.settle(settlementOf(1, 300n, 10n))
+      await mustNotSucceed(settle(), 'a settlement before its hold')
+      await mustSucceed(wallet.ledger.hold(holdOf(1, 400n)), 'the hold')
+      await mustSucceed(settle(), 'the same settlement after its hold')
+      await mustSucceed(settle(), 'the settlement again')
+      await assertAvailable(wallet, 'after the settlement', 700n)
+      assertSame([await wallet.fees(USD), await wallet.total(USD)], [10n, 1600n], 'the fees and the total')
+    },
+  },
+  {
     name: 'a settlement is not refused because the account was closed or emptied meanwhile',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)

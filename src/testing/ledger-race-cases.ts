@@ -40,8 +40,9 @@ async function succeeds(answer: Promise<LedgerResult>): Promise<boolean> {
   )
 }
 
-/** A payment of 10 with a fee of 1. */
+/** A payment of 10 with a fee of 1. As in a wallet, both accounts are read first. */
 async function pay(ledger: Ledger, number: number, from: string, to: string): Promise<void> {
+  await Promise.all([ledger.account(from), ledger.account(to)])
   await mustSucceed(ledger.hold(holdOf(number, 10n, { account: from })), `a hold for ${to}`)
   await mustSucceed(ledger.credit(creditOf(number + 1000, 9n, { account: to })), `a credit from ${from}`)
   await mustSucceed(ledger.settle(settlementOf(number, 10n, 1n)), `a settlement for ${to}`)

@@ -1,5 +1,6 @@
 import type { StorageCase } from './storage-case.ts'
 import { COMMIT_CASES } from './storage-commit-cases.ts'
+import { FAILURE_CASES } from './storage-failure-cases.ts'
 import { ID_CASES } from './storage-id-cases.ts'
 import { PAYMENT_CASES } from './storage-payment-cases.ts'
 import { RACE_CASES } from './storage-race-cases.ts'
@@ -15,7 +16,7 @@ import { VALUE_CASES } from './storage-value-cases.ts'
  *
  * `for (const { name, run } of storageContract()) test(name, () => run(makeStorage))`
  *
- * No case sees whether a commit is durable, whether one that fails on the way rejects, or whether every call settles.
+ * No case sees whether a commit is durable, or whether every call settles.
  */
 export function storageContract(): readonly StorageCase[] {
   return [
@@ -29,5 +30,6 @@ export function storageContract(): readonly StorageCase[] {
     ...RAIL_CASES,
     ...TOKEN_CASES,
     ...READER_CASES,
+    ...FAILURE_CASES,
   ]
 }

@@ -1,6 +1,6 @@
 import type { Storage } from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
-import { sampleSpending } from './sample-records.ts'
+import { MOMENT, sampleSpending } from './sample-records.ts'
 import {
   claim,
   insertClaim,
@@ -133,12 +133,21 @@ export const RACE_CASES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       await mustCommit(storage, { action: 'insert', kind: 'spending', value: sampleSpending('sum', 2n ** 64n) })
-      await Promise.all(Array.from({ length: 50 }, () => addOne(storage)))
+      // Readers beside them: what a read leaves behind must not mislead a writer who has already judged.
+      const readers = Array.from({ length: 20 }, () => readTenTimes(storage))
+      await Promise.all([...Array.from({ length: 50 }, () => addOne(storage)), ...readers])
       const [record] = await storage.get([{ kind: 'spending', id: 'sum' }])
       assertSame([record?.version, record?.value], [51, sampleSpending('sum', 2n ** 64n + 50n)], 'the sum')
     },
   },
 ]
+
+async function readTenTimes(storage: Storage): Promise<void> {
+  for (let times = 0; times < 10; times++) {
+    await storage.get([{ kind: 'spending', id: 'sum' }])
+    await storage.due('spending', MOMENT, 10)
+  }
+}
 
 async function addOne(storage: Storage): Promise<void> {
   // In each round at least one of the fifty writers succeeds, so even the unluckiest succeeds by the fiftieth try.

@@ -230,6 +230,22 @@ const LONG_DELIVERY = { ...DELIVERY, notes: '\u6f22'.repeat(16_384) }
 
 const SIZES: readonly StorageCase[] = [
   {
+    name: 'due finds two thousand records, as late as 2^53 - 1, where it is asked for so many',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const ids = Array.from({ length: 2000 }, (_, index) => `a${1000 + index}`)
+      for (let first = 0; first < ids.length; first += 100) {
+        const inserts = ids.slice(first, first + 100).map((id, index) => {
+          return insertClaim(id, { dueAt: Number.MAX_SAFE_INTEGER - ids.length + first + index + 1 })
+        })
+        await mustCommit(storage, ...inserts)
+      }
+      const found = await storage.due('replay-claim', Number.MAX_SAFE_INTEGER, 3200)
+      assertSame(idsOf(found), ids, 'what is due')
+      assertSame(found.at(-1)?.dueAt, Number.MAX_SAFE_INTEGER, 'when the last of them is due')
+    },
+  },
+  {
     name: 'get, list and due give as many records as are asked for, also more than a hundred',
     async run(makeStorage) {
       const storage = await makeStorage()

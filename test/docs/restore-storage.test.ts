@@ -253,6 +253,6 @@ describe('a payment to another wallet whose packets have left since the backup',
     expect(await balance()).toMatchObject({ sent: 0n })
     expect(await reconcileNow(wallet, books)).toEqual([`${id}: still decided`, `${id}: decided, settlement: other`])
     const stalled = wallet.events.filter(({ type }) => type === 'payment_stalled').at(-1)
-    expect(stalled).toMatchObject({ reason: 'the ledger knows this id with other arguments' })
+    expect(stalled).toMatchObject({ reason: 'the ledger answered "conflict"' })
   })
 })

@@ -3,7 +3,12 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { type SqliteHandle, sqliteStorage } from 'open-payments-server/storage/sqlite'
-import { type LedgerUnderTest, ledgerContract, storageContract } from 'open-payments-server/testing'
+import {
+  type LedgerUnderTest,
+  ledgerContract,
+  type StorageUnderTest,
+  storageContract,
+} from 'open-payments-server/testing'
 import { sqliteHandle } from '../../examples/workers/sqlite-handle.ts'
 import { walletOf } from '../ledger/contract-wallet.ts'
 import { fakeRail } from '../support/fake-rail.ts'
@@ -26,7 +31,7 @@ export class Wallet {
     const handle = sqliteHandle(this.#state.storage)
     const cases =
       pathname === '/storage'
-        ? storageContract().map(({ name, run }) => ({ name, run: () => run(async () => sqliteStorage(handle)) }))
+        ? storageContract().map(({ name, run }) => ({ name, run: () => run(async () => storageUnderTest(handle)) }))
         : ledgerContract().map(({ name, run }) => ({ name, run: () => run(() => ledgerUnderTest(handle)) }))
     const name = searchParams.get('name')
     if (name === null) return Response.json(cases.map((one) => one.name))
@@ -37,6 +42,11 @@ export class Wallet {
       (error: Error) => new Response(error.stack ?? error.message, { status: 500 }),
     )
   }
+}
+
+function storageUnderTest(handle: SqliteHandle): StorageUnderTest {
+  const failure = nextFailure()
+  return { ...sqliteStorage(failingHandle(handle, failure)), failNext: failure.failNext }
 }
 
 async function ledgerUnderTest(handle: SqliteHandle): Promise<LedgerUnderTest> {

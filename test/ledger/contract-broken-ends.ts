@@ -1,3 +1,4 @@
+import type { SettlementResult } from '../../src/ports/ledger.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const FEE = 'a fee goes to the wallet, out of the amount and not on top of it'
@@ -123,6 +124,20 @@ export const BROKEN_ENDS: readonly BrokenLedger[] = [
           return ledger.hold(hold)
         },
         settle: async (settlement) => (known.has(settlement.id) ? ledger.settle(settlement) : OK),
+      }
+    },
+  },
+  {
+    does: 'keeps the conflict of a settlement that came before its hold',
+    breaks: ['a settlement that came before its hold is no answer for good: once it is held, it settles'],
+    breakLedger(ledger) {
+      const answers = new Map<string, SettlementResult>()
+      return {
+        async settle(settlement) {
+          const answer = answers.get(settlement.id) ?? (await ledger.settle(settlement))
+          answers.set(settlement.id, answer)
+          return answer
+        },
       }
     },
   },

@@ -82,6 +82,7 @@ describe('the ledger contract', () => {
     await run(one, processOf(one))
     await expect(run(two, inTurns([processOf(two), processOf(two)]))).rejects.toThrow(AssertionError)
     expect(() => inTurns([])).toThrow(TypeError)
+    expect(() => inTurns([Promise.resolve()])).toThrow('a promise cannot take turns: await it')
   })
 
   it('takes ledgers in turn that cannot be changed', async () => {

@@ -112,7 +112,7 @@ describe('an earlier try of a call', () => {
     }
     const process = world.start({ ledger: { ...world.ledger, hold } })
     expect(await pay(world, process, prepared)).toMatchObject({ status: 201 })
-    expect(faultsOf(world)).toEqual([['hold', 'the ledger knows this id with other arguments']])
+    expect(faultsOf(world)).toEqual([['hold', 'the ledger answered "conflict"']])
     expect(await world.storage.all('outgoing-payment')).toMatchObject([{ value: { state: 'completed' } }])
     expect(tries).toBe(2)
     await checkMoney(world)

@@ -28,7 +28,7 @@ describe('a fault of the ledger', () => {
   it.each(CASES)('says which call it was, and with which id: %s', async (call, others) => {
     const outcomes: readonly (readonly [string, Fault])[] = [
       ['the ledger failed', 'throws'],
-      ['the ledger knows this id with other arguments', 'conflicts'],
+      ['the ledger answered "conflict"', 'conflicts'],
       ['the ledger gave an invalid answer', { answer: 'ok' }],
     ]
     for (const [message, fault] of outcomes) {

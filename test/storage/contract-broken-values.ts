@@ -23,6 +23,27 @@ function reviving(storage: Storage, pattern: RegExp, revive: (text: string) => u
   return reading(storage, (record) => ({ ...record, value: withMember(record.value, 'metadata', revived) }))
 }
 
+/** A store that marks a bigint as JSON, such as `{"$bigint":"1"}`, and takes whatever looks so for one. */
+function marking(storage: Storage, mark: RegExp): Storage {
+  const revived = (member: unknown): unknown =>
+    JSON.parse(JSON.stringify(member), (_name, value: unknown) =>
+      mark.test(JSON.stringify(value)) ? 'a bigint' : value,
+    )
+  return reading(storage, (record) => ({ ...record, value: withMember(record.value, 'metadata', revived) }))
+}
+
+const MARKS: readonly (readonly [string, RegExp])[] = [
+  ['$bigint', /^\{"\$bigint":"1"\}$/],
+  ['__bigint__', /^\{"__bigint__":/],
+  ['bigint', /^\{"bigint":/],
+  ['$numberLong', /^\{"\$numberLong":/],
+  ['type', /^\{"type":"bigint"/],
+  ['__type', /^\{"__type":"bigint"/],
+  ['a list', /^\["bigint",/],
+  ['BIGINT::', /^"BIGINT::/],
+  ['~n', /^"~n/],
+]
+
 /** Stores that lose or change what they are given. */
 export const BROKEN_VALUES: readonly BrokenStore[] = [
   {
@@ -63,6 +84,13 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
     breaks: [EVERY_KIND],
     breakStore: (storage) => reviving(storage, /^bigint:\d+$/, (text) => BigInt(text.slice(7))),
   },
+  ...MARKS.map(
+    ([name, mark]): BrokenStore => ({
+      does: `takes what looks like its mark of a bigint for one: ${name}`,
+      breaks: [EVERY_KIND],
+      breakStore: (storage) => marking(storage, mark),
+    }),
+  ),
   {
     does: 'takes text that looks like a date for one, and writes it in its own form',
     breaks: [EVERY_KIND],

@@ -1,4 +1,5 @@
 import type { Change, Key, Storage, StoredRecord } from '../../src/ports/storage.ts'
+import type { StorageUnderTest } from '../../src/testing/storage-case.ts'
 
 /** A store with one fault, and the cases of the contract that must find it. */
 export interface BrokenStore {
@@ -8,7 +9,7 @@ export interface BrokenStore {
   /** What it rejects with by itself, where that is how it is found. */
   readonly rejects?: string
   /** Puts the fault into a sound store. */
-  breakStore(storage: Storage): Storage
+  breakStore(storage: Storage): StorageUnderTest
 }
 
 /** The id of the record that a change names. */

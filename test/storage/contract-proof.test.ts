@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { memoryStorage } from '../../adapters/storage/memory.ts'
-import type { Storage } from '../../src/ports/storage.ts'
 import { AssertionError } from '../../src/testing/assertions.ts'
+import type { StorageUnderTest } from '../../src/testing/storage-case.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
 import type { BrokenStore } from './contract-broken.ts'
 import { BROKEN_COMMITS } from './contract-broken-commits.ts'
+import { BROKEN_FAILURES } from './contract-broken-failures.ts'
 import { BROKEN_IDS } from './contract-broken-ids.ts'
 import { BROKEN_LISTS } from './contract-broken-lists.ts'
 import { BROKEN_RACES } from './contract-broken-races.ts'
@@ -20,10 +21,11 @@ const BROKEN: readonly BrokenStore[] = [
   ...BROKEN_COMMITS,
   ...BROKEN_RACES,
   ...BROKEN_READERS,
+  ...BROKEN_FAILURES,
 ]
 
 /** What a case says of a store: nothing where it keeps its promise. */
-async function verdictOf(name: string, makeStorage: () => Storage): Promise<unknown> {
+async function verdictOf(name: string, makeStorage: () => StorageUnderTest): Promise<unknown> {
   const found = storageContract().find((one) => one.name === name)
   if (found === undefined) throw new TypeError(`there is no case "${name}"`)
   return found.run(async () => makeStorage()).catch((error: unknown) => error)

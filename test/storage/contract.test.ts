@@ -5,10 +5,13 @@ import { sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { inTurns } from '../../src/testing/in-turns.ts'
 import { storageContract } from '../../src/testing/storage-contract.ts'
+import { failingCommits, failingHandle, nextFailure } from '../support/next-failure.ts'
 import { ODD_IDS } from './odd-ids.ts'
 import { useSqlite } from './sqlite-databases.ts'
 
-const { open, newFile, opened } = useSqlite()
+const { newFile, opened, ...databases } = useSqlite()
+const failure = nextFailure()
+const open = async (path?: string) => failingHandle(await databases.open(path), failure)
 
 /** Spreads the calls over two connections to one file, as two processes of one wallet would. */
 async function onTwoHandles(): Promise<Storage> {
@@ -17,17 +20,18 @@ async function onTwoHandles(): Promise<Storage> {
 }
 
 const STORES: Readonly<Record<string, () => Promise<Storage>>> = {
-  memory: async () => memoryStorage(),
+  memory: async () => failingCommits(memoryStorage(), failure),
   'SQLite in memory': async () => sqliteStorage(await open()),
   'two connections to one SQLite file': onTwoHandles,
   libsql: async () => {
     const handle = new Libsql(newFile())
     opened.push(handle)
-    return sqliteStorage(handle)
+    return sqliteStorage(failingHandle(handle, failure))
   },
 }
 
-describe.each(Object.entries(STORES))('the storage contract on %s', (_name, makeStorage) => {
+describe.each(Object.entries(STORES))('the storage contract on %s', (_name, openStorage) => {
+  const makeStorage = async () => ({ ...(await openStorage()), failNext: failure.failNext })
   const cases = [...storageContract(), ODD_IDS]
   it.each(cases.map((oneCase) => [oneCase.name, oneCase] as const))('%s', (_case, { run }) =>
     expect(run(makeStorage)).resolves.toBeUndefined(),

@@ -1,5 +1,6 @@
 import type { SqliteHandle } from '../../adapters/storage/sqlite.ts'
 import type { Ledger } from '../../src/ports/ledger.ts'
+import type { Storage } from '../../src/ports/storage.ts'
 import type { LedgerUnderTest } from '../../src/testing/ledger-contract.ts'
 
 /** A database that fails once, when it is told to. */
@@ -58,6 +59,11 @@ export function failingHandle(handle: SqliteHandle, failure: NextFailure): Sqlit
       transactionSync: <T>(work: () => T) => failure.commit(() => transactionSync(work)),
     }),
   }
+}
+
+/** A storage without a database that could fail. */
+export function failingCommits(storage: Storage, { commitLater }: NextFailure): Storage {
+  return { ...storage, commit: (changes) => commitLater(() => storage.commit(changes)) }
 }
 
 /** A ledger without a database: each of its calls is a commit. */
