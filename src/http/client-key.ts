@@ -5,6 +5,7 @@ import { type ClientId, clientWalletAddress, plainName } from '../protocol/clien
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, parseKeys, thumbprintInput } from '../protocol/json-web-key.ts'
+import { reasonText } from '../protocol/reason-text.ts'
 import { clientKeysOf, isLocalWalletAddress, tellUnusableKeys } from './local-wallet-address.ts'
 
 /** Whose key must have signed: a client, and the keys that it has already used under its grant. */
@@ -71,7 +72,7 @@ type AskedKeySet = Exclude<KeySetResult, { readonly reason: 'rate_limited' }>
 
 /** What the resolver says of its failure, to be put behind what the client is told. */
 export function because({ detail }: Extract<AskedKeySet, { readonly ok: false }>): string {
-  return detail === undefined ? '' : `: ${detail}`
+  return detail === undefined ? '' : `: ${reasonText(detail)}`
 }
 
 /**

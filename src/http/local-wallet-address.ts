@@ -39,15 +39,20 @@ export async function clientKeysOf(
   { url, keys = [] }: LocalWalletAddress,
 ): Promise<readonly WalletAddressKey[]> {
   if (url !== context.policies.clientWalletAddress) return keys
-  return [...keys, ...(await serverPublicKeys(context.secrets, context.cryptography))]
+  const own = await serverPublicKeys(context.secrets, context.cryptography)
+  // A wallet may have copied them into its directory: as twins they would be no keys at all.
+  const others = keys.filter((key) => !own.some(({ kid }) => kid === key?.kid))
+  return [...others, ...own]
 }
 
-/** Reports the keys of the wallet's directory that nobody can use: their owner cannot know that. */
+/**
+ * Reports the keys of the wallet's directory that nobody can use: their owner cannot know that. One fault for all of them:
+ * whoever reads the key set decides how often.
+ */
 export function tellUnusableKeys(context: Context, walletAddress: string, keys: readonly ParsedPublicKey[]): void {
-  const tell = (what: string): void => {
-    const message = `walletAddresses.find('${walletAddress}') gave ${what}`
-    tellFault(context, message, new TypeError(message))
-  }
-  if (keys.length > MAX_KEYS) tell(`${keys.length} keys: a key set of more than ${MAX_KEYS} is refused as a whole`)
-  for (const parsed of keys) if (!parsed.ok) tell(`a key that cannot be published: ${parsed.reason}`)
+  const reasons = new Set(keys.flatMap((parsed) => (parsed.ok ? [] : [parsed.reason])))
+  if (keys.length > MAX_KEYS) reasons.add(`of ${keys.length} keys none is used: there may be ${MAX_KEYS}`)
+  if (reasons.size === 0) return
+  const message = `walletAddresses.find('${walletAddress}') gave keys that cannot be used: ${[...reasons].join('; ')}`
+  tellFault(context, message, new TypeError(message))
 }

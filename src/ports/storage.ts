@@ -123,8 +123,8 @@ export interface ListQuery {
  * - `get`, `list` and `due` see every commit that resolved before they were called; one `get` sees all its records at
  *   one moment. Nobody ever sees part of a commit, or anything of one that met a conflict or is not durable yet.
  * - `commit` applies all changes or none, durably before it resolves. Of two commits that replace or delete a record at one
- *   version, or insert one id, exactly one succeeds; any number may check it. Changes name each record at most once; there are 1 to 100 of them. A `check`
- *   changes nothing in its record.
+ *   version, or insert one id, exactly one succeeds; any number may check it. Changes name each record at most once; there
+ *   are 1 to 100 of them. A `check` changes nothing in its record.
  * - Ids and wallet addresses compare exactly, character by character. An id has up to 517 UTF-16 code units; that of a rail
  *   account is as long as its name.
  * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself.
@@ -139,9 +139,8 @@ export interface Storage {
   list(query: ListQuery): Promise<readonly StoredRecord[]>
   /**
    * Records whose `dueAt` is at or before `now`, the longest due first: `limit` of them (usually 100, but there is no highest
-   * one), or all if there are fewer. May leave
-   * out those whose `schemaVersion` is above the one that this release writes. May also leave out a record that it cannot
-   * read, so that it holds up no others, if it calls `onUnreadable` with the reason.
+   * one), or all if there are fewer. May leave out those whose `schemaVersion` is above the one that this release writes. May
+   * also leave out a record that it cannot read, so that it holds up no others, if it calls `onUnreadable` with the reason.
    */
   due(
     kind: RecordKind,

@@ -31,10 +31,10 @@ export interface WalletAddress {
   /** `false` answers 404 for the address and refuses payments; default true. @spec WAS-7 */
   readonly isActive?: boolean | null
   /**
-   * The public keys with which this wallet address signs as a client, at most 20; default none. A key with private members,
-   * or that is not a sound Ed25519 key, is a fault, and is left out; so are keys with the same `kid`. With more than 20,
-   * which is a fault too, none of them works: other servers of this library refuse such a set. An `alg` of `Ed25519` is
-   * published as `EdDSA`.
+   * The public keys with which this wallet address signs as a client, at most 20 (less one for each of `secrets`, if it is
+   * `clientWalletAddress`); default none. A key with private members, or that is not a sound Ed25519 key, is a fault, and is
+   * left out; so are keys with the same `kid`. With more than 20, which is a fault too, none of them works here, nor at other
+   * servers of this library. An `alg` of `Ed25519` is published as `EdDSA`.
    * @spec KEY-7 @spec WAS-10 @spec T-4
    */
   readonly keys?: readonly WalletAddressKey[] | null

@@ -52,6 +52,13 @@ export interface GuardedRequests {
   readonly budget: RequestBudget
 }
 
+/** What a network says of its failure, which may be anything: for several addresses Node gives a code and no message. */
+function messageOf(error: unknown): string {
+  const { message, code }: { readonly message?: unknown; readonly code?: unknown } = Object(error)
+  const [text] = [message, code].filter((one) => typeof one === 'string' && one !== '')
+  return typeof text === 'string' ? text : 'no connection'
+}
+
 /** Why there is no answer. What another server had a part in may be of any length. */
 function unreachable(detail: string): OutboundAnswer {
   return { ok: false, reason: 'unreachable', detail: reasonText(detail) }
@@ -75,7 +82,7 @@ const LATE = 'no answer in time'
 
 /** What `parseOutboundUrl` refuses, in the operator's words. */
 export const UNFETCHABLE =
-  'this server connects only to https at a domain name without a port, and with loopbackHttp to loopback'
+  'this server connects only to https at a domain name without port, userinfo, query and fragment, and with loopbackHttp to loopback'
 
 /** The names on which `loopbackHttp` admits http, with their fixed addresses: a resolver could send them elsewhere. */
 const LOOPBACK: ReadonlyMap<string, readonly string[]> = new Map([
@@ -114,7 +121,7 @@ export async function sendGuarded(
   const url = parseOutboundUrl(request.url, requests.loopbackHttp)
   if (url === undefined) return { ok: false, reason: 'invalid', detail: UNFETCHABLE }
   if (signal?.aborted) return unreachable(LATE)
-  if (!requests.budget.admitsHost(url.host)) return unreachable('this server has asked its host too often')
+  if (!requests.budget.admitsHost(url.host)) return unreachable('the budget for its host is spent for now')
   const stop = new AbortController()
   const end = (): void => stop.abort()
   signal?.addEventListener('abort', end)
@@ -122,7 +129,7 @@ export async function sendGuarded(
   try {
     return await Promise.race([exchange(requests, url, request, stop.signal), deadline])
   } catch (error) {
-    return unreachable(error instanceof Error ? error.message : 'no connection')
+    return unreachable(messageOf(error))
   } finally {
     signal?.removeEventListener('abort', end)
     stop.abort()
@@ -148,11 +155,13 @@ async function exchange(
  * budget refuses all of them, since the connection may go to any.
  */
 function refusedAddresses(requests: GuardedRequests, addresses: readonly string[]): string | undefined {
-  if (addresses.length === 0) return 'the name servers know no address of its host'
+  if (addresses.length === 0) return 'no address of its host was found'
   if (addresses.length > MAXIMUM_ADDRESSES) return `its host has more than ${MAXIMUM_ADDRESSES} addresses`
-  const hidden = addresses.find((address) => !isPublicAddress(address))
-  if (hidden !== undefined) return `its host has the address ${hidden}, which is not public`
-  return requests.budget.admitsAddresses(addresses) ? undefined : 'this server has asked its address too often'
+  if (!addresses.every(isPublicAddress)) {
+    const hidden = addresses.find((address) => !isPublicAddress(address))
+    return `its host has the address ${hidden}, which is not public`
+  }
+  return requests.budget.admitsAddresses(addresses) ? undefined : 'the budget for its address is spent for now'
 }
 
 async function readDocument(reply: DialedReply): Promise<unknown> {

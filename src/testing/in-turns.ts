@@ -11,7 +11,7 @@ export function inTurns<T extends object>(twins: readonly T[]): T {
     if (twin === undefined) throw new TypeError('there is nobody to take turns')
     return twin
   }
-  if (twins.some((twin) => 'then' in twin)) throw new TypeError('a promise cannot take turns: await it')
+  if (twins.some((twin) => 'then' in Object(twin))) throw new TypeError('a promise cannot take turns: await it')
   const first = next()
   // A copy, because a proxy of the first one itself could not replace members that are frozen.
   const copy: T = Object.assign(Object.create(Object.getPrototypeOf(first)), first)

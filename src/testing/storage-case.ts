@@ -15,7 +15,8 @@ import { type Insert, MOMENT, sampleInserts } from './sample-records.ts'
 export interface StorageUnderTest extends Storage {
   /**
    * Makes the database fail once, at the next commit: with an error instead of the commit, of which nothing stays, or with one
-   * after it, as when the connection is lost before the answer. A flag in the function that runs the storage's transactions is
+   * after it, as when the connection is lost before the answer. The error must leave open what happened: it is none that the
+   * storage may try again, such as a serialization failure. A flag in the function that runs the storage's transactions is
    * enough, one for all the storages that are called `inTurns`. Optional: the cases that need it are to be skipped without it.
    */
   failNext?(moment: 'before commit' | 'after commit'): void | Promise<void>
@@ -86,7 +87,7 @@ export function claim(id: string): Key {
 
 /** Commits changes that fit; rejects if the store does not accept them. */
 export async function mustCommit(storage: Storage, ...changes: readonly Change[]): Promise<void> {
-  assertSame(await storage.commit(changes), 'committed', 'a commit that fits, if the storage was empty')
+  assertSame(await storage.commit(changes), 'committed', 'a commit that fits (if the case began with an empty storage)')
 }
 
 /** Asserts a refusal that names at least one conflict, and no change that fits. */

@@ -36,7 +36,11 @@ async function failCommits(makeStorage: () => Promise<StorageUnderTest>, moment:
   for (const [what, changes, versions] of commits) {
     await storage.failNext(moment)
     const answer = await storage.commit(changes).catch(() => REJECTION)
-    assertSame(answer, REJECTION, `the answer to a commit of ${what} whose database fails ${moment}`)
+    assertSame(
+      answer,
+      REJECTION,
+      `the answer to a commit of ${what} whose database fails ${moment} (by an error that is not tried again)`,
+    )
     const keys = ['a', 'b', 'c', 'd', 'e'].slice(0, versions.length).map(claim)
     assertSame(await readVersions(storage, ...keys), versions, `the versions after a commit of ${what} that failed so`)
   }

@@ -234,12 +234,11 @@ const SIZES: readonly StorageCase[] = [
     async run(makeStorage) {
       const storage = await makeStorage()
       const ids = Array.from({ length: 2000 }, (_, index) => `a${1000 + index}`)
-      for (let first = 0; first < ids.length; first += 100) {
-        const inserts = ids.slice(first, first + 100).map((id, index) => {
-          return insertClaim(id, { dueAt: Number.MAX_SAFE_INTEGER - ids.length + first + index + 1 })
-        })
-        await mustCommit(storage, ...inserts)
-      }
+      const inserts = ids.map((id, index) => {
+        return insertClaim(id, { dueAt: Number.MAX_SAFE_INTEGER - ids.length + index + 1 })
+      })
+      const commits = Array.from({ length: 20 }, (_, index) => inserts.slice(100 * index, 100 * (index + 1)))
+      await Promise.all(commits.map((changes) => mustCommit(storage, ...changes)))
       const found = await storage.due('replay-claim', Number.MAX_SAFE_INTEGER, 3200)
       assertSame(idsOf(found), ids, 'what is due')
       assertSame(found.at(-1)?.dueAt, Number.MAX_SAFE_INTEGER, 'when the last of them is due')

@@ -288,14 +288,19 @@ it('T-18 INT-9 is shown in no frame', async () => {
   expect(await page.frameLocator('iframe').locator('h1').count()).toBe(0)
 })
 
-it.each(['#request', '#right-0', '#approve', '#:~:text=About%20this%20request', '#:~:text=Deny'])(
+it.each(['#request', '#right-0'])(
   'T-18 T-19 is shown from its beginning, and the focus begins there, whatever fragment the client adds: %s',
   async (fragment) => {
     const pending = await ask()
     const page = await (await enter('alice')).newPage()
     await page.setViewportSize({ width: 390, height: 400 })
     await page.goto(bank.shop.origin)
-    // A link, since browsers look for a text only where a person has pressed something.
+    // Not every browser knows that header: without it the page has to have nothing that a fragment could name.
+    await page.route(/interact/, async (route) => {
+      const response = await route.fetch()
+      const { 'document-policy': _, ...headers } = response.headers()
+      await route.fulfill({ response, headers })
+    })
     await page.setContent(`<a href="${pending.url}${fragment}">Pay</a>`)
     await page.getByRole('link').click()
     await expectHeading(page, QUESTION)

@@ -28,7 +28,7 @@ async function settle(): Promise<void> {
 }
 
 const UNFETCHABLE =
-  'this server connects only to https at a domain name without a port, and with loopbackHttp to loopback'
+  'this server connects only to https at a domain name without port, userinfo, query and fragment, and with loopbackHttp to loopback'
 
 describe('the receiver’s host', () => {
   it.each([
@@ -291,7 +291,7 @@ describe('requests on strangers’ word', () => {
     expect(await receivers.find('https://pay.example/no200/incoming-payments/1')).toEqual({
       ok: false,
       reason: 'unreachable',
-      detail: 'public view: this server has asked its host too often',
+      detail: 'public view: the budget for its host is spent for now',
     })
     answers.view = view
     expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })

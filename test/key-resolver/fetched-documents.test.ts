@@ -98,7 +98,7 @@ describe('a fetched key set', () => {
     expect(await network.resolver.keySet(BARE)).toEqual({
       ok: false,
       reason: 'unreachable',
-      detail: 'this server has asked its host too often',
+      detail: 'the budget for its host is spent for now',
     })
     expect(network.connections).toHaveLength(100)
     expect(await network.resolver.keySet(BARE, undefined, { isHolder: true })).toMatchObject({ ok: true })

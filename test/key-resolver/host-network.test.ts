@@ -44,7 +44,8 @@ describe('on the network of this host', () => {
     expect(await fetchKeyResolver().keySet(address)).toEqual({
       ok: false,
       reason: 'invalid',
-      detail: 'this server connects only to https at a domain name without a port, and with loopbackHttp to loopback',
+      detail:
+        'this server connects only to https at a domain name without port, userinfo, query and fragment, and with loopbackHttp to loopback',
     })
   })
 
@@ -129,6 +130,10 @@ describe('on the network of this host', () => {
       ok: false,
       reason: 'unreachable',
       detail: `connect ECONNREFUSED 127.0.0.1:${free}`,
+    })
+    // Two addresses: Node's error has no message then.
+    expect(await resolverOn().keySet(`http://localhost:${free}/bob`)).toMatchObject({
+      detail: expect.stringContaining('ECONNREFUSED'),
     })
   })
 })
