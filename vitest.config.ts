@@ -37,5 +37,6 @@ export default defineConfig({
     env: { TZ: 'America/New_York', PROPERTY_RUNS: process.env['PROPERTY_RUNS'] ?? '0.5' },
     // For what hangs: on a machine that does much else, a test has taken fifty times as long.
     testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 })

@@ -311,7 +311,7 @@ describe('a connection that is kept', () => {
       await new Promise((resolve) => setImmediate(resolve))
     }
     open()
-    await vi.waitUntil(() => answered > asked, 15_000)
+    await vi.waitUntil(() => answered > asked, 55_000)
     expect(mostWaiting).toBeLessThan(asked / 4)
     socket.destroy()
   })

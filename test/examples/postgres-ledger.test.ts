@@ -111,7 +111,7 @@ it('runs a transaction again after a serialization failure', async () => {
 
 it('runs a transaction again after a deadlock with the wallet', async () => {
   // The server looks for a deadlock once, so long after a wait began: by then the other side of this one is there.
-  const wallet = await openWallet({ deadlock_timeout: '700ms' })
+  const wallet = await openWallet({ deadlock_timeout: '3s' })
   const { schema, ledger } = wallet
   await ledger.hold(hold)
   const answer = await whileLocked(
