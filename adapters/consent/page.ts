@@ -166,8 +166,8 @@ ${renderNext(finishHost)}
  * The question itself. No element has an id: a client could add `#id` to the link, and the page would open below what it
  * asks for, with Approve in view. @spec T-18 @spec T-19
  *
- * The client's name is always shown beside its whole address: the client chooses its name freely,
- * but not its address; and many clients may share one origin.
+ * The client's name is always shown beside its whole address: the client chooses its name freely, but not its address; and
+ * many clients may share one origin.
  * @spec INT-11
  */
 export function renderQuestion(

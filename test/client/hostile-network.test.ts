@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRemoteReceivers } from '../../src/client/remote-receivers.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
-import { chunks, jsonReply } from '../key-resolver/fake-network.ts'
+import { chunks, jsonReply, UNFETCHABLE } from '../key-resolver/fake-network.ts'
 import { cryptography } from '../support/test-wallet.ts'
 import { type Host, lines, PUBLIC_ADDRESS } from './internet.ts'
 import { OUR_SECRETS } from './scene.ts'
@@ -26,9 +26,6 @@ const PRIVATE = ['127.0.0.1', '10.0.0.1', '169.254.169.254', '::1', 'fd00::1', '
 async function settle(): Promise<void> {
   for (let round = 0; round < 50; round++) await new Promise(setImmediate)
 }
-
-const UNFETCHABLE =
-  'this server connects only to https at a domain name without port, userinfo, query and fragment, and with loopbackHttp to loopback'
 
 describe('the receiver’s host', () => {
   it.each([

@@ -4,6 +4,10 @@ import type { KeyResolver } from '../../src/ports/key-resolver.ts'
 import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
 import type { DialedReply, PinnedConnection } from '../../src/runtime/guarded-request.ts'
 
+/** What an operator reads of a URL that this server does not connect to. */
+export const UNFETCHABLE =
+  'this server connects only to https at a domain name without port, userinfo, query and fragment, and with loopbackHttp to loopback'
+
 export interface HeldClock extends Clock {
   advance(milliseconds: number): void
 }

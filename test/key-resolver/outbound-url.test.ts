@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { fakeNetwork, publishedKey } from './fake-network.ts'
+import { fakeNetwork, publishedKey, UNFETCHABLE } from './fake-network.ts'
 
 const HOSTILE_URLS = [
   'http://wallet.example/alice',
@@ -139,9 +139,6 @@ const HOSTILE_BLOCKS: readonly (readonly [first: string, last: string, ...beside
 function lastOf(groups: string): string {
   return [...groups.split(':'), ...Array.from({ length: 8 }, () => 'ffff')].slice(0, 8).join(':')
 }
-
-const UNFETCHABLE =
-  'this server connects only to https at a domain name without port, userinfo, query and fragment, and with loopbackHttp to loopback'
 
 describe('a wallet address on a stranger’s word', () => {
   it.each(HOSTILE_URLS)('T-1 KEY-6 is not connected to, nor its name resolved: %s', async (url) => {

@@ -371,6 +371,17 @@ describe('the key set of the wallet address by which this server is a client of 
     expect((await get(wallet, `${ALICE}/jwks.json`)).body.keys).toEqual([])
   })
 
+  it('WAS-10 KEY-7 holds its own keys once, also if the directory has a copy of one', async () => {
+    const wallet = await testWallet({ secrets, settings: { policies } })
+    const ours = await serverPublicKeys(derivedSecrets(secrets, cryptography), cryptography)
+    const found = wallet.directory.get(`${BASE}/client`)
+    if (found === undefined) throw new Error('no such account')
+    wallet.directory.set(`${BASE}/client`, { ...found, keys: [...ours.slice(0, 1), wallet.client.key.jwk] })
+    const { body } = await get(wallet, `${BASE}/client/jwks.json`)
+    expect(body.keys).toEqual([wallet.client.key.jwk, ...ours])
+    expect(wallet.events.filter(({ type }) => type === 'fault')).toEqual([])
+  })
+
   it('holds those of the wallet alone where there is no such policy', async () => {
     const wallet = await testWallet({ secrets })
     expect((await get(wallet, `${BASE}/client/jwks.json`)).body.keys).toEqual([wallet.client.key.jwk])
