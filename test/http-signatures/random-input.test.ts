@@ -121,13 +121,17 @@ describe('any text in the signature headers', () => {
       await readSignatures(message, RULES, cryptography)
       return process.cpuUsage(started).user
     }
-    let microseconds = 0
-    for (const length of [3000, 8000, 15_000, 60_000]) {
-      for (const parameter of [';sf', ';key="a"', ';key="a";sf', ';bs']) microseconds += await costOf(parameter, length)
+    const costOfAll = async (): Promise<number> => {
+      let microseconds = 0
+      for (const length of [3000, 8000, 15_000, 60_000]) {
+        for (const parameter of [';sf', ';key="a"', ';key="a";sf', ';bs'])
+          microseconds += await costOf(parameter, length)
+      }
+      return microseconds
     }
-    // Processor time, which a busy machine does not stretch (but collections count): 0.02 seconds; written for each signature
-    // it takes one.
-    expect(microseconds).toBeLessThan(600_000)
+    // Processor time, which a busy machine does not stretch; the least of three, since a collection may fall into one. It is
+    // 0.03 seconds, and above 0.15 if each component parses its field anew, or if what is written has no limit.
+    expect(Math.min(await costOfAll(), await costOfAll(), await costOfAll())).toBeLessThan(120_000)
   })
 
   it('SIG-35 T-36 is parsed once, however many members of a field are covered by however many signatures', async () => {
