@@ -1,6 +1,8 @@
 import { openSqlite } from 'open-payments-server/storage/sqlite'
-import { layoutOf } from '../adapters/storage/sql/layout.ts'
-import { type Statements, statementsOf } from '../adapters/storage/sql/statements.ts'
+import { commitText } from '../adapters/storage/postgres/commit-statement.ts'
+import { layoutOf, type TableLayout } from '../adapters/storage/sql/layout.ts'
+import { statementsOf } from '../adapters/storage/sql/statements.ts'
+import { changeStatements } from '../adapters/storage/sqlite/changes.ts'
 import type { ListableKind, RecordKind } from '../src/ports/storage.ts'
 import { connectPostgres } from './postgres.ts'
 import { BASE } from './wallet.ts'
@@ -26,17 +28,24 @@ interface Dialect {
   readonly randomId: string
   /** A table `n (n)` of the numbers from 1 to a count. */
   numbers(count: number): string
+  /** The statements that look for the records that they change. */
+  changes(layout: TableLayout): readonly string[]
 }
 
 const SQLITE: Dialect = {
   randomId: 'lower(hex(randomblob(16)))',
   numbers: (count) =>
     `(WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${count}) SELECT n FROM c) AS n`,
+  changes: (layout) => {
+    const { replaceInPlace, replaceAll, remove, check } = changeStatements(layout)
+    return [replaceInPlace.sql, replaceAll, remove, check]
+  },
 }
 
 const POSTGRES: Dialect = {
   randomId: `replace(gen_random_uuid()::text, '-', '')`,
   numbers: (count) => `generate_series(1, ${count}) AS n (n)`,
+  changes: (layout) => (['replace', 'delete', 'check'] as const).map((action) => commitText([{ action, layout }])),
 }
 
 /** Copies the newest record of a kind. Those of one moment are spread over the seconds before it. */
@@ -57,18 +66,15 @@ const SAMPLE = `SELECT id FROM op_incoming_payment WHERE wallet_address = '${BAS
 
 const idOf = (row: unknown): string => (typeof row === 'object' && row !== null ? String(Reflect.get(row, 'id')) : '')
 
-function statementsToPlan(): readonly string[] {
+function statementsToPlan({ changes }: Dialect): readonly string[] {
   return KINDS.flatMap((kind) => {
-    const statements: Statements = statementsOf(kind, layoutOf(kind))
-    const { replace, remove, due } = statements
+    const { due, list } = statementsOf(kind, layoutOf(kind))
     const query = { walletAddress: 'w', limit: 11, direction: 'older' } as const
     const after = { createdAt: 1, id: 'i' }
     const lists = LISTED.filter((listed) => listed === kind).flatMap((listed) =>
-      [{}, { client: 'c' }, { after }, { client: 'c', after }].map((more) =>
-        statements.list({ ...query, kind: listed, ...more }),
-      ),
+      [{}, { client: 'c' }, { after }, { client: 'c', after }].map((more) => list({ ...query, kind: listed, ...more })),
     )
-    return [replace, remove, due, ...lists.map(({ sql }) => sql)]
+    return [...changes(layoutOf(kind)), due, ...lists.map(({ sql }) => sql)]
   })
 }
 
@@ -86,7 +92,7 @@ export async function openFilledSqlite(place: string): Promise<FilledDatabase> {
     },
     incomingPayments: async () => database.prepare(SAMPLE).all().map(idOf),
     plans: async () =>
-      statementsToPlan().map((sql) => {
+      statementsToPlan(SQLITE).map((sql) => {
         const parameters = [...sql].filter((letter) => letter === '?').map(() => 1)
         const rows = database.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...parameters)
         return [sql, rows.map((row) => JSON.stringify(row)).join('\n')]
@@ -106,7 +112,7 @@ export async function openFilledPostgres(place: string): Promise<FilledDatabase>
     incomingPayments: async () => (await pool.query(SAMPLE)).rows.map(idOf),
     plans: () =>
       Promise.all(
-        statementsToPlan().map(async (sql) => {
+        statementsToPlan(POSTGRES).map(async (sql) => {
           let number = 0
           const text = sql.replaceAll('?', () => `$${++number}`)
           const { rows } = await pool.query(`EXPLAIN (GENERIC_PLAN) ${text}`)

@@ -15,8 +15,9 @@ import {
 } from './postgres/database.ts'
 import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
+import { createCommits } from './postgres/shared-commits.ts'
 import { createReader } from './postgres/shared-reads.ts'
-import { conflictsIn, createCommits, toStatement } from './postgres/statements.ts'
+import { toStatement } from './postgres/statements.ts'
 import { decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
 import { createTables } from './sql/statements.ts'
@@ -45,7 +46,6 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
   const connections = connectionsOf(database, options)
   await migrate(connections, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const tableOf = createTables()
-  const bindCommit = createCommits(tableOf)
 
   const nextBatch = createBatches()
 
@@ -68,17 +68,6 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
       const rows = await query(toStatement({ sql: tableOf(kind).statements.due, parameters: [now, limit] }))
       return decodeRecords(kind, tableOf(kind).layout, rows, onUnreadable)
     },
-    async commit(changes) {
-      if (changes.length === 0) return 'committed'
-      const statement = bindCommit(changes)
-      try {
-        await query(statement)
-        return 'committed'
-      } catch (error) {
-        const conflicts = conflictsIn(error, statement)
-        if (conflicts === undefined) throw error
-        return { conflicts }
-      }
-    },
+    commit: createCommits(query, tableOf),
   }
 }

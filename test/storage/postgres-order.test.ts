@@ -18,12 +18,13 @@ function lastPartFirst(sql: PostgresSql): PostgresSql {
   return { unsafe: (text, ...rest) => sql.unsafe(isCommit(text) ? turn(text) : text, ...rest) }
 }
 
-/** A change of each kind, in the order of their rows: by table, then by id. */
+/** Changes of each action, in the order in which they lock their rows: by table, then by action, then by id. */
 const CHANGES: readonly Change[] = [
+  { action: 'check', kind: 'replay-claim', id: 'c', version: 1 },
+  { action: 'check', kind: 'replay-claim', id: 'd', version: 1 },
+  { action: 'delete', kind: 'replay-claim', id: 'b', version: 1 },
   replaceClaim('a', 1, 5),
-  { action: 'check', kind: 'replay-claim', id: 'b', version: 1 },
-  { action: 'delete', kind: 'replay-claim', id: 'c', version: 1 },
-  insertClaim('n'),
+  { action: 'insert', kind: 'spending', value: sampleSpending('n', 1n) },
   { action: 'replace', kind: 'spending', version: 1, value: sampleSpending('A', 1n) },
 ]
 
@@ -31,7 +32,7 @@ const CHANGES: readonly Change[] = [
 async function freeRows(schema: string): Promise<readonly unknown[]> {
   const claims = await run(schema, 'SELECT id FROM op_replay_claim ORDER BY id FOR UPDATE SKIP LOCKED')
   const spendings = await run(schema, 'SELECT id FROM op_spending FOR UPDATE SKIP LOCKED')
-  const insert = `INSERT INTO op_replay_claim VALUES ('n', 1, NULL, 1, 1)`
+  const insert = `INSERT INTO op_spending SELECT (json_populate_record(one, '{"id":"n"}')).* FROM op_spending AS one`
   await run(schema, `BEGIN; SET LOCAL lock_timeout = '5s'; ${insert}; ROLLBACK`)
   return [...claims, ...spendings].map(({ id }) => id)
 }
@@ -45,15 +46,16 @@ describe.each([
   })
 
   it.each([
-    ['a', ['b', 'c', 'A']],
-    ['b', ['c', 'A']],
-    ['c', ['A']],
+    ['c', ['a', 'b', 'd', 'A']],
+    ['d', ['a', 'b', 'A']],
+    ['b', ['a', 'A']],
+    ['a', ['A']],
   ])('holds no row behind the row %s that it waits for, in whatever order its changes stand', async (held, free) => {
     const { schema, storage } = await made
     for (const changes of [CHANGES, CHANGES.toReversed()]) {
       await run(schema, 'DELETE FROM op_replay_claim; DELETE FROM op_spending')
       const spending: Change = { action: 'insert', kind: 'spending', value: sampleSpending('A', 0n) }
-      await mustCommit(storage, ...['a', 'b', 'c'].map((id) => insertClaim(id)), spending)
+      await mustCommit(storage, ...['a', 'b', 'c', 'd'].map((id) => insertClaim(id)), spending)
       let found: readonly unknown[] = []
       const result = await whileLocked(
         schema,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { createTables, statementsOf } from '../../adapters/storage/sql/statements.ts'
-import { findVersion, replaceInPlace } from '../../adapters/storage/sqlite/changes.ts'
+import { changeStatements } from '../../adapters/storage/sqlite/changes.ts'
 import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import type { ListableKind, ListQuery } from '../../src/ports/storage.ts'
@@ -12,7 +12,8 @@ const AFTER = { createdAt: 500, id: 'a' }
 
 /** Every statement of a kind that looks for records. */
 function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
-  const { replace, remove, due, list } = statementsOf(kind, layoutOf(kind))
+  const { due, list } = statementsOf(kind, layoutOf(kind))
+  const { replaceInPlace, replaceAll, remove, check } = changeStatements(layoutOf(kind))
   const queries = LISTABLE.filter((listable) => listable === kind).flatMap((listable) =>
     [{}, { client: 'c' }, { after: AFTER }, { client: 'c', after: AFTER }].flatMap((more) =>
       (['older', 'newer'] as const).map(
@@ -20,8 +21,7 @@ function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
       ),
     ),
   )
-  const changes = [replace, remove, findVersion(layoutOf(kind)), replaceInPlace(layoutOf(kind)).sql]
-  return [...changes, due, ...queries.map((query) => list(query).sql)]
+  return [replaceInPlace.sql, replaceAll, remove, check, due, ...queries.map((query) => list(query).sql)]
 }
 
 it.each(KINDS)('every statement about a %s finds its rows by an index, and sorts nothing', async (kind) => {

@@ -9,15 +9,8 @@ export interface BoundStatement {
   readonly parameters: readonly Cell[]
 }
 
-/**
- * The statements of one table that databases have in common. `replace` and `remove` change exactly one row if the
- * change fits, and none if it does not; each ends with its conditions, so that more can be appended.
- */
+/** The statements of one table that databases have in common. */
 export interface Statements {
-  /** Parameters: the cells of the record except its id, which does not change; then id, version. */
-  readonly replace: string
-  /** Parameters: id, version. */
-  readonly remove: string
   /**
    * Parameters: moment, limit. Leaves out records that a newer release wrote, which this one may not be able to read.
    */
@@ -52,16 +45,8 @@ export function selectedColumns(layout: TableLayout): readonly string[] {
 
 /** The statements of the table of a kind: static SQL that SQLite and PostgreSQL understand alike. */
 export function statementsOf(kind: RecordKind, layout: TableLayout): Statements {
-  const { table, columns } = layout
-  const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${table}`
-  const assignments = columns
-    .slice(1)
-    .map((column) => `${column} = ?`)
-    .join(', ')
-  const fits = 'WHERE id = ? AND version = ?'
+  const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${layout.table}`
   return {
-    replace: `UPDATE ${table} SET ${assignments}, version = version + 1 ${fits}`,
-    remove: `DELETE FROM ${table} ${fits}`,
     due: `${select} WHERE due_at <= ? AND schema_version <= ${SCHEMA_VERSIONS[kind]} ORDER BY due_at, id LIMIT ?`,
     list: (query) => bindList(select, query),
   }

@@ -1,0 +1,112 @@
+import type { Change, RecordKind } from '../../../src/ports/storage.ts'
+import { idOf } from '../../../src/records/id-of.ts'
+import type { TableLayout } from '../sql/layout.ts'
+import { type Cell, encodeRecord } from '../sql/rows.ts'
+import { selectedColumns, type Table } from '../sql/statements.ts'
+import { sqlState } from './retry.ts'
+
+/** A change as a statement takes it. */
+export interface Step {
+  readonly action: Change['action']
+  readonly layout: TableLayout
+  readonly id: string
+  /** By column, as JSON: all cells that are not null, or only the id and the version of what is deleted or checked. */
+  readonly row: string
+}
+
+function cellsOf(change: Change, layout: TableLayout): readonly Cell[] {
+  switch (change.action) {
+    case 'insert':
+      return [...encodeRecord(layout, change.value, change), 1]
+    case 'replace':
+      return [...encodeRecord(layout, change.value, change), change.version]
+    case 'delete':
+    case 'check':
+      return [change.id, change.version]
+  }
+}
+
+/** A change with its values as they are now. Throws if one cannot be stored. */
+export function toStep(change: Change, tableOf: (kind: RecordKind) => Table): Step {
+  const { layout } = tableOf(change.kind)
+  const names = 'value' in change ? selectedColumns(layout) : ['id', 'version']
+  const cells = cellsOf(change, layout).map((cell, place) => [names[place], cell === null ? undefined : String(cell)])
+  return { action: change.action, layout, id: idOf(change), row: JSON.stringify(Object.fromEntries(cells)) }
+}
+
+/** A part of a statement: it makes all changes of one action in one table. */
+export type Part = Pick<Step, 'action' | 'layout'>
+
+/** Names the part that makes a change. */
+export function partOf({ action, layout }: Part): string {
+  return `${layout.table} ${action}`
+}
+
+/** Some JSON, which travels as text: a parameter that is JSON itself would be encoded once more by `postgres`. */
+const jsonParameter = (number: number): string => `CAST(CAST($${number} AS TEXT) AS JSON)`
+
+/**
+ * The SQL of a part, which begins once `condition` is known. It returns the ids of the changes that fit. A check is an update
+ * too, because that locks the row.
+ */
+function partText({ action, layout }: Part, parameter: string, condition: string): string {
+  const { table } = layout
+  const asked = `json_populate_recordset(CAST(NULL AS ${table}), ${parameter}) AS asked`
+  // One comparison is always true, but makes PostgreSQL expect a single row. So it looks each row up by its id: it would
+  // read a small table from end to end instead, and go on doing so while the table grows.
+  const fits = `found.id = asked.id AND found.version = asked.version AND asked.id = asked.id || '' AND ${condition}`
+  switch (action) {
+    case 'insert': {
+      const columns = selectedColumns(layout).join(', ')
+      return `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${asked} WHERE ${condition} ON CONFLICT (id) DO NOTHING RETURNING id`
+    }
+    case 'replace': {
+      const cells = layout.columns.slice(1).map((column) => `${column} = asked.${column}`)
+      return `UPDATE ${table} AS found SET ${cells.join(', ')}, version = found.version + 1 FROM ${asked} WHERE ${fits} RETURNING found.id`
+    }
+    case 'delete':
+      return `DELETE FROM ${table} AS found USING ${asked} WHERE ${fits} RETURNING found.id`
+    case 'check':
+      return `UPDATE ${table} AS found SET version = found.version FROM ${asked} WHERE ${fits} RETURNING found.id`
+  }
+}
+
+const CONFLICTS = 'op_conflicts'
+
+// A database may be set to answer before a transaction is on its disk; a commit must wait nevertheless.
+const DURABLE = `CASE current_setting('synchronous_commit') WHEN 'off' THEN set_config('synchronous_commit', 'on', true) END`
+
+/**
+ * The SQL that makes any number of changes, or none, by these parts, in this order. Parameters: the rows of each part, and
+ * at last the keys of all changes. If a change does not fit, the statement fails, which undoes all of it, and `misfitsIn`
+ * reads from the error which changes did not.
+ */
+export function commitText(parts: readonly Part[]): string {
+  const made = parts.map((part, position) => {
+    // Each part waits for the one before it, because its condition reads all rows of that one. Without an aggregate:
+    // PostgreSQL sets up every part of a statement each time, and aggregates cost most.
+    const condition = position === 0 ? 'TRUE' : `NOT EXISTS (SELECT 1 FROM c${position - 1} WHERE id IS NULL)`
+    return `c${position} AS (${partText(part, jsonParameter(position + 1), condition)})`
+  })
+  const keys = `json_array_elements_text(${jsonParameter(parts.length + 1)}) WITH ORDINALITY AS changes (key, place)`
+  const fitting = parts.map((_, position) => `SELECT '${keyOf(position, '')}' || id FROM c${position}`)
+  const misfits = `SELECT string_agg(' ' || place, '') FROM ${keys} WHERE key NOT IN (${fitting.join(' UNION ALL ')})`
+  // No integer begins like this, so the cast fails, and the error message quotes the text.
+  return `WITH ${made.join(', ')} SELECT CAST('${CONFLICTS}' || (${misfits}) AS INTEGER), ${DURABLE}`
+}
+
+/** The key of a change: the position of its part, and its id. */
+export function keyOf(position: number, id: string): string {
+  return `${position} ${id}`
+}
+
+const QUOTED_CONFLICTS = new RegExp(`${CONFLICTS}((?: \\d+)+)`)
+
+/**
+ * The places (from 1) of the keys whose changes did not fit, if an error says so; none for every other error. All other
+ * values that a commit casts are already integers, so no other error looks like this one, in whatever language.
+ */
+export function misfitsIn(error: unknown): readonly number[] {
+  if (sqlState(error) !== '22P02' || !(error instanceof Error)) return []
+  return QUOTED_CONFLICTS.exec(error.message)?.[1]?.trim().split(' ').map(Number) ?? []
+}
