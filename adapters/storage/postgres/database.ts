@@ -63,8 +63,7 @@ export interface PostgresOptions {
   /**
    * Whether statements stay prepared on their connection, which halves their cost. Set it to false behind a pooler that
    * assigns connections per transaction and does not keep prepared statements, such as PgBouncer before 1.21. Default true,
-   * for the first 64 statements; commits of several orders, and of what `sweep()` deletes, take too many forms to be among
-   * them.
+   * for the first 64 statements.
    */
   readonly prepare?: boolean
   /**
@@ -109,8 +108,8 @@ const UNHARMED: ReadonlySet<string | undefined> = new Set(['22P02', '40001', '40
 const MOST_PREPARED = 64
 
 /**
- * Names the statements that stay prepared. How many different ones there are depends on the requests, and each may take
- * about 0.4 MB on every connection: so only the first ones get a name, and rare ones never do.
+ * Names the statements that stay prepared. There are a few dozen, but which ones depends on the requests, and each may take
+ * about 0.4 MB on every connection: so at most the first 64 get a name, and those of the start never do.
  */
 function createNames(prepare: boolean): (statement: Statement) => string | undefined {
   // Unique, because a name belongs to one statement as long as its connection lives, and other storages may use the
