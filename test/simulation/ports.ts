@@ -1,4 +1,5 @@
 import type {
+  Change,
   Clock,
   FoundReceiver,
   Ledger,
@@ -186,6 +187,13 @@ type Ports = Pick<
   | 'remoteReceivers'
 >
 
+/** The kinds whose records a commit locks for more than one action. */
+function lockedTwice(changes: readonly Change[]): readonly string[] {
+  const actions = new Set(changes.flatMap(({ action, kind }) => (action === 'insert' ? [] : `${kind} ${action}`)))
+  const kinds = [...actions].map((name) => name.split(' ')[0] ?? '')
+  return kinds.filter((kind, index) => kinds.indexOf(kind) !== index)
+}
+
 /** The ports of one process. */
 export function simulatedPorts(world: World, process: SimulatedProcess): Ports {
   const make: MakeCall = (port, name, given, effect) =>
@@ -195,7 +203,11 @@ export function simulatedPorts(world: World, process: SimulatedProcess): Ports {
     get: (keys) => make('storage', 'get', [keys], () => storage.get(keys)),
     list: (query) => make('storage', 'list', [query], () => storage.list(query)),
     due: (kind, now, limit) => make('storage', 'due', [kind, now, limit], () => storage.due(kind, now, limit)),
-    commit: (changes) => make('storage', 'commit', [changes], () => storage.commit(changes)),
+    commit: (changes) => {
+      // On PostgreSQL, those of two such commits could each wait for the other (docs/adr/0018).
+      for (const kind of lockedTwice(changes)) world.violate(`locks: a commit takes two actions on records of ${kind}`)
+      return make('storage', 'commit', [changes], () => storage.commit(changes))
+    },
   }
   const watched = world.watchedLedger
   const ledger: Ledger = {
