@@ -10,7 +10,7 @@ export interface Step {
   readonly action: Change['action']
   readonly layout: TableLayout
   readonly id: string
-  /** By column, as JSON: all cells that are not null, or only the id and the version of what is deleted or checked. */
+  /** JSON: all cells of the record that are not null, by column, or only the id and the version of what is deleted or checked. */
   readonly row: string
 }
 
@@ -26,12 +26,21 @@ function cellsOf(change: Change, layout: TableLayout): readonly Cell[] {
   }
 }
 
+/** Cells by the names of their columns, those that are null left out, as JSON. */
+function rowOf(names: readonly string[], cells: readonly Cell[]): string {
+  const row: Record<string, string> = {}
+  names.forEach((name, place) => {
+    const cell = cells[place] ?? null
+    if (cell !== null) row[name] = String(cell)
+  })
+  return JSON.stringify(row)
+}
+
 /** A change with its values as they are now. Throws if one cannot be stored. */
 export function toStep(change: Change, tableOf: (kind: RecordKind) => Table): Step {
   const { layout } = tableOf(change.kind)
   const names = 'value' in change ? selectedColumns(layout) : ['id', 'version']
-  const cells = cellsOf(change, layout).map((cell, place) => [names[place], cell === null ? undefined : String(cell)])
-  return { action: change.action, layout, id: idOf(change), row: JSON.stringify(Object.fromEntries(cells)) }
+  return { action: change.action, layout, id: idOf(change), row: rowOf(names, cellsOf(change, layout)) }
 }
 
 /** A part of a statement: it makes all changes of one action in one table. */
