@@ -72,6 +72,16 @@ it.each(['postgres://wallet:secret@localhost/wallet', {}, undefined, null, 7])(
   },
 )
 
+it('postgres: what follows a query that failed once it had answered some rows is answered in full', async () => {
+  const sql = openSql(await newSchema(), {}, { max: 1 })
+  const storage = await postgresStorage(sql)
+  const failing = 'SELECT 1 / (3 - n) FROM generate_series(1, 4) AS n'
+  await expect(sql.unsafe(failing, [], { prepare: true })).rejects.toThrow('division by zero')
+  expect(await storage.commit([insertClaim('a')])).toBe('committed')
+  await expect(sql.unsafe(failing, [], { prepare: true })).rejects.toThrow('division by zero')
+  expect(await storage.get([claim('a')])).toMatchObject([{ version: 1 }])
+})
+
 it('a record that cannot be read fails those reads of a turn alone that want it', async () => {
   const schema = await newSchema()
   const storage = await postgresStorage(openPool(schema, {}, { max: 1 }))

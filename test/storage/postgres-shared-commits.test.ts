@@ -51,8 +51,8 @@ describe.each<[string, (schema: string) => PostgresDatabase]>([
   it('share a statement if they take the same actions in the same tables, however often each does', async () => {
     const { storage, sent } = await watched(open)
     const commits = [
-      [insertClaim('c'), insertSpending('t')],
-      [insertSpending('u'), insertClaim('d'), insertClaim('e'), insertSpending('v')],
+      [insertClaim('c'), insertSpending('d')],
+      [insertSpending('c'), insertClaim('d'), insertClaim('e'), insertSpending('e')],
     ]
     expect(await commitAll(storage, commits)).toEqual(['committed', 'committed'])
     expect(sent).toHaveLength(1)
@@ -125,18 +125,54 @@ describe('commits of one turn', () => {
     ['insert', [insertClaim('c')], [insertClaim('c')]],
     ['replace and check', [replaceClaim('a', 1, 5), check('b', 1)], [replaceClaim('b', 1, 5), check('a', 1)]],
   ]
-  it.each(rivals)(
-    'that %s one record are made by one each: one of them, and not the other',
-    async (_name, ...commits) => {
-      const { storage, sent } = await watched()
-      const results = await commitAll(storage, commits)
-      expect(results.filter((result) => result === 'committed')).toHaveLength(1)
-      expect(results.filter((result) => result !== 'committed')).toEqual([{ conflicts: [expect.any(Number)] }])
-      expect(sent.length).toBeGreaterThanOrEqual(2)
-    },
-  )
+  it.each(rivals)('that %s one record have a statement each, and one of them is made', async (_name, one, other) => {
+    const { storage, sent } = await watched()
+    const results = await commitAll(storage, [one, other])
+    expect(results.filter((result) => result === 'committed')).toHaveLength(1)
+    expect(results.filter((result) => result !== 'committed')).toEqual([{ conflicts: [expect.any(Number)] }])
+    expect(sent).toHaveLength(2)
+  })
 
-  it('that the database would refuse keep the others from nothing', async () => {
+  it('that delete what another one checks have a statement each', async () => {
+    const { storage, sent } = await watched()
+    await mustCommit(storage, insertClaim('c'))
+    sent.length = 0
+    const commits = [
+      [check('b', 1), remove('a', 1)],
+      [check('a', 1), remove('c', 1)],
+    ]
+    const [deleting] = await commitAll(storage, commits)
+    expect(deleting).toBe('committed')
+    expect(sent).toHaveLength(2)
+  })
+
+  it('wait for no statement that is under way', async () => {
+    const { schema, storage } = await watched()
+    let other: unknown
+    const one = await whileLocked(
+      schema,
+      `SELECT FROM op_replay_claim WHERE id = 'a' FOR UPDATE`,
+      () => storage.commit([replaceClaim('a', 1, 5)]),
+      async () => {
+        other = await storage.commit([replaceClaim('b', 1, 5)])
+      },
+    )
+    expect([one, other]).toEqual(['committed', 'committed'])
+  })
+
+  it('are 128 to a statement at most, and about a megabyte', async () => {
+    const { storage, sent } = await watched()
+    const inserts = Array.from({ length: 300 }, (_, index) => [insertClaim(`n${index}`)])
+    expect(new Set(await commitAll(storage, inserts))).toEqual(new Set(['committed']))
+    expect(sent).toHaveLength(3)
+    const long = Array.from({ length: 5 }, (_, index): readonly Change[] => {
+      return [{ action: 'insert', kind: 'grant', value: { ...sampleGrant(`g${index}`), client: 'c'.repeat(400_000) } }]
+    })
+    expect(new Set(await commitAll(storage, long))).toEqual(new Set(['committed']))
+    expect(sent).toHaveLength(5)
+  })
+
+  it('do not share what the database refuses to an index: that one rejects, and the others are made', async () => {
     const { storage, sent } = await watched()
     const insertGrant: Change = { action: 'insert', kind: 'grant', value: sampleGrant('g') }
     const [long, ...others] = await Promise.allSettled([
@@ -148,6 +184,48 @@ describe('commits of one turn', () => {
     expect(others).toMatchObject([{ value: 'committed' }, { value: { conflicts: [1] } }])
     expect(sent).toHaveLength(4)
     expect(await versions(storage, 'c', 'd')).toEqual([undefined, 1])
+  })
+
+  /** Has the database answer the insert of one claim with an error, which names a conflict where it may not count. */
+  const refuse = (schema: string, code: string): Promise<unknown> =>
+    run(
+      schema,
+      `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         IF NEW.id = 'refused' THEN RAISE EXCEPTION 'op_conflicts${code === '22P02' ? '' : ' 1'}' USING ERRCODE = '${code}'; END IF;
+         RETURN NEW; END $$;
+       CREATE TRIGGER refuse BEFORE INSERT ON op_replay_claim FOR EACH ROW EXECUTE FUNCTION refuse()`,
+    )
+
+  it.each(['22001', '22P02', '23514', '54000', 'P0001', '40001', '40P01'])(
+    'are made alone after %s, which undid them all: the one that caused it rejects, and the others are made',
+    async (code) => {
+      const { schema, storage } = await watched()
+      await refuse(schema, code)
+      const [refused, other] = await Promise.allSettled(['refused', 'c'].map((id) => storage.commit([insertClaim(id)])))
+      expect(refused).toMatchObject({ status: 'rejected', reason: { code } })
+      expect(other).toEqual({ status: 'fulfilled', value: 'committed' })
+      expect(await versions(storage, 'refused', 'c')).toEqual([undefined, 1])
+    },
+  )
+
+  it.each(['40003', '08006', '57014', '57P01', '55P03', '53300', '40002', 'XX000'])(
+    'all reject after %s, and none is repeated: their outcome may be unknown',
+    async (code) => {
+      const { schema, storage, sent } = await watched()
+      await refuse(schema, code)
+      const ended = await Promise.allSettled(['refused', 'c'].map((id) => storage.commit([insertClaim(id)])))
+      expect(ended).toMatchObject(['refused', 'c'].map(() => ({ status: 'rejected', reason: { code } })))
+      expect(sent).toHaveLength(1)
+    },
+  )
+
+  it('reject if they name a record twice, and hold up no others', async () => {
+    const { storage, sent } = await watched()
+    const twice = storage.commit([insertClaim('c'), check('c', 1)])
+    const once = storage.commit([insertClaim('d')])
+    await expect(twice).rejects.toThrow('a commit names a record twice')
+    expect(await once).toBe('committed')
+    expect(sent).toHaveLength(1)
   })
 
   it('that hold a value which cannot be stored reject before anything is sent, and hold up no others', async () => {

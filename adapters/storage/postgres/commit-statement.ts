@@ -26,12 +26,12 @@ function cellsOf(change: Change, layout: TableLayout): readonly Cell[] {
   }
 }
 
-/** Cells by the names of their columns, those that are null left out, as JSON. */
-function rowOf(names: readonly string[], cells: readonly Cell[]): string {
-  const row: Record<string, string> = {}
+/** Cells by the names of their columns, without those that are null, as JSON. */
+function toJson(names: readonly string[], cells: readonly Cell[]): string {
+  const row: Record<string, Cell> = {}
   names.forEach((name, place) => {
     const cell = cells[place] ?? null
-    if (cell !== null) row[name] = String(cell)
+    if (cell !== null) row[name] = cell
   })
   return JSON.stringify(row)
 }
@@ -40,14 +40,14 @@ function rowOf(names: readonly string[], cells: readonly Cell[]): string {
 export function toStep(change: Change, tableOf: (kind: RecordKind) => Table): Step {
   const { layout } = tableOf(change.kind)
   const names = 'value' in change ? selectedColumns(layout) : ['id', 'version']
-  return { action: change.action, layout, id: idOf(change), row: rowOf(names, cellsOf(change, layout)) }
+  return { action: change.action, layout, id: idOf(change), row: toJson(names, cellsOf(change, layout)) }
 }
 
 /** A part of a statement: it makes all changes of one action in one table. */
 export type Part = Pick<Step, 'action' | 'layout'>
 
-/** Names the part that makes a change. */
-export function partOf({ action, layout }: Part): string {
+/** Names a part, or the part that makes a change. */
+export function nameOf({ action, layout }: Part): string {
   return `${layout.table} ${action}`
 }
 
@@ -55,28 +55,30 @@ export function partOf({ action, layout }: Part): string {
 const jsonParameter = (number: number): string => `CAST(CAST($${number} AS TEXT) AS JSON)`
 
 /**
- * The SQL of a part, which begins once `condition` is known. It returns the ids of the changes that fit. A check is an update
- * too, because that locks the row.
+ * The SQL of a part, which begins once `condition` is known. It returns the ids of the changes that fit.
+ *
+ * Its rows are locked in the order of their ids, whatever the plan: a small table is read as its rows lie. One comparison is
+ * always true, but makes PostgreSQL expect to be asked for a single row: so, unless it takes the table for a small one, it
+ * looks each row up by its id.
  */
 function partText({ action, layout }: Part, parameter: string, condition: string): string {
   const { table } = layout
   const asked = `json_populate_recordset(CAST(NULL AS ${table}), ${parameter}) AS asked`
-  // One comparison is always true, but makes PostgreSQL expect a single row. So it looks each row up by its id: it would
-  // read a small table from end to end instead, and go on doing so while the table grows.
   const fits = `found.id = asked.id AND found.version = asked.version AND asked.id = asked.id || '' AND ${condition}`
+  const held = `(SELECT asked.* FROM ${asked}, ${table} AS found WHERE ${fits} ORDER BY asked.id FOR NO KEY UPDATE OF found) AS held`
   switch (action) {
     case 'insert': {
       const columns = selectedColumns(layout).join(', ')
-      return `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${asked} WHERE ${condition} ON CONFLICT (id) DO NOTHING RETURNING id`
+      return `INSERT INTO ${table} (${columns}) SELECT ${columns} FROM ${asked} WHERE ${condition} ORDER BY id ON CONFLICT (id) DO NOTHING RETURNING id`
     }
     case 'replace': {
-      const cells = layout.columns.slice(1).map((column) => `${column} = asked.${column}`)
-      return `UPDATE ${table} AS found SET ${cells.join(', ')}, version = found.version + 1 FROM ${asked} WHERE ${fits} RETURNING found.id`
+      const cells = layout.columns.slice(1).map((column) => `${column} = held.${column}`)
+      return `UPDATE ${table} AS old SET ${cells.join(', ')}, version = held.version + 1 FROM ${held} WHERE old.id = held.id RETURNING old.id`
     }
     case 'delete':
-      return `DELETE FROM ${table} AS found USING ${asked} WHERE ${fits} RETURNING found.id`
+      return `DELETE FROM ${table} AS old USING ${held} WHERE old.id = held.id RETURNING old.id`
     case 'check':
-      return `UPDATE ${table} AS found SET version = found.version FROM ${asked} WHERE ${fits} RETURNING found.id`
+      return `SELECT id FROM ${held}`
   }
 }
 
@@ -112,8 +114,9 @@ export function keyOf(position: number, id: string): string {
 const QUOTED_CONFLICTS = new RegExp(`${CONFLICTS}((?: \\d+)+)`)
 
 /**
- * The places (from 1) of the keys whose changes did not fit, if an error says so; none for every other error. All other
- * values that a commit casts are already integers, so no other error looks like this one, in whatever language.
+ * The places (from 1) of the keys whose changes did not fit, if an error says so; none for every other error. Besides, a
+ * commit casts only integers of ours, and JSON, which no error quotes in its message: so no other error looks like this one,
+ * in whatever language.
  */
 export function misfitsIn(error: unknown): readonly number[] {
   if (sqlState(error) !== '22P02' || !(error instanceof Error)) return []

@@ -229,7 +229,8 @@ function postgresConnections(sql: PostgresSql, prepare: boolean, answerSeconds: 
         const options = { prepare: nameOf(statement) !== undefined }
         const { text, parameters } = statement
         const rows = await inTime(sql.unsafe(text, [...parameters], options).raw(), answerSeconds)
-        return Array.from(rows, (row) => rowOf(row).map(decode))
+        // `postgres` 3.4 leaves places empty, if the query before this one failed once it had answered some rows.
+        return rows.filter(() => true).map((row) => rowOf(row).map(decode))
       } catch (error) {
         if (!UNHARMED.has(sqlState(error))) {
           pause = backOff(0)

@@ -1,7 +1,7 @@
 import type { CommitResult, RecordKind, Storage } from '../../../src/ports/storage.ts'
 import { gatherBatch } from '../../batches.ts'
 import type { Table } from '../sql/statements.ts'
-import { commitText, keyOf, misfitsIn, type Part, partOf, type Step, toStep } from './commit-statement.ts'
+import { commitText, keyOf, misfitsIn, nameOf, type Part, type Step, toStep } from './commit-statement.ts'
 import type { Parameter, Statement } from './database.ts'
 import { sqlState } from './retry.ts'
 
@@ -14,91 +14,115 @@ interface Asked {
   reject(error: unknown): void
 }
 
-function compare(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1
-}
-
 /** The parts that make these steps, in the order of all statements. */
 function partsOf(steps: readonly Step[]): readonly Part[] {
-  const parts = new Map(steps.map((step) => [partOf(step), step]))
-  return [...parts].sort(([a], [b]) => compare(a, b)).map(([, part]) => part)
+  const parts = new Map(steps.map((step) => [nameOf(step), step]))
+  return [...parts.keys()].sort().flatMap((name) => parts.get(name) ?? [])
 }
 
 const recordOf = ({ layout, id }: Step): string => `${layout.table} ${id}`
 
-/**
- * Divides commits into groups in which no two name the same record, unless both check it at the same version: otherwise
- * whether one of them fits would depend on what becomes of the other.
- */
-function divide(all: readonly Asked[]): readonly (readonly Asked[])[] {
-  const groups: { readonly commits: Asked[]; readonly named: Map<string, Step> }[] = []
-  for (const commit of all) {
-    const isApart = (step: Step, other: Step | undefined): boolean =>
-      other === undefined || (step.action === 'check' && other.action === 'check' && step.row === other.row)
-    const fitting = groups.find(({ named }) => commit.steps.every((step) => isApart(step, named.get(recordOf(step)))))
-    const group = fitting ?? { commits: [], named: new Map<string, Step>() }
-    if (fitting === undefined) groups.push(group)
-    group.commits.push(commit)
-    for (const step of commit.steps) group.named.set(recordOf(step), step)
-  }
-  return groups.map(({ commits }) => commits)
+/** Whether two commits may name one record in one statement: only if both check it, at the same version. */
+function isShareable(step: Step, other: Step): boolean {
+  return step.action === 'check' && other.action === 'check' && step.row === other.row
 }
 
-/** A record that a statement changes, and the changes that ask for it: several if several commits check it. */
-interface Row {
-  readonly id: string
-  readonly text: string
+/** So many commits, or characters of their rows, share a statement at most: it would hold up others for longer than it saves. */
+const MOST_COMMITS = 128
+const MOST_TEXT = 1_000_000
+
+/**
+ * Divides commits into those that share a statement. One that names a record which another one changes gets a statement of
+ * its own: whether it fits depends on what becomes of the other.
+ */
+function divide(all: readonly Asked[]): readonly (readonly Asked[])[] {
+  const alone: Asked[][] = []
+  const groups: Asked[][] = []
+  let named = new Map<string, Step>()
+  let length = 0
+  for (const commit of all) {
+    const isRival = commit.steps.some((step) => {
+      const other = named.get(recordOf(step))
+      return other !== undefined && !isShareable(step, other)
+    })
+    if (isRival) {
+      alone.push([commit])
+      continue
+    }
+    let group = groups.at(-1)
+    if (group === undefined || group.length === MOST_COMMITS || length > MOST_TEXT) {
+      group = []
+      groups.push(group)
+      named = new Map()
+      length = 0
+    }
+    group.push(commit)
+    for (const step of commit.steps) {
+      named.set(recordOf(step), step)
+      length += step.row.length
+    }
+  }
+  return [...groups, ...alone]
+}
+
+/** A record that a statement is asked for, and the changes that ask for it: several if several commits check it. */
+interface Asking {
+  readonly step: Step
   readonly changes: { readonly commit: Asked; readonly index: number }[]
 }
 
-/** The rows of each part, each part's in the order of their ids. */
-function rowsOf(parts: readonly Part[], commits: readonly Asked[]): readonly (readonly Row[])[] {
-  const rows = new Map(parts.map((part) => [partOf(part), new Map<string, Row>()]))
+/** What each part is asked for. */
+function askingsOf(parts: readonly Part[], commits: readonly Asked[]): readonly (readonly Asking[])[] {
+  const askings = new Map(parts.map((part) => [nameOf(part), new Map<string, Asking>()]))
   for (const commit of commits) {
     for (const [index, step] of commit.steps.entries()) {
-      const inPart = rows.get(partOf(step))
-      const row = inPart?.get(step.id) ?? { id: step.id, text: step.row, changes: [] }
-      row.changes.push({ commit, index })
-      inPart?.set(step.id, row)
+      const ofPart = askings.get(nameOf(step))
+      const asking = ofPart?.get(step.id) ?? { step, changes: [] }
+      asking.changes.push({ commit, index })
+      ofPart?.set(step.id, asking)
     }
   }
-  return [...rows.values()].map((inPart) => [...inPart.values()].sort((a, b) => compare(a.id, b.id)))
+  return [...askings.values()].map((ofPart) => [...ofPart.values()])
 }
 
-function parametersOf(rows: readonly (readonly Row[])[]): readonly Parameter[] {
-  const keys = rows.flatMap((inPart, position) => inPart.map(({ id }) => keyOf(position, id)))
-  return [...rows.map((inPart) => `[${inPart.map(({ text }) => text).join(',')}]`), JSON.stringify(keys)]
+function parametersOf(askings: readonly (readonly Asking[])[]): readonly Parameter[] {
+  const rows = askings.map((ofPart) => `[${ofPart.map(({ step }) => step.row).join(',')}]`)
+  const keys = askings.flatMap((ofPart, position) => ofPart.map(({ step }) => keyOf(position, step.id)))
+  return [...rows, JSON.stringify(keys)]
 }
 
 /** The indexes of the changes that did not fit, for each commit that has some. */
-function conflictsOf(misfits: readonly Row[]): ReadonlyMap<Asked, readonly number[]> {
+function conflictsOf(misfits: readonly Asking[]): ReadonlyMap<Asked, readonly number[]> {
   const conflicts = new Map<Asked, number[]>()
   for (const { commit, index } of misfits.flatMap(({ changes }) => changes))
     conflicts.set(commit, [...(conflicts.get(commit) ?? []), index])
   return conflicts
 }
 
-/** The database refuses a value, which certainly undoes the statement; the error does not say whose value it is. */
-const REFUSED = /^(22|23|54)/
+/**
+ * Errors that certainly undo a statement, and that one commit alone may have caused: a value that the database refuses, an
+ * exception of a trigger, and other transactions that were in the way every time.
+ */
+const UNDOES = /^(22|23|54|P0001|40001|40P01)/
 
 /** Makes commits that consist of these parts; those that are asked for in one turn share a statement. */
 function shareCommits(query: Query, parts: readonly Part[]): (commit: Asked) => void {
   const text = commitText(parts)
 
-  /** Makes all in one statement. If some conflict, or the database refuses a value, it makes the others without them. */
+  /** Makes all in one statement. If some conflict, it makes the others without them; if one may be to blame, each alone. */
   const makeAll = async (commits: readonly Asked[]): Promise<void> => {
     if (commits.length === 0) return
-    const rows = rowsOf(parts, commits)
+    const askings = askingsOf(parts, commits)
     try {
-      await query({ text, parameters: parametersOf(rows), isRepeated: true })
+      await query({ text, parameters: parametersOf(askings), isRepeated: true })
       for (const { resolve } of commits) resolve('committed')
     } catch (error) {
-      const flat = rows.flat()
-      const conflicts = conflictsOf(misfitsIn(error).flatMap((place) => flat[place - 1] ?? []))
+      const inOrder = askings.flat()
+      const conflicts = conflictsOf(misfitsIn(error).flatMap((place) => inOrder[place - 1] ?? []))
       for (const [commit, indexes] of conflicts) commit.resolve({ conflicts: indexes.toSorted((a, b) => a - b) })
       const others = commits.filter((commit) => !conflicts.has(commit))
       if (conflicts.size > 0) await makeAll(others)
-      else if (others.length > 1 && REFUSED.test(sqlState(error) ?? ''))
+      else if (others.length > 1 && UNDOES.test(sqlState(error) ?? ''))
         await Promise.all(others.map((commit) => makeAll([commit])))
       else for (const { reject } of others) reject(error)
     }
@@ -119,7 +143,7 @@ export function createCommits(query: Query, tableOf: (kind: RecordKind) => Table
 
   const shared = (steps: readonly Step[]): ((commit: Asked) => void) => {
     const parts = partsOf(steps)
-    const form = parts.map(partOf).join(', ')
+    const form = parts.map(nameOf).join(', ')
     const share = known.get(form) ?? shareCommits(query, parts)
     known.set(form, share)
     return share
@@ -128,6 +152,7 @@ export function createCommits(query: Query, tableOf: (kind: RecordKind) => Table
   return async (changes) => {
     if (changes.length === 0) return 'committed'
     const steps = changes.map((change) => toStep(change, tableOf))
+    if (new Set(steps.map(recordOf)).size < steps.length) throw new TypeError('a commit names a record twice')
     return new Promise((resolve, reject) => shared(steps)({ steps, resolve, reject }))
   }
 }
