@@ -17,31 +17,48 @@ export async function storeRows(storage: StorageName, place: string): Promise<St
   }
 }
 
+interface Row {
+  readonly id: string
+  readonly body: string
+}
+
+/** Stores rows of one turn of the event loop together, as the library does. */
+function storeTogether(storeAll: (rows: readonly Row[]) => void | Promise<void>): StoreRow {
+  let waiting: { readonly row: Row; done(): void; fail(error: unknown): void }[] = []
+  const flush = async (): Promise<void> => {
+    const all = waiting
+    waiting = []
+    try {
+      await storeAll(all.map(({ row }) => row))
+      for (const { done } of all) done()
+    } catch (error) {
+      for (const { fail } of all) fail(error)
+    }
+  }
+  return (id, body) =>
+    new Promise((done, fail) => {
+      waiting.push({ row: { id, body }, done, fail })
+      if (waiting.length === 1) setImmediate(flush)
+    })
+}
+
 async function storeInSqlite(place: string): Promise<StoreRow> {
   const database = await openSqlite(place)
   sqliteStorage(database) // The settings of the connection are those of the library.
   database.exec(TABLE)
   const insert = database.prepare('INSERT INTO floor (id, body) VALUES (?, ?)')
-  let queue: { readonly id: string; readonly body: string; readonly done: () => void }[] = []
-  const flush = (): void => {
-    const tasks = queue
-    queue = []
+  return storeTogether((rows) => {
     database.exec('BEGIN IMMEDIATE')
-    for (const { id, body } of tasks) insert.run(id, body)
+    for (const { id, body } of rows) insert.run(id, body)
     database.exec('COMMIT')
-    for (const { done } of tasks) done()
-  }
-  return (id, body) =>
-    new Promise((done) => {
-      queue.push({ id, body, done })
-      if (queue.length === 1) setImmediate(flush)
-    })
+  })
 }
 
 async function storeInPostgres(place: string): Promise<StoreRow> {
   const pool = await connectPostgres(place)
   await pool.query(TABLE)
-  return async (id, body) => {
-    await pool.query({ name: 'floor', text: 'INSERT INTO floor (id, body) VALUES ($1, $2)', values: [id, body] })
-  }
+  const text = 'INSERT INTO floor (id, body) SELECT id, body FROM json_populate_recordset(NULL::floor, $1)'
+  return storeTogether(async (rows) => {
+    await pool.query({ name: 'floor', text, values: [JSON.stringify(rows)] })
+  })
 }

@@ -37,7 +37,7 @@ export type {
  * lie in a schema that is not the first of the `search_path`, or row level security applies to this role.
  *
  * Every call is one statement and one round trip, at any isolation level; calls that are made at the same time share one. If
- * a commit conflicts, or the database refuses its values, those that shared its statement are made in a second one.
+ * a commit conflicts, or the database refuses its values, those that shared its statement are made in further ones.
  * Several processes may use one database.
  *
  * A statement that the database has undone because of other transactions (a serialization failure, a deadlock) is tried

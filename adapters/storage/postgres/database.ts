@@ -109,7 +109,7 @@ const MOST_PREPARED = 64
 
 /**
  * Names the statements that stay prepared. There are a few dozen, but which ones depends on the requests, and each may take
- * about 0.4 MB on every connection: so at most the first 64 get a name, and those of the start never do.
+ * about 0.5 MB on every connection: so at most the first 64 get a name, and those of the start never do.
  */
 function createNames(prepare: boolean): (statement: Statement) => string | undefined {
   // Unique, because a name belongs to one statement as long as its connection lives, and other storages may use the
