@@ -1,6 +1,7 @@
-import { createHash, createPublicKey, type KeyObject, randomUUID, verify } from 'node:crypto'
+import { createHash, createPublicKey, type KeyObject, randomBytes, verify } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import process from 'node:process'
+import { inOrderOfTime } from '../src/protocol/identifiers.ts'
 import { answerLines } from './answer-lines.ts'
 import { storeRows } from './floor-rows.ts'
 import type { HostName, StorageName } from './host-names.ts'
@@ -53,7 +54,8 @@ async function answer(method: string, target: string, field: Field, body: Uint8A
   if (field('signature') !== undefined && !isSigned(method, target, field, body)) {
     return { status: 401, body: '', stores: false }
   }
-  if (task.stores) await store(randomUUID(), Buffer.from(body).toString())
+  if (task.stores)
+    await store(inOrderOfTime(Date.now()) + randomBytes(16).toString('hex'), Buffer.from(body).toString())
   return task
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../protocol/outgoing-payment.ts'
 import { lineOf, type SignedRequest, showToken, signedRequestIdOf } from '../protocol/signed-request.ts'
 import { recordsOfKind } from '../records/read-record.ts'
+import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
 /** The grant that a payment was made under. `id` is the one in `grants.list`; times are in milliseconds since 1970. */
@@ -226,8 +227,8 @@ async function readTokens(
   const readable = requests.filter(({ tokenSecretId }) => secretIds.includes(tokenSecretId))
   const known = await Promise.all(
     readable.map(async ({ id, tokenSecretId, tokenManageId }) => {
-      const value = await context.secrets.derive(tokenSecretId, 'access-token', tokenManageId)
-      return { id, value, tokenId: await context.secrets.digest(value) }
+      const value = await tokenValueOf(context.secrets, { secretId: tokenSecretId, manageId: tokenManageId })
+      return { id, value, tokenId: await tokenIdOf(context.secrets, value) }
     }),
   )
   const found = await context.storage.get(known.map(({ tokenId }) => ({ kind: 'access-token', id: tokenId })))

@@ -3,7 +3,9 @@ import type { Change, RecordMarks } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { Grant } from '../protocol/grant.ts'
+import { inOrderOfTime } from '../protocol/identifiers.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
+import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 
 /** An access token as it travels in JSON. */
 export interface WireAccessToken {
@@ -29,12 +31,12 @@ export interface IssuedToken {
 /** Makes a new access token for a grant: only the digest of its value is kept. @spec TOK-1 @spec TOK-6 */
 export async function newAccessToken(context: Context, grant: Grant): Promise<IssuedToken> {
   const { secrets, clock, lifetimes } = context
-  const manageId = secrets.randomId()
-  const secretId = await secrets.currentId()
   const issuedAt = clock.now()
-  const value = await secrets.derive(secretId, 'access-token', manageId)
+  const manageId = inOrderOfTime(issuedAt) + secrets.randomId()
+  const secretId = await secrets.currentId()
+  const value = await tokenValueOf(secrets, { secretId, manageId })
   const token: AccessToken = {
-    id: await secrets.digest(value),
+    id: await tokenIdOf(secrets, value),
     manageId,
     secretId,
     state: 'active',
@@ -53,7 +55,7 @@ export async function newAccessToken(context: Context, grant: Grant): Promise<Is
 
 /** A token that was issued before. Its value is derived again, so a repeated answer is the same one. @spec TOK-10 */
 export async function issuedBefore({ secrets }: Context, token: AccessToken): Promise<IssuedToken> {
-  return { token, value: await secrets.derive(token.secretId, 'access-token', token.manageId) }
+  return { token, value: await tokenValueOf(secrets, token) }
 }
 
 /** The change that stores a new token of a grant. */

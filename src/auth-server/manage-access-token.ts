@@ -12,6 +12,7 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { OVER_KEPT_MILLISECONDS, REPEAT_MILLISECONDS } from '../records/retention.ts'
+import { tokenIdOf } from '../records/token-value.ts'
 import { unmarked } from '../records/unmarked.ts'
 import {
   type IssuedToken,
@@ -40,7 +41,7 @@ export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Ex
     const value = presentedToken(exchange)
     if (value === undefined) throw missingManagementToken()
     const candidates = await signaturesOf(exchange)
-    const record = await readRecord(context.storage, 'access-token', await context.secrets.digest(value))
+    const record = await readRecord(context.storage, 'access-token', await tokenIdOf(context.secrets, value))
     if (record === undefined || record.value.manageId !== params['id']) throw unknown()
     const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId, unknownClient)
     return { presented: record, proof }

@@ -9,6 +9,7 @@ import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
 import { parseFinishUri } from '../protocol/finish.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
 import type { GrantRequest } from '../protocol/grant-request.ts'
+import { inOrderOfTime } from '../protocol/identifiers.ts'
 import type { Interaction } from '../protocol/interaction.ts'
 import { answerWithin } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
@@ -114,9 +115,9 @@ async function newGrant(
   body: GrantRequest,
 ): Promise<NewGrant> {
   const { secrets, clock, lifetimes } = context
-  const id = secrets.randomId()
-  const secretId = await secrets.currentId()
   const createdAt = clock.now()
+  const id = inOrderOfTime(createdAt) + secrets.randomId()
+  const secretId = await secrets.currentId()
   const token = await continuationToken(context, { secretId, id })
   const grant: Grant = {
     id,

@@ -9,6 +9,7 @@ import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaims } from '../records/decide-once.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { tokenIdOf } from '../records/token-value.ts'
 import { type ClientKey, type FoundKey, findClientKey, type KeyHolder } from './client-key.ts'
 import type { Exchange } from './exchange.ts'
 import { claimsOf } from './replay-claims.ts'
@@ -70,7 +71,7 @@ export async function identifyTokenAndRecord<K extends RecordKind>(
 async function keyOfToken(exchange: Exchange): Promise<Key> {
   const value = presentedToken(exchange)
   if (value === undefined) throw missingAuthorization()
-  return { kind: 'access-token', id: await exchange.context.secrets.digest(value) }
+  return { kind: 'access-token', id: await tokenIdOf(exchange.context.secrets, value) }
 }
 
 async function proveToken(exchange: Exchange, found: readonly (StoredRecord | undefined)[]): Promise<TokenCaller> {

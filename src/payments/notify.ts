@@ -48,8 +48,8 @@ export function outgoingPaymentEvent(
 }
 
 /**
- * The subject of `credit_refused`. It has a prefix because a rail may use the id of an incoming payment as the id of a
- * transfer for it.
+ * The subject of `credit_refused`. It has a prefix because a transfer may have the id of a payment: an outgoing one, or an
+ * incoming one of an earlier version.
  */
 export function refusalSubject(receiptId: string): string {
   return `receipt-${receiptId}`

@@ -26,7 +26,7 @@ export interface PinnedKey {
 
 /** A grant as it is stored. Every secret that belongs to it is kept as a SHA-256 digest or derived again when needed. */
 export interface Grant {
-  /** 32 hexadecimal digits, the last segment of its continuation URL. */
+  /** 44 hexadecimal digits, the last segment of its continuation URL. */
   readonly id: string
   readonly state: GrantState
   readonly finalisation?: Finalisation

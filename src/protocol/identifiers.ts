@@ -1,15 +1,21 @@
-/** A random identifier: 32 lower-case hexadecimal digits, 128 bits. @spec GRT-15 */
-const IDENTIFIER = /^[0-9a-f]{32}$/
+/** 128 random bits, after the time at which they were drawn unless a ledger has to know them. @spec GRT-15 */
+const IDENTIFIER = /^(?:[0-9a-f]{12})?[0-9a-f]{32}$/
+const TRANSFER_ID = /^[0-9a-f]{32}$/
 
-/** Whether a path segment can be one of this server's identifiers at all. */
+/** Whether a path segment can be one of this server's identifiers at all: 32 or 44 lower-case hexadecimal digits. */
 export function isIdentifier(text: string): boolean {
   return IDENTIFIER.test(text)
 }
 
+/** Whether a text can be the id of a transfer: 32 lower-case hexadecimal digits. */
+export function isTransferId(text: string): boolean {
+  return TRANSFER_ID.test(text)
+}
+
 /**
- * A time in milliseconds as 12 hexadecimal digits: a prefix for the ids of records that are never shown to anyone.
- * Databases index ids in order: ids of one moment then share a page of the index, whereas each random one needs a page
- * of its own to be read and written.
+ * A time in milliseconds as 12 hexadecimal digits, with which the ids of new records begin. Databases index ids in order:
+ * ids of one moment then share a page of the index, whereas each random one needs a page of its own to be read and
+ * written.
  */
 export function inOrderOfTime(milliseconds: number): string {
   return milliseconds.toString(16).padStart(12, '0')

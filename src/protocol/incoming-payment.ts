@@ -21,7 +21,7 @@ export type IncomingPaymentState = 'pending' | 'processing' | 'completed' | 'exp
  * decided yet.
  */
 export interface IncomingPayment {
-  /** 32 hexadecimal digits, the last segment of its URL. */
+  /** 44 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string
   /** The account that the wallet address had when it was created. @spec INC-13 */

@@ -8,7 +8,7 @@ export type QuoteState = 'open' | 'reserved' | 'used'
 
 /** A quote as it is stored. Its amounts are fixed for good. @spec QUO-5 */
 export interface Quote {
-  /** 32 hexadecimal digits, the last segment of its URL. */
+  /** 44 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string
   /** The account of the wallet address when the quote was made. @spec RS-13 */

@@ -13,7 +13,7 @@ import { completionChanges, endIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
+import { inOrderOfTime, isIdentifier } from '../protocol/identifiers.ts'
 import {
   type CreateIncomingPayment,
   type IncomingPayment,
@@ -38,7 +38,7 @@ export async function createIncomingPayment({
   const { context } = exchange
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'incoming-payment', 'create', body.walletAddress)
-  const id = context.secrets.randomId()
+  const id = inOrderOfTime(context.clock.now()) + context.secrets.randomId()
   const once = await decideOnce(context, use, async () => {
     const payee = await activeWalletAddress(context, caller, url)
     const payment = await intendIncomingPayment(context, id, caller.token.client, payee, body)

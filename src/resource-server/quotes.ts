@@ -11,6 +11,7 @@ import { isRemoteReceiver, lookUpReceiver, type Receiver, type ReceiverLookup } 
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
+import { inOrderOfTime } from '../protocol/identifiers.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
@@ -68,7 +69,7 @@ async function intendQuote(
   const createdAt = context.clock.now()
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
   return {
-    id: context.secrets.randomId(),
+    id: inOrderOfTime(createdAt) + context.secrets.randomId(),
     walletAddress: payer.url,
     account: payer.account,
     client,

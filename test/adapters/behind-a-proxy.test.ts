@@ -134,7 +134,7 @@ describe.each(HOSTS)('%s behind a proxy that ends TLS', (_host, mount) => {
     const json = { walletAddress: BOB, metadata: { note: 'Käse € 5' } }
     const created = await sendSecurely(port, await sign({ method: 'POST', url, token, json }))
     expect(created.status).toBe(201)
-    expect(created.body.id).toMatch(/^https:\/\/wallet\.example\/op\/incoming-payments\/[0-9a-f]{32}$/)
+    expect(created.body.id).toMatch(/^https:\/\/wallet\.example\/op\/incoming-payments\/[0-9a-f]{44}$/)
     const read = await sendSecurely(port, await sign({ method: 'GET', url: created.body.id, token }))
     expect(read).toEqual({ status: 200, body: created.body })
   })

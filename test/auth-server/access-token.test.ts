@@ -20,7 +20,7 @@ describe('an access token', () => {
     const uris = grants.map(({ body }) => body.access_token.manage)
     expect(new Set(uris).size).toBe(2)
     for (const { body } of grants) {
-      expect(body.access_token.manage).toMatch(/^https:\/\/auth\.wallet\.example\/token\/[0-9a-f]{32}$/)
+      expect(body.access_token.manage).toMatch(/^https:\/\/auth\.wallet\.example\/token\/[0-9a-f]{44}$/)
       expect(body.access_token.manage).not.toContain(body.access_token.value)
     }
   })

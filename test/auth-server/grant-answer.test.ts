@@ -25,9 +25,9 @@ import {
 
 const SUBJECT_REQUEST = { client: CLIENT, interact: INTERACT, subject: { sub_ids: [{ id: ALICE, format: 'uri' }] } }
 const QUOTE = { type: 'quote', actions: ['create', 'read'] } as const
-// 32 bytes in base64url, 16 bytes in hexadecimal.
-const TOKEN = /^[A-Za-z0-9_-]{43}$/
-const ID = /^[0-9a-f]{32}$/
+// 32 bytes in base64url, 16 bytes in hexadecimal, both of which may follow a time in milliseconds.
+const TOKEN = /^(?:019[0-9a-f]{9})?[A-Za-z0-9_-]{43}$/
+const ID = /^(?:019[0-9a-f]{9})?[0-9a-f]{32}$/
 
 describe('what a grant request gets', () => {
   it.each([
@@ -158,7 +158,8 @@ describe('what a grant request gets', () => {
       const ids = [pending.body.continue.uri, pending.body.interact.redirect, issued.body.access_token.manage]
       for (const secret of secrets) expect(secret).toMatch(TOKEN)
       for (const id of ids) expect(lastSegment(id)).toMatch(ID)
-      for (const value of [...secrets, ...ids]) seen.add(value)
+      for (const secret of secrets) seen.add(secret.slice(-43))
+      for (const id of ids) seen.add(id.slice(-32))
     }
     expect(seen.size).toBe(70)
   })

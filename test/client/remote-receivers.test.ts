@@ -82,7 +82,7 @@ describe('an incoming payment on another server', () => {
     const { wallet, receivers } = await scene()
     const { payment, token } = await incomingPayment(wallet, { incomingAmount: usd('250') })
     await receivers.find(payment.id)
-    await wallet.openPayments.incomingPayments.received(payment.id.slice(-32), usdAmount(100n), 'transfer-1')
+    await wallet.openPayments.incomingPayments.received(payment.id.slice(-44), usdAmount(100n), 'transfer-1')
     expect(await receivers.find(payment.id)).toMatchObject({ payment: { receivedAmount: usdAmount(100n) } })
     await wallet.send('POST', `${payment.id}/complete`, { token })
     expect(await receivers.find(payment.id)).toMatchObject({ payment: { isCompleted: true, methods: [] } })
@@ -140,7 +140,7 @@ describe('an access token of another server', () => {
     wallet.clock.advance(1)
     expect(await receivers.find(payment.id)).toMatchObject({ ok: true })
     expect(lines(world)).toEqual([
-      expect.stringMatching(/^signed POST https:\/\/auth\.wallet\.example\/token\/[0-9a-f]{32}$/),
+      expect.stringMatching(/^signed POST https:\/\/auth\.wallet\.example\/token\/[0-9a-f]{44}$/),
       `signed GET ${payment.id}`,
     ])
     const [presented, second] = tokensOf(world)

@@ -125,7 +125,7 @@ describe('an audit', () => {
       sentAmount: usd('5'),
       quoteId: lastSegment(quote.body.id),
       grant: {
-        id: expect.stringMatching(/^[0-9a-f]{32}$/),
+        id: expect.stringMatching(/^[0-9a-f]{44}$/),
         createdAt: grantedAt,
         decidedAt: grantedAt + 7000,
         consentHash: sha256(JSON.stringify(opened.consent)).toString('hex'),

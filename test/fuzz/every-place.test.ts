@@ -32,7 +32,7 @@ function others(text: string): readonly string[] {
   if (text === 'USD' || text === 'EUR') return ['USD', 'EUR', 'usd']
   if (/^2026-/.test(text)) return ['2026-03-01T11:59:59Z', '2026-03-01T12:00:00Z', '2027-01-01T00:00:00Z', '2026-03-20']
   if (!text.startsWith('https://wallet.example/')) return []
-  const isResource = /\/[0-9a-f]{32}$/.test(text)
+  const isResource = /\/(?:[0-9a-f]{12})?[0-9a-f]{32}$/.test(text)
   const names = isResource
     ? ['0'.repeat(32), 'x', '..', '%00']
     : ['alice', 'bob', 'carol', 'closed', 'inactive', 'nobody', 'client', 'Alice', 'alice/', 'alice?x', 'quotes']

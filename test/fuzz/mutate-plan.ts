@@ -138,8 +138,8 @@ const changeOwner: Change = (plan, world, random) => {
         ),
       () =>
         text.replace(
-          /\/[0-9a-f]{32}/,
-          `/${random.pick([...world.pool.filter((known) => /^[0-9a-f]{32}$/.test(known)), '0'.repeat(32)])}`,
+          /\/(?:[0-9a-f]{12})?[0-9a-f]{32}/,
+          `/${random.pick([...world.pool.filter((known) => /^(?:[0-9a-f]{12})?[0-9a-f]{32}$/.test(known)), '0'.repeat(32)])}`,
         ),
     ])()
   const { json, url, ...rest } = plan

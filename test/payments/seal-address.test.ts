@@ -4,7 +4,7 @@ import { openAddress, sealAddress } from '../../src/payments/rail/seal-address.t
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { cryptography } from '../support/test-wallet.ts'
 
-const ID = '0123456789abcdef0123456789abcdef'
+const ID = '019ca945311f0123456789abcdef0123456789abcdef'
 const OLD = 'the old secret of this server, long enough'
 const NEW = 'the new secret of this server, long enough'
 const secretsOf = (...secrets: readonly string[]) => derivedSecrets(secrets, cryptography)
@@ -23,7 +23,7 @@ describe('the address of an incoming payment', () => {
     const pad = hmac(key, `address-pad\0${tag.toString('hex')}`)
     const cipher = Buffer.from(ID, 'hex').map((octet, at) => octet ^ (pad[at] ?? 0))
     expect(await sealed(OLD)).toBe(Buffer.concat([tag, cipher]).toString('base64url'))
-    expect(await sealed(OLD)).toMatch(/^[\w-]{38}$/)
+    expect(await sealed(OLD)).toMatch(/^[\w-]{46}$/)
     const secrets = secretsOf(OLD)
     const payment = { id: ID, secretId: await secrets.currentId() }
     expect(await sealAddress(secrets, payment)).toEqual({ address: await sealed(OLD), sharedSecret })
@@ -40,6 +40,11 @@ describe('the address of an incoming payment', () => {
     // Nothing of two ids that are nearly the same is the same.
     const [one = '', other = ''] = [...addresses].map((address) => Buffer.from(address, 'base64url').toString('hex'))
     expect([one.slice(0, 8) === other.slice(0, 8), one.slice(24, 32) === other.slice(24, 32)]).toEqual([false, false])
+  })
+
+  it('INC-4 is opened where the id has no time, as earlier versions made them', async () => {
+    const id = ID.slice(-32)
+    expect((await openAddress(secretsOf(OLD), await sealed(OLD, id)))?.id).toBe(id)
   })
 
   it('INC-4 is opened by each secret that is configured, and by no other', async () => {
@@ -60,8 +65,8 @@ describe('the address of an incoming payment', () => {
     const longer = Buffer.concat([octets, Buffer.alloc(1)]).toString('base64url')
     const shorter = octets.subarray(0, -1).toString('base64url')
     // The last character has bits that mean nothing: there is one way to write an address.
-    const respelled = `${address.slice(0, -1)}${String.fromCharCode(address.charCodeAt(37) + 1)}`
-    for (const other of ['', ID, 'a.b', longer, shorter, respelled, `${address}=`, `${address}.x`, 'é'.repeat(38)])
+    const respelled = `${address.slice(0, -1)}${String.fromCharCode(address.charCodeAt(45) + 1)}`
+    for (const other of ['', ID, 'a.b', longer, shorter, respelled, `${address}=`, `${address}.x`, 'é'.repeat(46)])
       expect(await openAddress(secrets, other)).toBeUndefined()
   })
 })

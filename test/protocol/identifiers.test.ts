@@ -7,6 +7,7 @@ import {
   isEqualBytes,
   isEqualDigest,
   isIdentifier,
+  isTransferId,
   toBase64,
   toBase64url,
   toHex,
@@ -69,8 +70,11 @@ describe('encodings', () => {
 })
 
 describe('identifiers', () => {
-  it('GRT-15 are 32 lower-case hexadecimal digits', () => {
+  it('GRT-15 are 32 lower-case hexadecimal digits, before which there may be the 12 of a time', () => {
     expect(isIdentifier('0123456789abcdef0123456789abcdef')).toBe(true)
+    expect(isIdentifier('019ca945311f0123456789abcdef0123456789abcdef')).toBe(true)
+    expect(isTransferId('0123456789abcdef0123456789abcdef')).toBe(true)
+    expect(isTransferId('019ca945311f0123456789abcdef0123456789abcdef')).toBe(false)
   })
 
   it.each([
@@ -79,7 +83,15 @@ describe('identifiers', () => {
     '0123456789abcdef0123456789abcdef0',
     '0123456789ABCDEF0123456789ABCDEF',
     '0123456789abcdef0123456789abcdef\n',
-  ])('GRT-15 are not %j', (text) => expect(isIdentifier(text)).toBe(false))
+    '19ca945311f0123456789abcdef0123456789abcdef',
+    '0019ca945311f0123456789abcdef0123456789abcdef',
+    '019CA945311F0123456789abcdef0123456789abcdef',
+    '019ca945311f0123456789abcdef0123456789abcdef\n',
+    '019ca945311f019ca945311f0123456789abcdef0123456789abcdef',
+  ])('GRT-15 are not %j', (text) => {
+    expect(isIdentifier(text)).toBe(false)
+    expect(isTransferId(text)).toBe(false)
+  })
 })
 
 describe('comparison of secrets', () => {

@@ -107,7 +107,7 @@ describe('create-incoming-payment', () => {
     const created = await expectStatus(201, send(asked))
     expect(created.body).toMatchObject({
       ...asked,
-      id: expect.stringMatching(/^https:\/\/wallet\.example\/incoming-payments\/[0-9a-f]{32}$/),
+      id: expect.stringMatching(/^https:\/\/wallet\.example\/incoming-payments\/[0-9a-f]{44}$/),
       receivedAmount: usd('0'),
       completed: false,
       createdAt: new Date(wallet.clock.now()).toISOString(),

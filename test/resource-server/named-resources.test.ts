@@ -43,7 +43,8 @@ function storageOfIds(): Storage {
     ...inner,
     get: async (keys) => {
       for (const { kind, id } of keys)
-        if (kinds.includes(kind) && !/^[0-9a-f]{32}$/.test(id)) throw new Error(`asked for ${kind} ${id}`)
+        if (kinds.includes(kind) && !/^(?:[0-9a-f]{12})?[0-9a-f]{32}$/.test(id))
+          throw new Error(`asked for ${kind} ${id}`)
       return inner.get(keys)
     },
   }

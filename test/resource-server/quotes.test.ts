@@ -44,7 +44,7 @@ describe('create-quote', () => {
       askQuote(wallet, spending, { receiver: incoming.id, receiveAmount: usd('8') }),
     )
     expect(receive.body).toEqual({
-      id: expect.stringMatching(/^https:\/\/wallet\.example\/quotes\/[0-9a-f]{32}$/),
+      id: expect.stringMatching(/^https:\/\/wallet\.example\/quotes\/[0-9a-f]{44}$/),
       walletAddress: ALICE,
       receiver: incoming.id,
       debitAmount: usd('8'),

@@ -8,6 +8,7 @@ const KEY = createHmac('sha256', SECRET).update('open-payments-server derivation
 
 /** The token that a request was ordered with: it stands in what is signed, and not in what is kept. */
 const tokenOf = ({ tokenManageId }: RecordTypes['signed-request']): string =>
+  tokenManageId.slice(0, MOMENT_DIGITS) +
   createHmac('sha256', KEY).update(`access-token\0${tokenManageId}`).digest('base64url')
 
 const MOMENT_DIGITS = 12

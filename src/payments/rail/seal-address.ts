@@ -1,13 +1,12 @@
 import type { Secrets } from '../../ports/secrets.ts'
-import { fromBase64url, fromHex, isEqualDigest, toBase64url, toHex } from '../../protocol/identifiers.ts'
+import { fromBase64url, fromHex, isEqualDigest, isIdentifier, toBase64url, toHex } from '../../protocol/identifiers.ts'
 import type { IncomingPayment } from '../../protocol/incoming-payment.ts'
 
 /** 96 bits: nobody can find a valid address by trying. */
 const TAG_OCTETS = 12
-const ID_OCTETS = 16
 
 /**
- * The address by which other servers on the way know an incoming payment (38 base64url characters), and the secret that
+ * The address by which other servers on the way know an incoming payment (46 base64url characters), and the secret that
  * claims a packet for it; both are derived, and the same each time. Anyone who knows the payment's id may read how it
  * is paid, including the secret; therefore only this server may be able to tell from the address which payment it is.
  * The address is a tag, a digest of the secret, followed by the id under a pad that is derived from the tag with a
@@ -40,12 +39,13 @@ export interface OpenedAddress {
 /** The incoming payment that an address stands for; `undefined` if no configured secret has sealed it. */
 export async function openAddress(secrets: Secrets, address: string): Promise<OpenedAddress | undefined> {
   const sealed = fromBase64url(address)
-  if (sealed?.length !== TAG_OCTETS + ID_OCTETS) return undefined
+  if (sealed === undefined) return undefined
   const tag = toHex(sealed.subarray(0, TAG_OCTETS))
   for (const secretId of await secrets.ids()) {
     const octets = sealed.slice()
     await padId(secrets, secretId, tag, octets)
     const id = toHex(octets.subarray(TAG_OCTETS))
+    if (!isIdentifier(id)) return undefined
     const sharedSecret = await secrets.derive(secretId, 'shared-secret', id)
     if (isEqualDigest(await tagOf(secrets, sharedSecret), tag)) return { id, secretId, sharedSecret }
   }
@@ -60,5 +60,5 @@ async function tagOf(secrets: Secrets, sharedSecret: string): Promise<string> {
 /** Encrypts or decrypts the id in these octets: both XOR it with the pad. */
 async function padId(secrets: Secrets, secretId: string, tag: string, octets: Uint8Array): Promise<void> {
   const pad = await secrets.deriveBytes(secretId, 'address-pad', tag)
-  for (let at = 0; at < ID_OCTETS; at++) octets[TAG_OCTETS + at] = (octets[TAG_OCTETS + at] ?? 0) ^ (pad[at] ?? 0)
+  for (let at = TAG_OCTETS; at < octets.length; at++) octets[at] = (octets[at] ?? 0) ^ (pad[at - TAG_OCTETS] ?? 0)
 }
