@@ -26,6 +26,8 @@ const LISTED: readonly ListableKind[] = ['incoming-payment', 'grant', 'outgoing-
 
 interface Dialect {
   readonly randomId: string
+  /** The time of so many milliseconds as an id begins with it. */
+  timeDigits(milliseconds: string): string
   /** A table `n (n)` of the numbers from 1 to a count. */
   numbers(count: number): string
   /** The statements that look for the records that they change. */
@@ -34,6 +36,7 @@ interface Dialect {
 
 const SQLITE: Dialect = {
   randomId: 'lower(hex(randomblob(16)))',
+  timeDigits: (milliseconds) => `printf('%012x', ${milliseconds})`,
   numbers: (count) =>
     `(WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ${count}) SELECT n FROM c) AS n`,
   changes: (layout) => {
@@ -44,16 +47,18 @@ const SQLITE: Dialect = {
 
 const POSTGRES: Dialect = {
   randomId: `replace(gen_random_uuid()::text, '-', '')`,
+  timeDigits: (milliseconds) => `lpad(to_hex(${milliseconds}), 12, '0')`,
   numbers: (count) => `generate_series(1, ${count}) AS n (n)`,
   changes: (layout) => (['replace', 'delete', 'check'] as const).map((action) => commitText([{ action, layout }])),
 }
 
 /** Copies the newest record of a kind. Those of one moment are spread over the seconds before it. */
-function fillStatement(kind: RecordKind, count: number, { randomId, numbers }: Dialect): string {
+function fillStatement(kind: RecordKind, count: number, { randomId, timeDigits, numbers }: Dialect): string {
   const { table } = layoutOf(kind)
   const columns = [...layoutOf(kind).columns, 'version']
+  const earlier = `CAST(${Date.now()} AS bigint) - n.n * 7`
   const values = columns.map((column) => {
-    if (column === 'id') return randomId
+    if (column === 'id') return kind === 'outgoing-payment' ? randomId : `${timeDigits(earlier)} || ${randomId}`
     if (column === 'created_at') return 'created_at - n.n * 7'
     if (column !== 'wallet_address') return column
     return `CASE WHEN n.n % ${Math.ceil(count / KEPT_TOGETHER)} = 0 THEN wallet_address ELSE '${BASE}/' || n.n END`
