@@ -75,7 +75,7 @@ export const AccessList: v.GenericSchema<unknown, Access[]> = v.pipe(
 
 /** Whether two entries mean the same, in whatever order their actions and however their interval is written. @spec GRT-3 */
 export function repeatsEntry(list: readonly Access[]): boolean {
-  return new Set(list.map(meaningOf)).size < list.length
+  return list.length > 1 && new Set(list.map(meaningOf)).size < list.length
 }
 
 function meaningOf(access: Access): string {
