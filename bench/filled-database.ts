@@ -52,22 +52,30 @@ const POSTGRES: Dialect = {
   changes: (layout) => (['replace', 'delete', 'check'] as const).map((action) => commitText([{ action, layout }])),
 }
 
-/** Copies the newest record of a kind. Those of one moment are spread over the seconds before it. */
-function fillStatement(kind: RecordKind, count: number, { randomId, timeDigits, numbers }: Dialect): string {
+/** An id like those that the library gives to records of a kind. */
+function idOfCopy(kind: RecordKind, milliseconds: string, { randomId, timeDigits }: Dialect): string {
+  if (kind === 'outgoing-payment') return randomId
+  // 128 random bits, or the 256 of a digest.
+  const isDigest = kind === 'access-token' || kind === 'replay-claim'
+  return [timeDigits(milliseconds), randomId, ...(isDigest ? [randomId] : [])].join(' || ')
+}
+
+/** Copies a record of a kind. Those of one moment are spread over the seconds before it. */
+function fillStatement(kind: RecordKind, count: number, dialect: Dialect): string {
   const { table } = layoutOf(kind)
   const columns = [...layoutOf(kind).columns, 'version']
   const earlier = `CAST(${Date.now()} AS bigint) - n.n * 7`
   const values = columns.map((column) => {
-    if (column === 'id') return kind === 'outgoing-payment' ? randomId : `${timeDigits(earlier)} || ${randomId}`
+    if (column === 'id') return idOfCopy(kind, earlier, dialect)
     if (column === 'created_at') return 'created_at - n.n * 7'
     if (column !== 'wallet_address') return column
     return `CASE WHEN n.n % ${Math.ceil(count / KEPT_TOGETHER)} = 0 THEN wallet_address ELSE '${BASE}/' || n.n END`
   })
   const original = `(SELECT * FROM ${table} ORDER BY id LIMIT 1) AS original`
-  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${original}, ${numbers(count)}`
+  return `INSERT INTO ${table} (${columns.join(', ')}) SELECT ${values.join(', ')} FROM ${original}, ${dialect.numbers(count)}`
 }
 
-const SAMPLE = `SELECT id FROM op_incoming_payment WHERE wallet_address = '${BASE}/shop' ORDER BY id LIMIT 5000`
+const SAMPLE = `SELECT id FROM op_incoming_payment WHERE wallet_address = '${BASE}/shop' ORDER BY substr(id, 13) LIMIT 5000`
 
 const idOf = (row: unknown): string => (typeof row === 'object' && row !== null ? String(Reflect.get(row, 'id')) : '')
 

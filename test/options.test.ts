@@ -200,7 +200,18 @@ describe('the options', () => {
       expect(refusalOf(clockAt(now))).toBe('accepted')
       expect(asked).toBe(1)
     }
-    for (const now of [undefined, null, '1772366405000', new Date(), Promise.resolve(0), 1.5, Number.NaN, 0n])
+    for (const now of [
+      undefined,
+      null,
+      '1772366405000',
+      new Date(),
+      Promise.resolve(0),
+      1.5,
+      Number.NaN,
+      0n,
+      -1,
+      2 ** 48,
+    ])
       expect(refusalOf(clockAt(now))).toContain('clock.now() must give whole milliseconds since 1970')
     for (const now of [1_000_000_000, Math.floor(Date.now() / 1000), 99_999_999_999])
       expect(refusalOf(clockAt(now))).toBe('clock.now() must give milliseconds, not seconds')

@@ -3,7 +3,7 @@ import type { Change, RecordMarks } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { Grant } from '../protocol/grant.ts'
-import { inOrderOfTime } from '../protocol/identifiers.ts'
+import { freshId } from '../records/fresh-id.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 
@@ -32,7 +32,7 @@ export interface IssuedToken {
 export async function newAccessToken(context: Context, grant: Grant): Promise<IssuedToken> {
   const { secrets, clock, lifetimes } = context
   const issuedAt = clock.now()
-  const manageId = inOrderOfTime(issuedAt) + secrets.randomId()
+  const manageId = freshId(secrets, issuedAt)
   const secretId = await secrets.currentId()
   const value = await tokenValueOf(secrets, { secretId, manageId })
   const token: AccessToken = {

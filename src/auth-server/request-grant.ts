@@ -9,10 +9,10 @@ import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
 import { parseFinishUri } from '../protocol/finish.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
 import type { GrantRequest } from '../protocol/grant-request.ts'
-import { inOrderOfTime } from '../protocol/identifiers.ts'
 import type { Interaction } from '../protocol/interaction.ts'
 import { answerWithin } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
+import { freshId } from '../records/fresh-id.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import type { ClientCaller } from './identify-client.ts'
 import {
@@ -116,7 +116,7 @@ async function newGrant(
 ): Promise<NewGrant> {
   const { secrets, clock, lifetimes } = context
   const createdAt = clock.now()
-  const id = inOrderOfTime(createdAt) + secrets.randomId()
+  const id = freshId(secrets, createdAt)
   const secretId = await secrets.currentId()
   const token = await continuationToken(context, { secretId, id })
   const grant: Grant = {

@@ -1,3 +1,4 @@
+import { isTimeOfIds } from '../protocol/identifiers.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { isLoopbackHost } from '../protocol/wallet-address.ts'
 import { ConfigurationError } from './configuration-error.ts'
@@ -76,7 +77,7 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
 
 /** Requires a plausible time. No real clock is in 1970, but a test's clock may begin near zero. */
 export function requireMilliseconds(name: string, now: unknown): void {
-  if (typeof now !== 'number' || !Number.isSafeInteger(now))
+  if (typeof now !== 'number' || !isTimeOfIds(now))
     throw new ConfigurationError(`${name} must give whole milliseconds since 1970 (${typeof now} was given)`)
   if (now >= 1e9 && now < 1e11) throw new ConfigurationError(`${name} must give milliseconds, not seconds`)
 }

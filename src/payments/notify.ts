@@ -47,10 +47,7 @@ export function outgoingPaymentEvent(
   return { type: 'outgoing_payment.failed', ...event, ...(reason !== undefined && { reason }) }
 }
 
-/**
- * The subject of `credit_refused`. It has a prefix because a transfer may have the id of a payment: an outgoing one, or an
- * incoming one of an earlier version.
- */
+/** The subject of `credit_refused`. Because of its prefix it is that of no payment, whatever id a rail gives its transfer. */
 export function refusalSubject(receiptId: string): string {
   return `receipt-${receiptId}`
 }

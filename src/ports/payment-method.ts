@@ -11,7 +11,7 @@ export interface PayableIncomingPayment {
    * The last segment of its URL. Must not be shown to others on the money's path: anyone who knows it may read the secret.
    */
   readonly id: string
-  /** What others call it: always the same 38 base64url characters, from which only this server can derive the id. */
+  /** What others call it: 46 base64url characters, always the same, from which only this server can derive the id. */
   readonly address: string
   readonly walletAddress: string
   readonly sharedSecret: string

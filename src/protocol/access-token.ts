@@ -7,7 +7,7 @@ import type { PublicKey } from './json-web-key.ts'
 export type AccessTokenState = 'active' | 'rotated' | 'revoked'
 
 /**
- * An access token as it is stored: `id` is made from the SHA-256 of its value, which is never stored. It repeats what a resource
+ * An access token as it is stored. Its value never is: `id` is made from the SHA-256 of that. It repeats what a resource
  * request needs to know of its grant, so that one read is enough to decide.
  * @spec TOK-1
  */

@@ -13,7 +13,7 @@ import { completionChanges, endIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { inOrderOfTime, isIdentifier } from '../protocol/identifiers.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
 import {
   type CreateIncomingPayment,
   type IncomingPayment,
@@ -23,6 +23,7 @@ import {
 import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
+import { freshId } from '../records/fresh-id.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { activeWalletAddress, requireLedgerAccount, requireOwn, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
@@ -38,7 +39,7 @@ export async function createIncomingPayment({
   const { context } = exchange
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'incoming-payment', 'create', body.walletAddress)
-  const id = inOrderOfTime(context.clock.now()) + context.secrets.randomId()
+  const id = freshId(context.secrets, context.clock.now())
   const once = await decideOnce(context, use, async () => {
     const payee = await activeWalletAddress(context, caller, url)
     const payment = await intendIncomingPayment(context, id, caller.token.client, payee, body)

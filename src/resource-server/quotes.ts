@@ -11,9 +11,9 @@ import { isRemoteReceiver, lookUpReceiver, type Receiver, type ReceiverLookup } 
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { inOrderOfTime } from '../protocol/identifiers.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
 import { decideOnce } from '../records/decide-once.ts'
+import { freshId } from '../records/fresh-id.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
@@ -69,7 +69,7 @@ async function intendQuote(
   const createdAt = context.clock.now()
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
   return {
-    id: inOrderOfTime(createdAt) + context.secrets.randomId(),
+    id: freshId(context.secrets, createdAt),
     walletAddress: payer.url,
     account: payer.account,
     client,

@@ -25,9 +25,11 @@ import {
 
 const SUBJECT_REQUEST = { client: CLIENT, interact: INTERACT, subject: { sub_ids: [{ id: ALICE, format: 'uri' }] } }
 const QUOTE = { type: 'quote', actions: ['create', 'read'] } as const
-// 32 bytes in base64url, 16 bytes in hexadecimal, both of which may follow a time in milliseconds.
-const TOKEN = /^(?:019[0-9a-f]{9})?[A-Za-z0-9_-]{43}$/
-const ID = /^(?:019[0-9a-f]{9})?[0-9a-f]{32}$/
+// 32 bytes in base64url, 16 bytes in hexadecimal; some of them follow a time in milliseconds.
+const SECRET = /^[A-Za-z0-9_-]{43}$/
+const TOKEN = /^019[0-9a-f]{9}[A-Za-z0-9_-]{43}$/
+const REFERENCE = /^[0-9a-f]{32}$/
+const ID = /^019[0-9a-f]{9}[0-9a-f]{32}$/
 
 describe('what a grant request gets', () => {
   it.each([
@@ -90,7 +92,7 @@ describe('what a grant request gets', () => {
     expect(answer.status).toBe(200)
     expect(answer.body.subject).toEqual({ sub_ids: [{ id: ALICE, format: 'uri' }] })
     expect(answer.body.access_token).toBeUndefined()
-    expect(answer.body.continue.access_token.value).toMatch(TOKEN)
+    expect(answer.body.continue.access_token.value).toMatch(SECRET)
   })
 
   it('GRT-12 a token and a subject are answered together', async () => {
@@ -149,17 +151,16 @@ describe('what a grant request gets', () => {
     for (let round = 0; round < 10; round++) {
       const { pending, interactRef } = await approvedGrant(wallet)
       const issued = await resume(wallet, pending, { interact_ref: interactRef })
-      const secrets = [
-        pending.body.continue.access_token.value,
-        pending.body.interact.finish,
-        interactRef,
-        issued.body.access_token.value,
-      ]
-      const ids = [pending.body.continue.uri, pending.body.interact.redirect, issued.body.access_token.manage]
-      for (const secret of secrets) expect(secret).toMatch(TOKEN)
+      const { value: token, manage } = issued.body.access_token
+      const { redirect, finish } = pending.body.interact
+      const secrets = [pending.body.continue.access_token.value, finish, interactRef]
+      const ids = [pending.body.continue.uri, manage]
+      for (const secret of secrets) expect(secret).toMatch(SECRET)
       for (const id of ids) expect(lastSegment(id)).toMatch(ID)
-      for (const secret of secrets) seen.add(secret.slice(-43))
-      for (const id of ids) seen.add(id.slice(-32))
+      expect(token).toMatch(TOKEN)
+      expect(lastSegment(redirect)).toMatch(REFERENCE)
+      for (const secret of [...secrets, token]) seen.add(secret.slice(-43))
+      for (const id of [...ids, redirect]) seen.add(id.slice(-32))
     }
     expect(seen.size).toBe(70)
   })
@@ -260,7 +261,7 @@ describe('policies of consent', () => {
     const wallet = await authWallet({ settings: { policies: { finishSchemes: ['com.example.app'] } } })
     await wallet.expectRefusal(400, 'invalid_request', () => wallet.ask(withFinishUri('com.example.other://done')))
     const { interactRef } = await approvedGrant(wallet, withFinishUri('com.example.app://done'))
-    expect(interactRef).toMatch(TOKEN)
+    expect(interactRef).toMatch(SECRET)
   })
 
   it('INT-6 no policy admits a script', async () => {

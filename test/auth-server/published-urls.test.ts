@@ -49,10 +49,10 @@ describe.each(PLACES)('an authorization server at %s', (_name, authServer, resou
     const pending = await wallet.send('POST', authServer, { json: CONSENT_REQUEST })
     const issued = await wallet.send('POST', authServer, { json: PLAIN_REQUEST })
     const urls = [pending.body.interact.redirect, pending.body.continue.uri, issued.body.access_token.manage]
-    expect(urls.map((url) => url.replace(/(?:[0-9a-f]{12})?[0-9a-f]{32}$/, 'id'))).toEqual([
+    expect(urls.map((url) => url.replace(/[0-9a-f]{32}$/, 'id').replace(/[0-9a-f]{12}id$/, 'timed id'))).toEqual([
       `${authServer}/interact/id`,
-      `${authServer}/continue/id`,
-      `${authServer}/token/id`,
+      `${authServer}/continue/timed id`,
+      `${authServer}/token/timed id`,
     ])
     const discovered = await wallet.send('OPTIONS', authServer)
     expect(discovered.body).toMatchObject({ grant_request_endpoint: authServer })

@@ -15,8 +15,8 @@ operation                        read commit change ledger keys verify digest hm
 get-wallet-address                  0      0      0      0    0      0      1    0   0    1   0
 get-wallet-address-keys             0      0      0      0    0      0      1    0   0    1   0
 get-incoming-payment, public        1      0      0      0    0      0      0    0   0    1   0
-post-request                        0      1      2      0    1      1      4    2   1    4   0
-post-request, interactive           0      1      2      0    2      1      4    2   1    4   0
+post-request                        0      1      2      0    1      1      4    2   1    2   0
+post-request, interactive           0      1      2      0    2      1      4    2   1    2   0
 post-continue                       2      1      2      0    1      1      5    1   0    2   0
 post-token                          2      1      3      0    1      1      3    1   0    1   0
 delete-token                        3      1      2      0    1      1      2    0   0    0   0

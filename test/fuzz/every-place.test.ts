@@ -34,7 +34,7 @@ function others(text: string): readonly string[] {
   if (!text.startsWith('https://wallet.example/')) return []
   const isResource = /\/(?:[0-9a-f]{12})?[0-9a-f]{32}$/.test(text)
   const names = isResource
-    ? ['0'.repeat(32), 'x', '..', '%00']
+    ? ['0'.repeat(32), '0'.repeat(44), 'x', '..', '%00']
     : ['alice', 'bob', 'carol', 'closed', 'inactive', 'nobody', 'client', 'Alice', 'alice/', 'alice?x', 'quotes']
   return [text.replace('wallet.example', 'evil.example'), ...names.map((name) => text.replace(/[^/]+$/, name))]
 }

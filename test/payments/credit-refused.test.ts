@@ -70,28 +70,6 @@ describe('credit_refused', () => {
     await checkReceived(world)
   })
 
-  it('is told beside the creation of its incoming payment where a rail gives its transfer the id of that', async () => {
-    const world = await railWorld()
-    const process = world.startRail()
-    const created = await world.incoming()
-    // Earlier versions gave an incoming payment an id that a transfer may have too.
-    const id = created.slice(-32)
-    const [record] = await world.storage.all('incoming-payment')
-    const event = world.told().find((told) => told.type === 'incoming_payment.created')
-    if (record === undefined || event === undefined) throw new Error('no incoming payment was created')
-    await world.storage.commit([
-      { action: 'insert', kind: 'incoming-payment', value: { ...record.value, id } },
-      { action: 'insert', kind: 'event', value: { id: `${id}:1`, event: { ...event, id: `${id}:1` } }, dueAt: 1 },
-    ])
-    process.ports.plan = (call) => (call.name === 'credit' ? { refuse: 'account_closed' } : undefined)
-    await tell(world, process, { ...transferOf(1, id, 5n), id })
-    await recoverReceiptsUntilQuiet(world, process.openPayments)
-    const ids = world.told().map((event) => [event.type, event.id])
-    expect(ids).toContainEqual(['incoming_payment.created', `${id}:1`])
-    expect(ids).toContainEqual(['credit_refused', `receipt-${id}:1`])
-    await checkReceived(world)
-  })
-
   it('is printed where nobody listens, and not written down', async () => {
     const print = vi.spyOn(console, 'error').mockReturnValue()
     const quiet: Partial<OpenPaymentsOptions> = {}

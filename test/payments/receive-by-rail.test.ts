@@ -145,6 +145,11 @@ describe('a transfer', () => {
   const OTHER_ASSET = 'a transfer is in another asset than its incoming payment'
 
   it.each<[string, Partial<RailTransfer>, string]>([
+    [
+      'an id for which ledgers have no room',
+      { id: '019ca945311f'.padEnd(44, '0') },
+      'the id of a transfer must be 32 lower-case hexadecimal digits',
+    ],
     ['an id that is none', { id: 'transfer' }, 'the id of a transfer must be 32 lower-case hexadecimal digits'],
     ['nothing', { amount: usdAmount(0n), least: 0n }, NO_AMOUNT],
     ['more than an amount holds', { amount: usdAmount(MOST + 1n) }, NO_AMOUNT],

@@ -7,7 +7,9 @@ import {
   isEqualBytes,
   isEqualDigest,
   isIdentifier,
-  isTransferId,
+  isLedgerId,
+  isTimeOfIds,
+  timeDigitsOf,
   toBase64,
   toBase64url,
   toHex,
@@ -24,6 +26,20 @@ describe('points in time in ids', () => {
     expect(written.toSorted()).toEqual(written)
     expect(new Set(written.map(({ length }) => length))).toEqual(new Set([12]))
     expect(written.map((digits) => Number.parseInt(digits, 16))).toEqual(moments)
+    expect(written.map((digits) => timeDigitsOf(`${digits}0123`))).toEqual(written)
+  })
+
+  it.each([-1, 0.5, 2 ** 48, Number.NaN, Number.POSITIVE_INFINITY])(
+    'are not %d: no record would be found again',
+    (time) => {
+      expect(() => inOrderOfTime(time)).toThrow(RangeError)
+      expect(isTimeOfIds(time)).toBe(false)
+    },
+  )
+
+  it.each([0, 2 ** 48 - 1])('may be %d', (time) => {
+    expect(inOrderOfTime(time)).toMatch(/^(0{12}|f{12})$/)
+    expect(isTimeOfIds(time)).toBe(true)
   })
 })
 
@@ -73,8 +89,8 @@ describe('identifiers', () => {
   it('GRT-15 are 32 lower-case hexadecimal digits, before which there may be the 12 of a time', () => {
     expect(isIdentifier('0123456789abcdef0123456789abcdef')).toBe(true)
     expect(isIdentifier('019ca945311f0123456789abcdef0123456789abcdef')).toBe(true)
-    expect(isTransferId('0123456789abcdef0123456789abcdef')).toBe(true)
-    expect(isTransferId('019ca945311f0123456789abcdef0123456789abcdef')).toBe(false)
+    expect(isLedgerId('0123456789abcdef0123456789abcdef')).toBe(true)
+    expect(isLedgerId('019ca945311f0123456789abcdef0123456789abcdef')).toBe(false)
   })
 
   it.each([
@@ -90,7 +106,7 @@ describe('identifiers', () => {
     '019ca945311f019ca945311f0123456789abcdef0123456789abcdef',
   ])('GRT-15 are not %j', (text) => {
     expect(isIdentifier(text)).toBe(false)
-    expect(isTransferId(text)).toBe(false)
+    expect(isLedgerId(text)).toBe(false)
   })
 })
 

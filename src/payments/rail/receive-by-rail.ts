@@ -10,7 +10,7 @@ import {
   isSameAsset,
   MAX_AMOUNT_VALUE,
 } from '../../protocol/amount.ts'
-import { isTransferId } from '../../protocol/identifiers.ts'
+import { isLedgerId } from '../../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, type IncomingPayment, isActive, reserve } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
 import type { Receipt } from '../../protocol/receipt.ts'
@@ -85,7 +85,7 @@ async function takeInTurn(
 /** Of a transfer that the rail itself refuses (`isRefused`) nothing is counted, so its amounts are not checked. */
 function assertTransfer(transfer: RailTransfer): void {
   const { id, incomingPayment, account, amount, accountAmount, least, most = 0n, notAfter, isRefused } = transfer
-  if (!isTransferId(id)) throw new RangeError('the id of a transfer must be 32 lower-case hexadecimal digits')
+  if (!isLedgerId(id)) throw new RangeError('the id of a transfer must be 32 lower-case hexadecimal digits')
   if (typeof incomingPayment !== 'string' || typeof account !== 'string')
     throw new TypeError('a transfer must name its incoming payment and its account')
   if (!Number.isSafeInteger(notAfter))

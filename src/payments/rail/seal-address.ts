@@ -1,9 +1,10 @@
 import type { Secrets } from '../../ports/secrets.ts'
-import { fromBase64url, fromHex, isEqualDigest, isIdentifier, toBase64url, toHex } from '../../protocol/identifiers.ts'
+import { fromBase64url, fromHex, isEqualDigest, toBase64url, toHex } from '../../protocol/identifiers.ts'
 import type { IncomingPayment } from '../../protocol/incoming-payment.ts'
 
 /** 96 bits: nobody can find a valid address by trying. */
 const TAG_OCTETS = 12
+const ID_OCTETS = 22
 
 /**
  * The address by which other servers on the way know an incoming payment (46 base64url characters), and the secret that
@@ -39,13 +40,12 @@ export interface OpenedAddress {
 /** The incoming payment that an address stands for; `undefined` if no configured secret has sealed it. */
 export async function openAddress(secrets: Secrets, address: string): Promise<OpenedAddress | undefined> {
   const sealed = fromBase64url(address)
-  if (sealed === undefined) return undefined
+  if (sealed?.length !== TAG_OCTETS + ID_OCTETS) return undefined
   const tag = toHex(sealed.subarray(0, TAG_OCTETS))
   for (const secretId of await secrets.ids()) {
     const octets = sealed.slice()
     await padId(secrets, secretId, tag, octets)
     const id = toHex(octets.subarray(TAG_OCTETS))
-    if (!isIdentifier(id)) return undefined
     const sharedSecret = await secrets.derive(secretId, 'shared-secret', id)
     if (isEqualDigest(await tagOf(secrets, sharedSecret), tag)) return { id, secretId, sharedSecret }
   }
@@ -60,5 +60,5 @@ async function tagOf(secrets: Secrets, sharedSecret: string): Promise<string> {
 /** Encrypts or decrypts the id in these octets: both XOR it with the pad. */
 async function padId(secrets: Secrets, secretId: string, tag: string, octets: Uint8Array): Promise<void> {
   const pad = await secrets.deriveBytes(secretId, 'address-pad', tag)
-  for (let at = TAG_OCTETS; at < octets.length; at++) octets[at] = (octets[at] ?? 0) ^ (pad[at - TAG_OCTETS] ?? 0)
+  for (let at = 0; at < ID_OCTETS; at++) octets[TAG_OCTETS + at] = (octets[TAG_OCTETS + at] ?? 0) ^ (pad[at] ?? 0)
 }
