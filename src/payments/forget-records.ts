@@ -2,10 +2,16 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
 import type { CommitContext } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
+import { type TakenUp, tryCommit } from '../records/try-commit.ts'
+
+/** A storage that has failed so often in a row is not asked for the rest too: the next call asks again. */
+const MOST_FAILURES = 8
 
 /**
- * Deletes records in one commit, except those that another process has changed meanwhile. Returns how many it deleted, or
- * fewer if a commit that failed has happened after all.
+ * Deletes records in one commit, except those that another process has changed meanwhile. If that fails, each is tried
+ * alone, since one that cannot be deleted must not keep the others: otherwise than in `decide`, a commit that failed may be
+ * repeated, because if the deletion has happened there is no record, and that is a conflict. Returns how many it deleted,
+ * or fewer if a commit that failed has happened after all.
  */
 export async function forgetRecords(context: CommitContext, records: readonly StoredRecord[]): Promise<number> {
   const changes = records.map(deleteRecord)
@@ -13,12 +19,26 @@ export async function forgetRecords(context: CommitContext, records: readonly St
     return await commitUncontested(context, changes)
   } catch (cause) {
     tellFault(context, 'a record could not be swept', cause)
-    // A record that cannot be deleted must not keep the others: each is tried alone. Otherwise than in `decide`,
-    // a commit that failed may be repeated: if the deletion has happened, there is no record, and that is a conflict.
-    let count = 0
-    for (const record of records.length > 1 ? records : []) count += await forgetRecords(context, [record])
-    return count
   }
+  return sweepEach(changes.length > 1 ? changes : [], (change) => trySweep(context, [change]))
+}
+
+/** Commits what deletes or ends a record; never rejects, but reports what fails. */
+export async function trySweep(context: CommitContext, changes: readonly Change[]): Promise<TakenUp> {
+  return tryCommit(context, changes, 'a record could not be swept')
+}
+
+/** Sweeps one after the other, until so many in a row have failed. Returns how many it has swept. */
+export async function sweepEach<T>(all: readonly T[], sweep: (one: T) => Promise<TakenUp>): Promise<number> {
+  let count = 0
+  let failures = 0
+  for (const one of all) {
+    if (failures === MOST_FAILURES) break
+    const outcome = await sweep(one)
+    failures = outcome === 'failed' ? failures + 1 : 0
+    if (outcome === 'taken') count++
+  }
+  return count
 }
 
 function deleteRecord({ kind, version, value }: StoredRecord): Change {

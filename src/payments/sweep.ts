@@ -1,11 +1,11 @@
 import type { Context } from '../ports/context.ts'
-import type { Change, RecordKind, StoredRecord } from '../ports/storage.ts'
+import type { RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant } from '../protocol/grant.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
-import { tryCommit } from '../records/try-commit.ts'
-import { forgetRecords } from './forget-records.ts'
+import type { TakenUp } from '../records/try-commit.ts'
+import { forgetRecords, sweepEach, trySweep } from './forget-records.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
 import { endIncoming, isUntouched } from './replace-incoming.ts'
 
@@ -49,14 +49,11 @@ export async function sweepRecords(context: Context): Promise<number> {
 
 async function sweepKind(context: Context, kind: RecordKind, now: number): Promise<number> {
   const due = await context.storage.due(kind, now, BATCH)
-  let swept = await forgetRecords(
+  const forgotten = await forgetRecords(
     context,
     due.filter((record) => !isEndedFirst(record) && !isKept(record)),
   )
-  for (const record of due) {
-    if (isEndedFirst(record) && (await endRecord(context, record))) swept++
-  }
-  return swept
+  return forgotten + (await sweepEach(due.filter(isEndedFirst), (record) => endRecord(context, record)))
 }
 
 /**
@@ -84,27 +81,22 @@ function isEndedFirst(record: StoredRecord): boolean {
   return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired' && record.value.state !== 'completed'
 }
 
-async function endRecord(context: Context, record: StoredRecord): Promise<boolean> {
+async function endRecord(context: Context, record: StoredRecord): Promise<TakenUp> {
   if (isOfKind(record, 'incoming-payment')) return expireIncomingPayment(context, record)
-  if (!isOfKind(record, 'grant')) return false
-  return sweepAway(context, [endGrantChange(context, record, finaliseGrant(record.value, 'expired'))])
+  if (!isOfKind(record, 'grant')) return 'lost'
+  return trySweep(context, [endGrantChange(context, record, finaliseGrant(record.value, 'expired'))])
 }
 
-/** Commits, and returns whether that succeeded. A commit that fails does not hold up the other records. */
-async function sweepAway(context: Context, changes: readonly Change[]): Promise<boolean> {
-  return (await tryCommit(context, changes, 'a record could not be swept')) === 'taken'
-}
-
-async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<boolean> {
+async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<TakenUp> {
   if (record.value.reserved.value > 0n) {
     // Reserved receipts still count: the payment expires once each of them has been credited or dropped.
     const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
-    await sweepAway(context, [{ ...record, action: 'replace', dueAt }])
-    return false
+    const put = await trySweep(context, [{ ...record, action: 'replace', dueAt }])
+    return put === 'taken' ? 'lost' : put
   }
   const { change, value } = endIncoming(context, record, 'expired')
   const events = eventChanges(context, [incomingPaymentEvent(context, value, 'expired')])
-  if (!(await sweepAway(context, [change, ...events]))) return false
-  context.ongoing.tellLater(() => deliverEvents(context, value.id))
-  return true
+  const outcome = await trySweep(context, [change, ...events])
+  if (outcome === 'taken') context.ongoing.tellLater(() => deliverEvents(context, value.id))
+  return outcome
 }

@@ -61,6 +61,32 @@ describe('sweep() and incoming payments', () => {
     expect(eventsOf(world, 'swept')).toMatchObject([{ records: { 'replay-claim': 100 }, isFull: true }])
   })
 
+  it('does not ask a storage that takes no commits for each of a hundred records', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    await preparePayment(world, tokens, { incoming: { expiresAt: inAnHour(world) } })
+    const [incoming] = await world.storage.all('incoming-payment')
+    const numbers = Array.from({ length: 100 }, (_, number) => number.toString(16).padStart(44, '0'))
+    await world.storage.commit(
+      numbers.map((id) => ({ action: 'insert', kind: 'replay-claim', value: { id, expiresAt: 0 }, dueAt: 0 })),
+    )
+    await world.storage.commit(
+      numbers.flatMap((id) => (incoming ? [{ ...incoming, action: 'insert', value: { ...incoming.value, id } }] : [])),
+    )
+    world.wallet.clock.advance(HOUR + 1)
+    const process = world.start()
+    process.ports.plan = ({ name }) => (name === 'commit' ? 'throws' : undefined)
+    expect(await process.openPayments.sweep()).toBe(0)
+    // Of the claims all at once, then eight of them, and eight incoming payments.
+    expect(process.ports.calls.filter(({ name }) => name === 'commit')).toHaveLength(17)
+    // Two that cannot be written keep none of the others.
+    let failures = 0
+    process.ports.plan = ({ name }) => (name === 'commit' && failures++ < 3 ? 'throws' : undefined)
+    expect(await process.openPayments.sweep()).toBe(198)
+    expect(await process.openPayments.sweep()).toBe(3)
+    expect(await process.openPayments.sweep()).toBe(0)
+  })
+
   it('leaves one that is completed as it is', async () => {
     const world = await moneyWorld()
     const tokens = await grantTokens(world)
