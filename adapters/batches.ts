@@ -1,8 +1,8 @@
 // Taken at start-up: if a wallet's tests replaced it and then restored it, a batch might never be handed on.
 const soon = globalThis.setImmediate
 
-/** So many share enough: with more, one batch would only block the event loop for longer. */
-const ENOUGH = 128
+/** So many share enough: more in one batch would only block the event loop for longer. The rest is the next batch. */
+const MOST_IN_BATCH = 128
 
 /**
  * Collects what it is given in one turn of the event loop, and hands it on as one batch, in order, in the next turn or a
@@ -16,14 +16,14 @@ const ENOUGH = 128
  * again, and what they share, a transaction or a statement, costs each of them less. One alone waits for nobody.
  */
 export function gatherBatch<T>(handOn: (all: readonly T[]) => void, mostTurns = 8): (one: T) => void {
-  let waiting: T[] = []
+  const waiting: T[] = []
   const begin = (turn: number, before: number): void => {
-    if (turn < mostTurns && waiting.length > before && waiting.length < ENOUGH) {
+    if (turn < mostTurns && waiting.length > before && waiting.length < MOST_IN_BATCH) {
       soon(begin, turn + 1, waiting.length)
       return
     }
-    const all = waiting
-    waiting = []
+    const all = waiting.splice(0, MOST_IN_BATCH)
+    if (waiting.length > 0) soon(begin, mostTurns, 0)
     handOn(all)
   }
   return (one) => {

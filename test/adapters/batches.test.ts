@@ -132,6 +132,22 @@ describe('work that is done together', () => {
     await nextTurn()
     expect(handedOn).toEqual([128])
   })
+
+  it('is at most so much of it, and the rest waits for a turn, in its order', async () => {
+    const done: number[] = []
+    const gather = gatherWork((all) => {
+      for (const { apply } of all) apply()()
+    })
+    const asked = Array.from({ length: 300 }, (_, number) => gather(() => done.push(number)))
+    const counts: number[] = []
+    for (let turn = 1; turn <= 4; turn++) {
+      await nextTurn()
+      counts.push(done.length)
+    }
+    expect(counts).toEqual([128, 256, 300, 300])
+    expect(done).toEqual(asked.map((_, number) => number))
+    expect(await Promise.all(asked)).toHaveLength(300)
+  })
 })
 
 describe.each(HOSTS)('what comes to %s', (_, mount) => {
