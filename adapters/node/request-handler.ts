@@ -110,21 +110,24 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
     const announced = lengthOf(request)
     const chunks: Uint8Array[] = []
     let length = 0
+    let isSettled = false
+    const settle = (isWhole: boolean): void => {
+      if (isSettled) return
+      isSettled = true
+      request.off('data', collect)
+      const [first] = chunks
+      resolve(!isWhole ? undefined : first && chunks.length === 1 ? first : Buffer.concat(chunks))
+    }
     const collect = (chunk: Uint8Array): void => {
       length += chunk.length
       chunks.push(chunk)
-      if (length > limit) {
-        request.off('data', collect).pause()
-        resolve(undefined)
-      } else if (length === announced) {
-        // Most bodies come together with their head; resolving without waiting for `end` then needs no deadline.
-        resolve(Buffer.concat(chunks))
-      }
+      // Most bodies come together with their head; settling without waiting for `end` then needs no deadline.
+      if (length > limit || length === announced) settle(length <= limit)
     }
     request.on('data', collect)
-    request.on('end', () => resolve(Buffer.concat(chunks)))
-    request.on('error', () => resolve(undefined))
-    request.on('close', () => resolve(undefined))
+    request.on('end', () => settle(true))
+    request.on('error', () => settle(false))
+    request.on('close', () => settle(false))
     // Some other code may have paused the request.
     request.resume()
   })

@@ -1,6 +1,6 @@
 import { toNodeListener } from 'open-payments-server/node'
 import { type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type AuthWallet, authWallet, PLAIN_REQUEST } from '../auth-server/auth-wallet.ts'
 import { gate } from '../support/gate.ts'
 import { testServers } from '../support/test-servers.ts'
@@ -132,5 +132,24 @@ describe('a body meant to harm', () => {
     await closed
     expect(wallet.events).toMatchObject([{ type: 'request', operation: 'post-request', status: 408 }])
     expect(await wallet.records()).toEqual([])
+  })
+
+  it('EMB-2 that goes on after it was refused is read to its end, and then the connection closes', async () => {
+    const { wallet, port, isReading } = await listening()
+    const head = 'POST / HTTP/1.1\r\nHost: wallet.example\r\nContent-Type: application/json\r\n'
+    const socket = send(port, `${head}Transfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`)
+    const answer = receive(socket)
+    const closed = closing(socket)
+    await isReading
+    // The connection would be closed after a second in any case: not in this test.
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    wallet.clock.advance(10_000)
+    await expect.poll(() => wallet.events.length, { interval: 1 }).toBe(1)
+    const more = 'a'.repeat(0x8000)
+    for (let chunk = 0; chunk < 4; chunk++) socket.write(`8000\r\n${more}\r\n`)
+    socket.write('0\r\n\r\n')
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 /)
+    await closed
   })
 })
