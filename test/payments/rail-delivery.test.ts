@@ -598,6 +598,43 @@ describe('a rail that works for somebody who has lost the payment', () => {
 })
 
 describe('a rail that never answers', () => {
+  it('is waited for without a rush where the clock is set back far', async () => {
+    const world = await railWorld()
+    const { clock } = world.wallet
+    let back = 0
+    const sleeps: number[] = []
+    const late = world.process(
+      () => ({
+        ...world.method,
+        deliver: async () => {
+          back = 40 * 24 * 3_600_000
+          setImmediate(() => clock.advance(30_000))
+          return new Promise(() => undefined)
+        },
+      }),
+      {
+        clock: {
+          now: () => clock.now() - back,
+          sleep: async (milliseconds, signal) => {
+            if (back > 0) sleeps.push(milliseconds)
+            if (sleeps.length === 3) back = 0
+            else if (back > 0) setImmediate(() => clock.advance(30_000))
+            return clock.sleep(milliseconds, signal)
+          },
+        },
+      },
+    )
+    await pay(world, late, await prepareRailPayment(world))
+    await expect.poll(() => sleeps, { interval: 1 }).toEqual([30_000, 30_000, 30_000])
+    clock.advance(30_000)
+    world.method = {
+      ...world.method,
+      deliver: async () => ({ outcome: 'ended', progress: progress(0n, 0n), reason: 'found out' }),
+    }
+    await recoverUntilQuiet(world)
+    expect(await outcomeOf(world)).toEqual(['failed', 0n, 0n, 0n, 0n])
+  })
+
   it('is waited for until the lease of the payment lapses, and each record renews that', async () => {
     const world = await railWorld()
     let recorded = 0

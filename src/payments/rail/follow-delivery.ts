@@ -64,7 +64,8 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
   const untilLapsed = async (signal: AbortSignal): Promise<'lapsed'> => {
     for (let left = 1; left > 0 && !signal.aborted; ) {
       left = (current.dueAt ?? 0) - context.clock.now()
-      if (left > 0) await context.clock.sleep(left, signal)
+      // No longer than a lease: if the clock was set back far, no timer could run until then.
+      if (left > 0) await context.clock.sleep(Math.min(left, context.limits.leaseSeconds * 1000), signal)
     }
     // Set synchronously: from here on nothing that is recorded may leave.
     hasLapsed = !signal.aborted
