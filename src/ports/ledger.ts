@@ -18,7 +18,7 @@ export type Counterparty =
       readonly address: string
       /**
        * In a hold: the payee's wallet address, in the form of this server's own. It is what the receiver's server claimed at
-       * the order, and nothing proves it. Absent if that named none, and of a payment that an earlier release stored.
+       * the order, and nothing proves it. Absent if that named none.
        */
       readonly walletAddress?: string
     }
