@@ -21,7 +21,7 @@ export async function findCanonicalWalletAddress(
   url: string | undefined,
 ): Promise<LocalWalletAddress | undefined> {
   if (url === undefined || !isLocalWalletAddress(context, url)) return undefined
-  const found = await context.walletAddresses.find(url)
+  const found = await context.walletAddresses.find(url, context.answerDueAt)
   return found && { ...found, url }
 }
 

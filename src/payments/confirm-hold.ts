@@ -55,7 +55,7 @@ export type HoldResult =
  * @spec OUT-6
  */
 export async function confirmHold(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
-  return writeHold(context, record, await askHold(context, record.value), { mayBeAnswered: true })
+  return writeHold(context, record, await askHold(context, record.value), 'recovery')
 }
 
 /** Asks the ledger for the hold, under the payment's own id, so that asking again is the same call. Never rejects. */
@@ -83,20 +83,20 @@ function counterpartyOf(payment: OutgoingPayment): Counterparty {
 /**
  * Records what the ledger has answered to a hold.
  *
- * After a refusal, a payment fails if its client may know of it: because it is listed, or because `mayBeAnswered`, its
- * order may have been answered, and named no key (with a key, the client repeats an order that was not answered with
+ * After a refusal, a payment fails if its client may know of it: because it is listed, or because this is `recovery` of an
+ * order without a key, which may have been answered (with a key, the client repeats an order that was not answered with
  * 201). Any other is undone, and the key that its order named is freed (a `refused` tombstone stays, so that a late
- * repeat finds it). `quote` is the payment's quote as it was committed with the order, if the caller has it.
+ * repeat finds it).
  */
 export async function writeHold(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
   asked: LedgerOutcome,
-  { mayBeAnswered, quote }: { readonly mayBeAnswered: boolean; readonly quote?: StoredRecord<'quote'> | undefined },
+  by: 'request' | 'recovery',
 ): Promise<HoldResult> {
   if (asked.outcome === 'unknown') return { outcome: 'unknown', record, reason: asked.reason }
-  if (asked.outcome === 'done') return startSending(context, record, quote)
-  return refusePayment(context, record.value, asked.reason, mayBeAnswered)
+  if (asked.outcome === 'done') return startSending(context, record)
+  return refusePayment(context, record.value, asked.reason, by)
 }
 
 /**
@@ -105,16 +105,12 @@ export async function writeHold(
  * worker was faster, the payment goes on without room: `deliverLocally` reads again, and reserves room or gives the
  * payment up. So the answer to the order does not wait for other payers, and does not depend on reading the receiver.
  */
-async function startSending(
-  context: Context,
-  known: StoredRecord<'outgoing-payment'>,
-  quote: StoredRecord<'quote'> | undefined,
-): Promise<HoldResult> {
+async function startSending(context: Context, known: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
   const payment = known.value
-  if (!isLocalPayment(payment)) return writeSending(context, known, quote, false)
+  if (!isLocalPayment(payment)) return writeSending(context, known, false)
   const turn = turnAtIncoming(payment.incomingPaymentId)
-  if (context.serialize.countOf(turn) > 0) return writeSending(context, known, quote, false)
-  return context.serialize(turn, () => writeSending(context, known, quote, true))
+  if (context.serialize.countOf(turn) > 0) return writeSending(context, known, false)
+  return context.serialize(turn, () => writeSending(context, known, true))
 }
 
 async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
@@ -131,11 +127,9 @@ async function roomAtOnce(context: Context, payment: LocalPayment, now: number):
 async function writeSending(
   context: Context,
   known: StoredRecord<'outgoing-payment'>,
-  quote: StoredRecord<'quote'> | undefined,
   hasTurn: boolean,
 ): Promise<HoldResult> {
   const readPayment = knownAtFirst(context.storage, known)
-  const readItsQuote = quote ? knownAtFirst(context.storage, quote) : () => readQuote(context, known.value)
   let mayReserve = hasTurn
   return decide<HoldResult>(context, async () => {
     const record = await readPayment()
@@ -146,12 +140,11 @@ async function writeSending(
     const dueAt = now + context.limits.leaseSeconds * 1000
     const events =
       record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
-    const used = useQuoteChanges(payment, await readItsQuote())
     const room = mayReserve && isLocalPayment(payment) ? await roomAtOnce(context, payment, now) : undefined
     mayReserve = false
     const write = { ...record, action: 'replace', value: payment, dueAt, isListed: true } satisfies Change
     return {
-      changes: [write, ...used, ...(room?.changes ?? []), ...events],
+      changes: [write, ...(room?.changes ?? []), ...events],
       answer: {
         outcome: 'held',
         record: asCommitted(write),
@@ -161,20 +154,11 @@ async function writeSending(
   })
 }
 
-async function readQuote(context: Context, { quoteId }: OutgoingPayment): Promise<StoredRecord<'quote'> | undefined> {
-  return quoteId === undefined ? undefined : readRecord(context.storage, 'quote', quoteId)
-}
-
-function useQuoteChanges(payment: OutgoingPayment, quote: StoredRecord<'quote'> | undefined): readonly Change[] {
-  if (quote?.value.outgoingPaymentId !== payment.id) return []
-  return [{ ...quote, action: 'replace', value: { ...quote.value, state: 'used' } }]
-}
-
 async function refusePayment(
   context: Context,
   { id, grantId }: OutgoingPayment,
   reason: LedgerRefusal,
-  mayBeAnswered: boolean,
+  by: 'request' | 'recovery',
 ): Promise<HoldResult> {
   const attempt = async (): Promise<Attempt<HoldResult>> => {
     const record = await readRecord(context.storage, 'outgoing-payment', id)
@@ -182,7 +166,7 @@ async function refusePayment(
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     // No client with a key knows of a payment that is not listed: it was answered 503 or not at all, and will repeat.
-    const isShown = record.isListed === true || (mayBeAnswered && record.value.keyId === undefined)
+    const isShown = record.isListed === true || (by === 'recovery' && record.value.keyId === undefined)
     const state = isShown ? 'failed' : 'refused'
     // Nobody will read it again, and the client chose how large it is. @spec D15 @spec T-37
     const { metadata: _, ...bare } = record.value
@@ -196,7 +180,7 @@ async function refusePayment(
     } satisfies Change
     const undone = [
       ...(await releaseSpendingChanges(context, payment)),
-      ...(isShown ? await usedChanges(context, payment) : await undoOrderChanges(context, payment)),
+      ...(isShown ? await keepReceiver(context, payment) : await undoOrderChanges(context, payment)),
     ]
     const created = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
     const events = isShown ? eventChanges(context, [...created, outgoingPaymentEvent(context, payment, 'failed')]) : []
@@ -210,17 +194,12 @@ async function refusePayment(
   return context.serialize(turnAtGrant(grantId), () => decide(context, attempt))
 }
 
-/**
- * The changes for a payment that is shown although its money was never held: its quote is used, and its receiver is
- * kept.
- */
-async function usedChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+/** The changes that keep the receiver of a payment that is shown although its money was never held. */
+async function keepReceiver(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
   const { incomingPaymentId } = payment
-  const incoming =
-    incomingPaymentId === undefined
-      ? undefined
-      : await readRecord(context.storage, 'incoming-payment', incomingPaymentId)
-  return [...useQuoteChanges(payment, await readQuote(context, payment)), ...(incoming ? keepIncoming(incoming) : [])]
+  if (incomingPaymentId === undefined) return []
+  const incoming = await readRecord(context.storage, 'incoming-payment', incomingPaymentId)
+  return incoming ? keepIncoming(incoming) : []
 }
 
 /** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */
@@ -233,9 +212,9 @@ async function undoOrderChanges(context: Context, payment: OutgoingPayment): Pro
   return [...forgotten, ...(await reopenQuoteChanges(context, payment)), ...(await freeKeyChanges(context, payment))]
 }
 
-async function reopenQuoteChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const quote = await readQuote(context, payment)
-  if (quote?.value.outgoingPaymentId !== payment.id) return []
+async function reopenQuoteChanges(context: Context, { id, quoteId }: OutgoingPayment): Promise<readonly Change[]> {
+  const quote = quoteId === undefined ? undefined : await readRecord(context.storage, 'quote', quoteId)
+  if (quote?.value.outgoingPaymentId !== id) return []
   const { outgoingPaymentId: _, ...rest } = quote.value
   const dueAt = rest.expiresAt + EXPIRED_KEPT_MILLISECONDS
   return [{ ...quote, action: 'replace', value: { ...rest, state: 'open' }, dueAt }]

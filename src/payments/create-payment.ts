@@ -6,9 +6,8 @@ import type { AccessToken } from '../protocol/access-token.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Decision } from '../protocol/outgoing-payment.ts'
 import { asCommitted } from '../records/as-committed.ts'
-import { answerWithin } from '../records/deadline.ts'
 import { decide } from '../records/decide.ts'
-import { decideOnce, type Effect, planOnce } from '../records/decide-once.ts'
+import { decideOnce, type Effect, planOnce, unlessRepeated } from '../records/decide-once.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { askHold, type HoldResult, type WrittenWithHold, writeHold } from './confirm-hold.ts'
@@ -27,74 +26,44 @@ export interface CreatedPayment {
   readonly written?: WrittenWithHold
 }
 
-/** How long orders that share a commit wait for each other's terms; an order that takes longer gets its own commit. */
-export const COMPANY_MILLISECONDS = 200
-
 /**
  * Creates an outgoing payment.
  *
- * One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
- * ordered it, so that none of them ever exists without the others. Orders of one grant that are waiting at the same
- * time share that commit: each is charged to the budget that the orders before it leave. Then the ledger is asked to
- * hold the money. If the ledger refuses, key, quote and budget are given back and this throws. If it does not answer in
- * time, the payment is shown, and counts as created. If what it answered cannot be recorded, the payment is left to
- * recovery: it counts as created too, except that a client with a key is told that the outcome is unknown. A repeat of
- * the order under its key resumes the payment where it stands.
+ * First its terms are read, for which the host or another server may have to be asked: that takes time, while the grant's
+ * turn, for which other orders wait, is for the storage alone. Then one commit takes the replay claim, the key, the quote
+ * and the budget and writes the payment and the request that ordered it, so that none of them ever exists without the
+ * others. Orders of one grant that are waiting at the same time share that commit: each is charged to the budget that the
+ * orders before it leave. Then the ledger is asked to hold the money. If the ledger refuses, key, quote and budget are
+ * given back and this throws. If it does not answer in time, the payment is shown, and counts as created. If what it
+ * answered cannot be recorded, the payment is left to recovery: it counts as created too, except that after a refusal, and
+ * to a client with a key, the outcome is unknown. A repeat of the order under its key resumes the payment where it stands.
  *
  * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` handle the key, and
  * `effectOfOrder` says what is written.
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
-  const { presented, key, readTerms, answerOf } = order
-  const readToken = knownAtFirst(context.storage, presented)
+  const { presented, key, answerOf } = order
   const id = context.secrets.randomId()
-  const effectOf = async (terms: PaymentTerms, uncommitted: readonly Change[]): Promise<Effect<Intent>> =>
-    effectOfOrder(context, id, order, await readToken(), terms, uncommitted)
-  const reader = createTermsReader(context, readTerms)
+  const readToken = knownAtFirst(context.storage, presented)
+  let reading: Promise<PaymentTerms> | undefined
+  const readTerms = (): Promise<PaymentTerms> => {
+    reading ??= order.readTerms()
+    return reading
+  }
+  await unlessRepeated(context, key, readTerms)
+  const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> =>
+    effectOfOrder(context, id, order, await readTerms(), await readToken(), uncommitted)
   const once = await context.decideTogether(
     turnAtGrant(presented.value.grantId),
-    (before) =>
-      planOnce(context, order, async () => {
-        const terms = await reader.inCompany()
-        return terms && effectOf(terms, [...(await before).values()])
-      }),
-    () => decideOnce(context, order, async () => effectOf(await reader.alone(), [])),
+    (before) => planOnce(context, order, async () => effectOf([...(await before).values()])),
+    () => decideOnce(context, order, () => effectOf([])),
   )
   if (once.isRepeat) return resumePayment(context, presented.value, once.resourceId, once.response)
-  const { record, spent, quote } = once.made
-  const held = await beginPayment(context, record, quote)
+  const { record, spent } = once.made
+  const held = await beginPayment(context, record)
   // If another worker was faster, the payment may have ended by now; but with a key, the first answer must be repeated.
   return { ...held, answer: key === undefined ? answerOf(held.record.value, spent) : once.response }
-}
-
-/**
- * Reads the terms of one order: `inCompany` for a shared commit (`undefined` if that takes too long), `alone` for its
- * own.
- */
-interface TermsReader {
-  inCompany(): Promise<PaymentTerms | undefined>
-  alone(): Promise<PaymentTerms>
-}
-
-function createTermsReader(context: Context, readTerms: PaymentOrder['readTerms']): TermsReader {
-  // Terms that were too late for the joint commit are not requested again: every order behind this one would wait for
-  // them.
-  let late: Promise<PaymentTerms> | undefined
-  return {
-    inCompany: async () => {
-      const reading = readTerms()
-      const terms = await answerWithin(context.clock, COMPANY_MILLISECONDS, () => reading)
-      if (terms !== 'late') return terms
-      late = reading
-      return undefined
-    },
-    alone: async () => {
-      const reading = late ?? readTerms()
-      late = undefined
-      return reading
-    },
-  }
 }
 
 /**
@@ -131,27 +100,22 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
  * an answer it is shown and moved on, and what cannot be recorded is left to recovery, which carries it out. So a client
  * without a key must not be told to try again, since that would make a second payment: it is told that this one was
  * created. A client with a key is told so too, or, if nothing could be recorded, that the outcome is unknown: its repeat
- * finds out, and may still be refused.
+ * finds out, and may still be refused. So is any client if the ledger refused: nothing will be paid.
  */
 async function beginPayment(
   context: Context,
   record: StoredRecord<'outgoing-payment'>,
-  quote?: StoredRecord<'quote'>,
 ): Promise<Omit<CreatedPayment, 'answer'>> {
-  const held = await holdMoney(context, record, quote)
+  const held = await holdMoney(context, record)
   if (held.outcome === 'refused') throw ledgerRefused(held.reason)
   if (held.outcome === 'held') return { record: held.record, isOurs: true, written: held.written }
   return { record: held.record, isOurs: held.outcome === 'unknown' }
 }
 
-async function holdMoney(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  quote: StoredRecord<'quote'> | undefined,
-): Promise<HoldResult> {
+async function holdMoney(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<HoldResult> {
   const asked = await askHold(withHoldDeadline(context), record.value)
   try {
-    const held = await writeHold(context, record, asked, { mayBeAnswered: false, quote })
+    const held = await writeHold(context, record, asked, 'request')
     return held.outcome === 'unknown' ? await showPayment(context, held) : held
   } catch (cause) {
     tellFault(context, 'a payment is left to recovery', cause)

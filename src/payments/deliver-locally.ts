@@ -41,18 +41,17 @@ export async function deliverLocally(
   if (credited.outcome === 'unknown') return { outcome: 'stalled', reason: credited.reason }
   if (credited.outcome === 'refused') {
     const release: Decision = { action: 'release', reason: credited.reason }
-    return writeOutcome(context, record, payment, creditId, release, changesOfDecision)
+    return writeOutcome(context, record, payment, creditId, release, false)
   }
   const settle: Decision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
   const settled = await askEnd(context, payment, settle)
-  const changesOf = settled.outcome === 'done' ? changesOfDecisionAndEnd : changesOfDecision
-  return writeOutcome(context, record, payment, creditId, settle, changesOf)
+  return writeOutcome(context, record, payment, creditId, settle, settled.outcome === 'done')
 }
 
 /**
  * Reserves room for the payment, or decides to release it if the incoming payment takes no more. Whether another worker
- * has the payment by now does not matter to a reservation, only to the outcome: room that exists was taken once for all
- * workers, and a payment that was given up has a receipt, too, or no incoming payment any more.
+ * has the payment by now does not matter here: whoever reserves or gives up inserts the receipt, whose id is unique, so the
+ * two exclude each other. Without an incoming payment nothing was ever reserved.
  */
 async function reserveRoom(
   context: Context,
@@ -72,7 +71,8 @@ async function reserveRoom(
 }
 
 /**
- * Commits the outcome of the credit on both sides at once: the receipt, the incoming payment and the outgoing payment.
+ * Commits the outcome of the credit on both sides at once: the receipt, the incoming payment and the outgoing payment,
+ * which also ends if the ledger `isTold` of the decision.
  * @spec INC-6
  */
 async function writeOutcome(
@@ -81,7 +81,7 @@ async function writeOutcome(
   payment: LocalPayment,
   creditId: string,
   decision: Decision,
-  changesOf: typeof changesOfDecision | typeof changesOfDecisionAndEnd,
+  isTold: boolean,
 ): Promise<Step> {
   return decideAtReceiver<Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
@@ -89,6 +89,7 @@ async function writeOutcome(
     // One commit decides receipt and payment: another worker has done both.
     if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')
+    const changesOf = isTold ? changesOfDecisionAndEnd : changesOfDecision
     const { changes, answer } = changesOf(context, record, decision, credit.changes)
     return { changes, answer: { ...answer, completes: credit.completes } }
   })

@@ -4,7 +4,7 @@ import { answerWithin } from '../records/deadline.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 
 /**
- * The context for a request that asks another server: everything that must be known before it is answered has
+ * The context for a quote or an order: what the host and other servers must be asked before it is answered has
  * `holdSeconds` in total.
  */
 export function withAnswerDeadline(context: Context): Context {
@@ -12,7 +12,7 @@ export function withAnswerDeadline(context: Context): Context {
 }
 
 /**
- * The context for the hold of such a request: its deadline is `holdSeconds / 2` later, so the hold always has at least
+ * The context for the hold of an order: its deadline is `holdSeconds / 2` later, so the hold always has at least
  * that long, however much time was used before. By default everything ends after 4.5 seconds; deployed clients give up
  * after 5.
  */

@@ -27,8 +27,8 @@ export interface PaymentTerms {
   /** For a receiver on another server. */
   readonly rail?: RailTerms
   readonly metadata?: Metadata
-  /** The open quote that fixes the amounts, if there is one. */
-  readonly quote?: StoredRecord<'quote'>
+  /** Reads the quote that fixes the amounts, if there is one: as it was found first, then anew each time. */
+  readonly readQuote?: () => Promise<StoredRecord<'quote'> | undefined>
 }
 
 /** What a client orders, and the proof that it did. */
@@ -36,31 +36,28 @@ export interface PaymentOrder extends SingleUse {
   /** The access token that was presented, as it was when its client was identified. */
   readonly presented: StoredRecord<'access-token'>
   readonly signedRequest: Omit<SignedRequest, 'id'>
-  /** Reads what the payment is based on; called again whenever a concurrent writer was faster. */
+  /** Reads what the payment is based on; called once at most. */
   readonly readTerms: () => Promise<PaymentTerms>
   /** The answer to the order; `spent` is what its grant has spent, this payment included. */
   readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
 }
 
-/**
- * A payment once it is durable, its quote as that commit left it, and what its grant has spent, this payment included.
- */
+/** A payment once it is durable, and what its grant has spent, this payment included. */
 export interface Intent {
   readonly record: StoredRecord<'outgoing-payment'>
-  readonly quote: StoredRecord<'quote'> | undefined
   readonly spent: Spending
 }
 
 /**
- * What is committed for an order: the payment, its charge to the budget and its reserved quote, if the token is still
+ * What is committed for an order: the payment, its charge to the budget and the use of its quote, if the token is still
  * usable. `uncommitted` are the changes of the orders before it in a joint commit.
  */
 export async function effectOfOrder(
   context: Context,
   id: string,
   { presented, key, claims, signedRequest, answerOf }: PaymentOrder,
-  current: StoredRecord<'access-token'> | undefined,
   terms: PaymentTerms,
+  current: StoredRecord<'access-token'> | undefined,
   uncommitted: readonly Change[],
 ): Promise<Effect<Intent>> {
   const token = presented.value
@@ -69,22 +66,27 @@ export async function effectOfOrder(
   // Checked by the commit, and read again after a conflict: a grant that was revoked while this order waited pays
   // nothing. @spec TOK-9
   if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
+  const quote = await terms.readQuote?.()
+  if (terms.readQuote !== undefined) requireOpen(quote, now)
   const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
   if (!charged.ok) throw grantLimitExceeded(charged.reason)
   const intended = intendPayment(id, token, terms, charged, now)
-  const payment: OutgoingPayment = { ...intended, ...(key && { keyId: key.id }) }
+  const payment: OutgoingPayment = {
+    ...intended,
+    ...(quote && { quoteId: quote.value.id }),
+    ...(key && { keyId: key.id }),
+  }
   const dueAt = now + context.limits.leaseSeconds * 1000
   const write = { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt } satisfies Change
-  const reserve = terms.quote && reserveQuoteChange(terms.quote, id)
   const changes: readonly Change[] = [
     write,
     { action: 'insert', kind: 'signed-request', value: { id: signedRequestIdOf(payment), ...signedRequest } },
     { action: 'check', kind: 'access-token', id: token.id, version: current.version },
     ...charged.changes,
-    ...(reserve ? [reserve] : []),
+    ...(quote ? [useQuoteChange(quote, id)] : []),
   ]
   const { spent } = charged
-  const made = { record: asCommitted(write), spent, quote: reserve && asCommitted(reserve) }
+  const made = { record: asCommitted(write), spent }
   // Without a key no answer is kept: the client gets the payment as it is after the hold.
   return { changes, resourceId: id, response: key ? answerOf(payment, spent) : {}, made }
 }
@@ -96,6 +98,16 @@ export async function effectOfOrder(
  */
 function isSpentClaim({ value }: ReplayClaim, now: number): boolean {
   return value.expiresAt <= now
+}
+
+/** Refuses a quote that pays for nothing any more. @spec OUT-2 @spec QUO-7 */
+export function requireOpen(
+  quote: StoredRecord<'quote'> | undefined,
+  now: number,
+): asserts quote is StoredRecord<'quote'> {
+  if (quote === undefined) throw invalidQuote('unknown quote')
+  if (quote.value.state !== 'open') throw invalidQuote('the quote is used')
+  if (now >= quote.value.expiresAt) throw invalidQuote('the quote has expired')
 }
 
 function intendPayment(
@@ -112,7 +124,6 @@ function intendPayment(
     state: 'created',
     states: [{ state: 'created', at: createdAt }],
     createdAt,
-    ...(terms.quote && { quoteId: terms.quote.value.id }),
     receiver: terms.receiver.url,
     debitAmount: terms.debitAmount,
     receiveAmount: terms.receiveAmount,
@@ -148,9 +159,6 @@ function payeeOf(
 }
 
 /** @spec QUO-7 */
-function reserveQuoteChange(
-  quote: StoredRecord<'quote'>,
-  outgoingPaymentId: string,
-): Extract<Change, { readonly action: 'replace'; readonly kind: 'quote' }> {
-  return { ...unmarked(quote), action: 'replace', value: { ...quote.value, state: 'reserved', outgoingPaymentId } }
+function useQuoteChange(quote: StoredRecord<'quote'>, outgoingPaymentId: string): Change {
+  return { ...unmarked(quote), action: 'replace', value: { ...quote.value, state: 'used', outgoingPaymentId } }
 }

@@ -43,41 +43,29 @@ export type ReachedReceiver =
   | { readonly ok: true; readonly receiver: Receiver; readonly way?: RailWay }
   | Extract<ResolvedReceiver, { readonly ok: false }>
 
-/** Looks up the receiver of one request. */
-export interface ReceiverLookup {
-  /** The receiver as it is now. */
-  resolve(url: string): Promise<ResolvedReceiver>
-  /**
-   * The receiver, and how a payer with an account in `from` reaches it; `amount` is the one that the request names, if
-   * any.
-   */
-  reach(url: string, from: Asset, amount: Amount | undefined): Promise<ReachedReceiver>
+/** Looks up a receiver as it is now; another server is asked on behalf of `asker`, who wants to pay. @spec T-5 */
+export async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
+  return receiverAt(context, url, async (remote) => {
+    const found = await findRemoteReceiver(context, remote, asker)
+    return found.ok ? found : refusalOf(found, url)
+  })
 }
 
 /**
- * Looks up the receiver of one request: on this server anew each time; on another server only once, however often the
- * request is attempted, because other servers are slow. That server is asked on behalf of `asker`, who wants to pay.
- * @spec T-5
+ * The same, with how a payer with an account in `from` reaches the receiver; `amount` is the one that the request names,
+ * if any.
  */
-export function lookUpReceiver(context: Context, asker: ReceiverAsker): ReceiverLookup {
-  let resolved: Promise<ResolvedReceiver> | undefined
-  let reached: Promise<ReachedReceiver> | undefined
-  return {
-    resolve: (url) =>
-      receiverAt(context, url, (remote) => {
-        resolved ??= findRemoteReceiver(context, remote, asker).then((found) =>
-          found.ok ? found : refusalOf(found, url),
-        )
-        return resolved
-      }),
-    reach: (url, from, amount) =>
-      receiverAt(context, url, (remote) => {
-        reached ??= reachRemoteReceiver(context, remote, from, amount, asker).then((found) =>
-          found.ok ? found : refusalOf(found, url),
-        )
-        return reached
-      }),
-  }
+export async function reachReceiver(
+  context: Context,
+  url: string,
+  asker: ReceiverAsker,
+  from: Asset,
+  amount: Amount | undefined,
+): Promise<ReachedReceiver> {
+  return receiverAt(context, url, async (remote) => {
+    const found = await reachRemoteReceiver(context, remote, from, amount, asker)
+    return found.ok ? found : refusalOf(found, url)
+  })
 }
 
 /** The refusal for the client. Throws "rate limited" if the other server was not asked for that reason. */
@@ -89,13 +77,6 @@ function refusalOf(
     throw rateLimited(found.retryAfterSeconds, `one client or source names too many receivers, the last of them ${url}`)
   const { reason, detail } = found
   return { ok: false, reason: NOT_REACHABLE[reason], ...(detail !== undefined && { detail }) }
-}
-
-/** Whether another server has to be asked about a receiver: it is not on this one, and a payment method is configured. @spec T-41 */
-export function isRemoteReceiver(context: Context, url: string): boolean {
-  if (context.remoteReceivers === undefined) return false
-  const parsed = parseReceiver(url)
-  return parsed !== undefined && !isLocalReceiver(parsed, context.resourceServer)
 }
 
 /**
@@ -124,7 +105,7 @@ async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise
   const payment = record.value
   if (!isActive(payment, context.clock.now()))
     return { ok: false, reason: 'the incoming payment is completed or expired' }
-  const payee = await context.walletAddresses.find(payment.walletAddress)
+  const payee = await context.walletAddresses.find(payment.walletAddress, context.answerDueAt)
   if (payee === undefined || payee.isActive === false)
     return { ok: false, reason: 'the wallet address of the receiver is not active' }
   if (payment.account !== payee.account) {

@@ -84,8 +84,8 @@ export interface Serializer {
 
 /**
  * The parts and settings of one server, put together once by `createOpenPayments`. A request may be given a copy of its own:
- * if the host names its source, with a `keyResolver` and `remoteReceivers` that ask in the name of that source; if it asks
- * another server, with `answerDueAt`.
+ * if the host names its source, with a `keyResolver` and `remoteReceivers` that ask in the name of that source; if it is a
+ * quote or an order, with `answerDueAt`.
  */
 export interface Context {
   /** Published base URLs, without a trailing slash. */
@@ -97,8 +97,10 @@ export interface Context {
   readonly lateAnswers: LateAnswers
   readonly deliveries: Deliveries
   readonly ongoing: OngoingWork
-  /** The wallet's directory, its answers checked and waited for no longer than `holdSeconds`. */
-  readonly walletAddresses: { find(walletAddress: string): Promise<CheckedWalletAddress | undefined> }
+  /** The wallet's directory, its answers checked and waited for no longer than `holdSeconds`, and than `answerDueAt`. */
+  readonly walletAddresses: {
+    find(walletAddress: string, answerDueAt?: number): Promise<CheckedWalletAddress | undefined>
+  }
   readonly keyResolver: KeyResolver
   readonly cryptography: Cryptography
   readonly secrets: Secrets
@@ -109,7 +111,7 @@ export interface Context {
   readonly remoteReceivers?: RemoteReceivers
   readonly lifetimes: Lifetimes
   readonly limits: RequestLimits
-  /** For one request that asks another server: until when it waits for answers. */
+  /** For a quote or an order: until when it waits for answers of the host and of other servers. */
   readonly answerDueAt?: number
   readonly policies: Policies
   /**

@@ -3,8 +3,12 @@ import { Amount, amountToWire, type WireAmount } from './amount.ts'
 import type { ClientId } from './client.ts'
 import type { RailTerms } from './delivery.ts'
 
-/** The state of a quote. A quote backs at most one payment. @spec QUO-7 */
-export type QuoteState = 'open' | 'reserved' | 'used'
+/**
+ * The state of a quote. A quote backs at most one payment: the commit of an order uses it, and it is open again only if the
+ * ledger refuses the hold of a payment that nobody was shown.
+ * @spec QUO-7
+ */
+export type QuoteState = 'open' | 'used'
 
 /** A quote as it is stored. Its amounts are fixed for good. @spec QUO-5 */
 export interface Quote {
@@ -26,7 +30,7 @@ export interface Quote {
   readonly fee: Amount
   /** How a receiver on another server is paid; absent for one on this server. */
   readonly rail?: RailTerms
-  /** The payment that holds or used this quote. */
+  /** The payment that uses this quote. */
   readonly outgoingPaymentId?: string
 }
 

@@ -75,19 +75,17 @@ export async function decideOnce<T>(
 }
 
 /**
- * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if the attempt returns that,
- * or if there is a record of the key, even an expired one.
+ * What `decideOnce` would commit and answer, for a commit shared with others; `undefined` if there is a record of the key,
+ * even an expired one.
  */
 export async function planOnce<T>(
   context: Context,
   { claims, key }: SingleUse,
-  attempt: () => Promise<Effect<T> | undefined>,
+  attempt: () => Promise<Effect<T>>,
 ): Promise<Plan<Once<T>> | undefined> {
   const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
   if (found !== undefined) return undefined
-  const effect = await attempt()
-  if (effect === undefined) return undefined
-  const { changes, answer } = underKey(context, key, effect, undefined)
+  const { changes, answer } = underKey(context, key, await attempt(), undefined)
   return { changes: [...changes, ...claims], answer }
 }
 
@@ -103,17 +101,18 @@ function underKey<T>(
 }
 
 /**
- * Waits for `needed`, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
+ * Reads what a request needs, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
  * whatever has since become of what that was based on.
  * @spec OUT-12
  */
 export async function unlessRepeated(
   context: Context,
   key: KeyedRequest | undefined,
-  needed: Promise<unknown>,
+  readNeeded: () => Promise<unknown>,
 ): Promise<void> {
+  if (await isUsedKey(context, key)) return
   try {
-    await needed
+    await readNeeded()
   } catch (refusal) {
     if (!(await isUsedKey(context, key))) throw refusal
   }
@@ -122,7 +121,7 @@ export async function unlessRepeated(
 /**
  * Whether a key was used, and its record has not expired: then that record alone decides how the request is answered.
  */
-export async function isUsedKey(context: Context, key: KeyedRequest | undefined): Promise<boolean> {
+async function isUsedKey(context: Context, key: KeyedRequest | undefined): Promise<boolean> {
   const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
   return found !== undefined && isCurrent(context, found.value)
 }

@@ -19,9 +19,12 @@ export function guardDirectory(
     tellFault(context, message, cause)
     return message
   }
-  const ask = async (walletAddress: string): Promise<WalletAddress | null | undefined> => {
+  const ask = async (walletAddress: string, dueAt: number): Promise<WalletAddress | null | undefined> => {
     try {
-      const found = await answerWithin(context.clock, seconds * 1000, () => directory.find(walletAddress))
+      const left = Math.max(dueAt - context.clock.now(), 0)
+      const found = await answerWithin(context.clock, Math.min(seconds * 1000, left), () =>
+        directory.find(walletAddress),
+      )
       if (found !== 'late') return found
     } catch (cause) {
       throw unavailable(tell('the directory of wallet addresses failed', cause))
@@ -29,8 +32,8 @@ export function guardDirectory(
     throw unavailable(tell('the directory of wallet addresses did not answer in time', undefined))
   }
   return {
-    async find(walletAddress) {
-      const found = await ask(walletAddress)
+    async find(walletAddress, answerDueAt = Number.POSITIVE_INFINITY) {
+      const found = await ask(walletAddress, answerDueAt)
       if (found === undefined || found === null) return undefined
       const mistake = mistakeIn(found)
       if (mistake === undefined) return withoutNulls(found)

@@ -8,10 +8,10 @@ import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment } from '../payments/create-payment.ts'
 import { withAnswerDeadline } from '../payments/in-time.ts'
-import type { PaymentOrder, PaymentTerms } from '../payments/plan-payment.ts'
-import { isRemoteReceiver, lookUpReceiver, type ReceiverLookup } from '../payments/resolve-receiver.ts'
+import { type PaymentOrder, type PaymentTerms, requireOpen } from '../payments/plan-payment.ts'
+import { priceRequest } from '../payments/price-request.ts'
+import { resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
-import type { StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
@@ -25,11 +25,9 @@ import {
 import { localQuoteId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
-import { isUsedKey, unlessRepeated } from '../records/decide-once.ts'
-import { readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
-import { priceRequest } from './quotes.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
@@ -40,23 +38,17 @@ export async function createOutgoingPayment({
   body,
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
+  const timed = withAnswerDeadline(context)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
-  const payerFound = activeWalletAddress(context, caller, url)
-  await unlessRepeated(context, use.key, payerFound)
-  const isRemote = await isPaidRemotely(context, body)
-  const timed = isRemote ? withAnswerDeadline(context) : context
-  const receivers = lookUpReceiver(timed, { client: caller.token.client })
   const readTerms = async (): Promise<PaymentTerms> => {
+    const payer = await activeWalletAddress(timed, caller, url)
     const terms =
       'quoteId' in body
-        ? await termsOfQuote(timed, await payerFound, body.quoteId, caller.token.client, receivers)
-        : await termsOfIncomingPayment(timed, await payerFound, body, receivers)
+        ? await termsOfQuote(timed, payer, body.quoteId, caller.token.client)
+        : await termsOfIncomingPayment(timed, payer, body, caller.token.client)
     return { ...terms, ...(body.metadata && { metadata: body.metadata }) }
   }
-  // Read once before taking the grant's turn, so that its other payments need not wait for another server. Not for a
-  // repeat.
-  if (isRemote && !(await isUsedKey(timed, use.key))) await unlessRepeated(timed, use.key, readTerms())
   const { record, answer, isOurs, written } = await createPayment(timed, {
     ...use,
     presented: caller.presented,
@@ -67,18 +59,6 @@ export async function createOutgoingPayment({
   // Begun now, while the answer is written, which does not wait for it; so not `timed`, under the answer's deadline.
   if (isOurs) exchange.waitUntil(advancePayment(context, record, { written }))
   return { status: 201, body: answer }
-}
-
-async function isPaidRemotely(context: Context, body: CreateOutgoingPayment): Promise<boolean> {
-  if (context.remoteReceivers === undefined) return false
-  if (!('quoteId' in body)) return isRemoteReceiver(context, body.incomingPayment)
-  const quote = await readQuote(context, body.quoteId)
-  return quote !== undefined && isRemoteReceiver(context, quote.value.receiver)
-}
-
-async function readQuote(context: Context, url: string): Promise<StoredRecord<'quote'> | undefined> {
-  const id = localQuoteId(url, context.resourceServer)
-  return id === undefined || !isIdentifier(id) ? undefined : readRecord(context.storage, 'quote', id)
 }
 
 function grantSpentOf(spent: Spending): KeptAnswer {
@@ -110,9 +90,9 @@ async function termsOfQuote(
   payer: LocalWalletAddress,
   url: string,
   client: ClientId,
-  receivers: ReceiverLookup,
 ): Promise<PaymentTerms> {
-  const quote = await readQuote(context, url)
+  const id = localQuoteId(url, context.resourceServer)
+  const quote = id === undefined || !isIdentifier(id) ? undefined : await readRecord(context.storage, 'quote', id)
   const isBound = context.policies.quoteBinding === 'client'
   // Somebody else's quote looks like one that does not exist. @spec T-38 @spec D12 @spec RS-13
   if (
@@ -122,12 +102,11 @@ async function termsOfQuote(
     (isBound && quote.value.client !== client)
   )
     throw invalidQuote('unknown quote')
+  requireOpen(quote, context.clock.now())
   const { value } = quote
-  if (value.state !== 'open') throw invalidQuote('the quote is used')
-  if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
   // If the wallet has since changed the account's asset, the same number of the new unit would be taken.
   if (!isSameAsset(value.debitAmount, payer)) throw invalidQuote('the wallet address now has a different asset')
-  const resolved = await receivers.resolve(value.receiver)
+  const resolved = await resolveReceiver(context, value.receiver, { client })
   if (!resolved.ok) throw invalidReceiver(resolved.reason, resolved.detail)
   const { receiver } = resolved
   if (!isSameAsset(receiver.asset, value.receiveAmount))
@@ -136,19 +115,27 @@ async function termsOfQuote(
     throw invalidReceiver('the incoming payment now takes less than the quoted amount')
   }
   const { debitAmount, receiveAmount, fee, rail } = value
-  const terms = { walletAddress: payer.url, account: payer.account, receiver, debitAmount, receiveAmount, fee, quote }
-  return { ...terms, ...(rail && { rail }) }
+  return {
+    walletAddress: payer.url,
+    account: payer.account,
+    receiver,
+    debitAmount,
+    receiveAmount,
+    fee,
+    ...(rail && { rail }),
+    readQuote: knownAtFirst(context.storage, quote),
+  }
 }
 
 async function termsOfIncomingPayment(
   context: Context,
   payer: LocalWalletAddress,
   { incomingPayment, debitAmount }: Extract<CreateOutgoingPayment, { readonly incomingPayment: string }>,
-  receivers: ReceiverLookup,
+  client: ClientId,
 ): Promise<PaymentTerms> {
   await requireLedgerAccount(context, payer, 'canSend')
   const request = { receiver: incomingPayment, debitAmount }
-  const { receiver, priced } = await priceRequest(context, payer, request, receivers)
+  const { receiver, priced } = await priceRequest(context, payer, request, { client })
   const { ok: _, ...amounts } = priced
   return { walletAddress: payer.url, account: payer.account, receiver, ...amounts }
 }

@@ -95,12 +95,12 @@ export const PAYMENT_CASES: readonly StorageCase[] = [
         storage,
         (number) => [
           ...insertPayment(number, `claim${number}`),
-          { action: 'replace', kind: 'quote', version: 1, value: reservedBy(number) },
+          { action: 'replace', kind: 'quote', version: 1, value: usedBy(number) },
         ],
         [USED],
       )
       const [record] = await storage.get([{ kind: 'quote', id: QUOTE.id }])
-      assertSame([record?.version, record?.value], [2, reservedBy(winner)], 'the quote')
+      assertSame([record?.version, record?.value], [2, usedBy(winner)], 'the quote')
     },
   },
   {
@@ -129,6 +129,6 @@ export const PAYMENT_CASES: readonly StorageCase[] = [
   },
 ]
 
-function reservedBy(number: number) {
-  return { ...QUOTE, state: 'reserved', outgoingPaymentId: `payment${number}` } as const
+function usedBy(number: number) {
+  return { ...QUOTE, state: 'used', outgoingPaymentId: `payment${number}` } as const
 }

@@ -28,7 +28,7 @@ create-quote                        2      1      1      1    1      1      3   
 get-quote                           1      0      0      0    1      1      2    0   0    1   0
 create-outgoing-payment             6      5     15      4    1      1      5    0   1    5   0
 create-outgoing-payment, limited    6      5     15      4    1      1      5    0   1    5   0
-create-outgoing-payment, quoted     8      6     19      3    1      1      5    0   2    4   0
+create-outgoing-payment, quoted     8      6     18      3    1      1      5    0   2    4   0
 get-outgoing-payment-grant          2      0      0      0    1      1      2    0   0    1   0
 `
 

@@ -1,9 +1,7 @@
 import type { Pricing } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { COMPANY_MILLISECONDS } from '../../src/payments/create-payment.ts'
 import { gate } from '../support/gate.ts'
 import { ALICE, BASE, usd } from '../support/test-wallet.ts'
-import { turns } from '../support/turns.ts'
 import type { Call } from './faulty-ports.ts'
 import {
   amountOf,
@@ -55,76 +53,86 @@ function held({ ports }: Process): readonly bigint[] {
   return ports.calls.filter(({ name }) => name === 'hold').map(amountOf)
 }
 
-describe('an order that shares a commit', () => {
-  it.each([
-    ['before it', 1, 2],
-    ['behind it', 2, 1],
-  ])('LIM-8 waits 200 ms at most for the terms of one that waits %s', async (_where, slow, good) => {
+describe('an order whose terms take long to read', () => {
+  it('LIM-8 holds up no order of its grant, neither while it is alone nor while others wait', async () => {
     const { pricing, slowDown, open, asked } = slowPricing()
     const { world, process, order, tokens, incomingUrl } = await scene({ pricing })
     // A quote is priced already.
-    const json = { walletAddress: ALICE, quoteId: await quoteOf(world, tokens, incomingUrl, '20') }
-    const quoted = await signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json)
-    const priced = await order('10')
-    const others = slow === 1 ? [priced, quoted] : [quoted, priced]
-    const { answers, letGo } = await lineUp(process, await order('1'), others)
-    const isSlowAnswered = watch(answers[slow])
+    const quoted = async (amount: string) => {
+      const json = { walletAddress: ALICE, quoteId: await quoteOf(world, tokens, incomingUrl, amount) }
+      return signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json)
+    }
+    const [first, second, third] = [await quoted('1'), await quoted('2'), await quoted('4')]
+    const [alone, among] = [await order('10'), await order('20')]
     slowDown()
-    letGo()
+    const slow = [ask(process, alone)]
+    const isAnswered = slow.map(watch)
     await expect.poll(asked, { interval: 1 }).toBe(1)
-    world.wallet.clock.advance(COMPANY_MILLISECONDS - 1)
-    await turns(20)
-    expect(intents(process)).toEqual([1])
-    world.wallet.clock.advance(1)
-    expect((await answers[good])?.status).toBe(201)
-    expect(intents(process)).toEqual([1, 1])
-    expect(held(process)).toEqual([1n, 20n])
-    expect(isSlowAnswered()).toBe(false)
+    const { answers, letGo } = await lineUp(process, first, [second])
+    slow.push(ask(process, among))
+    isAnswered.push(watch(slow[1]))
+    await expect.poll(asked, { interval: 1 }).toBe(2)
+    answers.push(ask(process, third))
+    letGo()
+    expect(statuses(await Promise.all(answers))).toEqual([201, 201, 201])
+    expect(held(process)).toEqual([1n, 2n, 4n])
+    expect(isAnswered.map((isNow) => isNow())).toEqual([false, false])
     open()
-    expect((await answers[slow])?.status).toBe(201)
-    expect(intents(process)).toEqual([1, 1, 1])
-    // What it was late with is not asked for once more, or everybody behind it would wait for that too.
-    expect(asked()).toBe(1)
+    expect(statuses(await Promise.all(slow))).toEqual([201, 201])
+    expect(asked()).toBe(2)
     await process.openPayments.drain()
-    expect(await spentBy(world)).toBe(31n)
+    expect(await spentBy(world)).toBe(37n)
     await end(world)
   })
 
-  it('QUO-7 that was late for it reads its quote again where another order has taken that meanwhile', async () => {
-    const { world, process, order, tokens, incomingUrl } = await scene()
+  it('QUO-7 reads its quote again, and nothing else, where another order has taken that meanwhile', async () => {
+    const { pricing, slowDown, open, asked } = slowPricing()
+    const { world, process, order, tokens, incomingUrl } = await scene({ pricing })
     const quoteId = await quoteOf(world, tokens, incomingUrl, '20')
+    slowDown()
+    open()
     const sign = (metadata: object) => {
       const json = { walletAddress: ALICE, quoteId, metadata }
       return signedBy(world, 'POST', `${BASE}/outgoing-payments`, tokens.spending, json)
     }
-    const others = [await order('10'), await sign({ order: 'late' })]
-    const { answers, letGo } = await lineUp(process, await order('1'), others)
-    const [read, commit] = [gate(), gate()]
+    const commit = gate()
     const reads = () => process.ports.calls.filter((call) => isReadOf('quote', call)).length
     const isOwnCommit = (call: Call): boolean => createdBy(call) > 0 && debits(call).includes(20n)
-    process.ports.plan = (call) => {
-      if (isReadOf('quote', call)) return read.opened
-      return isOwnCommit(call) ? commit.opened : undefined
-    }
-    letGo()
-    await expect.poll(reads, { interval: 1 }).toBe(1)
-    world.wallet.clock.advance(COMPANY_MILLISECONDS)
-    expect((await answers[1])?.status).toBe(201)
-    read.open()
+    process.ports.plan = (call) => (isOwnCommit(call) ? commit.opened : undefined)
+    const late = ask(process, await sign({ order: 'late' }))
     await expect.poll(() => process.ports.calls.some(isOwnCommit), { interval: 1 }).toBe(true)
     expect(reads()).toBe(1)
     const faster = world.start()
     expect((await ask(faster, await sign({ order: 'faster' })))?.status).toBe(201)
     await faster.openPayments.drain()
+    const accounts = () => process.ports.calls.filter(({ name }) => name === 'account').length
+    const before = accounts()
     commit.open()
-    expect(await answers[2]).toMatchObject({ status: 400, body: { error: { code: 'invalid_quote' } } })
-    expect(reads()).toBe(2)
+    expect(await late).toMatchObject({ status: 400, body: { error: { code: 'invalid_quote' } } })
+    expect([reads(), accounts() - before, asked()]).toEqual([2, 0, 0])
     expect(process.ports.calls.filter(isOwnCommit)).toHaveLength(1)
+    // A direct order that meets the payment of another process is priced once all the same.
+    const conflicting = await order('3')
+    const [met, go] = [gate(), gate()]
+    process.ports.plan = (call) => {
+      if (createdBy(call) === 0 || intents(process).length > 2) return undefined
+      met.open()
+      return go.opened
+    }
+    const direct = ask(process, conflicting)
+    await met.opened
+    expect((await ask(faster, await order('5')))?.status).toBe(201)
+    go.open()
+    expect((await direct)?.status).toBe(201)
+    expect(asked()).toBe(2)
     await process.openPayments.drain()
-    expect(await spentBy(world)).toBe(31n)
+    await faster.openPayments.drain()
+    expect(await spentBy(world)).toBe(28n)
     await end(world)
   })
+})
 
+describe('an order that shares a commit', () => {
   it('LIM-8 is answered while one before it, which was refused a part in it, is stuck in its own turn', async () => {
     const { world, process, order } = await scene()
     const others = [await order('101'), await order('20')]

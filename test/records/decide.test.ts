@@ -194,7 +194,14 @@ describe('decide after a commit that was not answered', () => {
   it('is unavailable where another writer replaced the record', async () => {
     const { context, storage } = bench((base) => ({
       commit: async () => {
-        await base.commit([{ action: 'replace', kind: 'quote', version: 1, value: quote('1', { state: 'reserved' }) }])
+        await base.commit([
+          {
+            action: 'replace',
+            kind: 'quote',
+            version: 1,
+            value: quote('1', { state: 'used', outgoingPaymentId: 'another' }),
+          },
+        ])
         throw new Error('the connection broke before the commit')
       },
     }))

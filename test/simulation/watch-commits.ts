@@ -21,12 +21,6 @@ export interface CommitWatch {
   readonly rails: RailWatch
 }
 
-const NEXT_QUOTE_STATES: Readonly<Record<RecordTypes['quote']['state'], readonly string[]>> = {
-  open: ['open', 'reserved'],
-  reserved: ['reserved', 'open', 'used'],
-  used: [],
-}
-
 /** Kinds that are the wallet's books: nothing deletes them. */
 const KEPT: readonly RecordKind[] = ['outgoing-payment', 'incoming-payment', 'receipt', 'spending', 'rail-account']
 
@@ -125,11 +119,19 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     must(state === 'issued' || !isUsable, () => `6: grant ${id} is ${state} and has a usable token`)
   }
 
-  function checkQuote(before: StoredRecord | undefined, after: StoredRecord): void {
-    const from = (before?.value as RecordTypes['quote'] | undefined)?.state
-    const { id, state } = after.value as RecordTypes['quote']
-    const isNext = from === undefined ? state === 'open' : NEXT_QUOTE_STATES[from].includes(state)
-    must(isNext, () => `7: quote ${id} went from ${from} to ${state}`)
+  /** A quote is used in the commit that creates its payment, and open again only in one that undoes it. */
+  function checkQuote(writes: readonly Write[], before: StoredRecord | undefined, after: StoredRecord): void {
+    const from = before?.value as RecordTypes['quote'] | undefined
+    const quote = after.value as RecordTypes['quote']
+    const user = (quote.state === 'used' ? quote : from)?.outgoingPaymentId
+    const payment = writes.find((one) => one.after?.kind === 'outgoing-payment' && one.after.value.id === user)
+    const became = (payment?.after?.value as OutgoingPayment | undefined)?.state
+    const isNext =
+      from === undefined
+        ? quote.state === 'open'
+        : (from.state === 'open' && quote.state === 'used' && payment !== undefined && payment.before === undefined) ||
+          (from.state === 'used' && quote.state === 'open' && became === 'refused')
+    must(isNext, () => `7: quote ${quote.id} went from ${from?.state} to ${quote.state}, its payment to ${became}`)
   }
 
   function checkKey(writes: readonly Write[], after: StoredRecord): void {
@@ -153,7 +155,7 @@ export function watchCommits({ storage, excess, far, now, met, violate }: Commit
     if (kind === 'rail-account') rails.checkAccount(value.id)
     if (kind === 'access-token') checkToken(after)
     if (kind === 'grant') checkGrant(before, after)
-    if (kind === 'quote') checkQuote(before, after)
+    if (kind === 'quote') checkQuote(writes, before, after)
     if (kind === 'idempotency-key') checkKey(writes, after)
     if (kind === 'signed-request') must(before === undefined, () => `7: the signed request ${value.id} changed`)
   }

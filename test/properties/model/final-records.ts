@@ -10,12 +10,20 @@ export function valuesOf<K extends RecordKind>(records: readonly StoredRecord[],
   return records.filter((record): record is StoredRecord<K> => isOf(record, kind)).map(({ value }) => value)
 }
 
-/** What of a record may never change again; `undefined` while it is not final. */
-function finalPartOf(record: StoredRecord): unknown {
+/**
+ * What of a record may never change again; `undefined` while it is not final. A used quote may be open again, in the commit
+ * that refuses its payment.
+ */
+function finalPartOf(record: StoredRecord, written: readonly StoredRecord[] = []): unknown {
   const { value } = record
   if (isOf(record, 'grant') && record.value.state === 'finalised') return value
   if (isOf(record, 'outgoing-payment') && ['completed', 'failed', 'refused'].includes(record.value.state)) return value
-  if (isOf(record, 'quote') && record.value.state === 'used') return value
+  if (isOf(record, 'quote') && record.value.state === 'used')
+    return valuesOf(written, 'outgoing-payment').some(
+      ({ id, state }) => id === record.value.outgoingPaymentId && state === 'refused',
+    )
+      ? undefined
+      : value
   if (isOf(record, 'receipt') && record.value.state !== 'reserved') return value
   if (isOf(record, 'access-token')) {
     const { state, successorId, rotatedAt, expiresAt } = record.value
@@ -43,7 +51,7 @@ export function watchFinalRecords(inner: Storage, broken: string[]): Storage {
       if (outcome !== 'committed') return outcome
       for (const [index, after] of replaced.entries()) {
         const record = before[index]
-        const final = record && finalPartOf(record)
+        const final = record && finalPartOf(record, replaced)
         if (final !== undefined && !isDeepStrictEqual(final, finalPartOf(after)))
           broken.push(`${after.kind} ${after.value.id} changed after its end`)
       }
