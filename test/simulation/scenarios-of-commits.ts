@@ -128,7 +128,7 @@ export const OF_COMMITS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: 'record.isListed === true || (mayBeAnswered && record.value.keyId === undefined)',
+            find: "record.isListed === true || (by === 'recovery' && record.value.keyId === undefined)",
             put: 'record.isListed === true',
           },
         ],

@@ -99,7 +99,7 @@ export const OF_LEDGERS: readonly Scenario[] = [
           {
             file: HOLD,
             find: "if (asked.outcome === 'unknown') return { outcome: 'unknown', record, reason: asked.reason }",
-            put: "if (asked.outcome === 'unknown') return refusePayment(context, record.value, 'not_allowed', mayBeAnswered)",
+            put: "if (asked.outcome === 'unknown') return refusePayment(context, record.value, 'not_allowed', by)",
           },
         ],
         finds: /took effect while its payment was refused|answered with/,
@@ -109,8 +109,8 @@ export const OF_LEDGERS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: 'record.isListed === true || (mayBeAnswered',
-            put: 'record.isListed !== true && (mayBeAnswered',
+            find: "record.isListed === true || (by === 'recovery'",
+            put: "record.isListed !== true && (by === 'recovery'",
           },
         ],
         finds: /shown no more|listed|answered with/,

@@ -192,6 +192,32 @@ export const OF_ORDERS: readonly Scenario[] = [
     },
     without: [
       {
+        what: 'the second look for the key before its turn',
+        edits: [{ file: ONCE, find: 'if (!(await isUsedKey(context, key))) throw refusal', put: 'throw refusal' }],
+        finds: /answered as the request was/,
+      },
+    ],
+  },
+  {
+    name: 'a repeat finds its budget spent by the request that it repeats',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      // The grant allows 150.
+      const order = stage.order({ receiver, value: 80, grant: 1, key: 'key' })
+      const reads = stage.keepBack(other, 'effect', readsKind('spending'))
+      const second = stage.place(order, other)
+      await stage.runOut()
+      const first = await stage.until(stage.place(order, one))
+      reads.letGo()
+      const again = await stage.until(second)
+      stage.expect(
+        again?.status === 201 && again.text === first?.text,
+        `the repeat is answered as the request was: ${again?.status}`,
+      )
+    },
+    without: [
+      {
         what: 'the second look for the key',
         edits: [
           {

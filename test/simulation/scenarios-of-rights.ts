@@ -46,7 +46,7 @@ export const OF_RIGHTS: readonly Scenario[] = [
     without: [
       {
         what: 'the quote in the commit of the order',
-        edits: [{ file: PLAN, find: '...(reserve ? [reserve] : []),', put: '' }],
+        edits: [{ file: PLAN, find: '...(quote ? [useQuoteChange(quote, id)] : []),', put: '' }],
         finds: /3: /,
       },
     ],
