@@ -5,6 +5,13 @@ import { isWrittenBy, type Write } from './as-committed.ts'
 import { idOf } from './id-of.ts'
 import { tellFault } from './tell-fault.ts'
 
+// Which way to commit, by who waits for the outcome:
+// - `decide`: a request, or a worker that moves a payment. Reads, decides and commits until the outcome is known.
+// - `decideOnce`: the same for a request that counts once, under its signature and its key; `planOnce`, `decideTogether`: for
+//   those that can share the commit of others who wait for the same turn.
+// - `commitKnown`: one try of that, for whoever handles the conflict.
+// - `tryCommit`, `commitUncontested`: nobody. What fails, or another worker was faster at, is due again later.
+
 /** What a commit needs. */
 export type CommitContext = Pick<Context, 'storage' | 'clock' | 'emit'>
 
