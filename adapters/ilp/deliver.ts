@@ -127,7 +127,7 @@ async function findRate(
   const least = { sent: delivery.sendAmount.value, received: delivery.receiveAmount.value }
   if (!delivery.isFixedReceive || isOneToOne(delivery)) return known
   const most = smaller(maxPacketAmount ?? least.sent, least.sent)
-  const path = await probePath(connection, { first: most, most, milliseconds: PROBE_MILLISECONDS })
+  const path = await probePath(connection, { first: most, most, milliseconds: PROBE_MILLISECONDS, isOrdered: true })
   if (path.ok) {
     // Rounding may hide more of a smaller packet than of the largest, even if many units arrive: a hop may count in
     // larger units. And a rate no higher than the least says little. In both cases the known rate counts instead, if it

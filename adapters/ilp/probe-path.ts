@@ -43,7 +43,18 @@ const SHORTAGE_PARTS: readonly bigint[] = [1n, 16n, 256n, 65_536n]
  */
 export async function probePath(
   connection: StreamConnection,
-  { first, most, milliseconds }: { readonly first: bigint; readonly most: bigint; readonly milliseconds: number },
+  {
+    first,
+    most,
+    milliseconds,
+    isOrdered,
+  }: {
+    readonly first: bigint
+    readonly most: bigint
+    readonly milliseconds: number
+    /** Whether a payment waits for this: then it needs no free room for its packets, as for the first of its money. */
+    readonly isOrdered: boolean
+  },
 ): Promise<ProbedPath> {
   const { clock, requests } = connection
   const deadline = clock.now() + milliseconds
@@ -56,7 +67,7 @@ export async function probePath(
     best.received > 0n ? { ok: true, ...best } : { ok: false, reason: isAnswered ? 'busy' : 'unreachable', detail }
 
   for (let count = 0; count < MOST_PACKETS && clock.now() < deadline; count++) {
-    if (!requests.hasRoom()) {
+    if (!isOrdered && !requests.hasRoom()) {
       ;[detail, isAnswered] = ['no room for another packet', true]
       await rest(pause)
       pause *= 2

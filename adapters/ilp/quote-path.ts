@@ -35,6 +35,7 @@ export async function quotePath(
     first: maxPacketAmount ?? firstAmount(asset, amount),
     most: maxPacketAmount ?? MAX_UINT64,
     milliseconds: LONGEST_MILLISECONDS,
+    isOrdered: false,
   })
   if (!path.ok) {
     const { reason, detail } = path

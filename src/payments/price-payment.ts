@@ -5,6 +5,7 @@ import type { RailTerms } from '../protocol/delivery.ts'
 import {
   type AssetExchange,
   arrivingFor,
+  isBelieved,
   isWithinTolerance,
   leavingFor,
   minimumSend,
@@ -33,7 +34,14 @@ export type PricedPayment =
     }
   | {
       readonly ok: false
-      readonly reason: 'wrong_asset' | 'zero' | 'over_remainder' | 'no_exchange' | 'unfair_way' | 'too_large'
+      readonly reason:
+        | 'wrong_asset'
+        | 'zero'
+        | 'over_remainder'
+        | 'no_exchange'
+        | 'unfair_way'
+        | 'unlikely_way'
+        | 'too_large'
     }
   | { readonly ok: false; readonly reason: 'receives_nothing'; readonly minSendAmount?: Amount }
 
@@ -42,7 +50,7 @@ export type PricedPayment =
  * the debit is the smallest that reaches it. Over a rail, the wallet's price converts into the asset in which money
  * leaves, and the rail's rate from there into the receiver's; each step rounds once. The rail's rate depends on what
  * others report, including the receiver: it may be worse than the wallet's own price only by the tolerance that the
- * wallet has configured.
+ * wallet has configured, and better only by what is believed, since a grant is charged what is to arrive.
  * @spec QUO-3 @spec QUO-4 @spec QUO-5 @spec QUO-8
  */
 export async function pricePayment(
@@ -73,6 +81,7 @@ export async function pricePayment(
   const priced = 'debit' in fixed ? sendExactly(leg, fixed.debit.value) : receiveExactly(leg, fixed.receive.value)
   if (!priced.ok) return priced
   const { debit, fee, leaving, receive } = priced
+  if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
   const worth = arrivingFor(leaving, leg.rate)
   if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
   return {

@@ -57,6 +57,8 @@ function conditionOf(refusal: Exclude<PricedPayment, { readonly ok: true }>): Op
       return invalidReceiver('this wallet does not exchange the assets of payer and receiver')
     case 'unfair_way':
       return invalidReceiver('the route to the receiver delivers much less than the prices of this wallet')
+    case 'unlikely_way':
+      return invalidReceiver('the route to the receiver promises much more than the prices of this wallet')
     case 'receives_nothing':
       return nonPositiveReceiveAmount(refusal.minSendAmount && amountToWire(refusal.minSendAmount))
   }

@@ -2,7 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { storedAmount } from '../protocol/amount.ts'
 import { type OutgoingPayment, takenBy } from '../protocol/outgoing-payment.ts'
-import { ceilDivide } from '../protocol/price.ts'
+import { ceilDivide, mostBelieved } from '../protocol/price.ts'
 import { chargeSpending, type LastCharge } from '../protocol/spent-amounts.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
 
@@ -45,9 +45,10 @@ function chargedFor({ receiveAmount, rail }: OutgoingPayment): bigint {
 }
 
 /**
- * What the receiver of a failed payment has received nevertheless: what the receiver's side reports, but at least what
- * was paid for and at most what was charged. Otherwise a receiver could free budget by reporting too little, and be
- * paid from it again.
+ * What the receiver of a failed payment has received nevertheless: what the receiver's side reports, but at least what was
+ * paid for, and no more than is believed of that, nor than was charged. Otherwise a receiver could free budget by reporting
+ * too little, and be paid from it again, or use it up by reporting too much.
+ * @spec T-47
  */
 function receivedOf(payment: OutgoingPayment): bigint {
   const { decision, rail, delivery } = payment
@@ -55,6 +56,7 @@ function receivedOf(payment: OutgoingPayment): bigint {
   const said: bigint = storedAmount(delivery.received)
   const charged = chargedFor(payment)
   const paidFor = ceilDivide(storedAmount(delivery.sent) * charged, storedAmount(rail.sendAmount.value))
-  if (said >= charged) return charged
-  return said > paidFor ? said : paidFor
+  const most = mostBelieved(paidFor)
+  if (said <= paidFor) return paidFor
+  return [said, most, charged].reduce((least, each) => (each < least ? each : least))
 }

@@ -118,6 +118,17 @@ export function isWithinTolerance(rail: RailRate, exchange: AssetExchange, toler
   return rail.received * denominator * 10_000n >= rail.sent * numerator * kept
 }
 
+/** The most that is believed where so much is expected to arrive: a quarter more, and a unit that rounding has hidden. @spec T-47 */
+export function mostBelieved(expected: bigint): bigint {
+  return (expected * 5n) / 4n + 1n
+}
+
+/** Whether no more is to arrive over a rail than is believed, by an exchange, of what leaves. @spec T-47 */
+export function isBelieved(arriving: bigint, leaving: bigint, exchange: AssetExchange): boolean {
+  const { numerator, denominator } = unitRate(exchange)
+  return arriving <= mostBelieved(ceilDivide(leaving * numerator, denominator))
+}
+
 /** A rail measures its rate anew for each amount, by counting the whole units that arrive: at least this many. */
 const MEASURED_UNITS = 1000n
 

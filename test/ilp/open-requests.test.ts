@@ -60,7 +60,7 @@ async function crowd() {
   return {
     clock,
     opened: (): readonly number[] => [...open.values()],
-    deliver(name: string, number = 0) {
+    deliver(name: string, number = 0, members: Partial<Delivery> = {}) {
       const delivery: Delivery = {
         id: number.toString(16).padStart(32, '0'),
         details: detailsOf(name),
@@ -70,6 +70,7 @@ async function crowd() {
         isFixedReceive: false,
         isOver: false,
         sendUntil: Number.POSITIVE_INFINITY,
+        ...members,
       }
       return sender.deliver(delivery, NOTHING, async () => 'recorded')
     },
@@ -121,6 +122,19 @@ describe('the requests to peers that a process has open', () => {
     await Promise.all(silent)
     expect(sum(opened())).toBe(0)
     expect(await quote('friendly')).toMatchObject({ ok: true })
+  })
+
+  it.each([
+    ['which sends a fixed amount', {}],
+    ['which has to measure the rate', { isFixedReceive: true, receiveAmount: { ...USD, value: 100n } }],
+  ])('leave room for a payment at once where quotes have taken all of them: one %s', async (_, members) => {
+    const { clock, deliver, opened, quote } = await crowd()
+    for (let number = 0; number < 640; number++) void quote(`silent${number}`)
+    await untilOpen(opened, 640)
+    const at = clock.now()
+    expect((await deliver('friendly', 1, members)).outcome).toBe('delivered')
+    expect(clock.now()).toBe(at)
+    expect(sum(opened())).toBe(640)
   })
 
   it('are waited for by a quote', async () => {

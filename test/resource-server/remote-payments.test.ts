@@ -254,6 +254,20 @@ describe('a grant against a receiver that says what it likes', () => {
     if (left > 0n) await expectStatus(201, payDirectly(world, `${left}`))
   })
 
+  it('T-47 OUT-9 LIM-1 gives back what it cannot have got for what has left, whatever it says', async () => {
+    const world = await remoteShop({ limits: { receiveAmount: usd('10000') } })
+    endsAt(world, 10n, 2n ** 64n - 1n)
+    await expectStatus(201, payDirectly(world, '10000'))
+    await world.wallet.openPayments.drain()
+    // A quarter more than what was paid for, and a unit that rounding may have hidden.
+    expect(await spentOf(world.wallet, world.spending)).toEqual({
+      spentDebitAmount: usd('10'),
+      spentReceiveAmount: usd('13'),
+    })
+    await expectRefusal(world.wallet, OVER_RECEIVE_LIMIT, () => payDirectly(world, '9988'))
+    await expectStatus(201, payDirectly(world, '9987'))
+  })
+
   it('T-47 OUT-9 LIM-1 counts a part at the price of the whole, rounded up', async () => {
     const world = await remoteShop({ receiver: { asset: { assetCode: 'EUR', assetScale: 4 } } })
     world.rail.answerQuote = async () => quoteAt(9n, 700n)

@@ -135,6 +135,7 @@ describe('a quote for a receiver on another server', () => {
 })
 
 const UNFAIR = 'the route to the receiver delivers much less than the prices of this wallet'
+const UNLIKELY = 'the route to the receiver promises much more than the prices of this wallet'
 
 /** What a wallet is asked for: code and scale of both sides. */
 type Asked = Parameters<Pricing['price']>[0]
@@ -194,11 +195,29 @@ describe('a receiver that names the rate', () => {
     await expectRefusal(world.wallet, invalidReceiver(UNFAIR), asked)
   })
 
-  it('T-47 gives as much more as it likes', async () => {
-    const world = await remoteShop()
-    world.rail.answerQuote = async () => quoteAt(1n, 3n)
-    const answer = await expectStatus(201, quote(world, world.remote.add(), { debitAmount: usd('5') }))
-    expect(answer.body.receiveAmount).toEqual(usd('15'))
+  it.each([
+    ['one asset', {}, quoteAt(400n, 501n), quoteAt(400n, 502n), usd('501')],
+    // 80 units of it for each cent, by the wallet's own price.
+    ['an exchange', inEuro, quoteAt(400n, 40_001n), quoteAt(400n, 40_002n), eur('40001')],
+  ])('T-47 may promise a quarter more, and a unit that rounding hides: %s', async (_, members, most, more, receive) => {
+    const world = await remoteShop({ overrides: { pricing: pricesOf({ 'USD USD': '1', 'USD EUR': '0.8' }).pricing } })
+    const receiver = world.remote.add(members)
+    world.rail.answerQuote = async () => most
+    const believed = await expectStatus(201, quote(world, receiver, { debitAmount: usd('400') }))
+    expect(believed.body.receiveAmount).toEqual(receive)
+    await expectStatus(201, quote(world, receiver, { receiveAmount: receive }))
+    world.rail.answerQuote = async () => more
+    for (const amount of [{ debitAmount: usd('400') }, { receiveAmount: { ...receive, value: '100000000' } }])
+      await expectRefusal(world.wallet, invalidReceiver(UNLIKELY), () => quote(world, receiver, amount))
+  })
+
+  it('T-47 uses up no grant of its payer with a rate that is too good to be true', async () => {
+    const world = await remoteShop({ limits: { debitAmount: usd('50000') } })
+    world.rail.answerQuote = async () => quoteAt(1n, 2n ** 62n)
+    const pay = (incomingPayment: string) =>
+      askPayment(world.wallet, world.spending, { incomingPayment, debitAmount: usd('2') })
+    await expectRefusal(world.wallet, invalidReceiver(UNLIKELY), () => pay(world.receiver.url))
+    await expectStatus(201, pay(world.incoming.id))
   })
 
   it('T-47 is held to one to one between two scales of one asset where the wallet names no price', async () => {
