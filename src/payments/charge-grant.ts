@@ -5,13 +5,7 @@ import type { AccessToken } from '../protocol/access-token.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE, storedAmount } from '../protocol/amount.ts'
 import type { RailTerms } from '../protocol/delivery.ts'
 import { parseInterval, windowAt } from '../protocol/interval.ts'
-import {
-  chargeSpending,
-  hasRoomForAsset,
-  type LastCharge,
-  receivedIn,
-  type Spending,
-} from '../protocol/spent-amounts.ts'
+import { chargeSpending, type LastCharge, receivedIn, type Spending } from '../protocol/spent-amounts.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 
 /** A payment as the limits of a grant see it. */
@@ -113,7 +107,7 @@ function chargeEntry(
   const records = windowId === lifeId ? [inLife] : [inWindow, inLife]
   const receiveCharge = receiveChargeBy(access, charge)
   const reason =
-    refuseByAssets(records, charge) ??
+    refuseByAsset(records, charge) ??
     refuseByLimits(access, charge, inWindow.value) ??
     refuseBySums(charge, receiveCharge, inWindow.value)
   if (reason !== undefined) return { ok: false, reason }
@@ -177,16 +171,10 @@ function asRecord(change: SpendingChange): StoredRecord<'spending'> {
   return { kind, value, version: change.action === 'replace' ? change.version : 0 }
 }
 
-/** Why a payment in these assets cannot be added to what was spent. */
-function refuseByAssets(
-  records: readonly StoredRecord<'spending'>[],
-  { debitAmount, receiveAmount }: Charge,
-): string | undefined {
-  if (records.some(({ value }) => !isSameAsset(value.debit, debitAmount)))
-    return 'the grant has spent another asset of this account'
-  if (records.some(({ value }) => !hasRoomForAsset(value, receiveAmount)))
-    return 'the grant has paid receivers in too many assets'
-  return undefined
+/** Why a payment in this asset cannot be added to what was spent. */
+function refuseByAsset(records: readonly StoredRecord<'spending'>[], { debitAmount }: Charge): string | undefined {
+  const isSame = records.every(({ value }) => isSameAsset(value.debit, debitAmount))
+  return isSame ? undefined : 'the grant has spent another asset of this account'
 }
 
 /** Why the limits of an entry do not admit a payment; sums are bigints, so nothing overflows. @spec LIM-5 @spec LIM-6 @spec LIM-11 */

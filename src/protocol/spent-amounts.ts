@@ -33,7 +33,7 @@ export interface Spending {
    */
   readonly lastCharge?: LastCharge
   readonly debit: Amount
-  /** One sum per receiver asset, at most 100; a sum of zero stays only if there is no other. */
+  /** One sum per receiver asset, for 100 at most; a sum of zero stays only if there is no other. */
   readonly receive: readonly WireAmount[]
 }
 
@@ -44,15 +44,11 @@ export interface SpentAmounts {
 }
 
 /**
- * Receivers choose their assets, and each asset has its own sum. Without a bound the record could grow for ever.
+ * Receivers choose their assets, and each asset has its own sum. Without a bound the record could grow for ever. Of further
+ * assets nothing is counted, since no limit needs it: under a limit of what is received, there is only one.
  * @spec T-37
  */
 const MOST_ASSETS = 100
-
-/** Whether a spending record has or can take a sum in this asset. @spec T-37 */
-export function hasRoomForAsset({ receive }: Spending, asset: Asset): boolean {
-  return receive.length < MOST_ASSETS || receive.some((amount) => isSameAsset(amount, asset))
-}
 
 /** What a window has received in one asset. */
 export function receivedIn(spending: Spending, asset: Asset): bigint {
@@ -60,11 +56,15 @@ export function receivedIn(spending: Spending, asset: Asset): bigint {
   return sum === undefined ? 0n : storedAmount(sum.value)
 }
 
-/** Adds a payment to a spending record; negative values subtract it, and an asset whose sum becomes zero is removed. */
+/**
+ * Adds a payment to a spending record; negative values subtract it, and an asset whose sum becomes zero is removed. A payment
+ * whose asset found no room may fail, too: no sum falls below zero.
+ */
 export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: Asset, receive: bigint): Spending {
   const others = spending.receive.filter((amount) => amount.value !== '0' && !isSameAsset(amount, receiveAsset))
-  const total = receivedIn(spending, receiveAsset) + receive
-  const isNeeded = total !== 0n || others.length === 0
+  const sum = receivedIn(spending, receiveAsset) + receive
+  const total = sum > 0n ? sum : 0n
+  const isNeeded = total > 0n ? others.length < MOST_ASSETS : others.length === 0
   return {
     ...spending,
     debit: amountOf(spending.debit, spending.debit.value + debit),

@@ -36,6 +36,20 @@ describe('spending', () => {
     expect(paid.receive).toEqual([{ ...usd, value: '10' }])
   })
 
+  it('T-37 counts a hundred assets, and takes out nothing of one that it had no room for', () => {
+    const nth = (number: number) => ({ assetCode: `X${number}`, assetScale: 2 })
+    let spending = fresh
+    for (let number = 0; number < 100; number++) spending = chargeSpending(spending, 1n, nth(number), 1n)
+    const full = chargeSpending(spending, 1n, nth(100), 5n)
+    expect(full.receive).toEqual(spending.receive)
+    expect(full.debit.value).toBe(101n)
+    expect(chargeSpending(full, -1n, nth(100), -5n)).toEqual(spending)
+    // There is room now, for a later payment in that asset; the earlier one fails all the same.
+    const later = chargeSpending(chargeSpending(full, -1n, nth(0), -1n), 1n, nth(100), 3n)
+    expect(receivedIn(later, nth(100))).toBe(3n)
+    expect(receivedIn(chargeSpending(later, -1n, nth(100), -5n), nth(100))).toBe(0n)
+  })
+
   const charge = fc.record({
     debit: fc.bigInt({ min: 0n, max: MAX_AMOUNT_VALUE }),
     asset: fc.constantFrom(usd, eur, cents),
