@@ -111,9 +111,9 @@ export interface OpenPayments {
    * Payments to other servers are only started here. They continue afterwards, and so does the delivery of events about what
    * was resumed; `drain()` waits for both. Events that were due are waited for at most one second, and not at all if payments
    * and receipts already make 100; those not delivered by then are not counted. A process has at most 256 payments with a
-   * payment method at a time, and at most 32 of one account, whether they were ordered there or resumed; others stay due. If
-   * so many of those wait that nothing else can be seen behind them, all but the first 256 are postponed, by `leaseSeconds`
-   * and up to four minutes more, and are counted.
+   * payment method at a time, at most 32 of one account and 24 of one grant, whether they were ordered there or resumed;
+   * others stay due. If so many of those wait that nothing else can be seen behind them, all but the first 256 are postponed,
+   * by `leaseSeconds` and up to four minutes more, and are counted.
    */
   recover(): Promise<number>
   /**

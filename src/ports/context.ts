@@ -24,8 +24,8 @@ export interface LateAnswers {
   forget(key: string): void
 }
 
-/** A payment that is with a payment method, and the account that it is paid from. */
-export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account'>
+/** A payment that is with a payment method, and who pays it: the account, and the grant that it was ordered under. */
+export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account' | 'grantId'>
 
 /**
  * The payments that are with a payment method in this process, until it has answered: those that were ordered here, those
@@ -35,12 +35,12 @@ export interface Deliveries {
   /** Whether a payment is one of them. */
   has(outgoingPayment: string): boolean
   /** Whether there is a place for one more payment now. */
-  hasPlaceFor(payment: Pick<DeliveryKey, 'account'>): boolean
+  hasPlaceFor(payment: Omit<DeliveryKey, 'id'>): boolean
   /**
    * Hands out the places that are free now, one payment after the other: answers whether there is one for it, beside
    * those that were given one before.
    */
-  handOutPlaces(): (payment: Pick<DeliveryKey, 'account'>) => boolean
+  handOutPlaces(): (payment: Omit<DeliveryKey, 'id'>) => boolean
   /** Counts a payment until the work has settled. */
   follow(payment: DeliveryKey, work: Promise<unknown>): void
   /** Remembers a payment that found no place and is due; it begins as soon as a place is free. */

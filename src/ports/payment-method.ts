@@ -223,7 +223,8 @@ export interface PaymentMethod {
    * that a crash sends nothing twice. If `record` rejects, another worker has taken over, or may at any moment because the
    * storage has failed for as long as the lease lasted: nothing more is sent.
    * A call that records nothing for the length of a lease (`limits.leaseSeconds`) is no longer waited for. It must settle all
-   * the same: a process begins no others while calls for 256 payments, or for 32 of the account that pays, have not settled.
+   * the same: a process begins no others while calls for 256 payments, 32 of the account that pays or 24 of the grant, have
+   * not settled.
    */
   deliver(delivery: Delivery, progress: DeliveryProgress, record: RecordProgress): Promise<DeliveryResult>
   /** Called once, by `createOpenPayments`, before any other call. */

@@ -26,7 +26,7 @@ const due = async ({ storage, wallet }: RailWorld) =>
   (await storage.all('outgoing-payment')).filter(({ dueAt = Infinity }) => dueAt <= wallet.clock.now())
 
 describe('the places with a payment method', () => {
-  it('are 32 for the orders of one account; others are answered as ever, and begin once there is a place', async () => {
+  it('are 24 for the orders of one grant; others are answered as ever, and begin once there is a place', async () => {
     const world = await railWorld()
     const { recover, drain } = world.wallet.openPayments
     const { deliver } = world.method
@@ -34,9 +34,9 @@ describe('the places with a payment method', () => {
     world.method = { ...world.method, deliver: rail.deliver }
     expect(new Set(await order(world, 40))).toEqual(new Set([201]))
     await untilQuiet(rail)
-    expect(rail.asked).toHaveLength(32)
+    expect(rail.asked).toHaveLength(24)
     const waiting = await due(world)
-    expect(waiting).toHaveLength(8)
+    expect(waiting).toHaveLength(16)
     for (const record of waiting) expect(record).toMatchObject({ value: { state: 'sending', attempts: 0 } })
     const told = world.wallet.events.filter(({ type }) => type === 'outgoing_payment.created')
     expect(told).toHaveLength(40)
@@ -48,6 +48,40 @@ describe('the places with a payment method', () => {
     const unusual = ['payment_stalled', 'payment_resumed', 'recovered']
     expect(world.wallet.events.filter(({ type }) => unusual.includes(type))).toEqual([])
     await checkRailMoney(world)
+  })
+
+  it('of one account are not all for one client: another grant finds some, and then grants take turns', async () => {
+    const world = await railWorld()
+    const asked: string[] = []
+    const settle: (() => void)[] = []
+    world.method = {
+      ...world.method,
+      deliver: async (delivery, progress) => {
+        asked.push(delivery.id)
+        await new Promise<void>((resolve) => {
+          settle.push(resolve)
+        })
+        return { outcome: 'ended', reason: 'the receiver takes no more', progress }
+      },
+    }
+    await order(world, 140, 'greedy')
+    await untilAsked(asked, 24)
+    const other = { ...world, token: (await grantTokens(world)).spending }
+    expect(await order(other, 20, 'modest')).toEqual(Array.from({ length: 20 }, () => 201))
+    await untilAsked(asked, 32)
+    const grantOf = new Map((await world.storage.all('outgoing-payment')).map(({ value }) => [value.id, value.grantId]))
+    const grants = () => asked.map((id) => grantOf.get(id))
+    const [greedy] = grants()
+    expect(grants().map((grant) => grant === greedy)).toEqual([...Array(24).fill(true), ...Array(8).fill(false)])
+    for (let round = 0; round < 6; round++) {
+      settle.shift()?.()
+      await untilAsked(asked, 33 + round)
+    }
+    expect(
+      grants()
+        .slice(32)
+        .filter((grant) => grant === greedy),
+    ).toHaveLength(3)
   })
 
   it('are given to none that wait while a process ends: a recover() finds them', async () => {
@@ -62,9 +96,9 @@ describe('the places with a payment method', () => {
     rail.release()
     await drained
     await untilQuiet(rail)
-    expect(new Set(rail.asked)).toHaveProperty('size', 32)
-    expect(await due(world)).toHaveLength(8)
-    expect(await recover()).toBe(8)
+    expect(new Set(rail.asked)).toHaveProperty('size', 24)
+    expect(await due(world)).toHaveLength(16)
+    expect(await recover()).toBe(16)
     await drain()
     expect(await due(world)).toEqual([])
     await checkRailMoney(world)
@@ -114,13 +148,13 @@ describe('the places with a payment method', () => {
     await untilQuiet(rail)
     const other = slowly(later)
     const { openPayments } = world.process(() => ({ ...world.method, deliver: other.deliver }))
-    expect(await openPayments.recover()).toBe(8)
+    expect(await openPayments.recover()).toBe(16)
     await untilQuiet(other)
-    expect([rail.asked.length, other.asked.length]).toEqual([32, 8])
+    expect([rail.asked.length, other.asked.length]).toEqual([24, 16])
     // What another process is at is not begun here once there is a place.
     rail.release()
     await untilQuiet(rail)
-    expect([rail.asked.length, other.asked.length]).toEqual([32, 8])
+    expect([rail.asked.length, other.asked.length]).toEqual([24, 16])
   })
 
   it('are 256 in all, orders among them', async () => {

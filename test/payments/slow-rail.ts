@@ -43,7 +43,7 @@ export async function dueWorld(): Promise<RailWorld> {
 /** Accounts that pay in turn, so that none of them has more than its share. */
 const PAYERS = 10
 
-/** So many payments that are due, and a rail that works on each until it is released, and puts it off then. */
+/** So many payments that are due, each under a grant of its own, and a rail that works on each until it is released, and puts it off then. */
 export async function crowdedWorld(
   count: number,
   accountOf = (number: number): string => `payer-${number % PAYERS}`,
@@ -54,7 +54,7 @@ export async function crowdedWorld(
   const { version: _, ...record } = await onlyPayment(world)
   const copies = Array.from({ length: count - 1 }, (_, number) => {
     const id = number.toString(16).padStart(32, '0')
-    return { ...record.value, id, account: accountOf(number) }
+    return { ...record.value, id, account: accountOf(number), grantId: `grant-${number}` }
   })
   await world.storage.commit(copies.map((value) => ({ ...record, action: 'insert', value })))
   return { world, rail }

@@ -4,48 +4,61 @@ import type { Deliveries, DeliveryKey } from '../../ports/context.ts'
 export const MOST_DELIVERIES = 256
 /** The most of them for one account: a payer whose receivers do not answer leaves places for all others. */
 const MOST_OF_ACCOUNT = 32
-/** The most payments of one account that are remembered because they found no place; `recover()` finds the others. */
-const MOST_WAITING_OF_ACCOUNT = 100
+/** The most of these for one grant: a client whose receivers do not answer leaves places for the payer's other clients. */
+const MOST_OF_GRANT = 24
+/** The most payments of one grant that are remembered because they found no place; `recover()` finds the others. */
+const MOST_WAITING_OF_GRANT = 100
+
+/** Payments under one grant that wait for a place, the longest waiting first. */
+interface Line {
+  readonly account: string
+  readonly grantId: string
+  readonly ids: Set<string>
+}
 
 /**
  * Hands out the places at payment methods: the number of payments that they work on at once in this process is limited.
- * A place that becomes free goes to a payment that waits for one, accounts in turn, before any that are ordered later.
+ * A place that becomes free goes to a payment that waits for one, grants in turn, before any that are ordered later.
  */
 export function createDeliveries(): Deliveries {
   const works = new Map<Promise<unknown>, DeliveryKey>()
-  const waiting = new Map<string, Set<string>>()
+  const lines = new Map<string, Line>()
   let begin: ((payment: DeliveryKey) => Promise<unknown>) | undefined
   let pauses = 0
 
   const handOutPlaces: Deliveries['handOutPlaces'] = () => {
-    const accounts = new Map([...works.values()].map(({ id, account }) => [id, account]))
     const counts = new Map<string, number>()
+    const countOf = (key: string): number => counts.get(key) ?? 0
     let count = 0
-    const enter = (account: string): void => {
-      counts.set(account, (counts.get(account) ?? 0) + 1)
+    const enter = (payment: Omit<DeliveryKey, 'id'>): void => {
+      for (const key of [accountKeyOf(payment), grantKeyOf(payment)]) counts.set(key, countOf(key) + 1)
       count++
     }
-    for (const account of accounts.values()) enter(account)
-    return ({ account }) => {
-      const hasPlace = count < MOST_DELIVERIES && (counts.get(account) ?? 0) < MOST_OF_ACCOUNT
-      if (hasPlace) enter(account)
+    for (const payment of new Map([...works.values()].map((each) => [each.id, each])).values()) enter(payment)
+    return (payment) => {
+      const hasPlace =
+        count < MOST_DELIVERIES &&
+        countOf(accountKeyOf(payment)) < MOST_OF_ACCOUNT &&
+        countOf(grantKeyOf(payment)) < MOST_OF_GRANT
+      if (hasPlace) enter(payment)
       return hasPlace
     }
   }
-  const stopWaiting = ({ id, account }: DeliveryKey): void => {
-    const ids = waiting.get(account)
-    if (ids?.delete(id) && ids.size === 0) waiting.delete(account)
+  const stopWaiting = (payment: DeliveryKey): void => {
+    const key = grantKeyOf(payment)
+    const line = lines.get(key)
+    if (line?.ids.delete(payment.id) && line.ids.size === 0) lines.delete(key)
   }
-  /** The longest waiting payment of the first account that may have a place. That account then comes last. */
+  /** The longest waiting payment of the first line that may have a place. That line then comes last. */
   const nextWaiting = (): DeliveryKey | undefined => {
-    if (waiting.size === 0) return undefined
+    if (lines.size === 0) return undefined
     const takePlace = handOutPlaces()
-    for (const [account, ids] of waiting) {
-      const [id] = ids
-      if (id === undefined || !takePlace({ account })) continue
-      waiting.delete(account)
-      waiting.set(account, ids)
-      return { id, account }
+    for (const [key, line] of lines) {
+      const [id] = line.ids
+      if (id === undefined || !takePlace(line)) continue
+      lines.delete(key)
+      lines.set(key, line)
+      return { id, account: line.account, grantId: line.grantId }
     }
     return undefined
   }
@@ -68,8 +81,13 @@ export function createDeliveries(): Deliveries {
     handOutPlaces,
     follow,
     wait(payment) {
-      const ids = waiting.get(payment.account) ?? new Set()
-      if (ids.size < MOST_WAITING_OF_ACCOUNT) waiting.set(payment.account, ids.add(payment.id))
+      const { id, account, grantId } = payment
+      const key = grantKeyOf(payment)
+      const line = lines.get(key) ?? { account, grantId, ids: new Set() }
+      if (line.ids.size < MOST_WAITING_OF_GRANT) {
+        line.ids.add(id)
+        lines.set(key, line)
+      }
       // A place may have become free since the payment was refused one.
       beginWaiting()
     },
@@ -85,4 +103,13 @@ export function createDeliveries(): Deliveries {
       }
     },
   }
+}
+
+function accountKeyOf({ account }: Omit<DeliveryKey, 'id'>): string {
+  return `account ${account}`
+}
+
+/** A grant may pay from several accounts. */
+function grantKeyOf({ account, grantId }: Omit<DeliveryKey, 'id'>): string {
+  return `grant ${grantId} ${account}`
 }
