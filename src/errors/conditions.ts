@@ -199,9 +199,14 @@ export function invalidAmount(reason: string): OpenPaymentsError {
   return refuse('invalid_amount', 400, 'invalid_amount', 'invalid amount', { details: { reason }, message: reason })
 }
 
-/** The quote is unknown, used, expired, or for another wallet address. @spec OUT-2 */
-export function invalidQuote(reason: string): OpenPaymentsError {
-  return refuse('invalid_quote', 400, 'invalid_quote', 'invalid quote', { details: { reason }, message: reason })
+/**
+ * The quote is unknown, used, expired, or for another wallet address. `outgoingPayment`: the URL of the payment that used it,
+ * for the client that ordered it.
+ * @spec OUT-2
+ */
+export function invalidQuote(reason: string, outgoingPayment?: string): OpenPaymentsError {
+  const details = { reason, ...(outgoingPayment !== undefined && { outgoingPayment }) }
+  return refuse('invalid_quote', 400, 'invalid_quote', 'invalid quote', { details, message: reason })
 }
 
 /** The expiry has passed, or lies beyond the longest that is allowed: `reason` says which. Compared. @spec INC-2 */

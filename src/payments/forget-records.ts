@@ -20,7 +20,7 @@ export async function forgetRecords(context: CommitContext, records: readonly St
   } catch (cause) {
     tellFault(context, 'a record could not be swept', cause)
   }
-  return sweepEach(changes.length > 1 ? changes : [], (change) => trySweep(context, [change]))
+  return sweepEach(context, changes.length > 1 ? changes : [], (change) => trySweep(context, [change]))
 }
 
 /** Commits what deletes or ends a record; never rejects, but reports what fails. */
@@ -28,11 +28,19 @@ export async function trySweep(context: CommitContext, changes: readonly Change[
   return tryCommit(context, changes, 'a record could not be swept')
 }
 
-/** Sweeps one after the other, until so many in a row have failed. Returns how many it has swept. */
-export async function sweepEach<T>(all: readonly T[], sweep: (one: T) => Promise<TakenUp>): Promise<number> {
+/**
+ * Sweeps one after the other, until so many in a row have failed. Returns how many it has swept. It does not always begin
+ * with the first: some that can never be swept must not keep the others for good.
+ */
+export async function sweepEach<T>(
+  { clock }: Pick<CommitContext, 'clock'>,
+  all: readonly T[],
+  sweep: (one: T) => Promise<TakenUp>,
+): Promise<number> {
+  const from = clock.now() % Math.max(all.length, 1)
   let count = 0
   let failures = 0
-  for (const one of all) {
+  for (const one of [...all.slice(from), ...all.slice(0, from)]) {
     if (failures === MOST_FAILURES) break
     const outcome = await sweep(one)
     failures = outcome === 'failed' ? failures + 1 : 0

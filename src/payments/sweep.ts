@@ -53,7 +53,7 @@ async function sweepKind(context: Context, kind: RecordKind, now: number): Promi
     context,
     due.filter((record) => !isEndedFirst(record) && !isKept(record)),
   )
-  return forgotten + (await sweepEach(due.filter(isEndedFirst), (record) => endRecord(context, record)))
+  return forgotten + (await sweepEach(context, due.filter(isEndedFirst), (record) => endRecord(context, record)))
 }
 
 /**

@@ -22,6 +22,7 @@ import {
   outgoingPaymentToWire,
   type WireOutgoingPayment,
 } from '../protocol/outgoing-payment.ts'
+import type { Quote } from '../protocol/quote.ts'
 import { localQuoteId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
@@ -102,8 +103,10 @@ async function termsOfQuote(
     (isBound && quote.value.client !== client)
   )
     throw invalidQuote('unknown quote')
-  requireOpen(quote, context.clock.now())
   const { value } = quote
+  // A client that heard no answer to its order learns here that there is a payment, which no list may show yet. @spec T-32
+  if (value.state === 'used') throw invalidQuote('the quote is used', await paidWith(context, value, client))
+  requireOpen(quote, context.clock.now())
   // If the wallet has since changed the account's asset, the same number of the new unit would be taken.
   if (!isSameAsset(value.debitAmount, payer)) throw invalidQuote('the wallet address now has a different asset')
   const resolved = await resolveReceiver(context, value.receiver, { client })
@@ -125,6 +128,13 @@ async function termsOfQuote(
     ...(rail && { rail }),
     readQuote: knownAtFirst(context.storage, quote),
   }
+}
+
+/** The URL of the payment that used a quote, if this client ordered it. */
+async function paidWith(context: Context, { outgoingPaymentId }: Quote, client: ClientId): Promise<string | undefined> {
+  if (outgoingPaymentId === undefined) return undefined
+  const payment = await readRecord(context.storage, 'outgoing-payment', outgoingPaymentId)
+  return payment?.value.client === client ? outgoingPaymentUrl(context, outgoingPaymentId) : undefined
 }
 
 async function termsOfIncomingPayment(

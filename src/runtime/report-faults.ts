@@ -12,7 +12,8 @@ export function reportFaults(event: OpenPaymentsEvent): void {
     const { message, cause, call, callId } = event
     // Do not repeat a message that the printed error already contains.
     const text = cause instanceof Error && cause.message === message ? '' : ` ${message}`
-    console.error(`open-payments-server:${text}${call === undefined ? '' : ` (${call} ${callId})`}`, cause)
+    const line = `open-payments-server:${text}${call === undefined ? '' : ` (${call} ${callId})`}`
+    console.error(line, ...(cause === undefined ? [] : [cause]))
   }
   const line = lineFor(event)
   if (line !== undefined) console.error(`open-payments-server: ${line}`)

@@ -144,8 +144,13 @@ export const RACE_CASES: readonly LedgerCase[] = [
       await assertAvailable(wallet, 'after the settlement', 930n, bob)
       await mustSucceed(ledger.credit(creditOf(2, 30n)), 'a credit')
       const isHeld = await succeeds(ledger.hold(holdOf(2, 30n)))
-      await assertAvailable(wallet, 'after the credit and the hold of another id', isHeld ? 900n : 930n, bob + 30n)
+      const alice = isHeld ? 900n : 930n
+      await assertAvailable(wallet, 'after the credit and the hold of another id', alice, bob + 30n)
       assertSame(await wallet.total(USD), 1600n, 'the total')
+      await mustSucceed(ledger.hold(holdOf(3, 20n)), 'a hold')
+      const isAdded = await succeeds(ledger.credit(holdOf(3, 20n)))
+      const left = isAdded ? alice : alice - 20n
+      await assertAvailable(wallet, 'after a hold and a credit that differ in nothing else', left, bob + 30n)
     },
   },
 ]

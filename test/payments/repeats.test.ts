@@ -44,6 +44,33 @@ async function expectOnce(world: World, prepared: PreparedPayment, id: string | 
   expect(kept).toContain(made[0]?.id)
 }
 
+describe('an order with a quote whose answer was lost', () => {
+  it('T-32 is told which payment used the quote when it is given again, before any recovery', async () => {
+    const world = await moneyWorld()
+    const tokens = await grantTokens(world)
+    const prepared = await preparePayment(world, tokens)
+    const process = world.start()
+    faultAt(process.ports, 1, 'crashes after', ({ name }) => name === 'hold')
+    expect(await pay(world, process, prepared)).toBeUndefined()
+    const [payment] = await world.storage.all('outgoing-payment')
+    expect(payment).toMatchObject({ value: { state: 'created' } })
+    expect(payment?.isListed).not.toBe(true)
+    const outgoingPayment = `${BASE}/outgoing-payments/${payment?.value.id}`
+    world.wallet.clock.advance(1000)
+    const again = await pay(world, world.start(), prepared)
+    expect(again).toMatchObject({
+      status: 400,
+      body: { error: { code: 'invalid_quote', details: { reason: 'the quote is used', outgoingPayment } } },
+    })
+    const read = () => world.wallet.send('GET', outgoingPayment, { token: tokens.spending })
+    expect((await read()).status).toBe(200)
+    await recoverUntilQuiet(world)
+    world.wallet.clock.advance(1000)
+    expect((await read()).body).toMatchObject({ failed: false, sentAmount: { value: '10' } })
+    await checkMoney(world)
+  })
+})
+
 describe('one fault at any call of a payment, then a repeat under its key', () => {
   it.each([
     ['before recovery', FAULTS],

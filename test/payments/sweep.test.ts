@@ -87,6 +87,24 @@ describe('sweep() and incoming payments', () => {
     expect(await process.openPayments.sweep()).toBe(0)
   })
 
+  it('lets no number of records that cannot be deleted keep the others for good', async () => {
+    const world = await moneyWorld()
+    const ids = Array.from({ length: 100 }, (_, number) => `${number < 16 ? 'damaged' : 'claim'}-${number}`)
+    await world.storage.commit(
+      ids.map((id, dueAt) => ({ action: 'insert', kind: 'replay-claim', value: { id, expiresAt: 0 }, dueAt })),
+    )
+    const process = world.start()
+    const isDamaged = ({ arguments: [changes] }: Call): boolean =>
+      (changes as { id?: string }[]).some(({ id }) => id?.startsWith('damaged') === true)
+    process.ports.plan = (call) => (call.name === 'commit' && isDamaged(call) ? 'throws' : undefined)
+    for (let round = 0; round < 5; round++) {
+      world.wallet.clock.advance(60_017)
+      await process.openPayments.sweep()
+    }
+    const left = (await world.storage.all('replay-claim')).map(({ value }) => value.id)
+    expect(left.toSorted()).toEqual(ids.slice(0, 16).toSorted())
+  })
+
   it('leaves one that is completed as it is', async () => {
     const world = await moneyWorld()
     const tokens = await grantTokens(world)

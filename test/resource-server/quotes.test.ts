@@ -191,10 +191,11 @@ describe('a quote over its life', () => {
   it('QUO-7 OUT-2 backs one payment', async () => {
     const { wallet, spending, incoming } = await shop()
     const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('10') })
-    await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
-    await expectRefusal(wallet, USED_QUOTE, () =>
+    const paid = await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
+    const refused = await expectRefusal(wallet, USED_QUOTE, () =>
       askPayment(wallet, spending, { quoteId: quote.body.id, metadata: { again: 1 } }),
     )
+    expect(refused.body.error.details).toEqual({ reason: USED_QUOTE[3], outgoingPayment: paid.body.id })
     await wallet.openPayments.drain()
     await expectRefusal(wallet, USED_QUOTE, () =>
       askPayment(wallet, spending, { quoteId: quote.body.id, metadata: { again: 2 } }),
@@ -245,6 +246,10 @@ describe('a quote over its life', () => {
         const { body } = await expectStatus(201, use())
         await expectStatus(200, wallet.send('GET', body.id, { as: other, token }))
         await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', body.id, { token: spending }))
+        // Nor is the other client told of it.
+        const again = () => askPayment(wallet, spending, { quoteId: quote.body.id })
+        const refused = await expectRefusal(wallet, USED_QUOTE, again)
+        expect(refused.body.error.details).toEqual({ reason: USED_QUOTE[3] })
       } else {
         await expectRefusal(wallet, UNKNOWN_QUOTE, use)
         await expectStatus(201, askPayment(wallet, spending, { quoteId: quote.body.id }))
