@@ -1,4 +1,5 @@
 import { quickestVerification } from './conditions.ts'
+import type { VerifierName } from './host-names.ts'
 import type { Figure } from './measure.ts'
 import type { RunResult } from './part-result.ts'
 import { REFERENCE_VERIFICATION_MICROSECONDS } from './reference.ts'
@@ -86,12 +87,13 @@ function tablesOf(run: RunResult): Readonly<Record<string, Cells>> {
       const compared = run.reference.filter(
         (each) => each.operation === operation && each.runtime.startsWith('Node 24'),
       )
-      const on = (storage: string) => compared.filter((each) => each.storage === storage)
-      const both = [...on('sqlite'), ...on('postgres')]
-      const theirs = on('sqlite').map(({ theirsMicroseconds }) => theirsMicroseconds)
+      const on = (storage: string, verifier: VerifierName) =>
+        compared.filter((each) => each.storage === storage && each.verifier === verifier)
+      const all = [...on('sqlite', 'host'), ...on('sqlite', 'libsodium'), ...on('postgres', 'host')]
+      const theirs = on('sqlite', 'host').map(({ theirsMicroseconds }) => theirsMicroseconds)
       return [
-        ...[...both.map(({ oursMicroseconds }) => oursMicroseconds), ...theirs].map((cpu) => cpu.toFixed(0)),
-        ...both.map(({ ratio }) => `1/${(1 / ratio).toFixed(0)}`),
+        ...[...all.map(({ oursMicroseconds }) => oursMicroseconds), ...theirs].map((cpu) => cpu.toFixed(0)),
+        ...all.map(({ ratio }) => `1/${(1 / ratio).toFixed(0)}`),
       ]
     },
   }

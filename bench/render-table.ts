@@ -69,10 +69,12 @@ export function renderExpress(figures: readonly ExpressFigure[]): string {
 export function renderReference(figures: readonly ReferenceFigure[]): string {
   const head =
     'beside the reference server, which was measured on another day: CPU µs, of ours as on a machine where a verification takes as long'
-  const lines = figures.map(({ runtime, storage, operation, oursMicroseconds, theirsMicroseconds, ratio }) => {
+  const lines = figures.map((figure) => {
+    const { runtime, storage, verifier, operation, oursMicroseconds, theirsMicroseconds, ratio } = figure
+    const place = [runtime, storage, ...(verifier === 'host' ? [] : [verifier])].join(', ')
     const numbers = [oursMicroseconds.toFixed(0), theirsMicroseconds.toFixed(0), `1/${(1 / ratio).toFixed(1)}`]
     const cells = numbers.map((number) => number.padStart(8))
-    return [operation.padEnd(50), ...cells, ` ${runtime}, ${storage}`].join(' ')
+    return [operation.padEnd(50), ...cells, ` ${place}`].join(' ')
   })
   return [head, ...lines].join('\n')
 }
