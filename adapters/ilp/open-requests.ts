@@ -3,7 +3,7 @@
  * Each is on its own connection.
  */
 export interface OpenRequests {
-  /** Whether there is room for another test packet. */
+  /** Whether there is room for another test packet of a quote. */
   hasRoom(): boolean
   /** Whether a payment with `own` open requests may open another. */
   hasRoomBeside(own: number): boolean
@@ -11,7 +11,7 @@ export interface OpenRequests {
   follow<T>(request: Promise<T>): Promise<T>
 }
 
-/** The most requests with which test packets still leave. The first request of each of 256 payments comes on top. */
+/** The most requests with which test packets of quotes still leave. One of each of 256 payments comes on top. */
 const MOST_REQUESTS = 640
 /** When this many are open, no payment may have more than its first; the rest is for test packets. */
 const MOST_BESIDE_FIRST = 384

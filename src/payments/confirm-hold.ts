@@ -165,7 +165,7 @@ async function refusePayment(
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    // No client with a key knows of a payment that is not listed: it was answered 503 or not at all, and will repeat.
+    // No client with a key has a 201 for a payment that is not listed: it was answered 503 or not at all, and will repeat.
     const isShown = record.isListed === true || (by === 'recovery' && record.value.keyId === undefined)
     const state = isShown ? 'failed' : 'refused'
     // Nobody will read it again, and the client chose how large it is. @spec D15 @spec T-37

@@ -30,7 +30,7 @@ export interface CreatedPayment {
  * Creates an outgoing payment.
  *
  * First its terms are read, for which the host or another server may have to be asked: that takes time, while the grant's
- * turn, for which other orders wait, is for the storage alone. Then one commit takes the replay claim, the key, the quote
+ * turn, for which other orders wait, is for the storage alone (but for a repeat whose first order is undone just then). One commit takes the replay claim, the key, the quote
  * and the budget and writes the payment and the request that ordered it, so that none of them ever exists without the
  * others. Orders of one grant that are waiting at the same time share that commit: each is charged to the budget that the
  * orders before it leave. Then the ledger is asked to hold the money. If the ledger refuses, key, quote and budget are
@@ -48,7 +48,11 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const readToken = knownAtFirst(context.storage, presented)
   let reading: Promise<PaymentTerms> | undefined
   const readTerms = (): Promise<PaymentTerms> => {
-    reading ??= order.readTerms()
+    reading ??= order.readTerms().catch((refusal) => {
+      // For a repeat whose first order is undone meanwhile: it is a first order then, under terms of its own.
+      reading = undefined
+      throw refusal
+    })
     return reading
   }
   await unlessRepeated(context, key, readTerms)

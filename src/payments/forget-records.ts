@@ -37,7 +37,8 @@ export async function sweepEach<T>(
   all: readonly T[],
   sweep: (one: T) => Promise<TakenUp>,
 ): Promise<number> {
-  const from = clock.now() % Math.max(all.length, 1)
+  // Divided by a prime number, since a timer may call at the same part of a second each time.
+  const from = Math.floor(clock.now() / 997) % Math.max(all.length, 1)
   let count = 0
   let failures = 0
   for (const one of [...all.slice(from), ...all.slice(0, from)]) {

@@ -27,8 +27,11 @@ export interface PaymentTerms {
   /** For a receiver on another server. */
   readonly rail?: RailTerms
   readonly metadata?: Metadata
-  /** Reads the quote that fixes the amounts, if there is one: as it was found first, then anew each time. */
-  readonly readQuote?: () => Promise<StoredRecord<'quote'> | undefined>
+  /**
+   * Reads the quote that fixes the amounts, if there is one: as it was found first, then anew each time. Throws if it pays
+   * for nothing any more.
+   */
+  readonly readQuote?: () => Promise<StoredRecord<'quote'>>
 }
 
 /** What a client orders, and the proof that it did. */
@@ -36,7 +39,7 @@ export interface PaymentOrder extends SingleUse {
   /** The access token that was presented, as it was when its client was identified. */
   readonly presented: StoredRecord<'access-token'>
   readonly signedRequest: Omit<SignedRequest, 'id'>
-  /** Reads what the payment is based on; called once at most. */
+  /** Reads what the payment is based on; called until it has succeeded once. */
   readonly readTerms: () => Promise<PaymentTerms>
   /** The answer to the order; `spent` is what its grant has spent, this payment included. */
   readonly answerOf: (payment: OutgoingPayment, spent: Spending) => KeptAnswer
@@ -67,7 +70,6 @@ export async function effectOfOrder(
   // nothing. @spec TOK-9
   if (current === undefined || !isUsableToken(current.value, now)) throw invalidToken()
   const quote = await terms.readQuote?.()
-  if (terms.readQuote !== undefined) requireOpen(quote, now)
   const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
   if (!charged.ok) throw grantLimitExceeded(charged.reason)
   const intended = intendPayment(id, token, terms, charged, now)
@@ -98,16 +100,6 @@ export async function effectOfOrder(
  */
 function isSpentClaim({ value }: ReplayClaim, now: number): boolean {
   return value.expiresAt <= now
-}
-
-/** Refuses a quote that pays for nothing any more. @spec OUT-2 @spec QUO-7 */
-export function requireOpen(
-  quote: StoredRecord<'quote'> | undefined,
-  now: number,
-): asserts quote is StoredRecord<'quote'> {
-  if (quote === undefined) throw invalidQuote('unknown quote')
-  if (quote.value.state !== 'open') throw invalidQuote('the quote is used')
-  if (now >= quote.value.expiresAt) throw invalidQuote('the quote has expired')
 }
 
 function intendPayment(

@@ -45,8 +45,8 @@ export interface WalletAddresses {
   /**
    * Finds an account by its wallet address: the canonical URL, without a trailing slash, under the configured
    * `walletAddressServer`. On a host that also has routes of its own, it is called for every path requested there, so it
-   * should be quick: it must answer within `holdSeconds`, all calls for a quote or an order together. `undefined` or `null` means that there is no such address; a
-   * rejection is a fault.
+   * should be quick: it must answer within `holdSeconds`, all calls for a quote or an order together. `undefined` or `null`
+   * means that there is no such address; a rejection is a fault.
    *
    * Compare it exactly, upper and lower case included: whatever is found is a wallet address of its own, published under the
    * URL that was asked for. A directory that ignores case (`NOCASE` in SQLite, most collations of MySQL, `citext`) makes two

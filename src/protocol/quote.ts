@@ -5,7 +5,7 @@ import type { RailTerms } from './delivery.ts'
 
 /**
  * The state of a quote. A quote backs at most one payment: the commit of an order uses it, and it is open again only if the
- * ledger refuses the hold of a payment that nobody was shown.
+ * ledger refuses the hold of a payment that no 201 has named.
  * @spec QUO-7
  */
 export type QuoteState = 'open' | 'used'

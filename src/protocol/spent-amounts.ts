@@ -58,7 +58,7 @@ export function receivedIn(spending: Spending, asset: Asset): bigint {
 
 /**
  * Adds a payment to a spending record; negative values subtract it, and an asset whose sum becomes zero is removed. A payment
- * whose asset found no room may fail, too: no sum falls below zero.
+ * whose asset found no room may fail, too: then the sum is too low, but never below zero.
  */
 export function chargeSpending(spending: Spending, debit: bigint, receiveAsset: Asset, receive: bigint): Spending {
   const others = spending.receive.filter((amount) => amount.value !== '0' && !isSameAsset(amount, receiveAsset))

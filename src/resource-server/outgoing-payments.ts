@@ -8,10 +8,11 @@ import type { Result } from '../http/respond.ts'
 import { advancePayment } from '../payments/advance-payment.ts'
 import { createPayment } from '../payments/create-payment.ts'
 import { withAnswerDeadline } from '../payments/in-time.ts'
-import { type PaymentOrder, type PaymentTerms, requireOpen } from '../payments/plan-payment.ts'
+import type { PaymentOrder, PaymentTerms } from '../payments/plan-payment.ts'
 import { priceRequest } from '../payments/price-request.ts'
 import { resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
@@ -103,10 +104,8 @@ async function termsOfQuote(
     (isBound && quote.value.client !== client)
   )
     throw invalidQuote('unknown quote')
+  await requireOpen(context, quote, client)
   const { value } = quote
-  // A client that heard no answer to its order learns here that there is a payment, which no list may show yet. @spec T-32
-  if (value.state === 'used') throw invalidQuote('the quote is used', await paidWith(context, value, client))
-  requireOpen(quote, context.clock.now())
   // If the wallet has since changed the account's asset, the same number of the new unit would be taken.
   if (!isSameAsset(value.debitAmount, payer)) throw invalidQuote('the wallet address now has a different asset')
   const resolved = await resolveReceiver(context, value.receiver, { client })
@@ -118,6 +117,7 @@ async function termsOfQuote(
     throw invalidReceiver('the incoming payment now takes less than the quoted amount')
   }
   const { debitAmount, receiveAmount, fee, rail } = value
+  const readAgain = knownAtFirst(context.storage, quote)
   return {
     walletAddress: payer.url,
     account: payer.account,
@@ -126,8 +126,25 @@ async function termsOfQuote(
     receiveAmount,
     fee,
     ...(rail && { rail }),
-    readQuote: knownAtFirst(context.storage, quote),
+    readQuote: async () => requireOpen(context, await readAgain(), client),
   }
+}
+
+/**
+ * Refuses a quote that pays for nothing any more. A client that heard no answer to its order learns here that there is a
+ * payment, which no list may show yet.
+ * @spec OUT-2 @spec QUO-7 @spec T-32
+ */
+async function requireOpen(
+  context: Context,
+  quote: StoredRecord<'quote'> | undefined,
+  client: ClientId,
+): Promise<StoredRecord<'quote'>> {
+  if (quote === undefined) throw invalidQuote('unknown quote')
+  const { value } = quote
+  if (value.state !== 'open') throw invalidQuote('the quote is used', await paidWith(context, value, client))
+  if (context.clock.now() >= value.expiresAt) throw invalidQuote('the quote has expired')
+  return quote
 }
 
 /** The URL of the payment that used a quote, if this client ordered it. */

@@ -108,7 +108,9 @@ describe('an order whose terms take long to read', () => {
     const accounts = () => process.ports.calls.filter(({ name }) => name === 'account').length
     const before = accounts()
     commit.open()
-    expect(await late).toMatchObject({ status: 400, body: { error: { code: 'invalid_quote' } } })
+    const outgoingPayment = expect.stringContaining(`${BASE}/outgoing-payments/`)
+    const error = { code: 'invalid_quote', details: { reason: 'the quote is used', outgoingPayment } }
+    expect(await late).toMatchObject({ status: 400, body: { error } })
     expect([reads(), accounts() - before, asked()]).toEqual([2, 0, 0])
     expect(process.ports.calls.filter(isOwnCommit)).toHaveLength(1)
     // A direct order that meets the payment of another process is priced once all the same.

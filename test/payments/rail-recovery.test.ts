@@ -220,10 +220,10 @@ describe('recover(), while a rail takes its time', () => {
     const rail = slowly(later)
     world.method = { ...world.method, deliver: rail.deliver }
     const { token, body: json } = await prepareRailPayment(world, { from: 'incoming payment' })
-    for (let count = 0; count < 32; count++)
+    for (let count = 0; count < 24; count++)
       await world.wallet.send('POST', `${BASE}/outgoing-payments`, { token, json, nonce: `order-${count}` })
     await untilQuiet(rail)
-    expect(rail.asked).toHaveLength(32)
+    expect(rail.asked).toHaveLength(24)
     world.wallet.clock.advance(LEASE)
     await world.wallet.openPayments.recover()
     const ended = (await world.storage.all('outgoing-payment')).find((record) => record.value.id === value.id)

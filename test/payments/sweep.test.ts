@@ -98,7 +98,7 @@ describe('sweep() and incoming payments', () => {
       (changes as { id?: string }[]).some(({ id }) => id?.startsWith('damaged') === true)
     process.ports.plan = (call) => (call.name === 'commit' && isDamaged(call) ? 'throws' : undefined)
     for (let round = 0; round < 5; round++) {
-      world.wallet.clock.advance(60_017)
+      world.wallet.clock.advance(60_000)
       await process.openPayments.sweep()
     }
     const left = (await world.storage.all('replay-claim')).map(({ value }) => value.id)

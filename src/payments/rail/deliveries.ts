@@ -18,7 +18,8 @@ interface Line {
 
 /**
  * Hands out the places at payment methods: the number of payments that they work on at once in this process is limited.
- * A place that becomes free goes to a payment that waits for one, grants in turn, before any that are ordered later.
+ * A place that becomes free goes to a payment that waits for one, accounts in turn and the grants of each, before any that
+ * are ordered later.
  */
 export function createDeliveries(): Deliveries {
   const works = new Map<Promise<unknown>, DeliveryKey>()
@@ -49,15 +50,21 @@ export function createDeliveries(): Deliveries {
     const line = lines.get(key)
     if (line?.ids.delete(payment.id) && line.ids.size === 0) lines.delete(key)
   }
-  /** The longest waiting payment of the first line that may have a place. That line then comes last. */
+  /**
+   * The longest waiting payment of the first line that may have a place. The lines of its account then come after those of
+   * all others, this one last: a payer does not get more places by having more grants.
+   */
   const nextWaiting = (): DeliveryKey | undefined => {
     if (lines.size === 0) return undefined
     const takePlace = handOutPlaces()
     for (const [key, line] of lines) {
       const [id] = line.ids
       if (id === undefined || !takePlace(line)) continue
-      lines.delete(key)
-      lines.set(key, line)
+      const ofAccount = [...lines].filter(([other, { account }]) => account === line.account && other !== key)
+      for (const [moved, waiting] of [...ofAccount, [key, line] as const]) {
+        lines.delete(moved)
+        lines.set(moved, waiting)
+      }
       return { id, account: line.account, grantId: line.grantId }
     }
     return undefined
