@@ -18,6 +18,23 @@ async function order(world: RailWorld, count: number, name = 'order'): Promise<r
   return statuses
 }
 
+/** Has the rail of a world end its deliveries one by one: what it was asked for, and what ends each. */
+function endOneByOne(world: RailWorld) {
+  const asked: string[] = []
+  const settle: (() => void)[] = []
+  world.method = {
+    ...world.method,
+    deliver: async (delivery, progress) => {
+      asked.push(delivery.id)
+      await new Promise<void>((resolve) => {
+        settle.push(resolve)
+      })
+      return { outcome: 'ended', reason: 'the receiver takes no more', progress }
+    },
+  }
+  return { asked, settle }
+}
+
 async function untilAsked(asked: readonly string[], count: number): Promise<void> {
   for (let left = 500; asked.length < count && left > 0; left--) await turn()
 }
@@ -52,18 +69,7 @@ describe('the places with a payment method', () => {
 
   it('of one account are not all for one client: another grant finds some, and then grants take turns', async () => {
     const world = await railWorld()
-    const asked: string[] = []
-    const settle: (() => void)[] = []
-    world.method = {
-      ...world.method,
-      deliver: async (delivery, progress) => {
-        asked.push(delivery.id)
-        await new Promise<void>((resolve) => {
-          settle.push(resolve)
-        })
-        return { outcome: 'ended', reason: 'the receiver takes no more', progress }
-      },
-    }
+    const { asked, settle } = endOneByOne(world)
     await order(world, 140, 'greedy')
     await untilAsked(asked, 24)
     const other = { ...world, token: (await grantTokens(world)).spending }
@@ -112,18 +118,7 @@ describe('the places with a payment method', () => {
     async (_, most, accountOf) => {
       const { world } = await crowdedWorld(most, accountOf)
       const { recover } = world.wallet.openPayments
-      const asked: string[] = []
-      const settle: (() => void)[] = []
-      world.method = {
-        ...world.method,
-        deliver: async (delivery, progress) => {
-          asked.push(delivery.id)
-          await new Promise<void>((resolve) => {
-            settle.push(resolve)
-          })
-          return { outcome: 'ended', reason: 'the receiver takes no more', progress }
-        },
-      }
+      const { asked, settle } = endOneByOne(world)
       for (let call = 0; call < 3; call++) await recover()
       await untilAsked(asked, most)
       const ids = async () => (await world.storage.all('outgoing-payment')).map(({ value }) => value.id)

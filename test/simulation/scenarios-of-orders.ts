@@ -1,8 +1,10 @@
 import type { Change } from 'open-payments-server'
+import type { Order } from './orders.ts'
 import type { Scenario } from './scenario.ts'
 import { NO_KEY } from './scenarios-of-commits.ts'
 import type { Call } from './scheduler.ts'
-import { CLOSED, commitsState, named, OPEN, readsKind } from './stage.ts'
+import { CLOSED, commitsState, named, OPEN, readsKind, type Stage } from './stage.ts'
+import type { SimulatedProcess } from './world.ts'
 
 const HOLD = 'src/payments/confirm-hold.ts'
 const CREATE = 'src/payments/create-payment.ts'
@@ -19,6 +21,25 @@ function createsSeveral({ name, arguments: [changes] }: Call): boolean {
 }
 
 /** Orders that are given twice, by their client or by somebody else. */
+/** Repeats an order while the first request is carried out: the repeat has looked for its key, and reads this only afterwards. */
+async function repeatMeanwhile(
+  stage: Stage,
+  [one, other]: readonly [SimulatedProcess, SimulatedProcess],
+  order: Order,
+  kind: 'quote' | 'spending',
+): Promise<void> {
+  const reads = stage.keepBack(other, 'effect', readsKind(kind))
+  const second = stage.place(order, other)
+  await stage.runOut()
+  const first = await stage.until(stage.place(order, one))
+  reads.letGo()
+  const again = await stage.until(second)
+  stage.expect(
+    again?.status === 201 && again.text === first?.text,
+    `the repeat is answered as the request was: ${again?.status}`,
+  )
+}
+
 export const OF_ORDERS: readonly Scenario[] = [
   {
     name: 'a request is sent once more while it is answered',
@@ -176,19 +197,10 @@ export const OF_ORDERS: readonly Scenario[] = [
   {
     name: 'a repeat finds its quote used by the request that it repeats',
     async play(stage) {
-      const [one, other] = [stage.start(), stage.start()]
+      const processes = [stage.start(), stage.start()] as const
       const receiver = await stage.incoming()
       const order = stage.order({ receiver, quote: await stage.quote(receiver, 40), key: 'key' })
-      const reads = stage.keepBack(other, 'effect', readsKind('quote'))
-      const second = stage.place(order, other)
-      await stage.runOut()
-      const first = await stage.until(stage.place(order, one))
-      reads.letGo()
-      const again = await stage.until(second)
-      stage.expect(
-        again?.status === 201 && again.text === first?.text,
-        `the repeat is answered as the request was: ${again?.status}`,
-      )
+      await repeatMeanwhile(stage, processes, order, 'quote')
     },
     without: [
       {
@@ -201,20 +213,11 @@ export const OF_ORDERS: readonly Scenario[] = [
   {
     name: 'a repeat finds its budget spent by the request that it repeats',
     async play(stage) {
-      const [one, other] = [stage.start(), stage.start()]
+      const processes = [stage.start(), stage.start()] as const
       const receiver = await stage.incoming()
       // The grant allows 150.
       const order = stage.order({ receiver, value: 80, grant: 1, key: 'key' })
-      const reads = stage.keepBack(other, 'effect', readsKind('spending'))
-      const second = stage.place(order, other)
-      await stage.runOut()
-      const first = await stage.until(stage.place(order, one))
-      reads.letGo()
-      const again = await stage.until(second)
-      stage.expect(
-        again?.status === 201 && again.text === first?.text,
-        `the repeat is answered as the request was: ${again?.status}`,
-      )
+      await repeatMeanwhile(stage, processes, order, 'spending')
     },
     without: [
       {
