@@ -234,6 +234,50 @@ export const OF_ORDERS: readonly Scenario[] = [
     ],
   },
   {
+    name: 'a repeat finds its quote used by an order that is undone before its turn',
+    async play(stage) {
+      const [one, other] = [stage.start(), stage.start()]
+      const receiver = await stage.incoming()
+      const order = stage.order({ receiver, quote: await stage.quote(receiver, 40), key: 'key' })
+      const held = stage.keepBack(one, 'effect', named('hold'))
+      const quote = stage.keepBack(other, 'effect', readsKind('quote'))
+      const second = stage.place(order, other)
+      await stage.untilKept(quote)
+      // In another second, or it would be the same request.
+      stage.world.scheduler.pass(1_000)
+      const first = stage.place(order, one)
+      await stage.untilKept(held)
+      const keysBefore = stage.calls.filter(readsKind('idempotency-key')).length
+      // The next but one look for the key is that in its turn.
+      const inTurn = stage.keepBack(
+        other,
+        'effect',
+        (call) =>
+          readsKind('idempotency-key')(call) &&
+          stage.calls.filter(readsKind('idempotency-key')).length > keysBefore + 1,
+      )
+      quote.letGo()
+      await stage.untilKept(inTurn)
+      await stage.world.ledger.setPermissions('alice', CLOSED)
+      held.letGo()
+      const refused = await stage.until(first)
+      await stage.world.ledger.setPermissions('alice', OPEN)
+      inTurn.letGo()
+      const again = await stage.until(second)
+      stage.expect(
+        refused?.status === 403 && again?.status === 201,
+        `the repeat is a first order: ${refused?.status}, ${again?.status}`,
+      )
+    },
+    without: [
+      {
+        what: 'that terms which were refused are read again',
+        edits: [{ file: CREATE, find: '      reading = undefined\n', put: '' }],
+        finds: /the repeat is a first order/,
+      },
+    ],
+  },
+  {
     name: 'an order is refused, and given again under its key',
     async play(stage) {
       const one = stage.start()
