@@ -14,15 +14,16 @@ export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value:
 }
 
 /**
- * Whether nothing was ever written to an incoming payment except its creation and its end, if it has ended: so no room in it
- * was ever reserved, and no record that is kept refers to it.
+ * Whether no room in an incoming payment was ever reserved, and no record that is kept refers to it: nothing was written to
+ * it but its creation, or it has ended like that, and is due since (see `endIncoming`). Its version says nothing then: it
+ * grows if what its client wrote is erased by hand.
  * @spec INC-14
  */
-export function isUntouched({ value, version }: StoredRecord<'incoming-payment'>): boolean {
+export function isUntouched({ value, version, dueAt }: StoredRecord<'incoming-payment'>): boolean {
   const hasEnded = value.state === 'expired' || value.state === 'completed'
   // In another storage, a copied record may begin at version 1 again; one that has received money never counts as
   // untouched.
-  return value.received.value === 0n && version === (hasEnded ? 2 : 1)
+  return value.received.value === 0n && (hasEnded ? dueAt !== undefined : version === 1)
 }
 
 /**

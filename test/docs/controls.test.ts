@@ -241,6 +241,25 @@ it('the page on controls overwrites what clients wrote into payments that are ov
   await expect(audit()).rejects.toThrow('the proof of a payment has vanished')
 })
 
+it('INC-14 what the page on controls overwrites in an incoming payment without money is deleted in time', async () => {
+  const handle = await openSqlite(':memory:')
+  const wallet = await testWallet({ storage: sqliteStorage(handle) })
+  const expiresAt = new Date(wallet.clock.now() + 1000).toISOString()
+  await incomingPayment(wallet, { walletAddress: ALICE, expiresAt, metadata })
+  const sweepLater = async (milliseconds: number): Promise<number> => {
+    wallet.clock.advance(milliseconds)
+    return wallet.openPayments.sweep()
+  }
+  await sweepLater(1001)
+  handle.exec(eraseOnSqlite)
+  const month = 30 * 24 * 3_600_000
+  await sweepLater(month - 1)
+  const states = handle.prepare('SELECT state, metadata FROM op_incoming_payment')
+  expect(states.all()).toMatchObject([{ state: 'expired', metadata: null }])
+  await sweepLater(1)
+  expect(states.all()).toEqual([])
+})
+
 it('what the page on controls overwrites does not come back from a process that has read it before', async () => {
   const handle = await openSqlite(':memory:')
   const { wallet, read } = await paidWithMetadata(sqliteStorage(handle))
