@@ -129,7 +129,7 @@ function outgoingInWords(right: ConsentAccess, account: string, isAlone: boolean
         ? [`Send payments from this account without asking you again${isLimited ? ', within these limits' : ''}.`]
         : []),
       ...(canSend && receiveAmount !== undefined && debitAmount === undefined
-        ? ['Fees and exchange may come on top of what arrives.']
+        ? ['Fees and exchange may come on top of what arrives, for each payment.']
         : []),
       ...seeingInWords(
         access,

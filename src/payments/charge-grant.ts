@@ -15,8 +15,10 @@ export interface Charge {
   readonly receiver: string
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
+  /** What the money is worth to the receiver, in its smallest unit, if that is more than the receive amount. */
+  readonly receiveWorth?: bigint
   /** For a receiver on another server. */
-  readonly rail?: Pick<RailTerms, 'isUnpriced' | 'receiveWorth'>
+  readonly rail?: Pick<RailTerms, 'isUnpriced' | 'isFixedReceive'>
 }
 
 /** The entry that pays, with the changes that reserve its budget; or why no entry does. */
@@ -108,7 +110,7 @@ function chargeEntry(
   const receiveCharge = receiveChargeBy(access, charge)
   const reason =
     refuseByAsset(records, charge) ??
-    refuseByLimits(access, charge, inWindow.value) ??
+    refuseByLimits(access, charge, receiveCharge, inWindow.value) ??
     refuseBySums(charge, receiveCharge, inWindow.value)
   if (reason !== undefined) return { ok: false, reason }
   const spentWith = ({ value }: StoredRecord<'spending'>): Spending => {
@@ -127,14 +129,23 @@ function chargeEntry(
 }
 
 /**
- * What a payment counts for in the receiver's asset: what arrives or, under a limit of that over a rail, what the money is
- * worth that leaves. Otherwise many tiny payments, for each of which a whole unit of the rail leaves, would pay much more than
- * the limit. The rounding of a payment counts against those after it: a payment of exactly the limit is admitted.
+ * What a payment counts for in the receiver's asset: what arrives or, under a limit of that, what the money is worth, without
+ * the wallet's fee. Otherwise many tiny payments, each of which costs a whole unit of the payer or of a rail, would take much
+ * more than the limit.
  * @spec LIM-1
  */
-function receiveChargeBy({ limits }: OutgoingPaymentAccess, { receiveAmount, rail }: Charge): bigint {
-  const isWorthMore = limits?.receiveAmount !== undefined && rail?.receiveWorth !== undefined
-  return isWorthMore ? storedAmount(rail.receiveWorth) : receiveAmount.value
+function receiveChargeBy({ limits }: OutgoingPaymentAccess, { receiveAmount, receiveWorth }: Charge): bigint {
+  return limits?.receiveAmount === undefined ? receiveAmount.value : (receiveWorth ?? receiveAmount.value)
+}
+
+/**
+ * The part of the charge that must fit into the limit; the rest is rounding, and counts against the payments after this one,
+ * so that a payment of exactly the limit is admitted. A fixed debit over a rail leaves as a whole, and the receiver's server
+ * may keep all of it, whatever it says has arrived.
+ * @spec LIM-1 @spec T-47
+ */
+function admittedReceive({ receiveAmount, rail }: Charge, receiveCharge: bigint): bigint {
+  return rail?.isFixedReceive === false ? receiveCharge : receiveAmount.value
 }
 
 /** The spending record of an entry that has spent nothing yet. Version 0: it is still to be inserted. */
@@ -178,7 +189,12 @@ function refuseByAsset(records: readonly StoredRecord<'spending'>[], { debitAmou
 }
 
 /** Why the limits of an entry do not admit a payment; sums are bigints, so nothing overflows. @spec LIM-5 @spec LIM-6 @spec LIM-11 */
-function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending: Spending): string | undefined {
+function refuseByLimits(
+  access: OutgoingPaymentAccess,
+  charge: Charge,
+  receiveCharge: bigint,
+  spending: Spending,
+): string | undefined {
   const { limits } = access
   if (limits === undefined) return undefined
   if (limits.receiver !== undefined && limits.receiver !== charge.receiver) return 'the grant names another receiver'
@@ -190,7 +206,7 @@ function refuseByLimits(access: OutgoingPaymentAccess, charge: Charge, spending:
   }
   if (receiveAmount !== undefined) {
     if (!isSameAsset(receiveAmount, charge.receiveAmount)) return 'the receive limit is in another asset'
-    const received = receivedIn(spending, charge.receiveAmount) + charge.receiveAmount.value
+    const received = receivedIn(spending, charge.receiveAmount) + admittedReceive(charge, receiveCharge)
     if (received > storedAmount(receiveAmount.value)) return 'the receive limit of the grant is exceeded'
     // Only the receiver says what has arrived, and then nothing else would limit the debit.
     if (charge.rail?.isUnpriced)

@@ -24,6 +24,8 @@ export interface PaymentTerms {
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   readonly fee: Amount
+  /** What the money is worth to the receiver, in its smallest unit, if that is more than `receiveAmount`. @spec LIM-1 */
+  readonly receiveWorth?: bigint
   /** For a receiver on another server. */
   readonly rail?: RailTerms
   readonly metadata?: Metadata
@@ -120,10 +122,11 @@ function intendPayment(
     debitAmount: terms.debitAmount,
     receiveAmount: terms.receiveAmount,
     fee: terms.fee,
+    ...(receiveCharge !== terms.receiveAmount.value && { receiveCharge }),
     sentAmount: amountOf(terms.debitAmount, 0n),
     ...(terms.metadata && { metadata: terms.metadata }),
     account: terms.account,
-    ...payeeOf(terms, receiveCharge),
+    ...payeeOf(terms),
     grantId: token.grantId,
     spendingIds,
     ...(chargedAfter && { chargedAfter }),
@@ -131,22 +134,17 @@ function intendPayment(
   }
 }
 
-function payeeOf(
-  { receiver, receiveAmount, rail }: PaymentTerms,
-  receiveCharge: bigint,
-): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
+function payeeOf({
+  receiver,
+  rail,
+}: PaymentTerms): Pick<OutgoingPayment, 'incomingPaymentId' | 'payeeAccount' | 'rail'> {
   if (receiver.kind === 'local')
     return { incomingPaymentId: receiver.incomingPaymentId, payeeAccount: receiver.account }
   // The quote was made when the receiver's URL was still a local one.
   if (rail === undefined) throw invalidQuote('the receiver is now on another server')
   const { details, walletAddress } = receiver
   return {
-    rail: {
-      ...rail,
-      address: details.ilpAddress,
-      ...(walletAddress !== undefined && { walletAddress }),
-      ...(receiveCharge !== receiveAmount.value && { receiveCharge: receiveCharge.toString() }),
-    },
+    rail: { ...rail, address: details.ilpAddress, ...(walletAddress !== undefined && { walletAddress }) },
   }
 }
 

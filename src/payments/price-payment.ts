@@ -15,6 +15,7 @@ import {
   priceFixedSend,
   type RailRate,
   type Terms,
+  worthOf,
 } from '../protocol/price.ts'
 import { answerInTime } from './in-time.ts'
 import type { RailWay } from './rail/remote-receiver.ts'
@@ -29,6 +30,8 @@ export type PricedPayment =
       readonly debitAmount: Amount
       readonly receiveAmount: Amount
       readonly fee: Amount
+      /** What the money is worth to the receiver, in its smallest unit, if that is more than `receiveAmount`. */
+      readonly receiveWorth?: bigint
       /** For a receiver on another server. */
       readonly rail?: RailTerms
     }
@@ -82,13 +85,14 @@ export async function pricePayment(
   if (!priced.ok) return priced
   const { debit, fee, leaving, receive } = priced
   if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
-  const worth = arrivingFor(leaving, leg.rate)
+  const worth = worthOf(debit - fee, leg.terms, leg.rate, way !== undefined && 'debit' in fixed)
   if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
   return {
     ok: true,
     debitAmount: amountOf(from, debit),
     receiveAmount: amountOf(to, receive),
     fee: amountOf(from, fee),
+    ...(worth > receive && { receiveWorth: worth }),
     ...(way && {
       rail: {
         method: way.method,
@@ -96,7 +100,6 @@ export async function pricePayment(
         sendAmount: amountToWire(amountOf(way.asset, leaving)),
         isFixedReceive: !('debit' in fixed),
         ...(terms.fixed > 0n && { fixedFee: terms.fixed.toString() }),
-        ...(worth > receive && { receiveWorth: worth.toString() }),
         ...(own === undefined && { isUnpriced: true }),
       },
     }),

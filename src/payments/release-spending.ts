@@ -40,8 +40,8 @@ async function unrefused(context: Context, charge: LastCharge | undefined): Prom
 }
 
 /** What a payment was charged in the receiver's asset. @spec LIM-1 */
-function chargedFor({ receiveAmount, rail }: OutgoingPayment): bigint {
-  return rail?.receiveCharge === undefined ? receiveAmount.value : storedAmount(rail.receiveCharge)
+function chargedFor({ receiveAmount, receiveCharge = receiveAmount.value }: OutgoingPayment): bigint {
+  return receiveCharge
 }
 
 /**
@@ -51,11 +51,11 @@ function chargedFor({ receiveAmount, rail }: OutgoingPayment): bigint {
  * @spec T-47
  */
 function receivedOf(payment: OutgoingPayment): bigint {
-  const { decision, rail, delivery } = payment
-  if (takenBy(decision) === 0n || rail === undefined || delivery === undefined) return 0n
+  const { debitAmount, fee, decision, delivery } = payment
+  if (decision?.action !== 'settle' || decision.amount === 0n || delivery === undefined) return 0n
   const said: bigint = storedAmount(delivery.received)
   const charged = chargedFor(payment)
-  const paidFor = ceilDivide(storedAmount(delivery.sent) * charged, storedAmount(rail.sendAmount.value))
+  const paidFor = ceilDivide((decision.amount - decision.fee) * charged, debitAmount.value - fee.value)
   const most = mostBelieved(paidFor)
   if (said <= paidFor) return paidFor
   return [said, most, charged].reduce((least, each) => (each < least ? each : least))

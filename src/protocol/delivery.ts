@@ -17,11 +17,6 @@ export interface RailTerms {
    * none.
    */
   readonly fixedFee?: string
-  /**
-   * What the send amount is worth in the receiver's smallest unit, at the rate of the quote, if that is more than the receive
-   * amount: the send amount is rounded up to a whole unit of the rail, which may be many of the receiver's.
-   */
-  readonly receiveWorth?: string
   /** Set if the wallet has no price of its own for the exchange on the way: then only others say how much arrives. */
   readonly isUnpriced?: true
 }

@@ -50,6 +50,8 @@ export interface OutgoingPayment {
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   readonly fee: Amount
+  /** What the grant was charged in the receiver's smallest unit, if that is not the receive amount. @spec LIM-1 */
+  readonly receiveCharge?: bigint
   /** What was taken, once it is; one unit less if a failed payment has cost its whole debit. @spec OUT-8 */
   readonly sentAmount: Amount
   readonly metadata?: Metadata
@@ -66,8 +68,6 @@ export interface OutgoingPayment {
   readonly rail?: RailTerms & {
     readonly address: string
     readonly walletAddress?: string
-    /** What the grant was charged in the receiver's smallest unit, if that is not the receive amount. @spec LIM-1 */
-    readonly receiveCharge?: string
   }
   /** How far the delivery to another server has come; absent before it begins. */
   readonly delivery?: StoredDelivery

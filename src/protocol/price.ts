@@ -109,6 +109,16 @@ export function leavingFor(received: bigint, rate: RailRate): bigint {
 }
 
 /**
+ * What a debit without its fee is worth to the receiver, in its smallest unit: converted in one step, and so without what
+ * each unit on the way rounds off. Rounded up or down. @spec LIM-1
+ */
+export function worthOf(debit: bigint, exchange: AssetExchange, rail: RailRate, isRoundedUp: boolean): bigint {
+  const { numerator, denominator } = unitRate(exchange)
+  const [dividend, divisor] = [debit * numerator * rail.received, denominator * rail.sent]
+  return isRoundedUp ? ceilDivide(dividend, divisor) : dividend / divisor
+}
+
+/**
  * Whether a rail gives at least what an exchange gives, less a tolerance in hundredths of a percent: an integer from 0 to
  * 9999. Compared exactly. @spec QUO-8
  */

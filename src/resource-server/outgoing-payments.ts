@@ -116,7 +116,7 @@ async function termsOfQuote(
   if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder) {
     throw invalidReceiver('the incoming payment now takes less than the quoted amount')
   }
-  const { debitAmount, receiveAmount, fee, rail } = value
+  const { debitAmount, receiveAmount, fee, receiveWorth, rail } = value
   const readAgain = knownAtFirst(context.storage, quote)
   return {
     walletAddress: payer.url,
@@ -125,6 +125,7 @@ async function termsOfQuote(
     debitAmount,
     receiveAmount,
     fee,
+    ...(receiveWorth !== undefined && { receiveWorth }),
     ...(rail && { rail }),
     readQuote: async () => requireOpen(context, await readAgain(), client),
   }

@@ -69,6 +69,7 @@ async function intendQuote(
     debitAmount: priced.debitAmount,
     receiveAmount: priced.receiveAmount,
     fee: priced.fee,
+    ...(priced.receiveWorth !== undefined && { receiveWorth: priced.receiveWorth }),
     ...(priced.rail && { rail: priced.rail }),
   }
 }

@@ -178,6 +178,7 @@ const FULL_INCOMING_PAYMENT: Required<RecordTypes['incoming-payment']> = {
 const FULL_QUOTE: Required<RecordTypes['quote']> = {
   ...QUOTE,
   id: 'full',
+  receiveWorth: MAX_AMOUNT_VALUE + 1n,
   rail: RAIL_TERMS,
   outgoingPaymentId: 'payment',
 }
@@ -192,6 +193,7 @@ const FULL_OUTGOING_PAYMENT: Required<RecordTypes['outgoing-payment']> = {
     { state: 'decided', at: MOMENT + 1 },
   ],
   quoteId: 'quote',
+  receiveCharge: MAX_AMOUNT_VALUE + 1n,
   metadata: sampleMetadata(),
   incomingPaymentId: 'incoming',
   payeeAccount: 'bob',

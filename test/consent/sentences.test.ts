@@ -62,7 +62,7 @@ describe('a right to send money', () => {
   })
 
   it('says that more may leave the account than arrives, where only that is limited', () => {
-    const text = 'Fees and exchange may come on top of what arrives.'
+    const text = 'Fees and exchange may come on top of what arrives, for each payment.'
     expect(outgoing(['create'], { receiveAmount: '1.00 USD' }).sentences).toContain(text)
     expect(outgoing(['create'], { debitAmount: '1.00 USD' }).sentences).not.toContain(text)
     expect(outgoing(['create'], { debitAmount: '1.00 USD', receiveAmount: '1.00 EUR' }).sentences).not.toContain(text)

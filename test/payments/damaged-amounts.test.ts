@@ -101,11 +101,9 @@ describe('T-26 what a grant has spent', () => {
     await pay(world, process, await prepareRailPayment(world))
     const { delivery } = (await onlyPayment(world)).value
     expect(delivery).toMatchObject({ sent: '8', inFlightSent: '0' })
-    for (const member of ['sent', 'received']) {
-      await damageDelivery(world, { ...delivery, [member]: text })
-      await recoverLater(world, 400_000)
-      expect((await onlyPayment(world)).value.state).toBe('decided')
-    }
+    await damageDelivery(world, { ...delivery, received: text })
+    await recoverLater(world, 400_000)
+    expect((await onlyPayment(world)).value.state).toBe('decided')
     await damageDelivery(world, { ...delivery })
     await recoverLater(world, 400_000)
     expect((await onlyPayment(world)).value.state).toBe('failed')

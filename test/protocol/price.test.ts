@@ -6,11 +6,13 @@ import {
   isWithinTolerance,
   leavingFor,
   minimumSend,
+  ONE_TO_ONE,
   parseRate,
   priceFixedReceive,
   priceFixedSend,
   priceOfPart,
   type Terms,
+  worthOf,
 } from '../../src/protocol/price.ts'
 import vectors from '../vectors/amounts.json' with { type: 'json' }
 
@@ -265,6 +267,33 @@ describe('the rate of a rail', () => {
     expect(minimumSend({ ...free, fixed: 5n }, { sent: 7n, received: 2n })).toBe(9n)
     expect(minimumSend({ ...free, fixed: 5n }, { sent: 7n, received: 7n })).toBe(6n)
     expect(minimumSend({ ...free, fixed: 5n }, { sent: 10_000n, received: 1n })).toBe(10_015n)
+  })
+})
+
+describe('the worth of a debit', () => {
+  it('LIM-1 is what arrives of a fixed debit, and never less than a fixed amount that is to arrive', () => {
+    fc.assert(
+      fc.property(value, terms, (given, price) => {
+        const sent = priceFixedSend(given, price)
+        if (sent !== undefined) expect(worthOf(given - sent.fee, price, ONE_TO_ONE, false)).toBe(sent.receive)
+        const received = priceFixedReceive(given, price)
+        if (received === undefined) return
+        expect(worthOf(received.debit - received.fee, price, ONE_TO_ONE, false)).toBeGreaterThanOrEqual(given)
+      }),
+      runs,
+    )
+  })
+
+  it('LIM-1 rounded up, is at least what can arrive over a rail of what leaves', () => {
+    fc.assert(
+      fc.property(value, terms, railRate, (given, price, rate) => {
+        const sent = priceFixedSend(given, price)
+        if (sent === undefined) return
+        const worth = worthOf(given - sent.fee, price, rate, true)
+        expect(worth * rate.sent).toBeGreaterThanOrEqual(sent.receive * rate.received)
+      }),
+      runs,
+    )
   })
 })
 

@@ -113,6 +113,29 @@ describe('fees (QUO-8)', () => {
     await expectStatus(201, pay(receive, '1000'))
   })
 
+  it('LIM-1 the receive limit counts the whole unit that the smallest payment costs', async () => {
+    const rig = await priced({ rate: '1' }, { receiveAmount: eur('250') })
+    const { wallet, spending, receiving } = rig
+    const { id } = await createIncoming(wallet, receiving, { walletAddress: CAROL })
+    const quoteOf = async (value: string): Promise<string> =>
+      (await expectStatus(201, askQuote(wallet, spending, { receiver: id, receiveAmount: eur(value) }))).body.id
+    const pay = async (value: string): Promise<Answer> =>
+      askPayment(wallet, spending, { quoteId: await quoteOf(value) })
+    await wallet.ledger.setPermissions('carol', { canSend: true, canReceive: false })
+    await expectStatus(201, pay('1'))
+    await wallet.openPayments.drain()
+    // The payment has failed, and its charge is given back as it was.
+    expect(await spentOf(wallet, spending)).toMatchObject({ spentReceiveAmount: eur('0') })
+    await wallet.ledger.setPermissions('carol', { canSend: true, canReceive: true })
+    await expectStatus(201, pay('1'))
+    expect(await spentOf(wallet, spending)).toEqual({ spentDebitAmount: usd('1'), spentReceiveAmount: eur('100') })
+    const [tooMuch, another] = [await quoteOf('151'), await quoteOf('1')]
+    await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => askPayment(wallet, spending, { quoteId: tooMuch }))
+    // The rounding of a payment counts only against those after it.
+    await expectStatus(201, pay('150'))
+    await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => askPayment(wallet, spending, { quoteId: another }))
+  })
+
   it('QUO-2 a receiver with an amount gets exactly that, and the payer pays the fee on top', async () => {
     const rig = await shop({ overrides: { pricing: fixed(price) }, incoming: { incomingAmount: usd('975') } })
     const { body } = await expectStatus(201, askQuote(rig.wallet, rig.spending, { receiver: rig.incoming.id }))

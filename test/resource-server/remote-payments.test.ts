@@ -325,6 +325,57 @@ describe('a grant against a receiver that says what it likes', () => {
     await expectStatus(201, payQuote(world, body.id))
   })
 
+  it.each([1n, 10_000_000n])(
+    'T-47 LIM-1 counts the whole cent that a payment of one billionth of a dollar costs, although only %s leaves',
+    async (sent) => {
+      const nano = (value: string) => ({ value, assetCode: 'USD', assetScale: 9 })
+      const overrides = { pricing: { price: async () => ({ rate: '1', fee: { fixed: 30n } }) } }
+      const limits = { receiveAmount: nano('10000001') }
+      const world = await remoteShop({ receiver: { asset: nano('0') }, limits, overrides })
+      const { wallet, spending, receiver, rail } = world
+      rail.answerQuote = async () => ({
+        ok: true,
+        account: 'g.peer/USD/9',
+        asset: nano('0'),
+        rate: { sent: 1n, received: 1n },
+      })
+      endsAt(world, sent, sent)
+      const quoteOf = async (value: string): Promise<string> => {
+        const asked = askQuote(wallet, spending, { receiver: receiver.url, receiveAmount: nano(value) })
+        const { body } = await expectStatus(201, asked)
+        expect(body.debitAmount).toEqual(usd('31'))
+        return body.id
+      }
+      const [first, second, third] = [await quoteOf('10000000'), await quoteOf('2'), await quoteOf('1')]
+      await expectStatus(201, payQuote(world, first))
+      await wallet.openPayments.drain()
+      expect(await spentOf(wallet, spending)).toEqual({
+        spentDebitAmount: usd('31'),
+        spentReceiveAmount: nano('10000000'),
+      })
+      await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => payQuote(world, second))
+      await expectStatus(201, payQuote(world, third))
+    },
+  )
+
+  it.each([
+    ['100', 201],
+    ['101', 403],
+    ['199', 403],
+  ])(
+    'T-47 LIM-1 counts all that leaves of a fixed debit, since its receiver may keep it: %s',
+    async (debit, status) => {
+      const whole = (value: string) => ({ value, assetCode: 'USD', assetScale: 0 })
+      const statuses: number[] = []
+      for (const pay of [async (world: RemoteShop) => payQuote(world, await quoteFor(world, debit)), payDirectly]) {
+        const world = await remoteShop({ receiver: { asset: whole('0') }, limits: { receiveAmount: whole('1') } })
+        world.rail.answerQuote = async () => quoteAt(100n, 1n)
+        statuses.push((await pay(world, debit)).status)
+      }
+      expect(statuses).toEqual([status, status])
+    },
+  )
+
   it('LIM-1 without a limit of what arrives counts what arrives, however little of what leaves that is', async () => {
     const asset = { assetCode: 'FINE', assetScale: 19 }
     const world = await remoteShop({ receiver: { asset } })

@@ -15,12 +15,11 @@ export const ceilDivide = (dividend: bigint, divisor: bigint): bigint => (divide
 
 /** What a payment counts in what its grant has spent: all of it but what failed, and of that what left all the same. */
 export function spentOf(payment: OutgoingPayment): { readonly debit: bigint; readonly receive: bigint } {
-  const { debitAmount, receiveAmount, decision, rail, delivery } = payment
-  const charged = BigInt(rail?.receiveCharge ?? receiveAmount.value)
+  const { debitAmount, receiveAmount, receiveCharge: charged = receiveAmount.value, fee, decision, delivery } = payment
   if (isCounted(payment)) return { debit: debitAmount.value, receive: charged }
-  if (decision?.action !== 'settle' || rail === undefined) return { debit: 0n, receive: 0n }
-  const sent = BigInt(delivery?.sent ?? 0)
-  const counts = [BigInt(delivery?.received ?? 0), ceilDivide(charged * sent, BigInt(rail.sendAmount.value))]
+  if (decision?.action !== 'settle') return { debit: 0n, receive: 0n }
+  const paid = ceilDivide(charged * (decision.amount - decision.fee), debitAmount.value - fee.value)
+  const counts = [BigInt(delivery?.received ?? 0), paid]
   const receive = counts.reduce((one, other) => (one > other ? one : other))
   return { debit: decision.amount, receive: receive < charged ? receive : charged }
 }
