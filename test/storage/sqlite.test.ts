@@ -4,7 +4,7 @@ import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
 import { STORAGE_MIGRATIONS } from '../../adapters/storage/sql/schema.ts'
 import { builtInSqlite } from '../../adapters/storage/sqlite/open.ts'
-import { openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { openSqlite, type SqliteHandle, type SqliteStatement, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { progressOf } from '../../src/payments/rail/delivery-progress.ts'
 import type { Change, RecordKind, Storage } from '../../src/ports/storage.ts'
 import { receivedIn } from '../../src/protocol/spent-amounts.ts'
@@ -306,6 +306,26 @@ describe('group commit', () => {
   })
 })
 
+/** A statement that treats large integers as `node:sqlite` does: it throws, unless it was told to read each as `bigint`. */
+function likeNode(statement: SqliteStatement): SqliteStatement {
+  let isWide = false
+  const read = (row: unknown): unknown => {
+    const cells = Object.entries(row ?? {})
+    if (!isWide && cells.some(([, cell]) => Number.isInteger(cell) && !Number.isSafeInteger(cell)))
+      throw Object.assign(new RangeError('Value is too large'), { code: 'ERR_OUT_OF_RANGE' })
+    const wide = ([name, cell]: [string, unknown]) => [name, Number.isInteger(cell) ? BigInt(Number(cell)) : cell]
+    return row === undefined || !isWide ? row : Object.fromEntries(cells.map(wide))
+  }
+  return {
+    run: (...parameters) => statement.run(...parameters),
+    get: (...parameters) => read(statement.get(...parameters)),
+    all: (...parameters) => statement.all(...parameters).map(read),
+    setReadBigInts: (isOn) => {
+      isWide = isOn
+    },
+  }
+}
+
 describe('rows of other databases', () => {
   it('reads integers that a handle returns as bigint or as text', async () => {
     const handle = await open()
@@ -338,6 +358,23 @@ describe('rows of other databases', () => {
       expect(await storage.get([{ kind: 'grant', id: 'none' }])).toEqual([undefined])
       expect(await storage.commit([insert(`new-${convert.name}`)])).toBe('committed')
     }
+  })
+
+  it('leaves one integer that no number can hold to its own row, on a handle that throws for it', async () => {
+    const handle = await open()
+    const storage = sqliteStorage({ exec: (sql) => handle.exec(sql), prepare: (sql) => likeNode(handle.prepare(sql)) })
+    const claims = ['a', 'b'].map((id) => ({ ...insert(id), dueAt: 1 }))
+    expect(await storage.commit(claims)).toBe('committed')
+    handle.exec(`UPDATE op_replay_claim SET expires_at = 9007199254740993 WHERE id = 'a'`)
+    for (const _ of [1, 2]) {
+      const told: unknown[] = []
+      const due = await storage.due('replay-claim', 2, 10, (cause) => told.push(cause))
+      expect(due).toMatchObject([{ value: { id: 'b' } }])
+      expect(told).toMatchObject([{ message: 'the row a of op_replay_claim holds no replay-claim' }])
+    }
+    await expect(storage.get([{ kind: 'replay-claim', id: 'a' }])).rejects.toThrow('the row a of op_replay_claim')
+    handle.exec('UPDATE op_replay_claim SET expires_at = 7')
+    expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ value: { expiresAt: 7 } }])
   })
 
   it.each<[RecordKind, string]>([

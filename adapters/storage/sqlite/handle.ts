@@ -12,6 +12,11 @@ export interface SqliteStatement {
   all(...parameters: Cell[]): unknown[]
   /** If this method exists, calling it makes rows arrays, which are faster to make and to read. */
   setReturnArrays?(isOn: boolean): void
+  /**
+   * If this method exists, calling it makes integers `bigint`. It is called where `get` or `all` throws because a number cannot
+   * hold an integer (`ERR_OUT_OF_RANGE`), so that one damaged row does not hide the others.
+   */
+  setReadBigInts?(isOn: boolean): void
 }
 
 /**
@@ -44,6 +49,18 @@ function rowOf(found: unknown): Row | undefined {
   return typeof found === 'object' && found !== null ? Object.values(found) : undefined
 }
 
+/** Reads rows, if necessary with integers that no number can hold: whoever decodes such a row refuses it alone. */
+function readWhole<T>(statement: SqliteStatement, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const isTooLarge = error instanceof Error && 'code' in error && error.code === 'ERR_OUT_OF_RANGE'
+    if (!isTooLarge || statement.setReadBigInts === undefined) throw error
+    statement.setReadBigInts(true)
+    return read()
+  }
+}
+
 function isRow(row: Row | undefined): row is Row {
   return row !== undefined
 }
@@ -61,12 +78,16 @@ export function createRunner(handle: SqliteHandle): SqliteRunner {
   }
   return {
     run: (sql, parameters) => Number(statement(sql).run(...parameters).changes),
-    first: (sql, parameters) => rowOf(statement(sql).get(...parameters)),
-    all: (sql, parameters) =>
-      statement(sql)
-        .all(...parameters)
+    first: (sql, parameters) => {
+      const known = statement(sql)
+      return rowOf(readWhole(known, () => known.get(...parameters)))
+    },
+    all: (sql, parameters) => {
+      const known = statement(sql)
+      return readWhole(known, () => known.all(...parameters))
         .map(rowOf)
-        .filter(isRow),
+        .filter(isRow)
+    },
   }
 }
 
