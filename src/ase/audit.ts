@@ -146,7 +146,8 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
       const request = requests.get(signedRequestIdOf(payment))
       const grant = grants.get(payment.grantId)
       // This cannot happen: grants given by an owner and the signed requests of listed payments are never deleted.
-      if (request === undefined || grant === undefined) throw new Error('the proof of a payment has vanished')
+      if (request === undefined || grant === undefined)
+        throw new Error(`the proof of the payment ${payment.id} has vanished`)
       return {
         ...auditedPayment(payment),
         grant: auditedGrant(grant),

@@ -120,6 +120,9 @@ async function takeStep(
     case 'completed':
     case 'failed':
       return { outcome: 'ended' }
+    default:
+      // A record that was changed by hand.
+      throw new Error('the payment is in no state')
   }
 }
 

@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import type { Decision, LocalPayment } from '../protocol/outgoing-payment.ts'
 import { type Attempt, decide } from '../records/decide.ts'
+import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
 import { askEnd, changesOfDecision, changesOfDecisionAndEnd } from './finish-payment.ts'
 import { readReceipt } from './read-receipt.ts'
@@ -61,7 +62,8 @@ async function reserveRoom(
 ): Promise<'reserved' | Step> {
   return decideAtReceiver<'reserved' | Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
-    if (receipt !== undefined) return { answer: receipt.value.state === 'reserved' ? 'reserved' : { outcome: 'lost' } }
+    if (receipt?.value.state === 'reserved') return { answer: 'reserved' }
+    if (receipt !== undefined) return { answer: await takenOver(context, record) }
     // The incoming payment ended so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
     if (incoming === undefined) return changesOfDecision(context, record, { action: 'release', reason: 'expired' }, [])
     const room = takeRoom(incoming, payment, creditId, context.clock.now())
@@ -86,13 +88,23 @@ async function writeOutcome(
   return decideAtReceiver<Step>(context, payment, async () => {
     const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
     if (incoming === undefined || receipt === undefined) throw new Error('the receipt of a payment has vanished')
-    // One commit decides receipt and payment: another worker has done both.
-    if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }
+    if (receipt.value.state !== 'reserved') return { answer: await takenOver(context, record) }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')
     const changesOf = isTold ? changesOfDecisionAndEnd : changesOfDecision
     const { changes, answer } = changesOf(context, record, decision, credit.changes)
     return { changes, answer: { ...answer, completes: credit.completes } }
   })
+}
+
+/**
+ * What is left to do for a payment whose receipt has ended: nothing, since one commit ends the receipt and decides the payment,
+ * and so another worker has done both. Throws if the payment is still as this worker read it: then its record was put back to
+ * an older state by hand, and a person has to repair it.
+ */
+async function takenOver(context: Context, { value, version }: StoredRecord<'outgoing-payment'>): Promise<Step> {
+  const current = await readRecord(context.storage, 'outgoing-payment', value.id)
+  if (current?.version === version) throw new Error('the payment is older than its receipt, which has ended')
+  return { outcome: 'lost' }
 }
 
 /**

@@ -238,7 +238,7 @@ it('the page on controls overwrites what clients wrote into payments that are ov
   expect(rowsWithMetadata(handle)).toEqual([])
 
   handle.exec('DELETE FROM op_signed_request')
-  await expect(audit()).rejects.toThrow('the proof of a payment has vanished')
+  await expect(audit()).rejects.toThrow(`the proof of the payment ${audited?.id} has vanished`)
 })
 
 it('INC-14 what the page on controls overwrites in an incoming payment without money is deleted in time', async () => {

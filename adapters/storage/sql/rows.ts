@@ -120,6 +120,10 @@ export function readBigint(row: Row, at: number): bigint {
   return BigInt(text)
 }
 
+function refuseNull(at: number): never {
+  throw new TypeError(`cell ${at} holds null`)
+}
+
 function readMember({ type, at }: Member, row: Row): unknown {
   switch (type) {
     case 'text':
@@ -131,7 +135,8 @@ function readMember({ type, at }: Member, row: Row): unknown {
     case 'bigint':
       return readBigint(row, at)
     case 'json':
-      return JSON.parse(readText(row, at))
+      // No member is ever null: an absent one is a NULL of the database.
+      return JSON.parse(readText(row, at)) ?? refuseNull(at)
     case 'amount':
       return { value: readBigint(row, at), assetCode: readText(row, at + 1), assetScale: readInteger(row, at + 2) }
     case 'decision':
