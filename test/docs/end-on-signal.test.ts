@@ -72,6 +72,21 @@ it('ends soon after the last answer, though its client keeps the connection', as
   socket.destroy()
 })
 
+it('stays alive until the work is done that the storage is closed after', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  const { open, opened } = gate()
+  const { openPayments } = await testWallet()
+  const { server, ended, order } = await serve({ ...openPayments, drain: () => opened })
+  const closed = once(server, 'close')
+  process.emit('SIGTERM')
+  await closed
+  await turn()
+  expect([vi.getTimerCount(), order]).toEqual([1, ['server']])
+  open()
+  await ended
+  expect([vi.getTimerCount(), order]).toEqual([0, ['server', 'storage']])
+})
+
 it('ends where a request never does, after 20 seconds', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { openPayments } = await testWallet()

@@ -18,8 +18,8 @@ export async function endOnSignal(
   const closing = setInterval(() => server.closeIdleConnections(), 250) // those that were busy a moment ago
   setTimeout(() => server.closeAllConnections(), 20_000).unref() // what hangs
   await once(server, 'close') // requests that are being answered
-  clearInterval(closing)
   await stop()
   await openPayments.drain() // payments that go on: seconds; up to a minute where a peer is silent
   await close()
+  clearInterval(closing) // until now it also kept the process alive, which no timer of the library does
 }
