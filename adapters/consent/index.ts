@@ -14,8 +14,8 @@ import { STYLE } from './style.ts'
 
 /** The person who is logged in at the wallet. */
 export interface AuthenticatedUser extends ResourceOwner {
-  /** Shown at the top of the page. */
-  readonly name?: string
+  /** Shown at the top of the page; nothing is if it is absent or `null`. */
+  readonly name?: string | null
 }
 
 /** What `consentPage` needs from a wallet. */
@@ -244,7 +244,7 @@ export function consentPage(options: ConsentPageOptions): Consent {
       if (user === undefined || user === null) return respondNotice({ walletName, homeUrl }, UNAUTHENTICATED)
       if (typeof user !== 'object') throw new TypeError(NO_PERSON)
       if ('redirect' in user) return redirectToUrl(user.redirect, 'consentPage: the redirect of authenticate')
-      const frame = { walletName, homeUrl, userName: user.name }
+      const frame = { walletName, homeUrl, userName: user.name ?? undefined }
       return exchange.request.method === 'POST'
         ? answerInteraction(underWay, frame, exchange, user)
         : showInteraction(frame, exchange, user)

@@ -358,6 +358,11 @@ describe('where the wallet cannot answer', () => {
   })
 })
 
+it('shows no name for a person without one', async () => {
+  const { status, body } = await browse()({ user: { ...USER, name: null } })
+  expect([status, String(body).includes('Signed in')]).toEqual([200, false])
+})
+
 describe('a browser without a login', () => {
   it('goes to the login that the wallet names, and the interaction stays unopened', async () => {
     const fake = fakeInteractions()
