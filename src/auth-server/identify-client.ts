@@ -1,11 +1,11 @@
 import { unknownClient } from '../errors/conditions.ts'
-import { because, clientKeySet, type KeyHolder, thumbprintOf } from '../http/client-key.ts'
+import { because, clientKeySet, hasAnyOf, type KeyHolder, thumbprintOf } from '../http/client-key.ts'
 import { type Proof, proveSignature, signaturesOf } from '../http/credentials.ts'
 import { parseBody } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { SignatureCandidate } from '../http-signatures/verify-signature.ts'
 import { directedIdentity, IdentifiedRequest } from '../protocol/client.ts'
-import { findKey, parsePublicKey } from '../protocol/json-web-key.ts'
+import { parsePublicKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /** The client of a grant request, and the proof that it sent it. */
@@ -46,13 +46,12 @@ async function holderOfAddress(
   const { context } = exchange
   const client = canonicalWalletAddress(text, { loopbackHttp: context.policies.loopbackHttp })
   if (client === undefined) throw unknownClient('client is not a wallet address')
-  const [first] = candidates
-  const keySet = await clientKeySet(context, client, first?.keyId ?? '')
+  const keyIds = candidates.map(({ keyId }) => keyId)
+  const keySet = await clientKeySet(context, client, keyIds)
   if (!keySet.ok) {
     const description = `the key set at ${client}/jwks.json is ${keySet.reason}`
     throw unknownClient(description, `${description}${because(keySet)}`)
   }
-  const isKnown = candidates.some(({ keyId }) => findKey(keySet.keys, keyId) !== undefined)
-  if (!isKnown) throw unknownClient('keyid names no key of the client')
+  if (!hasAnyOf(keySet.keys, keyIds)) throw unknownClient('keyid names no key of the client')
   return { client, keys: [], currentKeys: keySet.keys }
 }

@@ -94,7 +94,8 @@ export interface VerifiedSignatures<Found> {
 
 /**
  * Tries each candidate with the key that `findKey` returns (`undefined`: not a key of this client). Returns all that
- * verify, or why none does.
+ * verify, or why none does. A candidate for which `findKey` throws cannot be judged, which says nothing about the others:
+ * if none of them verifies, this throws the first of these errors.
  * @spec SIG-5 @spec SIG-20 @spec SIG-28
  */
 export async function verifySignatures<Found extends { readonly key: PublicKey }>(
@@ -103,16 +104,22 @@ export async function verifySignatures<Found extends { readonly key: PublicKey }
   cryptography: Cryptography,
 ): Promise<VerifiedSignatures<Found> | Refusal> {
   const verified: VerifiedSignature<Found>[] = []
+  const failures: unknown[] = []
   let reason = 'keyid names no key of the client'
   for (const candidate of candidates) {
-    const found = await findKey(candidate.keyId)
+    const found = await findKey(candidate.keyId).catch((cause) => {
+      failures.push(cause)
+      return undefined
+    })
     if (found?.key.kid !== candidate.keyId) continue
     const base = await findSignedBase(candidate, publicKeyBytes(found.key), cryptography)
     if (base !== undefined) verified.push({ candidate, base, found })
     else reason = 'signature does not verify'
   }
   const [first, ...others] = verified
-  return first === undefined ? refuse(reason) : { ok: true, verified: [first, ...others] }
+  if (first !== undefined) return { ok: true, verified: [first, ...others] }
+  if (failures.length > 0) throw failures[0]
+  return refuse(reason)
 }
 
 async function findSignedBase(

@@ -61,7 +61,7 @@ async function currentKey(context: Context, holder: KeyHolder, keyId: string): P
   if (walletAddress === undefined) return holder.clientKey?.kid === keyId ? holder.clientKey : undefined
   const asked = holder.currentKeys && findKey(holder.currentKeys, keyId)
   if (asked !== undefined) return asked
-  const keySet = await clientKeySet(context, walletAddress, keyId, holder.keys.length > 0)
+  const keySet = await clientKeySet(context, walletAddress, [keyId], holder.keys.length > 0)
   if (!keySet.ok && keySet.reason === 'unreachable')
     throw unavailable(`the key set of ${walletAddress} could not be fetched${because(keySet)}`)
   return keySet.ok ? findKey(keySet.keys, keyId) : undefined
@@ -75,15 +75,21 @@ export function because({ detail }: Extract<AskedKeySet, { readonly ok: false }>
   return detail === undefined ? '' : `: ${reasonText(detail)}`
 }
 
+/** Whether one of these ids names a key of a set. */
+export function hasAnyOf(keys: readonly PublicKey[], keyIds: readonly string[]): boolean {
+  return keyIds.some((keyId) => findKey(keys, keyId) !== undefined)
+}
+
 /**
- * The current key set of a client: read from the wallet's directory if it lives here, otherwise fetched. Throws
- * "rate limited" if the source of the request has caused too many fetches.
+ * The current key set of a client, in which one of these keys is looked for: read from the wallet's directory if it lives
+ * here, otherwise fetched; fetched again only if it has none of them. Throws "rate limited" if the source of the request
+ * has caused too many fetches.
  * @spec KEY-6 @spec T-5
  */
 export async function clientKeySet(
   context: Context,
   walletAddress: string,
-  keyId: string,
+  keyIds: readonly string[],
   isHolder = false,
 ): Promise<AskedKeySet> {
   if (isLocalWalletAddress(context, walletAddress)) {
@@ -92,13 +98,13 @@ export async function clientKeySet(
       return { ok: false, reason: 'invalid', detail: 'the wallet has no such wallet address, or it is not active' }
     const given = await clientKeysOf(context, { ...found, url: walletAddress })
     const keys = parseKeySet({ keys: given }) ?? []
-    // The one looked for may be among those that cannot be used.
-    if (findKey(keys, keyId) === undefined) tellUnusableKeys(context, walletAddress, parseKeys(given))
+    // The ones looked for may be among those that cannot be used.
+    if (!hasAnyOf(keys, keyIds)) tellUnusableKeys(context, walletAddress, parseKeys(given))
     return { ok: true, keys }
   }
   const held = await context.keyResolver.keySet(walletAddress, undefined, { isHolder })
-  const isMissing = held.ok && !held.keys.some((key) => key.kid === keyId)
-  const found = isMissing ? await context.keyResolver.keySet(walletAddress, keyId, { isHolder }) : held
+  const isMissing = held.ok && !hasAnyOf(held.keys, keyIds)
+  const found = isMissing ? await context.keyResolver.keySet(walletAddress, keyIds[0], { isHolder }) : held
   if (!found.ok && found.reason === 'rate_limited')
     throw rateLimited(found.retryAfterSeconds, `one source names too many clients, the last of them ${walletAddress}`)
   return found

@@ -144,15 +144,17 @@ export async function proveSignature(
 ): Promise<{ readonly proof: Proof; readonly key: ClientKey }> {
   const { context } = exchange
   // Each once: several signatures of a request may name the same key.
-  const found = new Map<string, FoundKey>()
+  const found = new Map<string, Promise<FoundKey>>()
   const findKey = async (keyId: string): Promise<ClientKey | undefined> => {
-    const key = found.get(keyId) ?? (await findClientKey(context, holder, keyId))
-    found.set(keyId, key)
+    const finding = found.get(keyId) ?? findClientKey(context, holder, keyId)
+    found.set(keyId, finding)
+    const key = await finding
     return typeof key === 'string' ? undefined : key
   }
   const result = await verifySignatures(candidates, findKey, context.cryptography)
   if (!result.ok) {
-    const isUnknown = [...found.values()].every((key) => key === 'unknown')
+    const keys = await Promise.all(found.values())
+    const isUnknown = keys.every((key) => key === 'unknown')
     throw isUnknown ? unknownKey(result.reason) : invalidSignature(result.reason)
   }
   const [{ candidate, base, found: key }] = result.verified

@@ -1,5 +1,5 @@
 import type { HttpRequest, OpenPaymentsOptions, StoredRecord } from 'open-payments-server'
-import { type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
+import { alterRequest, type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
 import { expect } from 'vitest'
 import { bodyText } from '../support/body-text.ts'
 import { recordedStorage } from '../support/recorded-storage.ts'
@@ -78,6 +78,25 @@ export function unchecked(wallet: AuthWallet): AuthWallet {
   }
 }
 
+/** Sends one request with the signatures of several, in this order. */
+export async function sendSignedBy(
+  wallet: TestWallet,
+  method: string,
+  url: string,
+  sending: Pick<Sending, 'json' | 'token'>,
+  signers: readonly Client[],
+): Promise<Answer> {
+  const created = Math.floor(wallet.clock.now() / 1000)
+  const sign = ({ key }: Client, at: number) =>
+    signedRequest({ method, url, ...sending, cryptography, key, created, label: `sig${at}` })
+  const signed = await Promise.all(signers.map(sign))
+  const lines = (name: string) => signed.flatMap((one) => one.headerLines(name))
+  const [first] = signed
+  if (first === undefined) throw new Error('nobody signs')
+  const headers = { 'signature-input': lines('signature-input'), signature: lines('signature') }
+  return wallet.sendRaw(alterRequest(first, { headers }))
+}
+
 /** Continues a grant as things stand, without waiting. */
 export function resume(wallet: TestWallet, grant: Answer, json?: unknown, sending: Sending = {}): Promise<Answer> {
   return wallet.send('POST', grant.body.continue.uri, {
@@ -104,10 +123,12 @@ export function revoke(wallet: TestWallet, grant: Answer, sending: Sending = {})
   return wallet.send('DELETE', manage, { token: value, ...sending })
 }
 
+/** Where a token of `INCOMING` is good. */
+export const LIST = `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(BOB)}`
+
 /** Uses a token at the resource server: 200 where it is good. */
 export async function tokenStatus(wallet: TestWallet, token: string, as?: Client): Promise<number> {
-  const url = `${BASE}/incoming-payments?wallet-address=${encodeURIComponent(BOB)}`
-  return (await wallet.send('GET', url, { token, ...(as && { as }) })).status
+  return (await wallet.send('GET', LIST, { token, ...(as && { as }) })).status
 }
 
 /** A grant that waits for its client: its owner has approved, and the client's wait is over. */

@@ -1,5 +1,5 @@
 import type { OpenPaymentsOptions, Policies } from 'open-payments-server'
-import { alterRequest, createSigningKey, type InMemoryRequest, signedRequest } from 'open-payments-server/testing'
+import { alterRequest, createSigningKey, type InMemoryRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
 import { type Answer, type Client, cryptography, decideAs } from '../support/test-wallet.ts'
@@ -13,6 +13,7 @@ import {
   resume,
   revoke,
   rotate,
+  sendSignedBy,
   tokenStatus,
 } from './auth-wallet.ts'
 
@@ -135,17 +136,8 @@ describe('the keys of a grant', () => {
     const { uri, access_token } = (await approved(shop)).body.continue
     const unknown = { ...client, key: await createSigningKey(cryptography, 'unknown-key') }
     const forged = { ...second, key: { ...unknown.key, keyId: second.key.keyId } }
-    const signedBy = async (...signers: readonly Client[]): Promise<Answer> => {
-      const request = { method: 'DELETE', url: uri, token: access_token.value, cryptography }
-      const created = Math.floor(wallet.clock.now() / 1000)
-      const sign = ({ key }: Client, at: number) => signedRequest({ ...request, key, created, label: `sig${at}` })
-      const signed = await Promise.all(signers.map(sign))
-      const lines = (name: string) => signed.flatMap((one) => one.headerLines(name))
-      const [first] = signed
-      if (first === undefined) throw new Error('nobody signs')
-      const headers = { 'signature-input': lines('signature-input'), signature: lines('signature') }
-      return wallet.sendRaw(alterRequest(first, { headers }))
-    }
+    const signedBy = (...signers: readonly Client[]): Promise<Answer> =>
+      sendSignedBy(wallet, 'DELETE', uri, { token: access_token.value }, signers)
     registry.sets.set(SHOP, [second.key.jwk])
     await wallet.expectRefusal(400, 'invalid_client', () => signedBy(client, unknown, client))
     await wallet.expectRefusal(401, 'invalid_client', () => signedBy(client, forged))

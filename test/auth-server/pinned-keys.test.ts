@@ -2,8 +2,17 @@ import type { KeyResolver } from 'open-payments-server'
 import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
-import { type Answer, type Client, cryptography } from '../support/test-wallet.ts'
-import { type AuthWallet, authWallet, INCOMING, rotate, tokenStatus, unchecked } from './auth-wallet.ts'
+import { type Answer, AUTH, type Client, cryptography } from '../support/test-wallet.ts'
+import {
+  type AuthWallet,
+  authWallet,
+  INCOMING,
+  LIST,
+  rotate,
+  sendSignedBy,
+  tokenStatus,
+  unchecked,
+} from './auth-wallet.ts'
 
 async function issued(wallet: AuthWallet, as: Client): Promise<Answer> {
   const answer = await wallet.ask({ client: SHOP, access_token: { access: [INCOMING] } }, { as })
@@ -108,6 +117,41 @@ describe('a key that a grant has not seen', () => {
 })
 
 describe('a client whose keys cannot be asked for', () => {
+  it.each([
+    { reason: 'unreachable', lone: [400, 503] },
+    { reason: 'rate_limited', retryAfterSeconds: 7, lone: [429, 429] },
+  ] as const)('SIG-5 KEY-12 is known by its key beside one that is $reason', async ({ lone, ...failure }) => {
+    const registry = keyRegistry()
+    const missed: string[] = []
+    const keyResolver: KeyRegistry = {
+      ...registry,
+      keySet: async (walletAddress, unknownKid) => {
+        if (unknownKid === undefined) return registry.keySet(walletAddress)
+        missed.push(unknownKid)
+        return { ok: false, ...failure }
+      },
+    }
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const other = await withKey(client, 'other-key')
+    const forged = await withKey(client, client.key.keyId)
+    const { value: token } = (await issued(wallet, client)).body.access_token
+    const json = { client: SHOP, access_token: { access: [INCOMING] } }
+    const statuses = async (...signers: readonly Client[]): Promise<readonly number[]> => {
+      const granted = await sendSignedBy(wallet, 'POST', `${AUTH}/`, { json }, signers)
+      return [granted.status, (await sendSignedBy(wallet, 'GET', LIST, { token }, signers)).status]
+    }
+    expect(await statuses(client)).toEqual([200, 200])
+    expect(missed).toEqual([])
+    expect(await statuses(client, other, other)).toEqual([200, 200])
+    expect(await statuses(other, client)).toEqual([200, 200])
+    // Once for each of these requests.
+    expect(missed).toEqual(Array.from({ length: 4 }, () => 'other-key'))
+    expect(await statuses(other)).toEqual(lone)
+    // The one that cannot be judged may be right.
+    expect((await statuses(forged, other))[1]).toBe(lone[1])
+  })
+
   it('KEY-12 has none where what it publishes is no key set any more', async () => {
     const registry = keyRegistry()
     let isBroken = false
