@@ -126,7 +126,7 @@ async function newGrant(
     expiresAt: createdAt + lifetimes.interactionSeconds * 1000,
     client: holder.client,
     ...(holder.clientKey && { clientKey: holder.clientKey }),
-    keys: [{ kid: proof.keyId, thumbprint: proof.thumbprint }],
+    keys: proof.keys,
     access,
     ...(owned && { walletAddress: owned.url, account: owned.account }),
     // Without an interaction there is no browser to send back.

@@ -21,8 +21,6 @@ export interface KeyHolder {
 export interface ClientKey {
   readonly key: PublicKey
   readonly thumbprint: string
-  /** Whether this grant has not seen the key before. */
-  readonly isNew: boolean
 }
 
 /** RFC 7638 thumbprint: base64url of SHA-256. @spec KEY-8 */
@@ -53,7 +51,7 @@ export async function findClientKey(context: Context, holder: KeyHolder, keyId: 
     context.emit({ type: 'key_substituted', at: context.clock.now(), client: holder.client, keyId })
     return 'unbound'
   }
-  return { key, thumbprint, isNew: pinned === undefined }
+  return { key, thumbprint }
 }
 
 async function currentKey(context: Context, holder: KeyHolder, keyId: string): Promise<PublicKey | undefined> {

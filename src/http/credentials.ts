@@ -4,6 +4,7 @@ import { readSignatures, type SignatureCandidate, verifySignatures } from '../ht
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
+import type { PinnedKey } from '../protocol/grant.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import type { PublicKey } from '../protocol/json-web-key.ts'
 import { decide } from '../records/decide.ts'
@@ -28,8 +29,9 @@ export function presentedToken(exchange: Exchange): string | undefined {
 
 /** The proven sender of a request, and the replay claims that must be committed together with its effect. */
 export interface Proof extends ReplayClaims {
-  readonly keyId: string
-  readonly thumbprint: string
+  /** Every key that signed, each once. */
+  readonly keys: readonly PinnedKey[]
+  /** The first of them. */
   readonly key: PublicKey
   /** The text that was signed: the values of the covered components, including the access token. */
   readonly base: string
@@ -115,8 +117,8 @@ export async function signaturesOf(exchange: Exchange): Promise<readonly Signatu
 export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
 
 /**
- * Proves that the holder of something that a grant gave (a token) signed the request. A key that the grant has not seen
- * is recorded with it now.
+ * Proves that the holder of something that a grant gave (a token) signed the request. Keys that the grant has not seen
+ * are recorded with it now.
  */
 export async function proveHolder(
   exchange: Exchange,
@@ -125,9 +127,9 @@ export async function proveHolder(
   grantId: string,
   unknownKey: RefuseUnknownKey,
 ): Promise<Proof> {
-  const { proof, key } = await proveSignature(exchange, candidates, holder, unknownKey)
+  const proof = await proveSignature(exchange, candidates, holder, unknownKey)
   exchange.noteCaller(holder.client, grantId)
-  if (key.isNew) await pinKey(exchange.context, grantId, proof)
+  if (newKeys(proof.keys, holder.keys).length > 0) await pinKeys(exchange.context, grantId, proof.keys)
   return proof
 }
 
@@ -141,7 +143,7 @@ export async function proveSignature(
   candidates: readonly SignatureCandidate[],
   holder: KeyHolder,
   unknownKey: RefuseUnknownKey,
-): Promise<{ readonly proof: Proof; readonly key: ClientKey }> {
+): Promise<Proof> {
   const { context } = exchange
   // Each once: several signatures of a request may name the same key.
   const found = new Map<string, Promise<FoundKey>>()
@@ -157,22 +159,21 @@ export async function proveSignature(
     const isUnknown = keys.every((key) => key === 'unknown')
     throw isUnknown ? unknownKey(result.reason) : invalidSignature(result.reason)
   }
-  const [{ candidate, base, found: key }] = result.verified
+  const [{ candidate, base, found: first }] = result.verified
   if (candidate.legacySyntax !== undefined) {
     const at = context.clock.now()
     context.emit({ type: 'legacy_signature_syntax', at, syntax: candidate.legacySyntax, keyId: candidate.keyId })
   }
-  const proof: Proof = {
-    keyId: candidate.keyId,
-    thumbprint: key.thumbprint,
-    key: key.key,
+  const signers = new Set(result.verified.map((signature) => signature.found))
+  return {
+    keys: [...signers].map(({ key, thumbprint }) => ({ kid: key.kid, thumbprint })),
+    key: first.key,
     base,
     signature: candidate.signature,
     // A request with two signatures uses up both if both verify: otherwise it could be sent again with only the other
     // one. One that does not verify now, but may later (its key unpublished, its date ahead), is not used up.
     ...(await claimsOf(exchange, result.verified)),
   }
-  return { proof, key }
 }
 
 /**
@@ -188,23 +189,31 @@ function targetUris(exchange: Exchange): readonly string[] {
 /** The most keys that one grant can be used with: several times as many as a key set may hold. */
 const PINNED_KEYS = 100
 
+/** Those of the keys whose kid the grant has not seen. */
+function newKeys(keys: readonly PinnedKey[], known: readonly PinnedKey[]): readonly PinnedKey[] {
+  return keys.filter(({ kid }) => !known.some((pin) => pin.kid === kid))
+}
+
 /**
- * Records a key that is new to the grant before it is used, so that its kid cannot stand for another key later.
+ * Records the keys that are new to the grant before they are used, so that none of their kids can stand for another key
+ * later.
  * @spec KEY-10
  */
-async function pinKey(context: Context, grantId: string, { keyId: kid, thumbprint }: Proof): Promise<void> {
+async function pinKeys(context: Context, grantId: string, used: readonly PinnedKey[]): Promise<void> {
   await decide(context, async () => {
     const grant = await readRecord(context.storage, 'grant', grantId)
     if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
-    const { keys, tokenId } = grant.value
-    const seen = keys.find((known) => known.kid === kid)
-    if (seen !== undefined && seen.thumbprint !== thumbprint) throw invalidSignature('unknown key')
-    if (seen !== undefined) return { answer: undefined }
-    if (keys.length >= PINNED_KEYS) throw invalidSignature('this grant has seen too many keys')
-    const pinned = { keys: [...keys, { kid, thumbprint }] }
+    const { keys: known, tokenId } = grant.value
+    const isOther = ({ kid, thumbprint }: PinnedKey): boolean =>
+      known.some((pin) => pin.kid === kid && pin.thumbprint !== thumbprint)
+    if (used.some(isOther)) throw invalidSignature('unknown key')
+    const added = newKeys(used, known)
+    if (added.length === 0) return { answer: undefined }
+    const keys = [...known, ...added]
+    if (keys.length > PINNED_KEYS) throw invalidSignature('this grant has seen too many keys')
     const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
-    const changes: Change[] = [{ ...grant, action: 'replace', value: { ...grant.value, ...pinned } }]
-    if (token !== undefined) changes.push({ ...token, action: 'replace', value: { ...token.value, ...pinned } })
+    const changes: Change[] = [{ ...grant, action: 'replace', value: { ...grant.value, keys } }]
+    if (token !== undefined) changes.push({ ...token, action: 'replace', value: { ...token.value, keys } })
     return { changes, answer: undefined }
   })
 }

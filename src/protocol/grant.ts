@@ -37,7 +37,7 @@ export interface Grant {
   readonly client: ClientId
   /** The key of a directed identity: there is no key set to fetch it from. */
   readonly clientKey?: PublicKey
-  /** The keys that this client has used under this grant; the first is that of the grant request. @spec KEY-10 */
+  /** The keys that this client has used under this grant, first the first one that signed its request. @spec KEY-10 */
   readonly keys: readonly PinnedKey[]
   readonly access: readonly Access[]
   /** The wallet address whose owner must approve; absent for a grant without interaction. */

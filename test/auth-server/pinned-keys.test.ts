@@ -1,4 +1,5 @@
 import type { KeyResolver } from 'open-payments-server'
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
@@ -62,6 +63,43 @@ describe('a key that a grant has not seen', () => {
     const reports = wallet.events.filter(({ type }) => type === 'key_substituted')
     expect(reports).toMatchObject([{ client: SHOP, keyId: 'second-key' }])
   })
+
+  it.each(['the grant request', 'a later request'])(
+    'KEY-10 T-6 is written down with the others that have signed %s, all at once',
+    async (signed) => {
+      const keyResolver = keyRegistry()
+      const commits: number[] = []
+      const storage = memoryStorage()
+      const wallet = await authWallet({
+        keyResolver,
+        storage: {
+          ...storage,
+          commit: (changes) => {
+            commits.push(changes.length)
+            return storage.commit(changes)
+          },
+        },
+      })
+      const client = await remoteClient(keyResolver)
+      const [second, third] = [await withKey(client, 'second-key'), await withKey(client, 'third-key')]
+      keyResolver.sets.set(SHOP, [client.key.jwk, second.key.jwk, third.key.jwk])
+      const signers = [client, second, third, second]
+      const json = { client: SHOP, access_token: { access: [INCOMING] } }
+      const askers = signed === 'the grant request' ? signers : [client]
+      const { value: token } = (await sendSignedBy(wallet, 'POST', `${AUTH}/`, { json }, askers)).body.access_token
+      commits.length = 0
+      expect((await sendSignedBy(wallet, 'GET', LIST, { token }, signers)).status).toBe(200)
+      expect(commits).toEqual(signed === 'the grant request' ? [] : [2])
+      const kids = ['second-key', 'shop-key', 'third-key']
+      expect(await pinnedBy(wallet)).toEqual([kids, kids])
+      for (const { key } of [second, third]) {
+        const changed = await withKey(client, key.keyId)
+        keyResolver.sets.set(SHOP, [client.key.jwk, changed.key.jwk])
+        expect(await tokenStatus(wallet, token, changed)).toBe(401)
+        expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'key_substituted', keyId: key.keyId }))
+      }
+    },
+  )
 
   it('KEY-10 T-6 is accepted in one form only, where two arrive at the same time', async () => {
     const registry = keyRegistry()
