@@ -55,7 +55,7 @@ export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Ex
     if (record === undefined) throw unknown()
     if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash))
       throw wrongContinuationToken()
-    const proof = await proveHolder(exchange, candidates, record.value, id, unknownClient)
+    const { proof } = await proveHolder(exchange, candidates, record.value, id, unknownClient)
     return { grantId: id, continuationToken: token, proof }
   }
 }

@@ -1,7 +1,7 @@
 import { invalidRotation, missingManagementToken, unknownClient, unknownManagedToken } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { checkMediaType } from '../http/body.ts'
-import { type Proof, presentedToken, proveHolder, signaturesOf } from '../http/credentials.ts'
+import { type Proof, presentedToken, proveTokenHolder, signaturesOf } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
@@ -25,7 +25,7 @@ import {
 
 /** The holder of the token that a management URI manages. */
 export interface ManagementCaller {
-  /** The record of the token, as it was read. */
+  /** The record of the token, as it was read, or written since with a new key. */
   readonly presented: StoredRecord<'access-token'>
   readonly proof: Proof
 }
@@ -43,8 +43,7 @@ export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Ex
     const candidates = await signaturesOf(exchange)
     const record = await readRecord(context.storage, 'access-token', await tokenIdOf(context.secrets, value))
     if (record === undefined || record.value.manageId !== params['id']) throw unknown()
-    const proof = await proveHolder(exchange, candidates, record.value, record.value.grantId, unknownClient)
-    return { presented: record, proof }
+    return proveTokenHolder(exchange, candidates, record, unknownClient)
   }
 }
 

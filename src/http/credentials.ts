@@ -7,6 +7,7 @@ import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import type { PublicKey } from '../protocol/json-web-key.ts'
+import { asCommitted } from '../records/as-committed.ts'
 import { decide } from '../records/decide.ts'
 import type { ReplayClaims } from '../records/decide-once.ts'
 import { readRecord, recordsOfKind } from '../records/read-record.ts'
@@ -42,7 +43,7 @@ export interface Proof extends ReplayClaims {
 /** Who calls the resource server: a usable token, and the proof that its client signed this request. */
 export interface TokenCaller {
   readonly token: AccessToken
-  /** The record of the token, as it was read. */
+  /** The record of the token, as it was read, or written since with a new key. */
   readonly presented: StoredRecord<'access-token'>
   readonly proof: Proof
 }
@@ -80,10 +81,24 @@ async function proveToken(exchange: Exchange, found: readonly (StoredRecord | un
   const { context } = exchange
   const [presented] = recordsOfKind(found, 'access-token')
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
-  const token = presented.value
   const candidates = await signaturesOf(exchange)
-  const proof = await proveHolder(exchange, candidates, token, token.grantId, invalidSignature)
-  return { token, presented, proof }
+  return { token: presented.value, ...(await proveTokenHolder(exchange, candidates, presented, invalidSignature)) }
+}
+
+/**
+ * Proves that the holder of a token signed the request. Answers the record of the token as it is now: recording a new key
+ * may have written it.
+ */
+export async function proveTokenHolder(
+  exchange: Exchange,
+  candidates: readonly SignatureCandidate[],
+  read: StoredRecord<'access-token'>,
+  unknownKey: RefuseUnknownKey,
+): Promise<Pick<TokenCaller, 'presented' | 'proof'>> {
+  const { value: token } = read
+  const { proof, written } = await proveHolder(exchange, candidates, token, token.grantId, unknownKey)
+  // The token of the grant may be a newer one than that which was presented.
+  return { presented: written?.value.id === token.id ? written : read, proof }
 }
 
 /**
@@ -118,7 +133,7 @@ export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
 
 /**
  * Proves that the holder of something that a grant gave (a token) signed the request. Keys that the grant has not seen
- * are recorded with it now.
+ * are recorded with it now, and with its token: `written` is the record of that.
  */
 export async function proveHolder(
   exchange: Exchange,
@@ -126,11 +141,11 @@ export async function proveHolder(
   holder: KeyHolder,
   grantId: string,
   unknownKey: RefuseUnknownKey,
-): Promise<Proof> {
+): Promise<{ readonly proof: Proof; readonly written?: StoredRecord<'access-token'> | undefined }> {
   const proof = await proveSignature(exchange, candidates, holder, unknownKey)
   exchange.noteCaller(holder.client, grantId)
-  if (newKeys(proof.keys, holder.keys).length > 0) await pinKeys(exchange.context, grantId, proof.keys)
-  return proof
+  if (newKeys(proof.keys, holder.keys).length === 0) return { proof }
+  return { proof, written: await pinKeys(exchange.context, grantId, proof.keys) }
 }
 
 /**
@@ -196,11 +211,15 @@ function newKeys(keys: readonly PinnedKey[], known: readonly PinnedKey[]): reado
 
 /**
  * Records the keys that are new to the grant before they are used, so that none of their kids can stand for another key
- * later.
+ * later. Answers the record of the grant's token if it wrote one.
  * @spec KEY-10
  */
-async function pinKeys(context: Context, grantId: string, used: readonly PinnedKey[]): Promise<void> {
-  await decide(context, async () => {
+async function pinKeys(
+  context: Context,
+  grantId: string,
+  used: readonly PinnedKey[],
+): Promise<StoredRecord<'access-token'> | undefined> {
+  return decide(context, async () => {
     const grant = await readRecord(context.storage, 'grant', grantId)
     if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
     const { keys: known, tokenId } = grant.value
@@ -212,8 +231,9 @@ async function pinKeys(context: Context, grantId: string, used: readonly PinnedK
     const keys = [...known, ...added]
     if (keys.length > PINNED_KEYS) throw invalidSignature('this grant has seen too many keys')
     const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
-    const changes: Change[] = [{ ...grant, action: 'replace', value: { ...grant.value, keys } }]
-    if (token !== undefined) changes.push({ ...token, action: 'replace', value: { ...token.value, keys } })
-    return { changes, answer: undefined }
+    const pinned: Change = { ...grant, action: 'replace', value: { ...grant.value, keys } }
+    if (token === undefined) return { changes: [pinned], answer: undefined }
+    const write = { ...token, action: 'replace', value: { ...token.value, keys } } satisfies Change
+    return { changes: [pinned, write], answer: asCommitted(write) }
   })
 }

@@ -1,14 +1,26 @@
-import type { KeyResolver } from 'open-payments-server'
+import type { CommitResult, KeyResolver, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type KeyRegistry, keyRegistry, remoteClient, SHOP } from '../support/key-registry.ts'
-import { type Answer, AUTH, type Client, cryptography } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  type Answer,
+  AUTH,
+  BASE,
+  CLIENT,
+  type Client,
+  cryptography,
+  incomingPayment,
+  spendingToken,
+  usd,
+} from '../support/test-wallet.ts'
 import {
   type AuthWallet,
   authWallet,
   INCOMING,
   LIST,
+  PLAIN_REQUEST,
   rotate,
   sendSignedBy,
   tokenStatus,
@@ -127,6 +139,41 @@ describe('a key that a grant has not seen', () => {
       ['second-key', 'shop-key'],
       ['second-key', 'shop-key'],
     ])
+  })
+
+  it('KEY-10 lets what it is first used for, an order or a rotation, be committed without a conflict', async () => {
+    const storage = memoryStorage()
+    const outcomes: CommitResult[] = []
+    const commit: Storage['commit'] = async (changes) => {
+      const outcome = await storage.commit(changes)
+      outcomes.push(outcome)
+      return outcome
+    }
+    const wallet = await authWallet({ storage: { ...storage, commit } })
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const second = await withKey(wallet.client, 'second-key')
+    const account = { account: 'bob', assetCode: 'USD', assetScale: 2 }
+    wallet.directory.set(CLIENT, { ...account, keys: [wallet.client.key.jwk, second.key.jwk] })
+    outcomes.length = 0
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('5') }
+    const ordered = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json, as: second })
+    await wallet.openPayments.drain()
+    const rotated = await rotate(wallet, grant, { as: second })
+    expect([ordered.status, rotated.status]).toEqual([201, 200])
+    expect(outcomes).toEqual(outcomes.map(() => 'committed'))
+  })
+
+  it('KEY-10 TOK-7 may repeat a rotation: the token that it writes is not the one that was presented', async () => {
+    const keyResolver = keyRegistry()
+    const wallet = await authWallet({ keyResolver })
+    const client = await remoteClient(keyResolver)
+    const second = await withKey(client, 'second-key')
+    keyResolver.sets.set(SHOP, [client.key.jwk, second.key.jwk])
+    const grant = await issued(wallet, client)
+    const rotated = await rotate(wallet, grant, { as: client })
+    expect((await rotate(wallet, grant, { as: second })).body.access_token.value).toBe(rotated.body.access_token.value)
   })
 
   it('KEY-10 is the hundredth at most', async () => {
