@@ -128,6 +128,8 @@ export async function signaturesOf(exchange: Exchange): Promise<readonly Signatu
   return read.candidates
 }
 
+const BOUND_TO_ANOTHER = 'the grant is bound to another key'
+
 /** The refusal of a request none of whose signatures names a key that the client has now. Each server has its own. */
 export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
 
@@ -150,7 +152,8 @@ export async function proveHolder(
 
 /**
  * Verifies a signature with the keys of its holder, and prepares the claims that make it single use. Throws
- * `unknownKey` if no signature names a key that the holder has now; if one does, the signature itself is wrong.
+ * `unknownKey` if no signature names a key that the holder has now; if one does, either the signature itself is
+ * wrong, or the grant is bound to another key.
  * @spec KEY-12
  */
 export async function proveSignature(
@@ -171,8 +174,9 @@ export async function proveSignature(
   const result = await verifySignatures(candidates, findKey, context.cryptography)
   if (!result.ok) {
     const keys = await Promise.all(found.values())
-    const isUnknown = keys.every((key) => key === 'unknown')
-    throw isUnknown ? unknownKey(result.reason) : invalidSignature(result.reason)
+    if (keys.every((key) => key === 'unknown')) throw unknownKey(result.reason)
+    const isTried = keys.some((key) => typeof key !== 'string')
+    throw invalidSignature(isTried ? result.reason : BOUND_TO_ANOTHER)
   }
   const [{ candidate, base, found: first }] = result.verified
   if (candidate.legacySyntax !== undefined) {
@@ -225,7 +229,7 @@ async function pinKeys(
     const { keys: known, tokenId } = grant.value
     const isOther = ({ kid, thumbprint }: PinnedKey): boolean =>
       known.some((pin) => pin.kid === kid && pin.thumbprint !== thumbprint)
-    if (used.some(isOther)) throw invalidSignature('unknown key')
+    if (used.some(isOther)) throw invalidSignature(BOUND_TO_ANOTHER)
     const added = newKeys(used, known)
     if (added.length === 0) return { answer: undefined }
     const keys = [...known, ...added]

@@ -9,6 +9,7 @@ import {
   CONSENT_REQUEST,
   cancel,
   INCOMING,
+  LIST,
   OUTGOING,
   resume,
   revoke,
@@ -82,6 +83,30 @@ describe('the keys of a grant', () => {
     registry.sets.set(SHOP, [client.key.jwk])
     expect((await resume(wallet, pending, undefined, { as: client })).status).toBe(200)
     expect((await rotate(wallet, grant, { as: client })).status).toBe(200)
+  })
+
+  it('KEY-10 KEY-11 the refusal says that the grant is bound to another key, unless a signature was wrong', async () => {
+    const shop = await openShop()
+    const { wallet, registry, client, second, substitute } = shop
+    const { access_token: token } = (await issued(shop)).body
+    const described = async (description: string, ...signers: readonly Client[]): Promise<void> => {
+      for (const [method, url] of [
+        ['GET', LIST],
+        ['DELETE', token.manage],
+      ] as const) {
+        const refusal = await sendSignedBy(wallet, method, url, { token: token.value }, signers)
+        expect(refusal.status).toBe(401)
+        expect(refusal.body.error.description).toBe(`Signature validation error: ${description}`)
+      }
+    }
+    const bound = 'the grant is bound to another key'
+    registry.sets.set(SHOP, [substitute.key.jwk, second.key.jwk])
+    await described(bound, substitute)
+    const unknown = { ...client, key: await createSigningKey(cryptography, 'unknown-key') }
+    await described(bound, unknown, substitute)
+    const forged = { ...client, key: { ...unknown.key, keyId: second.key.keyId } }
+    await described('signature does not verify', substitute, forged)
+    await described('signature does not verify', forged, substitute)
   })
 
   it('KEY-10 a new grant may begin with the new material', async () => {

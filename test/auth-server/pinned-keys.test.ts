@@ -133,7 +133,7 @@ describe('a key that a grant has not seen', () => {
     }
     expect((await Promise.all(forms.map(answer))).sort()).toEqual([
       [200, undefined],
-      [401, 'Signature validation error: unknown key'],
+      [401, 'Signature validation error: the grant is bound to another key'],
     ])
     expect(await pinnedBy(wallets)).toEqual([
       ['second-key', 'shop-key'],
