@@ -200,6 +200,14 @@ describe('rotating an access token', () => {
     expect((await rotate(wallet, await wallet.ask(PLAIN_REQUEST), sending)).status).toBe(200)
   })
 
+  it('DIG-8 a body of another media type is 415, though it asks for nothing', async () => {
+    const wallet = await authWallet()
+    const grant = await wallet.ask(PLAIN_REQUEST)
+    const sending = { body: '{}', headers: { 'content-type': 'text/plain' } }
+    await wallet.expectRefusal(415, 'invalid_request', () => rotate(wallet, grant, sending))
+    expect((await rotate(wallet, grant, { body: '{}' })).status).toBe(200)
+  })
+
   it('TOK-7 the answer is given again for 60 seconds, the same token', async () => {
     const wallet = await authWallet()
     const grant = await wallet.ask(PLAIN_REQUEST)
