@@ -18,7 +18,7 @@ export interface Endpoint<Caller, Body> {
   /** Whether a request may have a body. At any other endpoint, one with a body is refused. @spec DIG-8 */
   readonly takesBody?: boolean
   readonly isPublic?: boolean
-  /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401. */
+  /** Steps 3 and 4: who calls, proved by token and signature. Throws the 401, or the 400. */
   identify(exchange: Exchange): Promise<Caller>
   /** Step 5: whether this caller has the right at all. Throws the 403. */
   authorize?(caller: Caller): void
