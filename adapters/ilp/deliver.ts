@@ -58,6 +58,7 @@ async function deliver(
     conclude(server, account, false, { state, stop: { outcome: 'ended', reason }, isRecorded: true }, record)
   const peer = peers.peerByAccount(account)
   if (peer === undefined) return endNow('peer_not_configured')
+  if (peers.isOwn(details.ilpAddress)) return endNow('own_address')
   const end = { ask: askOverHttp(send, peer, clock), requests, peerAddress: peer.address, clock, cryptography }
   const connection = await openConnection(details, { ...end, salt: ascii(id) })
   if (connection === undefined) return endNow('invalid_details')

@@ -46,7 +46,7 @@ export interface Ilp extends PaymentMethod {
  */
 export function ilp(options: IlpOptions): Ilp {
   const settings = resolveIlpOptions(options)
-  const peers = createPeers(settings.peers)
+  const peers = createPeers(settings)
   let connected: RailServer | undefined
   const server = (): RailServer => {
     if (connected === undefined) throw new ConfigurationError('ilp(...) must be in the paymentMethods of a server')

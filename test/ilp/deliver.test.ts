@@ -334,10 +334,16 @@ describe('a delivery', () => {
       { details: { type: 'ilp', ilpAddress: 'nowhere', sharedSecret: 'x' } },
       'invalid_details',
     ],
+    [
+      'an address of this server itself',
+      { details: { type: 'ilp', ilpAddress: 'test.sender.payment', sharedSecret: 'A'.repeat(43) } },
+      'own_address',
+    ],
   ] as const)('ends for %s where nothing is in flight', async (_, change, reason) => {
-    const { world, order } = await senderScene()
+    const { world, order, amounts } = await senderScene()
     const result = await world.deliver(order(1000n, 1000n, change))
     expect(result).toMatchObject({ outcome: 'ended', reason, progress: NOTHING })
+    expect(amounts()).toEqual([])
   })
 
   it('for a peer that is not configured any more leaves what is in flight to the host, once it has expired', async () => {

@@ -54,7 +54,7 @@ async function crowd() {
     ...{ findReceived: nobody, receive: nobody, balance: nobody },
     emit: () => undefined,
   }
-  const sender = createSender(settings, createPeers(settings.peers), () => server)
+  const sender = createSender(settings, createPeers(settings), () => server)
   const NOTHING = { sent: 0n, received: 0n, inFlight: { sent: 0n, received: 0n }, notes: '' }
   const detailsOf = (name: string) => ({ ...receiver.details, ilpAddress: `${receiver.details.ilpAddress}.${name}` })
   return {

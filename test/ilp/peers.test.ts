@@ -9,7 +9,7 @@ const GBP = { assetCode: 'GBP', assetScale: 2 }
 /** Peers with tokens of their own. */
 function peersOf(...peers: readonly Partial<IlpPeer>[]): Peers {
   const whole = peers.map((peer, index) => ({ ...PEER, incomingTokens: [`token-number-${index}-of-this`], ...peer }))
-  return createPeers(resolveIlpOptions({ address: 'test.wallet', peers: whole }).peers)
+  return createPeers(resolveIlpOptions({ address: 'test.wallet', peers: whole }))
 }
 
 describe('the way to an address', () => {
@@ -41,6 +41,16 @@ describe('the way to an address', () => {
     expect(accountTo(peers, 'test.x')).toBe('test.default/USD/2')
     expect(accountTo(peers, 'g.x')).toBe('test.near/USD/2')
     expect(accountTo(peers, 'test.default.x')).toBe('test.default/USD/2')
+  })
+
+  it('is none to this server itself, but to a peer below it', () => {
+    const child = { address: 'test.wallet.child', isDefault: true, prefixes: ['test'] }
+    const peers = peersOf(child)
+    for (const address of ['test.wallet', 'test.wallet.x', 'test.wallet.childish'])
+      expect([accountTo(peers, address), peers.isOwn(address)]).toEqual([undefined, true])
+    for (const address of ['test.wallet.child.x', 'test.wallets', 'test', 'g.test.wallet.x'])
+      expect([accountTo(peers, address), peers.isOwn(address)]).toEqual(['test.wallet.child/USD/2', false])
+    expect(peersOf({}).isOwn('test.other')).toBe(false)
   })
 
   it('is, of several as near, the account in the asset of the payer, else of the receiver, else the first', () => {

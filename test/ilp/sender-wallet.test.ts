@@ -1,7 +1,8 @@
-import { ilp } from 'open-payments-server/ilp'
+import { ilp, type SendToPeer } from 'open-payments-server/ilp'
 import { describe, expect, it } from 'vitest'
+import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
 import { fakeRemoteReceivers } from '../support/fake-remote-receivers.ts'
-import { ALICE, BASE, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
 import { type Hop, testPath } from './sender-path.ts'
 import { testReceiver } from './sender-receiver.ts'
 
@@ -15,15 +16,31 @@ const PEER = {
   isIdempotent: true,
 }
 
-/** A wallet whose every part is real but for its peer, which leads to `receiver` over `hops`. */
+/**
+ * A wallet whose every part is real but for its peer, which leads to `receiver` over `hops`, and returns the packets for
+ * the wallet itself, as any connector does.
+ */
 async function payingWallet(receiver: Awaited<ReturnType<typeof testReceiver>>, hops: readonly Hop[]) {
-  const rail = ilp({ address: 'test.wallet', peers: [PEER], send: (request) => path.send(request) })
+  const send: SendToPeer = async (request) => {
+    const packet = decodeIlpPacket(request.bytes)
+    if (packet?.type !== 'prepare' || !packet.destination.startsWith('test.wallet.')) return path.send(request)
+    const lines = { authorization: `Bearer ${PEER.incomingTokens[0]}`, 'content-type': 'application/octet-stream' }
+    const { status, body } = await wallet.openPayments.handle({
+      method: 'POST',
+      target: '/ilp',
+      source: undefined,
+      headerLines: (name) => Object.entries(lines).flatMap(([line, value]) => (line === name ? [value] : [])),
+      bytes: () => request.bytes,
+    })
+    return { status, bytes: body instanceof Uint8Array ? body : new Uint8Array() }
+  }
+  const rail = ilp({ address: 'test.wallet', peers: [PEER], send })
   const remoteReceivers = fakeRemoteReceivers()
   const { ilpAddress, sharedSecret } = receiver.details
   const { url } = remoteReceivers.add({ address: ilpAddress, sharedSecret })
   const wallet = await testWallet({ paymentMethods: [rail], remoteReceivers })
   const path = testPath(receiver, wallet.clock, hops)
-  return { wallet, rail, url }
+  return { wallet, rail, remoteReceivers, url }
 }
 
 describe('a payment over Interledger', () => {
@@ -46,4 +63,33 @@ describe('a payment over Interledger', () => {
     expect(await rail.balance('test.peer')).toMatchObject({ sent: 50_000n })
     expect(receiver.total()).toBe(50_000n)
   })
+
+  it.each([
+    ['when it is ordered', 1, 400],
+    ['when it is read again', 2, 201],
+  ])(
+    'T-47 does not leave for a payment of this very server, which another server names as its own %s',
+    async (_, reading, expected) => {
+      const receiver = await testReceiver()
+      const { wallet, rail, remoteReceivers, url } = await payingWallet(receiver, [])
+      const { payment } = await incomingPayment(wallet)
+      const [method] = payment.methods
+      remoteReceivers.before = async () => {
+        if (remoteReceivers.asked.length === reading)
+          Object.assign(remoteReceivers.all[0] ?? {}, {
+            address: method?.ilpAddress,
+            sharedSecret: method?.sharedSecret,
+          })
+      }
+      const token = await spendingToken(wallet)
+      const order = { walletAddress: ALICE, incomingPayment: url, debitAmount: usd('100') }
+      const { status, body } = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json: order })
+      expect(status).toBe(expected)
+      if (status === 400) expect(body.error.code).toBe('invalid_receiver')
+      await wallet.openPayments.drain()
+      expect(await rail.balance('test.peer')).toMatchObject({ sent: 0n, received: 0n })
+      expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 0n })
+      expect(await wallet.ledger.balance('alice')).toMatchObject({ held: 0n })
+    },
+  )
 })

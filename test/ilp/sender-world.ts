@@ -111,7 +111,7 @@ export function senderWorld(terms: SenderTerms): SenderWorld {
       await touch()
       return answer
     })
-    return createSender(settings, createPeers(settings.peers), () => server)
+    return createSender(settings, createPeers(settings), () => server)
   }
   const record = (touch: () => Promise<void>, delivery: Delivery) => {
     let expected = version
