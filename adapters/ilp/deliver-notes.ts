@@ -1,6 +1,6 @@
 import type { DeliveryProgress } from '../../src/index.ts'
 import { storedAmount } from '../../src/protocol/amount.ts'
-import type { PathRate } from './probe-path.ts'
+import type { RailRate } from '../../src/protocol/price.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
 /** A packet that may have left. `isTaken`: the receiver has taken it; only how much arrived is not known. */
@@ -19,7 +19,7 @@ export interface SendState {
   /** The packets that have or may have left, and whose outcome is not known. */
   readonly packets: readonly OpenPacket[]
   /** The rate between what leaves and what arrives, as last measured. */
-  readonly rate?: PathRate
+  readonly rate?: RailRate
 }
 
 /** The progress that is recorded. A packet takes some 80 of the at most 16384 characters of the notes. */

@@ -7,13 +7,14 @@ import type {
   RecordProgress,
 } from '../../src/index.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
+import { toUtf8 } from '../../src/protocol/identifiers.ts'
+import type { RailRate } from '../../src/protocol/price.ts'
 import { tellFault } from '../../src/records/tell-fault.ts'
 import { formatProgress, readProgress } from './deliver-notes.ts'
-import { ascii } from './oer.ts'
 import { countRequests, type OpenRequests } from './open-requests.ts'
 import type { IlpSettings } from './options.ts'
 import type { Peer, Peers } from './peers.ts'
-import { type PathRate, probePath } from './probe-path.ts'
+import { probePath } from './probe-path.ts'
 import { quotePath } from './quote-path.ts'
 import { readSettled } from './read-settled.ts'
 import { type SendResult, sendMoney } from './send-money.ts'
@@ -60,7 +61,7 @@ async function deliver(
   if (peer === undefined) return endNow('peer_not_configured')
   if (peers.isOwn(details.ilpAddress)) return endNow('own_address')
   const end = { ask: askOverHttp(send, peer, clock), requests, peerAddress: peer.address, clock, cryptography }
-  const connection = await openConnection(details, { ...end, salt: ascii(id) })
+  const connection = await openConnection(details, { ...end, salt: toUtf8(id) })
   if (connection === undefined) return endNow('invalid_details')
   const quoted = quotedRate(slippageBasisPoints, delivery)
   const hasLeft = state.sent > 0n || state.packets.length > 0
@@ -72,7 +73,7 @@ async function deliver(
     sendUntil,
     quotedRate: quoted,
     closingRate: isOneToOne(delivery) ? quoted : times(quoted, MUCH_BETTER),
-    findRate: (known: PathRate) => findRate(connection, peer, delivery, quoted, known, hasLeft),
+    findRate: (known: RailRate) => findRate(connection, peer, delivery, quoted, known, hasLeft),
     findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
@@ -80,21 +81,21 @@ async function deliver(
 }
 
 /** The rate on which the price was based, except for rounding, if `slippageBasisPoints` has not changed since. */
-function quotedRate(slippageBasisPoints: number, delivery: Delivery): PathRate {
+function quotedRate(slippageBasisPoints: number, delivery: Delivery): RailRate {
   const { sendAmount, receiveAmount } = delivery
   const kept = isOneToOne(delivery) ? 0n : BigInt(slippageBasisPoints)
   return { sent: sendAmount.value * (10_000n - kept), received: receiveAmount.value * 10_000n }
 }
 
 /** How much better than quoted a measured rate may be: by a twentieth. */
-const BETTER: PathRate = { sent: 20n, received: 21n }
+const BETTER: RailRate = { sent: 20n, received: 21n }
 /**
  * And by a quarter if the receiver says that it has everything and takes no more: otherwise a payment that has arrived
  * would count as failed. But not by any amount, since the payer is debited in full.
  */
-const MUCH_BETTER: PathRate = { sent: 4n, received: 5n }
+const MUCH_BETTER: RailRate = { sent: 4n, received: 5n }
 
-function times(rate: PathRate, other: PathRate): PathRate {
+function times(rate: RailRate, other: RailRate): RailRate {
   return { sent: rate.sent * other.sent, received: rate.received * other.received }
 }
 
@@ -104,7 +105,7 @@ function times(rate: PathRate, other: PathRate): PathRate {
  * both of these: the quote's rate improved by `BETTER`, and the quote's rate with one unit more for the largest packet,
  * which rounding may have hidden.
  */
-function withinReason(quoted: PathRate, most: bigint): PathRate {
+function withinReason(quoted: RailRate, most: bigint): RailRate {
   const moved = times(quoted, BETTER)
   const unrounded = { sent: most * quoted.sent, received: most * quoted.received + quoted.sent }
   return isHigher(unrounded, moved) ? unrounded : moved
@@ -121,10 +122,10 @@ async function findRate(
   connection: StreamConnection,
   { maxPacketAmount }: Peer,
   delivery: Delivery,
-  quoted: PathRate,
-  known: PathRate,
+  quoted: RailRate,
+  known: RailRate,
   hasLeft: boolean,
-): Promise<PathRate | SendStop> {
+): Promise<RailRate | SendStop> {
   const least = { sent: delivery.sendAmount.value, received: delivery.receiveAmount.value }
   if (!delivery.isFixedReceive || isOneToOne(delivery)) return known
   const most = smaller(maxPacketAmount ?? least.sent, least.sent)

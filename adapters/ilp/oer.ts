@@ -1,3 +1,6 @@
+import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
+import { toUtf8 } from '../../src/protocol/identifiers.ts'
+
 /**
  * Reads the canonical octet encoding rules (ITU-T X.696) as far as the packets of Interledger use them. Never throws:
  * whatever is missing or not canonical reads as zero or empty, and from then on `isBroken` is true, so that it is
@@ -18,12 +21,8 @@ export interface OerReader {
   isBroken(): boolean
 }
 
-/** The greatest amount of a packet. */
-export const MAX_UINT64 = 2n ** 64n - 1n
-
 const NOTHING = new Uint8Array()
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
-const ENCODER = new TextEncoder()
 
 /** Starts reading at the first octet. */
 export function readOer(bytes: Uint8Array): OerReader {
@@ -83,7 +82,7 @@ export function readOer(bytes: Uint8Array): OerReader {
     },
     varUintCapped() {
       const digits = canonical(length())
-      return digits.length > 8 ? MAX_UINT64 : numberOf(digits)
+      return digits.length > 8 ? MAX_AMOUNT_VALUE : numberOf(digits)
     },
     isBroken: () => broken,
   }
@@ -108,7 +107,7 @@ export const uint8 = (value: number): Uint8Array => Uint8Array.of(value)
 /** Eight octets, big-endian. Throws a `RangeError` for a number that does not fit. */
 export function uint64(value: bigint): Uint8Array {
   // Without this check, another amount would silently be written.
-  if (value < 0n || value > MAX_UINT64) throw new RangeError(`${value} is no unsigned 64-bit integer`)
+  if (BigInt.asUintN(64, value) !== value) throw new RangeError(`${value} is no unsigned 64-bit integer`)
   const bytes = new Uint8Array(8)
   new DataView(bytes.buffer).setBigUint64(0, value)
   return bytes
@@ -123,13 +122,10 @@ export function varOctets(bytes: Uint8Array): Uint8Array {
 }
 
 /** Text, preceded by its length. */
-export const varText = (text: string): Uint8Array => varOctets(ENCODER.encode(text))
+export const varText = (text: string): Uint8Array => varOctets(toUtf8(text))
 
 /** A number of at most 64 bits in as few octets as it needs, preceded by their count. */
 export const varUint = (value: bigint): Uint8Array => varOctets(shortest(value))
-
-/** ASCII text without a length. */
-export const ascii = (text: string): Uint8Array => ENCODER.encode(text)
 
 function shortest(value: bigint): Uint8Array {
   const whole = uint64(value)

@@ -1,8 +1,7 @@
 import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
 import { type Asset, ConfigurationError } from '../../src/index.ts'
-import { isAssetCode, isAssetScale, isSameAsset } from '../../src/protocol/amount.ts'
+import { isAssetCode, isAssetScale, isSameAsset, MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import { isIlpAddress, isIlpPrefix } from '../../src/protocol/payment-method.ts'
-import { MAX_UINT64 } from './oer.ts'
 import type { SendToPeer } from './send-packet.ts'
 
 /** Another server with which this one exchanges packets, in one asset. Two assets need two entries. */
@@ -207,7 +206,7 @@ function requireAddress(name: string, value: unknown): void {
 }
 
 function requireAmount(name: string, value: unknown, least: bigint): void {
-  const isAmount = typeof value === 'bigint' && value >= least && value <= MAX_UINT64
+  const isAmount = typeof value === 'bigint' && value >= least && value <= MAX_AMOUNT_VALUE
   demand(value === undefined || isAmount, `${name} must be a bigint from ${least} to 2^64 - 1`)
 }
 

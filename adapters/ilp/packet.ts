@@ -1,5 +1,6 @@
+import { toUtf8 } from '../../src/protocol/identifiers.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
-import { ascii, joinOctets, type OerReader, readOer, uint8, uint64, varOctets, varText } from './oer.ts'
+import { joinOctets, type OerReader, readOer, uint8, uint64, varOctets, varText } from './oer.ts'
 
 /** An offer to pay `amount` to `destination`, if its fulfillment is shown before `expiresAt` (milliseconds, UTC). */
 export interface IlpPrepare {
@@ -54,13 +55,13 @@ function contentOf(packet: IlpPacket): Uint8Array {
   switch (packet.type) {
     case 'prepare': {
       const { amount, expiresAt, executionCondition, destination } = packet
-      return joinOctets(uint64(amount), ascii(timestampOf(expiresAt)), executionCondition, varText(destination), data)
+      return joinOctets(uint64(amount), toUtf8(timestampOf(expiresAt)), executionCondition, varText(destination), data)
     }
     case 'fulfill':
       return joinOctets(packet.fulfillment, data)
     case 'reject': {
       const { code, triggeredBy, message } = packet
-      return joinOctets(ascii(code), varText(triggeredBy), varText(message), data)
+      return joinOctets(toUtf8(code), varText(triggeredBy), varText(message), data)
     }
   }
 }

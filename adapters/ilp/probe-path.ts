@@ -1,21 +1,13 @@
+import type { RailRate } from '../../src/protocol/price.ts'
 import { type IlpReject, readAmountTooLarge } from './packet.ts'
 import { type StreamConnection, sendTestPacket } from './stream-connection.ts'
 
 /**
- * A rate: what left and what arrived of it, each in the smallest unit of its own end. Hops round down, so the real rate
- * is this or higher.
- */
-export interface PathRate {
-  readonly sent: bigint
-  readonly received: bigint
-}
-
-/**
- * The result of a probe. `refused`: the answers say that this will not get better; `busy`: it may. `unreachable` only
- * if the peer itself did not answer.
+ * The result of a probe. Hops round down, so the real rate is the one found, or higher. `refused`: the answers say that
+ * this will not get better; `busy`: it may. `unreachable` only if the peer itself did not answer.
  */
 export type ProbedPath =
-  | ({ readonly ok: true } & PathRate)
+  | ({ readonly ok: true } & RailRate)
   | {
       readonly ok: false
       readonly reason: 'unreachable' | 'unauthorized' | 'refused' | 'busy'
@@ -60,7 +52,7 @@ export async function probePath(
   const deadline = clock.now() + milliseconds
   let [amount, cap, pause, refusals, shrinks] = [first, most, FIRST_PAUSE_MILLISECONDS, 0, 0]
   let shortages = 0
-  let best: PathRate = { sent: 0n, received: 0n }
+  let best: RailRate = { sent: 0n, received: 0n }
   let [detail, isAnswered] = ['no answer', false]
   const rest = (wanted: number): Promise<void> => clock.sleep(Math.min(wanted, Math.max(deadline - clock.now(), 0)))
   const found = (): ProbedPath =>

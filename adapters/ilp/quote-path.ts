@@ -1,6 +1,5 @@
 import type { Amount, Asset, PaymentMethod, RailQuote, RailServer } from '../../src/index.ts'
-import { isSameAsset } from '../../src/protocol/amount.ts'
-import { MAX_UINT64 } from './oer.ts'
+import { isSameAsset, MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import type { OpenRequests } from './open-requests.ts'
 import type { IlpSettings } from './options.ts'
 import type { Peers } from './peers.ts'
@@ -33,7 +32,7 @@ export async function quotePath(
   if (connection === undefined) return { ok: false, reason: 'unreachable', detail: 'its details are not valid' }
   const path = await probePath(connection, {
     first: maxPacketAmount ?? firstAmount(asset, amount),
-    most: maxPacketAmount ?? MAX_UINT64,
+    most: maxPacketAmount ?? MAX_AMOUNT_VALUE,
     milliseconds: LONGEST_MILLISECONDS,
     isOrdered: false,
   })
@@ -56,5 +55,5 @@ export async function quotePath(
 function firstAmount({ assetScale }: Asset, amount: Amount | undefined): bigint {
   if (amount === undefined) return FIRST_AMOUNT
   const wanted = (amount.value * TIMES * 10n ** BigInt(assetScale)) / 10n ** BigInt(amount.assetScale)
-  return smaller(greater(wanted, LEAST_AMOUNT), MAX_UINT64)
+  return smaller(greater(wanted, LEAST_AMOUNT), MAX_AMOUNT_VALUE)
 }

@@ -1,5 +1,4 @@
-import { ceilDivide } from '../../src/protocol/price.ts'
-import type { PathRate } from './probe-path.ts'
+import { ceilDivide, type RailRate } from '../../src/protocol/price.ts'
 
 /** What is to be sent. */
 export interface SendOrder {
@@ -33,12 +32,12 @@ export function greater(one: bigint, other: bigint): bigint {
 }
 
 /** Whether more arrives at one rate than at another. */
-export function isHigher(one: PathRate, other: PathRate): boolean {
+export function isHigher(one: RailRate, other: RailRate): boolean {
   return one.received * other.sent > other.received * one.sent
 }
 
 /** What is known of the path. */
-export interface KnownPath extends PathRate {
+export interface KnownPath extends RailRate {
   /** The largest packet that comes through. */
   readonly cap: bigint
   /** Of a packet of this amount or less, nothing arrives. */
@@ -49,7 +48,7 @@ export interface KnownPath extends PathRate {
  * The smallest packet from which rounding on the way takes no more than the part that the quote set aside for it; the
  * whole amount if it set nothing aside. If both amounts are the same number of units, rounding loses nothing.
  */
-export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, received }: PathRate): bigint {
+export function smallestPart({ sendAmount, receiveAmount }: SendOrder, { sent, received }: RailRate): bigint {
   if (sendAmount === receiveAmount) return 1n
   const aside = received * sendAmount - receiveAmount * sent
   return aside > 0n ? ceilDivide(sent * sendAmount, aside) : sendAmount

@@ -1,7 +1,6 @@
-import { ceilDivide } from '../../src/protocol/price.ts'
+import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
+import { ceilDivide, type RailRate } from '../../src/protocol/price.ts'
 import type { OpenPacket, SendState } from './deliver-notes.ts'
-import { MAX_UINT64 } from './oer.ts'
-import type { PathRate } from './probe-path.ts'
 import { type Assigned, isHigher, smaller } from './send-money-amounts.ts'
 import type { MoneyPacket } from './stream-connection.ts'
 
@@ -20,11 +19,11 @@ export interface Undecided extends OpenPacket {
 export interface PacketBook {
   state(): SendState
   /** The rate between what leaves and what arrives, as far as it is known. */
-  rate(): PathRate
-  noteRate(rate: PathRate): void
+  rate(): RailRate
+  noteRate(rate: RailRate): void
   undecided(state?: Undecided['state']): readonly Undecided[]
   /** The sums over all packets; undecided ones are expected to arrive at `rate`. */
-  assigned(rate: PathRate): Assigned
+  assigned(rate: RailRate): Assigned
   plan(packet: Pick<MoneyPacket, 'amount' | 'least' | 'expiresAt'>): Undecided
   /** Removes a packet: its money has not left, or has come back. */
   drop(packet: Undecided): void
@@ -42,7 +41,7 @@ export interface PacketBook {
  * Opens the book where it was left; packets that were undecided then may have left. Without a known rate, uses the
  * quote's.
  */
-export function openBook({ packets, ...start }: SendState, quotedRate: PathRate): PacketBook {
+export function openBook({ packets, ...start }: SendState, quotedRate: RailRate): PacketBook {
   let { sent, received, said, nextSequence, rate = quotedRate } = start
   const rateBefore = rate
   const undecided = new Map<bigint, Undecided>()
@@ -76,8 +75,8 @@ export function openBook({ packets, ...start }: SendState, quotedRate: PathRate)
     settle(packet, word, counted) {
       drop(packet)
       sent += packet.amount
-      said = smaller(said + word, MAX_UINT64)
-      received = smaller(received + counted, MAX_UINT64)
+      said = smaller(said + word, MAX_AMOUNT_VALUE)
+      received = smaller(received + counted, MAX_AMOUNT_VALUE)
     },
     mostArrived({ amount }) {
       const best = isHigher(rate, rateBefore) ? rate : rateBefore

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/index.ts'
-import type { PathRate } from './probe-path.ts'
+import type { RailRate } from '../../src/protocol/price.ts'
 import { nextPacket, type SendOrder } from './send-money-amounts.ts'
 import type { PacketBook, Undecided } from './send-money-book.ts'
 import type { Journal } from './send-money-journal.ts'
@@ -11,7 +11,7 @@ export interface PlanTerms {
   /**
    * The current rate, given the one that is `known`; or why nothing may leave. Asked once, before the first new packet.
    */
-  findRate(known: PathRate): Promise<PathRate | SendStop>
+  findRate(known: RailRate): Promise<RailRate | SendStop>
   /**
    * By how much the rail account may have sent more than it has received (`undefined`: without limit), or why that is
    * not known. Asked before each record of new packets.
@@ -41,9 +41,9 @@ export function createPlanner(
   { book, pace, clock }: { readonly book: PacketBook; readonly pace: Pace; readonly clock: Clock },
   journal: Journal,
 ): Planner {
-  const leastRate: PathRate = { sent: order.sendAmount, received: order.receiveAmount }
+  const leastRate: RailRate = { sent: order.sendAmount, received: order.receiveAmount }
   let isRateFound = false
-  const nextAt = (rate: PathRate) =>
+  const nextAt = (rate: RailRate) =>
     nextPacket(order, book.assigned(rate), { ...rate, cap: pace.cap(), dust: pace.dust() })
   const isDone = (): boolean => nextAt(leastRate) === undefined
 

@@ -1,6 +1,6 @@
 import type { RecordProgress } from '../../src/index.ts'
+import type { RailRate } from '../../src/protocol/price.ts'
 import type { SendState } from './deliver-notes.ts'
-import type { PathRate } from './probe-path.ts'
 import { smaller, smallestPart } from './send-money-amounts.ts'
 import { openBook } from './send-money-book.ts'
 import { openFlights } from './send-money-flights.ts'
@@ -21,9 +21,9 @@ export interface SendTerms extends PlanTerms {
   /** From then on no new packets leave either, in milliseconds since 1970. */
   readonly sendUntil: number
   /** The rate on which the price was based. */
-  readonly quotedRate: PathRate
+  readonly quotedRate: RailRate
   /** The best rate at which the receiver is believed once it says that it takes no more. */
-  readonly closingRate: PathRate
+  readonly closingRate: RailRate
 }
 
 /** How far the delivery came. */

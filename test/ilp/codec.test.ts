@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { joinOctets, MAX_UINT64, readOer, uint8, uint64, varOctets, varText, varUint } from '../../adapters/ilp/oer.ts'
+import { joinOctets, readOer, uint8, uint64, varOctets, varText, varUint } from '../../adapters/ilp/oer.ts'
 import {
   decodeIlpPacket,
   encodeAmountTooLarge,
@@ -12,6 +12,7 @@ import {
   readAmountTooLarge,
 } from '../../adapters/ilp/packet.ts'
 import { decodeStreamPacket, encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
+import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 
 const octets = (...values: readonly number[]): Uint8Array => Uint8Array.from(values)
@@ -39,7 +40,7 @@ const packetOf = (type: number, ...content: readonly Uint8Array[]): Uint8Array =
 const CONTENT = [uint64(107n), new TextEncoder().encode('20260301120000007'), PREPARE.executionCondition] as const
 
 describe('octet encoding rules', () => {
-  it.each([0n, 1n, 127n, 128n, 255n, 256n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n, 2n ** 63n, MAX_UINT64])(
+  it.each([0n, 1n, 127n, 128n, 255n, 256n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 53n, 2n ** 63n, MAX_AMOUNT_VALUE])(
     'read the number %s as it was written, in as few octets as it needs',
     (value) => {
       const written = varUint(value)
@@ -49,7 +50,7 @@ describe('octet encoding rules', () => {
     },
   )
 
-  it.each([-1n, MAX_UINT64 + 1n, 2n ** 128n])('write no number that 64 bits do not hold: %s', (value) => {
+  it.each([-1n, MAX_AMOUNT_VALUE + 1n, 2n ** 128n])('write no number that 64 bits do not hold: %s', (value) => {
     expect(() => uint64(value)).toThrow(RangeError)
     expect(() => varUint(value)).toThrow(RangeError)
   })
@@ -68,7 +69,7 @@ describe('octet encoding rules', () => {
 
   it('read what is more than 64 bits as their greatest number where that is meant', () => {
     const reader = readOer(octets(9, 1, 0, 0, 0, 0, 0, 0, 0, 0))
-    expect([reader.varUintCapped(), reader.isBroken()]).toEqual([MAX_UINT64, false])
+    expect([reader.varUintCapped(), reader.isBroken()]).toEqual([MAX_AMOUNT_VALUE, false])
     expect(readOer(octets(8, 0xff, 0, 0, 0, 0, 0, 0, 1)).varUintCapped()).toBe(0xff00_0000_0000_0001n)
     for (const broken of [octets(0), octets(9, 0, 0, 0, 0, 0, 0, 0, 0, 1), octets(9, 1)]) {
       const other = readOer(broken)
@@ -168,7 +169,7 @@ describe('a packet of the Interledger', () => {
   )
 
   it('says how much was too much, or not', () => {
-    const amounts = { receivedAmount: MAX_UINT64, maximumAmount: 3n }
+    const amounts = { receivedAmount: MAX_AMOUNT_VALUE, maximumAmount: 3n }
     const reject = { ...REJECT, code: 'F08', data: encodeAmountTooLarge(amounts) }
     expect(readAmountTooLarge(reject)).toEqual(amounts)
     expect(readAmountTooLarge({ ...reject, data: octets() })).toBeUndefined()
