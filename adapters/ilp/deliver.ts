@@ -11,7 +11,7 @@ import { toUtf8 } from '../../src/protocol/identifiers.ts'
 import type { RailRate } from '../../src/protocol/price.ts'
 import { tellFault } from '../../src/records/tell-fault.ts'
 import { formatProgress, readProgress } from './deliver-notes.ts'
-import { countRequests, type OpenRequests } from './open-requests.ts'
+import { countRequests } from './open-requests.ts'
 import type { IlpSettings } from './options.ts'
 import type { Peer, Peers } from './peers.ts'
 import { probePath } from './probe-path.ts'
@@ -21,21 +21,20 @@ import { type SendResult, sendMoney } from './send-money.ts'
 import { isHigher, smaller } from './send-money-amounts.ts'
 import { EXPIRY_MARGIN_MILLISECONDS } from './send-money-flights.ts'
 import type { SendStop } from './send-money-pace.ts'
-import { askOverHttp, sendOverFetch } from './send-packet.ts'
-import { openConnection, type StreamConnection } from './stream-connection.ts'
-
-type SenderSettings = Pick<IlpSettings, 'slippageBasisPoints' | 'send'>
+import { sendOverFetch } from './send-packet.ts'
+import { openConnection, type Sender, type StreamConnection } from './stream-connection.ts'
 
 /** The sending half of the payment method. */
 export function createSender(
-  settings: SenderSettings,
+  { slippageBasisPoints, send = sendOverFetch }: Pick<IlpSettings, 'slippageBasisPoints' | 'send'>,
   peers: Peers,
   server: () => RailServer,
 ): Pick<PaymentMethod, 'quote' | 'deliver'> {
   const requests = countRequests()
+  const sender = (): Sender => ({ slippageBasisPoints, send, peers, requests, server: server() })
   return {
-    quote: (request) => quotePath(settings, peers, requests, server(), request),
-    deliver: (delivery, progress, record) => deliver(settings, peers, requests, server(), delivery, progress, record),
+    quote: (request) => quotePath(sender(), request),
+    deliver: (delivery, progress, record) => deliver(sender(), delivery, progress, record),
   }
 }
 
@@ -44,15 +43,12 @@ const PROBE_MILLISECONDS = 5_000
 const LONGEST_ASKING_MILLISECONDS = 24 * 3600 * 1000
 
 async function deliver(
-  { slippageBasisPoints, send = sendOverFetch }: SenderSettings,
-  peers: Peers,
-  requests: OpenRequests,
-  server: RailServer,
+  sender: Sender,
   delivery: Delivery,
   progress: DeliveryProgress,
   record: RecordProgress,
 ): Promise<DeliveryResult> {
-  const { clock, cryptography } = server
+  const { slippageBasisPoints, peers, server } = sender
   const { id, details, account, sendAmount, receiveAmount, isFixedReceive, isOver, sendUntil } = delivery
   const state = readProgress(id, progress)
   const endNow = (reason: string): Promise<DeliveryResult> =>
@@ -60,8 +56,7 @@ async function deliver(
   const peer = peers.peerByAccount(account)
   if (peer === undefined) return endNow('peer_not_configured')
   if (peers.isOwn(details.ilpAddress)) return endNow('own_address')
-  const end = { ask: askOverHttp(send, peer, clock), requests, peerAddress: peer.address, clock, cryptography }
-  const connection = await openConnection(details, { ...end, salt: toUtf8(id) })
+  const connection = await openConnection(sender, peer, details, toUtf8(id))
   if (connection === undefined) return endNow('invalid_details')
   const quoted = quotedRate(slippageBasisPoints, delivery)
   const hasLeft = state.sent > 0n || state.packets.length > 0

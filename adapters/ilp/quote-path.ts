@@ -1,12 +1,8 @@
-import type { Amount, Asset, PaymentMethod, RailQuote, RailServer } from '../../src/index.ts'
+import type { Amount, Asset, PaymentMethod, RailQuote } from '../../src/index.ts'
 import { isSameAsset, MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
-import type { OpenRequests } from './open-requests.ts'
-import type { IlpSettings } from './options.ts'
-import type { Peers } from './peers.ts'
 import { probePath } from './probe-path.ts'
 import { greater, smaller } from './send-money-amounts.ts'
-import { askOverHttp, sendOverFetch } from './send-packet.ts'
-import { openConnection } from './stream-connection.ts'
+import { openConnection, type Sender } from './stream-connection.ts'
 
 const LONGEST_MILLISECONDS = 2_500
 /** Used if no amount is named: enough to measure a rate, and not so much that it overflows somewhere. */
@@ -17,18 +13,14 @@ const TIMES = 16n
 
 /** Measures the current rate to a receiver, and quotes it less the slippage (none if everything is one to one). */
 export async function quotePath(
-  { slippageBasisPoints, send = sendOverFetch }: Pick<IlpSettings, 'slippageBasisPoints' | 'send'>,
-  peers: Peers,
-  requests: OpenRequests,
-  server: RailServer,
+  sender: Sender,
   { details, from, to, amount }: Parameters<PaymentMethod['quote']>[0],
 ): Promise<RailQuote> {
-  const { clock, cryptography } = server
+  const { slippageBasisPoints, peers, server } = sender
   const peer = peers.peerFor(details.ilpAddress, from, to)
   if (peer === undefined) return { ok: false, reason: 'unreachable', detail: 'no peer for this address' }
   const { account, asset, maxPacketAmount } = peer
-  const end = { ask: askOverHttp(send, peer, clock), requests, peerAddress: peer.address, clock, cryptography }
-  const connection = await openConnection(details, { ...end, salt: cryptography.randomBytes(16) })
+  const connection = await openConnection(sender, peer, details, server.cryptography.randomBytes(16))
   if (connection === undefined) return { ok: false, reason: 'unreachable', detail: 'its details are not valid' }
   const path = await probePath(connection, {
     first: maxPacketAmount ?? firstAmount(asset, amount),
@@ -39,7 +31,7 @@ export async function quotePath(
   if (!path.ok) {
     const { reason, detail } = path
     if (reason === 'unreachable' || reason === 'unauthorized')
-      server.emit({ type: 'rail_unavailable', at: clock.now(), railAccount: account, reason, detail })
+      server.emit({ type: 'rail_unavailable', at: server.clock.now(), railAccount: account, reason, detail })
     return { ok: false, reason: 'unreachable', detail: `${reason}: ${detail}` }
   }
   const { sent, received } = path

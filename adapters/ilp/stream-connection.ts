@@ -1,11 +1,21 @@
-import type { Clock, Cryptography, IlpPaymentMethod } from '../../src/index.ts'
+import type { Clock, Cryptography, IlpPaymentMethod, RailServer } from '../../src/index.ts'
 import { fromBase64url, isEqualBytes } from '../../src/protocol/identifiers.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 import type { OpenRequests } from './open-requests.ts'
 import { encodeIlpPacket, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
-import type { AskPeer, PeerAnswer } from './send-packet.ts'
+import type { Peer, Peers } from './peers.ts'
+import { type AskPeer, askOverHttp, type PeerAnswer, type SendToPeer } from './send-packet.ts'
 import { conditionOf, deriveStreamKeys, type StreamKeys } from './stream-keys.ts'
 import { decodeStreamPacket, encodeStreamPacket, type StreamFrame, type StreamPacket } from './stream-packet.ts'
+
+/** What quotes and payments are sent with. */
+export interface Sender {
+  readonly slippageBasisPoints: number
+  readonly send: SendToPeer
+  readonly peers: Peers
+  readonly requests: OpenRequests
+  readonly server: RailServer
+}
 
 /** The sending end of a connection to a receiver. */
 export interface StreamConnection {
@@ -55,14 +65,17 @@ export type PacketOutcome =
 const MONEY: readonly StreamFrame[] = [{ type: 'stream-money', streamId: 1n, shares: 1n }]
 const TEST_LIFETIME_MILLISECONDS = 10_000
 
-/** Opens a connection, without sending anything; `undefined` if the details are not valid. */
+/** Opens a connection through a peer, without sending anything; `undefined` if the details are not valid. */
 export async function openConnection(
+  { send, requests, server: { clock, cryptography } }: Sender,
+  peer: Peer,
   { ilpAddress, sharedSecret }: IlpPaymentMethod,
-  end: Pick<StreamConnection, 'ask' | 'requests' | 'peerAddress' | 'clock' | 'cryptography' | 'salt'>,
+  salt: Uint8Array,
 ): Promise<StreamConnection | undefined> {
   const secret = fromBase64url(sharedSecret)
   if (secret?.length !== 32 || !isIlpAddress(ilpAddress)) return undefined
-  return { ...end, destination: ilpAddress, keys: await deriveStreamKeys(end.cryptography, secret) }
+  const [keys, ask] = [await deriveStreamKeys(cryptography, secret), askOverHttp(send, peer, clock)]
+  return { destination: ilpAddress, peerAddress: peer.address, keys, ask, requests, clock, cryptography, salt }
 }
 
 /** Sends a money packet, for the first time or again, and waits at most `milliseconds` for its outcome. */
