@@ -1,5 +1,5 @@
+import { answerWithin } from '../../src/deadline/answer-within.ts'
 import type { HttpRequest, HttpResponse, RailServer } from '../../src/index.ts'
-import { answerWithin } from '../../src/records/deadline.ts'
 import { decodeIlpPacket, encodeIlpPacket, MAX_PREPARE_OCTETS } from './packet.ts'
 import type { Peer, Peers } from './peers.ts'
 import { receivePacket } from './receive-packet.ts'

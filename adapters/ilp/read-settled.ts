@@ -1,5 +1,5 @@
+import { answerWithin } from '../../src/deadline/answer-within.ts'
 import type { Clock } from '../../src/index.ts'
-import { answerWithin } from '../../src/records/deadline.ts'
 import type { Peer } from './peers.ts'
 
 /** The same time for which the core waits for the wallet's own code by default. */

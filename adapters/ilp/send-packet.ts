@@ -1,3 +1,4 @@
+import { answerOrStop } from '../../src/deadline/answer-within.ts'
 import type { Clock } from '../../src/index.ts'
 import { joinOctets } from './oer.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
@@ -67,16 +68,10 @@ export function askOverHttp(
 ): AskPeer {
   const { url, outgoingToken: token } = peer
   return async (bytes, milliseconds) => {
-    const [deadline, answered] = [new AbortController(), new AbortController()]
-    const late = clock.sleep(milliseconds, answered.signal).then((): PeerAnswer => {
-      deadline.abort()
-      return { outcome: 'unknown', detail: 'no answer in time' }
-    })
-    const asking = async (): Promise<PeerAnswer> =>
-      readAnswer(await send({ url, token, bytes, signal: deadline.signal }))
-    const answer = await Promise.race([asking().catch(readError), late])
-    answered.abort()
-    return answer
+    const asking = async (signal: AbortSignal): Promise<PeerAnswer> =>
+      readAnswer(await send({ url, token, bytes, signal }))
+    const answer = await answerOrStop(clock, milliseconds, (signal) => asking(signal).catch(readError))
+    return answer === 'late' ? { outcome: 'unknown', detail: 'no answer in time' } : answer
   }
 }
 

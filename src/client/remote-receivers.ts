@@ -1,3 +1,4 @@
+import { answerOrStop } from '../deadline/answer-within.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Cryptography } from '../ports/cryptography.ts'
 import type { ServiceEvent } from '../ports/events.ts'
@@ -111,10 +112,11 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
   }
 
   async function readInTime(receiver: ReceiverUrl, reading: Omit<Reading, 'signal'>): Promise<FoundReceiver> {
-    const stop = new AbortController()
-    const late = clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => LATE)
     try {
-      return await Promise.race([read(receiver, { ...reading, signal: stop.signal }), late])
+      const found = await answerOrStop(clock, DEADLINE_SECONDS * 1000, (signal) =>
+        read(receiver, { ...reading, signal }),
+      )
+      return found === 'late' ? LATE : found
     } catch (cause) {
       emit({
         type: 'fault',
@@ -124,8 +126,6 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
         cause,
       })
       return { ok: false, reason: 'unreachable', detail: 'a fault of this server' }
-    } finally {
-      stop.abort()
     }
   }
 

@@ -1,8 +1,8 @@
+import { answerWithin } from '../deadline/answer-within.ts'
 import { bodyTooSlow, invalidRequest, payloadTooLarge, unsupportedMediaType } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
-import { answerWithin } from '../records/deadline.ts'
 
 /**
  * Reads the bytes of a body under the size limit and the deadline. Refuses a body with a content encoding, or one that

@@ -1,6 +1,6 @@
+import { answerWithin } from '../deadline/answer-within.ts'
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import { answerWithin } from '../records/deadline.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
 
 /**

@@ -1,5 +1,5 @@
+import { answerWithin } from '../deadline/answer-within.ts'
 import type { Context } from '../ports/context.ts'
-import { answerWithin } from '../records/deadline.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
 import { deliverEvents, subjectOf } from './notify.ts'

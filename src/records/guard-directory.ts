@@ -1,8 +1,8 @@
+import { answerWithin } from '../deadline/answer-within.ts'
 import { unavailable, unexpected } from '../errors/conditions.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
 import { mistakeInAsset } from '../protocol/amount.ts'
-import { answerWithin } from './deadline.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**

@@ -1,3 +1,4 @@
+import { answerOrStop } from '../deadline/answer-within.ts'
 import { refuseUnknown, requireMethods, requireObject } from '../errors/check-option.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -10,10 +11,12 @@ import { cacheDocuments, type Loaded, type Standing } from './document-cache.ts'
 import {
   DEADLINE_SECONDS,
   type GuardedRequests,
+  LATE,
   type OutboundNetwork,
   parseOutboundUrl,
   sendGuarded,
   UNFETCHABLE,
+  unreachable,
 } from './guarded-request.ts'
 import { hostNetwork } from './pinned-connection.ts'
 import { FROM_SOURCE, failuresBudget, strangersBudget, UNLIMITED } from './request-budget.ts'
@@ -86,13 +89,12 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
   // Clients put `/jwks.json` behind their wallet address as they write it, which may be the origin alone. Both are asked in the
   // time of one, and each pays for itself.
   const keySets = cacheDocuments(clock, async (walletAddress, standing) => {
-    const stop = new AbortController()
-    void clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => stop.abort())
-    const loaded = await loadKeySet(`${walletAddress}/jwks.json`, standing, stop.signal)
-    const origin = loaded.isMissing ? bareOrigin(walletAddress) : undefined
-    const found = origin === undefined ? loaded : await loadKeySet(`${origin}/jwks.json`, standing, stop.signal)
-    stop.abort()
-    return found
+    const found = await answerOrStop(clock, DEADLINE_SECONDS * 1000, async (signal) => {
+      const loaded = await loadKeySet(`${walletAddress}/jwks.json`, standing, signal)
+      const origin = loaded.isMissing ? bareOrigin(walletAddress) : undefined
+      return origin === undefined ? loaded : loadKeySet(`${origin}/jwks.json`, standing, signal)
+    })
+    return found === 'late' ? readKeySet(unreachable(LATE)) : found
   })
   const names = cacheDocuments(clock, async (walletAddress) =>
     readName(readJson(await fetchJson(requests, walletAddress)), walletAddress),

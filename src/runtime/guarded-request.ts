@@ -1,3 +1,4 @@
+import { answerWithin } from '../deadline/answer-within.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { OutboundAnswer, OutboundRequest } from '../ports/outbound-requests.ts'
 import { reasonText } from '../protocol/reason-text.ts'
@@ -60,7 +61,7 @@ function messageOf(error: unknown): string {
 }
 
 /** Why there is no answer. What another server had a part in may be of any length. */
-function unreachable(detail: string): OutboundAnswer {
+export function unreachable(detail: string): OutboundAnswer {
   return { ok: false, reason: 'unreachable', detail: reasonText(detail) }
 }
 
@@ -78,7 +79,7 @@ const MAXIMUM_ADDRESSES = 16
 export const DEADLINE_SECONDS = 3
 
 /** The deadline has passed, or whoever asked has given up. */
-const LATE = 'no answer in time'
+export const LATE = 'no answer in time'
 
 /** What `parseOutboundUrl` refuses, in the operator's words. */
 export const UNFETCHABLE =
@@ -125,9 +126,12 @@ export async function sendGuarded(
   const stop = new AbortController()
   const end = (): void => stop.abort()
   signal?.addEventListener('abort', end)
-  const deadline = requests.clock.sleep(DEADLINE_SECONDS * 1000, stop.signal).then(() => unreachable(LATE))
+  const stopped = new Promise<'late'>((resolve) => stop.signal.addEventListener('abort', () => resolve('late')))
   try {
-    return await Promise.race([exchange(requests, url, request, stop.signal), deadline])
+    const answer = await answerWithin(requests.clock, DEADLINE_SECONDS * 1000, () =>
+      Promise.race([exchange(requests, url, request, stop.signal), stopped]),
+    )
+    return answer === 'late' ? unreachable(LATE) : answer
   } catch (error) {
     return unreachable(messageOf(error))
   } finally {

@@ -12,7 +12,7 @@ interface Room {
   readonly isTypesOnly?: true
 }
 
-const CORE = ['protocol', 'errors', 'ports', 'records', 'http-signatures', 'http', 'payments']
+const CORE = ['protocol', 'errors', 'ports', 'deadline', 'records', 'http-signatures', 'http', 'payments']
 const SERVERS = ['auth-server', 'resource-server', 'wallet-address-server']
 const WHOLE = [...CORE, ...SERVERS, 'ase', 'client', 'runtime']
 
@@ -21,22 +21,26 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   protocol: { rooms: [], packages: ['valibot'] },
   errors: { rooms: ['protocol'] },
   ports: { rooms: ['protocol'], isTypesOnly: true },
-  records: { rooms: ['protocol', 'errors', 'ports'] },
+  deadline: { rooms: ['ports'] },
+  records: { rooms: ['protocol', 'errors', 'ports', 'deadline'] },
   'http-signatures': { rooms: ['protocol', 'errors', 'ports'], packages: ['structured-headers'] },
-  http: { rooms: ['protocol', 'errors', 'ports', 'records', 'http-signatures'], packages: ['itty-router', 'valibot'] },
-  client: { rooms: ['protocol', 'errors', 'ports', 'http-signatures'], packages: ['valibot'] },
-  payments: { rooms: ['protocol', 'errors', 'ports', 'records'] },
-  'auth-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures'] },
+  http: {
+    rooms: ['protocol', 'errors', 'ports', 'deadline', 'records', 'http-signatures'],
+    packages: ['itty-router', 'valibot'],
+  },
+  client: { rooms: ['protocol', 'errors', 'ports', 'deadline', 'http-signatures'], packages: ['valibot'] },
+  payments: { rooms: ['protocol', 'errors', 'ports', 'deadline', 'records'] },
+  'auth-server': { rooms: ['protocol', 'errors', 'ports', 'deadline', 'records', 'http', 'http-signatures'] },
   'resource-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures', 'payments'] },
   'wallet-address-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures'] },
   ase: { rooms: ['protocol', 'errors', 'ports', 'records', 'payments'] },
-  runtime: { rooms: ['ports', 'protocol', 'errors'], lazyPackages: ['@peculiar/webcrypto'] },
+  runtime: { rooms: ['ports', 'protocol', 'errors', 'deadline'], lazyPackages: ['@peculiar/webcrypto'] },
   testing: { rooms: ['ports', 'protocol', 'http-signatures', 'open-payments.ts'] },
   'options.ts': { rooms: WHOLE, packages: ['valibot'] },
   'create-context.ts': { rooms: [...WHOLE, 'options.ts'] },
   'open-payments.ts': { rooms: [...WHOLE, 'create-context.ts', 'options.ts'] },
   'index.ts': { rooms: [...WHOLE, 'options.ts', 'open-payments.ts'] },
-  adapters: { rooms: ['index.ts', 'ports', 'protocol', 'errors', 'records'], lazyPackages: ['libsql'] },
+  adapters: { rooms: ['index.ts', 'ports', 'protocol', 'errors', 'deadline', 'records'], lazyPackages: ['libsql'] },
 }
 
 /** Adapters whose name says that they run on Node's modules. */

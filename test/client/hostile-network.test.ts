@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createRemoteReceivers } from '../../src/client/remote-receivers.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
 import { outboundRequests } from '../../src/runtime/outbound-requests.ts'
-import { chunks, jsonReply, UNFETCHABLE } from '../key-resolver/fake-network.ts'
+import { chunks, heldClock, jsonReply, UNFETCHABLE } from '../key-resolver/fake-network.ts'
 import { cryptography } from '../support/test-wallet.ts'
 import { type Host, lines, PUBLIC_ADDRESS } from './internet.ts'
 import { OUR_SECRETS } from './scene.ts'
@@ -191,6 +191,17 @@ describe('a server that takes its time', () => {
     answers.view = view
     expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
     expect(lines(world).slice(2)).toEqual([`GET ${RECEIVER}`, `signed GET ${RECEIVER}`])
+  })
+
+  it('T-4 is heard where its last answer arrives in the turn in which the deadline passes', async () => {
+    const clock = heldClock()
+    const { answers, receivers } = standIn({ clock })
+    const { payment } = answers
+    answers.payment = (connection) => {
+      clock.advance(3000)
+      return new Promise((resolve) => setImmediate(resolve, payment(connection)))
+    }
+    expect(await receivers.find(RECEIVER)).toMatchObject({ ok: true })
   })
 
   it('T-4 holds nobody up who asks for another payment', async () => {

@@ -51,9 +51,11 @@ export interface StandIn {
   readonly events: OpenPaymentsEvent[]
 }
 
-export function standIn(options: Parameters<typeof readerOn>[2] = {}): StandIn {
+export function standIn({
+  clock = fakeClock(),
+  ...options
+}: Parameters<typeof readerOn>[2] & { readonly clock?: FakeClock } = {}): StandIn {
   const world = internet()
-  const clock = fakeClock()
   const events: OpenPaymentsEvent[] = []
   const answers: Answers = {
     view: () =>

@@ -5,7 +5,9 @@ import { systemClock } from 'open-payments-server'
 import { afterEach, describe, expect, it } from 'vitest'
 import { encodeIlpPacket } from '../../adapters/ilp/packet.ts'
 import { askOverHttp, type SendToPeer, sendOverFetch } from '../../adapters/ilp/send-packet.ts'
+import { heldClock } from '../key-resolver/fake-network.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { holdUp } from '../support/hold-up.ts'
 import { reject } from './sender-receiver.ts'
 
 const TOKEN = 'token-of-the-test'
@@ -118,6 +120,20 @@ describe('a packet over HTTP', () => {
     })
     expect(await ask()).toEqual({ outcome: 'unknown', detail: 'the connection broke' })
     expect(written).toBeLessThan(20_000_000)
+  })
+
+  it('is answered by what arrived in time, although the deadline passed while nothing could be heard', async () => {
+    const clock = heldClock()
+    const { url } = await peer((_, response) => {
+      response.end(encodeIlpPacket(REPLY))
+      // The next turn begins with the timers that are due, and only then looks for what has arrived.
+      setImmediate(() => {
+        setTimeout(() => clock.advance(10_000))
+        holdUp(5)
+      })
+    })
+    const ask = askOverHttp(sendOverFetch, { url, outgoingToken: TOKEN }, clock)
+    expect(await ask(PACKET, 10_000)).toEqual({ outcome: 'replied', reply: REPLY })
   })
 
   it('was not taken where nobody listens', async () => {

@@ -12,7 +12,7 @@ export interface HeldClock extends Clock {
   advance(milliseconds: number): void
 }
 
-/** A clock that stands until it is moved. */
+/** A clock that stands until it is moved. A sleep of no length ends with the turn of the event loop. */
 export function heldClock(): HeldClock {
   let now = Date.UTC(2026, 7, 1)
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>()
@@ -20,6 +20,7 @@ export function heldClock(): HeldClock {
     now: () => now,
     sleep: (milliseconds, signal) =>
       new Promise((resolve) => {
+        if (milliseconds <= 0) return void setImmediate(resolve)
         const sleeper = { at: now + milliseconds, wake: resolve }
         sleepers.add(sleeper)
         signal?.addEventListener('abort', () => sleepers.delete(sleeper) && resolve())

@@ -4,6 +4,7 @@ import { fetchKeyResolver } from '../../src/runtime/fetch-key-resolver.ts'
 import { hostNetwork } from '../../src/runtime/pinned-connection.ts'
 import { freePort } from '../support/free-port.ts'
 import { gate } from '../support/gate.ts'
+import { holdUp } from '../support/hold-up.ts'
 import { testServers } from '../support/test-servers.ts'
 import { heldClock, publishedKey, UNFETCHABLE } from './fake-network.ts'
 
@@ -76,6 +77,21 @@ describe('on the network of this host', () => {
       detail: 'status 302',
     })
     expect(reached).toBe(0)
+  })
+
+  it('T-4 hears what arrived in time, although the deadline passed while nothing could be heard', async () => {
+    const clock = heldClock()
+    const port = await listen((_request, response) => {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ keys: [publishedKey('a')] }))
+      // The next turn begins with the timers that are due, and only then looks for what has arrived.
+      setImmediate(() => {
+        setTimeout(() => clock.advance(3000))
+        holdUp(5)
+      })
+    })
+    const answer = await resolverOn(clock).keySet(`http://localhost:${port}/alice`)
+    expect(answer).toMatchObject({ ok: true, keys: [{ kid: 'a' }] })
   })
 
   it('T-4 closes a connection that drips, after 3 seconds', async () => {

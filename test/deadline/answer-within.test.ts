@@ -1,12 +1,7 @@
 import { systemClock } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { answerWithin } from '../../src/records/deadline.ts'
-
-/** Holds the event loop up, as a database does that is waited for without giving control back. */
-function holdUp(milliseconds: number): void {
-  const until = performance.now() + milliseconds
-  while (performance.now() < until);
-}
+import { answerWithin } from '../../src/deadline/answer-within.ts'
+import { holdUp } from '../support/hold-up.ts'
 
 describe('a deadline', () => {
   it('is kept by what has arrived while nothing could be heard', async () => {

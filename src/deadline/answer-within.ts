@@ -29,6 +29,18 @@ export async function answerWithin<T>(clock: Clock, milliseconds: number, call: 
   }
 }
 
+/** The same for a call that can be stopped: if it is late, its `signal` is aborted. */
+export async function answerOrStop<T>(
+  clock: Clock,
+  milliseconds: number,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T | 'late'> {
+  const stop = new AbortController()
+  const answer = await answerWithin(clock, milliseconds, () => call(stop.signal))
+  if (answer === 'late') stop.abort()
+  return answer
+}
+
 /** Whether a call was answered without waiting, for instance from memory: then it needs no timer. */
 async function isThereAtOnce(answer: Promise<unknown>): Promise<boolean> {
   let isThere = false
