@@ -152,6 +152,42 @@ describe('T-45 a receiver that takes less than is missing, by what this server c
   })
 })
 
+/** Answers that the port does not have, by what the fault says of them. */
+const NO_ANSWERS: readonly (readonly [string, (found: object & { readonly payment?: object }) => object])[] = [
+  ['its reason is none of the five', () => ({ ok: false, reason: 'timeout' })],
+  ['its reason is none of the five', () => ({ ok: false, reason: 'expired' })],
+  ['receivedAmount.value must be a bigint', (found) => changed(found, { receivedAmount: usd('0') })],
+  [
+    'receivedAmount: assetScale must be an integer from 0 to 255',
+    (found) => changed(found, { receivedAmount: { value: 0n, assetCode: 'USD', assetScale: '2' } }),
+  ],
+  ['incomingAmount.value must be a bigint', (found) => changed(found, { incomingAmount: usd('20') })],
+  ['isCompleted must be true or false', (found) => changed(found, { isCompleted: 'false' })],
+  ['expiresAt must be a number', (found) => changed(found, { expiresAt: null })],
+]
+
+const changed = (found: { readonly payment?: object }, members: object): object => ({
+  ...found,
+  payment: { ...found.payment, ...members },
+})
+
+describe('T-45 a receiver whose reader breaks its contract', () => {
+  it.each(NO_ANSWERS)('is waited for, and the host hears of it: %s', async (mistake, answer) => {
+    const world = await interrupted(0)
+    const { receivers } = world.far
+    const { find } = receivers
+    Object.assign(receivers, { find: async (...given: Parameters<typeof find>) => answer(await find(...given)) })
+    await recoverLater(world)
+    expect((await onlyPayment(world)).value).toMatchObject({ state: 'sending', attempts: 1 })
+    const cause = expect.objectContaining({ name: 'TypeError', message: `remoteReceivers.find: ${mistake}` })
+    expect(world.wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', cause }))
+    receivers.find = find
+    await recoverUntilQuiet(world)
+    expect((await onlyPayment(world)).value.state).toBe('completed')
+    await checkRailMoney(world)
+  })
+})
+
 describe('a payment of which nobody took care for days', () => {
   it.each([0, 2])('sends nothing new, whatever had left: %i parts', async (sends) => {
     const world = await interrupted(sends)

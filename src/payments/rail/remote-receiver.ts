@@ -2,7 +2,15 @@ import { unavailable } from '../../errors/conditions.ts'
 import type { Context } from '../../ports/context.ts'
 import type { PaymentMethod, RailQuote } from '../../ports/payment-method.ts'
 import type { FoundReceiver, ReceiverAsker, RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
-import { type Amount, type Asset, amountOf, isAssetCode, isAssetScale, isSameAsset } from '../../protocol/amount.ts'
+import {
+  type Amount,
+  type Asset,
+  amountOf,
+  isAssetCode,
+  isAssetScale,
+  isSameAsset,
+  mistakeInAsset,
+} from '../../protocol/amount.ts'
 import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
@@ -89,7 +97,30 @@ export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
 async function askServer(context: Context, url: string, asker: ReceiverAsker): Promise<FoundRemoteReceiver> {
   if (context.remoteReceivers === undefined) return { ok: false, reason: 'unreachable' }
   const found = await context.remoteReceivers.find(url, asker)
+  const mistake = found.ok ? mistakeIn(found.payment) : mistakeInReason(found.reason)
+  if (mistake !== undefined) throw new TypeError(`remoteReceivers.find: ${mistake}`)
   return found.ok ? receiverOf(context, url, found.payment) : found
+}
+
+const REASONS: readonly string[] = ['unreachable', 'refused', 'unknown', 'invalid', 'rate_limited'] satisfies Extract<
+  FoundReceiver,
+  { readonly ok: false }
+>['reason'][]
+
+function mistakeInReason(reason: string): string | undefined {
+  return REASONS.includes(reason) ? undefined : 'its reason is none of the five'
+}
+
+/** What is wrong with an answer from plain JavaScript, if it could end a payment for a reason that is none. */
+function mistakeIn(payment: RemoteIncomingPayment): string | undefined {
+  const { isCompleted, incomingAmount, receivedAmount, expiresAt } = payment
+  if (typeof isCompleted !== 'boolean') return 'isCompleted must be true or false'
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) return 'expiresAt must be a number'
+  if (incomingAmount !== undefined && typeof incomingAmount.value !== 'bigint')
+    return 'incomingAmount.value must be a bigint'
+  if (typeof receivedAmount.value !== 'bigint') return 'receivedAmount.value must be a bigint'
+  const mistake = mistakeInAsset(receivedAmount)
+  return mistake && `receivedAmount: ${mistake}`
 }
 
 function receiverOf(context: Context, url: string, payment: RemoteIncomingPayment): FoundRemoteReceiver {
