@@ -1,7 +1,7 @@
 import { answerWithin } from '../deadline/answer-within.ts'
-import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
-import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
+import { askHost } from '../records/ask-host.ts'
+import type { LedgerCall } from '../records/tell-fault.ts'
 
 /**
  * The context for a quote or an order: what the host and other servers must be asked before it is answered has
@@ -27,26 +27,19 @@ export function withHoldDeadline(context: Context): Context {
  * Rejects if the call does.
  */
 export async function answerBeforeDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
-  const { clock, limits, answerDueAt = Number.POSITIVE_INFINITY } = context
-  const left = Math.max(answerDueAt - clock.now(), 0)
-  return answerWithin(clock, Math.min(limits.holdSeconds * 1000, left), call)
+  return answerWithin(context.clock, millisecondsLeft(context), call)
 }
 
-/**
- * The same for a call that changes nothing: throws "unavailable" if it does not answer in time, or if it fails, which
- * is also reported as an event with the cause. `told` is what that event says in addition.
- */
+/** The same for a call that changes nothing: throws "unavailable" if it is late or fails, and reports that as a fault. */
 export async function answerInTime<T>(
   context: Context,
   what: string,
   call: () => Promise<T>,
   told?: LedgerCall,
 ): Promise<T> {
-  try {
-    const answer = await answerBeforeDeadline(context, call)
-    if (answer !== 'late') return answer
-  } catch (cause) {
-    tellFault(context, `${what} failed`, cause, told)
-  }
-  throw unavailable(`${what} does not answer`)
+  return askHost(context, what, millisecondsLeft(context), call, told)
+}
+
+function millisecondsLeft({ clock, limits, answerDueAt = Number.POSITIVE_INFINITY }: Context): number {
+  return Math.min(limits.holdSeconds * 1000, Math.max(answerDueAt - clock.now(), 0))
 }

@@ -1,8 +1,8 @@
-import { answerWithin } from '../deadline/answer-within.ts'
-import { unavailable, unexpected } from '../errors/conditions.ts'
+import { unexpected } from '../errors/conditions.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
 import { mistakeInAsset } from '../protocol/amount.ts'
+import { askHost } from './ask-host.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
@@ -15,30 +15,17 @@ export function guardDirectory(
   context: Pick<Context, 'clock' | 'emit'>,
   seconds: number,
 ): Context['walletAddresses'] {
-  const tell = (message: string, cause: unknown): string => {
-    tellFault(context, message, cause)
-    return message
-  }
-  const ask = async (walletAddress: string, dueAt: number): Promise<WalletAddress | null | undefined> => {
-    try {
-      const left = Math.max(dueAt - context.clock.now(), 0)
-      const found = await answerWithin(context.clock, Math.min(seconds * 1000, left), () =>
-        directory.find(walletAddress),
-      )
-      if (found !== 'late') return found
-    } catch (cause) {
-      throw unavailable(tell('the directory of wallet addresses failed', cause))
-    }
-    throw unavailable(tell('the directory of wallet addresses did not answer in time', undefined))
-  }
   return {
     async find(walletAddress, answerDueAt = Number.POSITIVE_INFINITY) {
-      const found = await ask(walletAddress, answerDueAt)
+      const milliseconds = Math.min(seconds * 1000, Math.max(answerDueAt - context.clock.now(), 0))
+      const found = await askHost(context, 'the directory of wallet addresses', milliseconds, () =>
+        directory.find(walletAddress),
+      )
       if (found === undefined || found === null) return undefined
       const mistake = mistakeIn(found)
       if (mistake === undefined) return withoutNulls(found)
       const cause = new TypeError(`walletAddresses.find('${walletAddress}'): ${mistake}`)
-      tell('the directory of wallet addresses gave an invalid answer', cause)
+      tellFault(context, 'the directory of wallet addresses gave an invalid answer', cause)
       throw unexpected()
     },
   }

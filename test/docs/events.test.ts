@@ -97,15 +97,17 @@ describe('the page about events', () => {
       ...text.matchAll(/type: 'fault',[^}]*?message: '([^']+)'/g),
       ...text.matchAll(/(?:unknownOutcome|tellFailure|tellFault)\( ?\w+, '([^']+)'/g),
       ...text.matchAll(/tryCommit\( ?context, (?:changes|\[.*?\]), '([^']+)'/g),
-      ...text.matchAll(/\btell\('([^']+)'/g),
     ].map(([, message = '']) => message)
     // Not told by an event of its own, but to be known by its words: where something is amiss that a person can mend.
     const thrown = [...text.matchAll(/throw new Error\(`(the secret with [^`]+)`\)/g)].map(([, message = '']) =>
       message.replace(/\$\{\w+\}/, '…'),
     )
     expect(thrown).toHaveLength(1)
-    const late = [...text.matchAll(/answerInTime\(context, '([^']+)'/g)].map(([, what = '']) => `${what} failed`)
-    expect([...named].sort()).toEqual([...new Set([...written, ...late, ...thrown])].sort())
+    const asked = [...text.matchAll(/(?:answerInTime|askHost)\(context, '([^']+)'/g)].flatMap(([, what = '']) => [
+      `${what} failed`,
+      `${what} did not answer in time`,
+    ])
+    expect([...named].sort()).toEqual([...new Set([...written, ...asked, ...thrown])].sort())
   })
 
   it('has every condition of a refusal, and no other', () => {

@@ -95,7 +95,7 @@ describe('a ledger', () => {
     const id = await world.incoming()
     const process = world.startRail()
     process.ports.plan = ({ name }) => (name === 'account' ? 'hangs' : undefined)
-    await expect(process.rail.receive(transferOf(1, id, 5n))).rejects.toThrow('the ledger does not answer')
+    await expect(process.rail.receive(transferOf(1, id, 5n))).rejects.toThrow('the ledger did not answer in time')
     expect(await world.storage.all('receipt')).toEqual([])
     expect(await world.receive(world.rail, transferOf(1, id, 5n))).toBe('received')
     await world.wallet.openPayments.drain()

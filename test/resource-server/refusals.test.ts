@@ -117,6 +117,13 @@ describe('a wallet address that is named (section 1.3)', () => {
       await called
       wallet.clock.advance(3_000)
       answers.push(await late)
+      expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject(
+        ['the ledger failed', 'the ledger did not answer in time'].map((message) => ({
+          message,
+          call: 'account',
+          callId: 'alice',
+        })),
+      )
       for (const { status, headers, body, text } of answers) {
         expect([status, body.error.code, headers['retry-after']]).toEqual([503, 'unavailable', '1'])
         expect(text).not.toContain('secret')

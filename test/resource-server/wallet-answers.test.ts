@@ -185,6 +185,8 @@ describe('a payment method that fails', () => {
       wallet.clock.advance(3_000)
       return answer
     })
+    const message = 'a payment method did not answer in time'
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', message }))
   })
 })
 
@@ -268,6 +270,8 @@ describe('prices', () => {
       wallet.clock.advance(3_000)
       return answer
     })
+    const message = 'the pricing did not answer in time'
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', message }))
   })
 })
 

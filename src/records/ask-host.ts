@@ -1,0 +1,24 @@
+import { answerWithin } from '../deadline/answer-within.ts'
+import { unavailable } from '../errors/conditions.ts'
+import type { Context } from '../ports/context.ts'
+import { type LedgerCall, tellFault } from './tell-fault.ts'
+
+/**
+ * Asks the wallet's own code something that changes nothing. If it fails or does not answer in time, that is reported
+ * as a fault, and "unavailable" is thrown. `what` is asked, in words; `told` is what the fault says in addition.
+ */
+export async function askHost<T>(
+  context: Pick<Context, 'clock' | 'emit'>,
+  what: string,
+  milliseconds: number,
+  call: () => Promise<T>,
+  told?: LedgerCall,
+): Promise<T> {
+  const fail = (message: string, cause: unknown): never => {
+    tellFault(context, message, cause, told)
+    throw unavailable(message)
+  }
+  const asking = answerWithin(context.clock, milliseconds, call)
+  const answer = await asking.catch((cause) => fail(`${what} failed`, cause))
+  return answer === 'late' ? fail(`${what} did not answer in time`, undefined) : answer
+}
