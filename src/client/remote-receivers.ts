@@ -137,10 +137,11 @@ export function createRemoteReceivers(options: RemoteReceiversOptions): RemoteRe
       const standing = standingOf(asker, known)
       // Separate for each standing: a refusal for want of a stranger's budget must hit nobody else.
       const run = `${standing} ${receiver.url}`
-      const reading = running.get(run)
-      const joined = reading && (await reading)
-      // The limit of another asker is not the limit of this one.
-      if (joined !== undefined && (joined.ok || joined.reason !== 'rate_limited')) return joined
+      // The limit of another asker is not the limit of this one; by then, somebody may be reading again.
+      for (let reading = running.get(run); reading !== undefined; reading = running.get(run)) {
+        const joined = await reading
+        if (joined.ok || joined.reason !== 'rate_limited') return joined
+      }
       const limited = limit(asker, known !== undefined)
       if (limited !== undefined) return limited
       const started = readInTime(receiver, { asker, known, standing }).finally(() => running.delete(run))

@@ -123,6 +123,20 @@ describe('who names receivers at a server that is known', () => {
     expect(await Promise.all(found)).toMatchObject([LIMITED, OK])
   })
 
+  it('T-5 is followed by one read for all who had joined the one that was limited', async () => {
+    const there = victim()
+    const { receivers, answers, world } = there
+    await receivers.find(RECEIVER, HONEST)
+    await nameUnknown(there, 30, MALLORY)
+    const { payment } = answers
+    let refusals = 1
+    answers.payment = (connection) => (refusals-- > 0 ? jsonReply({}, { status: 401 }) : payment(connection))
+    world.connections.length = 0
+    const found = [MALLORY, HONEST, HONEST, HONEST].map((asker) => receivers.find(RECEIVER, asker))
+    expect(await Promise.all(found)).toMatchObject([LIMITED, OK, OK, OK])
+    expect(lines(world)).toEqual([`signed GET ${RECEIVER}`, `signed GET ${RECEIVER}`])
+  })
+
   it('T-5 has 20 that are refused asked for by another token', async () => {
     const there = victim()
     const { payment } = there.answers
