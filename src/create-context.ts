@@ -15,7 +15,7 @@ import { payersOf } from './protocol/client.ts'
 import { createDecideTogether } from './records/decide-together.ts'
 import { guardDirectory } from './records/guard-directory.ts'
 import { guardStorage } from './records/guard-storage.ts'
-import { createSerializer } from './records/serializer.ts'
+import { createTurns } from './records/in-turn.ts'
 import { derivedSecrets } from './runtime/derived-secrets.ts'
 import { fetchKeyResolver } from './runtime/fetch-key-resolver.ts'
 import { outboundRequests } from './runtime/outbound-requests.ts'
@@ -44,7 +44,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const own = { clock, cryptography, secrets, emit, policies }
   const remoteReceivers = options.remoteReceivers ?? (paymentMethods.length > 0 ? readReceivers(own) : undefined)
   const storage = guardStorage(options.storage, own)
-  const serialize = createSerializer()
+  const inTurn = createTurns()
   return Object.freeze({
     authServer,
     resourceServer,
@@ -70,8 +70,8 @@ export function createContext(options: OpenPaymentsOptions): Context {
     emit,
     // Money events are only kept if somebody asked for them: the default sink would acknowledge and drop them.
     ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
-    serialize,
-    decideTogether: createDecideTogether({ storage, clock, emit }, serialize),
+    inTurn,
+    decideTogether: createDecideTogether({ storage, clock, emit }, inTurn),
   } satisfies Context)
 }
 

@@ -109,8 +109,8 @@ async function startSending(context: Context, known: StoredRecord<'outgoing-paym
   const payment = known.value
   if (!isLocalPayment(payment)) return writeSending(context, known, false)
   const turn = turnAtIncoming(payment.incomingPaymentId)
-  if (context.serialize.countOf(turn) > 0) return writeSending(context, known, false)
-  return context.serialize(turn, () => writeSending(context, known, true))
+  if (context.inTurn.countOf(turn) > 0) return writeSending(context, known, false)
+  return context.inTurn(turn, () => writeSending(context, known, true))
 }
 
 async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
@@ -191,7 +191,7 @@ async function refusePayment(
   }
   // This gives budget back to the grant while other payments take from it: each waits for its turn, so they do not
   // conflict.
-  return context.serialize(turnAtGrant(grantId), () => decide(context, attempt))
+  return context.inTurn(turnAtGrant(grantId), () => decide(context, attempt))
 }
 
 /** The changes that keep the receiver of a payment that is shown although its money was never held. */

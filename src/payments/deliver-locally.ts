@@ -117,5 +117,5 @@ async function decideAtReceiver<T>(
   attempt: () => Promise<Attempt<T | Step>>,
 ): Promise<T | Step> {
   const lost = { payment: payment.id, answer: { outcome: 'lost' } } as const
-  return context.serialize(turnAtIncoming(payment.incomingPaymentId), () => decide(context, attempt, { lost }))
+  return context.inTurn(turnAtIncoming(payment.incomingPaymentId), () => decide(context, attempt, { lost }))
 }

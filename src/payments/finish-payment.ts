@@ -104,5 +104,5 @@ async function commitEnd(
     changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])
   const lost = { payment: end.id, answer: { outcome: 'lost' } } as const
   const commit = (): Promise<Step> => decide(context, attempt, { lost })
-  return isFailed ? context.serialize(turnAtGrant(end.grantId), commit) : commit()
+  return isFailed ? context.inTurn(turnAtGrant(end.grantId), commit) : commit()
 }

@@ -9,6 +9,7 @@ import { asCommitted } from '../records/as-committed.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
+import { turnAtEvents } from './turns.ts'
 
 /** The event of an incoming payment's new state: `created` is its first, its end the second and last. */
 export function incomingPaymentEvent(
@@ -97,7 +98,7 @@ export async function deliverEvents(
 ): Promise<TakenUp> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return 'lost'
-  return context.serialize<TakenUp>(`events:${subject}`, async () => {
+  return context.inTurn<TakenUp>(turnAtEvents(subject), async () => {
     let waiting: readonly StoredRecord<'event'>[] = []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)

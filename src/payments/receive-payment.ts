@@ -55,7 +55,7 @@ export async function receivePayment(
   }
   // Before taking the turn: the wallet's directory may be slow.
   await requirePayeeAccount(context, id, receiptIdOf(transferId))
-  const { completes, ...received } = await context.serialize(turnAtIncoming(id), () =>
+  const { completes, ...received } = await context.inTurn(turnAtIncoming(id), () =>
     decide<ReceivedPayment & { readonly completes?: string }>(context, async () => {
       const { incoming: record, receipt: known } = await readReceipt(context, id, receiptIdOf(transferId))
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }

@@ -2,7 +2,7 @@ import { railAccountId } from '../protocol/rail-account.ts'
 
 /**
  * The key under which tasks that write one incoming payment take turns: in this process one runs at a time, in the
- * order in which they came (see `Serializer`). Turns only avoid conflicts; correctness rests on the versions that a
+ * order in which they came (see `InTurn`). Turns only avoid conflicts; correctness rests on the versions that a
  * commit checks.
  */
 export function turnAtIncoming(incomingPaymentId: string): string {
@@ -20,4 +20,14 @@ export function turnAtRailAccount({ method, account }: { readonly method: string
 /** The key under which tasks that write the spending records of one grant take turns. */
 export function turnAtGrant(grantId: string): string {
   return `grant:${grantId}`
+}
+
+/** The key under which the writes of one worker about how far a delivery has come take turns. */
+export function turnAtDelivery(outgoingPaymentId: string): string {
+  return `delivery:${outgoingPaymentId}`
+}
+
+/** The key under which deliveries of the events of one subject take turns. */
+export function turnAtEvents(subject: string): string {
+  return `events:${subject}`
 }

@@ -76,7 +76,7 @@ export interface Plan<T> {
 }
 
 /** Runs tasks of the same key one after the other in this process: writers of one hot record do not race each other. */
-export interface Serializer {
+export interface InTurn {
   <T>(key: string, task: () => Promise<T>): Promise<T>
   /** How many tasks of this key run or wait: a task that need not take a turn, or can be refused, takes none behind many. */
   countOf(key: string): number
@@ -134,9 +134,9 @@ export interface Context {
    * recorded.
    */
   readonly deliverEvent?: (event: MoneyEvent) => Promise<void>
-  readonly serialize: Serializer
+  readonly inTurn: InTurn
   /**
-   * Decides in the turn of a key, as `serialize` does, and if possible in one commit with the others that wait for the same
+   * Decides in the turn of a key, as `inTurn` does, and if possible in one commit with the others that wait for the same
    * turn.
    *
    * `plan` says what a task does after those before it, whose changes it is given; it must not write anything. A task that

@@ -1,4 +1,4 @@
-import type { Context, Plan, Serializer } from '../ports/context.ts'
+import type { Context, InTurn, Plan } from '../ports/context.ts'
 import type { Change } from '../ports/storage.ts'
 import { type CommitContext, commitKnown } from './decide.ts'
 import { idOf } from './id-of.ts'
@@ -26,8 +26,8 @@ interface Companion {
   settle(end: 'committed' | { readonly cause: unknown }): void
 }
 
-/** Implements `Context.decideTogether` for tasks that wait in the queues of `serialize`. */
-export function createDecideTogether(context: CommitContext, serialize: Serializer): Context['decideTogether'] {
+/** Implements `Context.decideTogether` for tasks that wait in the queues of `inTurn`. */
+export function createDecideTogether(context: CommitContext, inTurn: InTurn): Context['decideTogether'] {
   /** The tasks whose turn has not begun, by key. */
   const lines = new Map<string, Companion[]>()
   const joinLine = (key: string, own: Companion): void => {
@@ -73,7 +73,7 @@ export function createDecideTogether(context: CommitContext, serialize: Serializ
       settle: (end) => settle(end),
     }
     joinLine(key, own)
-    const turn = serialize(key, async () => {
+    const turn = inTurn(key, async () => {
       const companions = takeLine(key, own)
       if (companions.length > 1) await commitTogether(context, companions)
       return isSettled ? shared : alone()

@@ -3,7 +3,7 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import type { Context } from '../../src/ports/context.ts'
 import { createDecideTogether } from '../../src/records/decide-together.ts'
-import { createSerializer } from '../../src/records/serializer.ts'
+import { createTurns } from '../../src/records/in-turn.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { gate } from '../support/gate.ts'
 
@@ -17,9 +17,9 @@ function bench() {
     commits.push(changes)
     return storage.commit(changes)
   }
-  const serialize = createSerializer()
+  const inTurn = createTurns()
   const own = { storage: { ...storage, commit }, clock: fakeClock(), emit: () => undefined }
-  return { serialize, decideTogether: createDecideTogether(own, serialize), commits }
+  return { inTurn, decideTogether: createDecideTogether(own, inTurn), commits }
 }
 
 /** What is decided: its changes, or `undefined` where it must be decided alone. */
@@ -27,11 +27,11 @@ type Planned = readonly Change[] | undefined
 
 /** Decides these while a task before them has the turn, so that they wait for it together; answers how each was decided. */
 async function decideBehind(
-  { serialize, decideTogether }: Pick<Context, 'serialize' | 'decideTogether'>,
+  { inTurn, decideTogether }: Pick<Context, 'inTurn' | 'decideTogether'>,
   planned: readonly Planned[],
 ): Promise<readonly string[]> {
   const { open, opened } = gate()
-  const held = serialize(KEY, () => opened)
+  const held = inTurn(KEY, () => opened)
   const decided = planned.map((changes) =>
     decideTogether(
       KEY,

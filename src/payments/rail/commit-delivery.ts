@@ -33,7 +33,7 @@ export async function commitDelivery<T>(
   const commit = (): Promise<T | 'lost' | 'over_limit'> => decide(context, attempt, { lost })
   // A commit that only renews the lease does not write the account, so it takes no turn there: 256 deliveries do so
   // every few seconds.
-  return movement === undefined ? commit() : context.serialize(turnAtRailAccount(record.value.rail), commit)
+  return movement === undefined ? commit() : context.inTurn(turnAtRailAccount(record.value.rail), commit)
 }
 
 /**

@@ -56,7 +56,7 @@ type DecidedCredit = Exclude<LedgerOutcome, { readonly outcome: 'unknown' }>
 async function endReceipt(context: Context, receipt: Receipt, credited: DecidedCredit): Promise<string | undefined> {
   const { id, incomingPaymentId } = receipt
   const refusals = credited.outcome === 'done' ? [] : [creditRefusedEvent(context, receipt, credited.reason)]
-  const subject = await context.serialize(turnAtIncoming(incomingPaymentId), () =>
+  const subject = await context.inTurn(turnAtIncoming(incomingPaymentId), () =>
     decide<string | undefined>(context, async () => {
       const { incoming, receipt: record } = await readReceipt(context, incomingPaymentId, id)
       if (record === undefined || incoming === undefined) throw new Error('a receipt has vanished')

@@ -7,6 +7,7 @@ import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { asCommitted, isWrittenBy, type Write } from '../../records/as-committed.ts'
 import { type Attempt, backOffMilliseconds, LONGEST_BACK_OFF } from '../../records/decide.ts'
 import { readRecord } from '../../records/read-record.ts'
+import { turnAtDelivery } from '../turns.ts'
 import { commitDelivery } from './commit-delivery.ts'
 import { checkProgress, isInFlight, progressOf, toStoredDelivery } from './delivery-progress.ts'
 import type { RailRecord } from './rail-record.ts'
@@ -36,7 +37,7 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
   let hasLapsed = false
   const record: RecordProgress = async (progress, most) =>
     // Serialized by delivery, not by rail account: while this one is retried, others may use the account.
-    context.serialize(`delivery:${start.value.id}`, async () => {
+    context.inTurn(turnAtDelivery(start.value.id), async () => {
       const before = progressOf(current.value)
       checkProgress(current.value, before, progress)
       const next = await nextDelivery(context, current, progress, details)

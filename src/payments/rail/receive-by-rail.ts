@@ -73,13 +73,13 @@ async function takeInTurn(
   { account, incomingPayment }: RailTransfer,
   take: () => Promise<Taken>,
 ): Promise<Taken> {
-  const { serialize } = context
+  const { inTurn } = context
   const atIncoming = turnAtIncoming(incomingPayment)
   const atRailAccount = turnAtRailAccount({ method, account })
   const isCrowded =
-    serialize.countOf(atIncoming) >= MOST_AT_INCOMING || serialize.countOf(atRailAccount) >= MOST_AT_RAIL_ACCOUNT
+    inTurn.countOf(atIncoming) >= MOST_AT_INCOMING || inTurn.countOf(atRailAccount) >= MOST_AT_RAIL_ACCOUNT
   if (isCrowded) return 'rate_limited'
-  return serialize(atIncoming, () => serialize(atRailAccount, take))
+  return inTurn(atIncoming, () => inTurn(atRailAccount, take))
 }
 
 /** Of a transfer that the rail itself refuses (`isRefused`) nothing is counted, so its amounts are not checked. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createSerializer } from '../../src/records/serializer.ts'
+import { createTurns } from '../../src/records/in-turn.ts'
 
 /** A task that runs until it is told to end. */
 function heldTask(log: string[], name: string) {
@@ -16,12 +16,12 @@ function heldTask(log: string[], name: string) {
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-describe('createSerializer', () => {
+describe('createTurns', () => {
   it('runs tasks of one key one after the other, in order', async () => {
     const log: string[] = []
-    const serialize = createSerializer()
+    const inTurn = createTurns()
     const [a, b] = [heldTask(log, 'a'), heldTask(log, 'b')]
-    const both = [serialize('key', a.task), serialize('key', b.task)]
+    const both = [inTurn('key', a.task), inTurn('key', b.task)]
     await settle()
     expect(log).toEqual(['a begins'])
     a.end('resolve')
@@ -33,9 +33,9 @@ describe('createSerializer', () => {
 
   it('runs tasks of different keys side by side', async () => {
     const log: string[] = []
-    const serialize = createSerializer()
+    const inTurn = createTurns()
     const [a, b] = [heldTask(log, 'a'), heldTask(log, 'b')]
-    const both = [serialize('one', a.task), serialize('other', b.task)]
+    const both = [inTurn('one', a.task), inTurn('other', b.task)]
     expect(log).toEqual(['a begins', 'b begins'])
     a.end('resolve')
     b.end('resolve')
@@ -44,10 +44,10 @@ describe('createSerializer', () => {
 
   it('goes on after a task that failed, and hands the failure to its own caller alone', async () => {
     const log: string[] = []
-    const serialize = createSerializer()
+    const inTurn = createTurns()
     const [a, b] = [heldTask(log, 'a'), heldTask(log, 'b')]
-    const first = serialize('key', a.task)
-    const second = serialize('key', b.task)
+    const first = inTurn('key', a.task)
+    const second = inTurn('key', b.task)
     a.end('reject')
     await expect(first).rejects.toThrow('a')
     b.end('resolve')
@@ -55,10 +55,10 @@ describe('createSerializer', () => {
   })
 
   it('does not wait for what has ended', async () => {
-    const serialize = createSerializer()
-    await serialize('key', async () => 1)
+    const inTurn = createTurns()
+    await inTurn('key', async () => 1)
     let hasBegun = false
-    const run = serialize('key', async () => {
+    const run = inTurn('key', async () => {
       hasBegun = true
     })
     expect(hasBegun).toBe(true)
@@ -66,15 +66,15 @@ describe('createSerializer', () => {
   })
 
   it('counts the tasks of a key that run or wait', async () => {
-    const serialize = createSerializer()
+    const inTurn = createTurns()
     const [a, b] = [heldTask([], 'a'), heldTask([], 'b')]
-    const both = [serialize('key', a.task), serialize('key', b.task)]
-    expect([serialize.countOf('key'), serialize.countOf('other')]).toEqual([2, 0])
+    const both = [inTurn('key', a.task), inTurn('key', b.task)]
+    expect([inTurn.countOf('key'), inTurn.countOf('other')]).toEqual([2, 0])
     a.end('reject')
     await expect(both[0]).rejects.toThrow('a')
-    expect(serialize.countOf('key')).toBe(1)
+    expect(inTurn.countOf('key')).toBe(1)
     b.end('resolve')
     await both[1]
-    expect(serialize.countOf('key')).toBe(0)
+    expect(inTurn.countOf('key')).toBe(0)
   })
 })
