@@ -100,9 +100,11 @@ export async function clientKeySet(
     if (!hasAnyOf(keys, keyIds)) tellUnusableKeys(context, walletAddress, parseKeys(given))
     return { ok: true, keys }
   }
-  const held = await context.keyResolver.keySet(walletAddress, undefined, { isHolder })
+  const { keyResolver, source } = context
+  const asker = { isHolder, ...(source !== undefined && { source }) }
+  const held = await keyResolver.keySet(walletAddress, undefined, asker)
   const isMissing = held.ok && !hasAnyOf(held.keys, keyIds)
-  const found = isMissing ? await context.keyResolver.keySet(walletAddress, keyIds[0], { isHolder }) : held
+  const found = isMissing ? await keyResolver.keySet(walletAddress, keyIds[0], asker) : held
   if (!found.ok && found.reason === 'rate_limited')
     throw rateLimited(found.retryAfterSeconds, `one source names too many clients, the last of them ${walletAddress}`)
   return found
@@ -117,6 +119,6 @@ export async function clientName(context: Context, client: ClientId): Promise<st
   if (walletAddress === undefined) return undefined
   const name = isLocalWalletAddress(context, walletAddress)
     ? (await context.walletAddresses.find(walletAddress))?.publicName
-    : await context.keyResolver.publicName(walletAddress)
+    : await context.keyResolver.publicName(walletAddress, context.source)
   return name === undefined ? undefined : plainName(name)
 }

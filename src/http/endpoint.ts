@@ -70,7 +70,8 @@ export function defineEndpoint<Caller, Body>(endpoint: Endpoint<Caller, Body | u
   }
 }
 
-function chargeCreation({ context, source }: Exchange, client: ClientId): void {
+function chargeCreation({ context }: Exchange, client: ClientId): void {
+  const { source } = context
   const wait = context.chargeCreation(client, source)
   if (wait > 0) throw rateLimited(wait, `the quota of ${[client, source].filter(Boolean).join(' or of ')} is used up`)
 }

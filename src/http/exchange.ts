@@ -26,8 +26,6 @@ export interface Exchange {
   readonly waitUntil: WaitUntil
   /** To be called with the proven sender of the request, and the grant that it acts under, for the request's event. */
   readonly noteCaller: (client: ClientId, grant?: string) => void
-  /** The network that the request came from, if the host names it. */
-  readonly source: string | undefined
   /** The body as JSON, parsed on first use and once. Throws `invalid_request`. @spec EMB-3 */
   json(): unknown
 }

@@ -1,8 +1,6 @@
 import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
-import type { KeyResolver } from '../ports/key-resolver.ts'
-import type { RemoteReceivers } from '../ports/remote-receivers.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { readBody, readJson } from './body.ts'
 import type { Route } from './endpoint.ts'
@@ -71,7 +69,7 @@ function createExchange(
   let parsed: { readonly value: unknown } | undefined
   const source = request.source ? sourceNetwork(request.source) : undefined
   return {
-    context: source === undefined ? context : contextFor(source, context),
+    context: source === undefined ? context : { ...context, source },
     operation: row.operation,
     isCharged: row.isCharged,
     origin,
@@ -81,35 +79,10 @@ function createExchange(
     params,
     waitUntil,
     noteCaller,
-    source,
     json: () => {
       parsed ??= { value: readJson(request, bytes) }
       return parsed.value
     },
-  }
-}
-
-/**
- * A context whose look-ups at other servers are made on behalf of the request's source, which is charged for them.
- * @spec T-5
- */
-function contextFor(source: string, context: Context): Context {
-  const { keyResolver, remoteReceivers } = context
-  return {
-    ...context,
-    keyResolver: keysFor(source, keyResolver),
-    ...(remoteReceivers && { remoteReceivers: receiversFor(source, remoteReceivers) }),
-  }
-}
-
-function receiversFor(source: string, receivers: RemoteReceivers): RemoteReceivers {
-  return { find: (url, asker) => receivers.find(url, { ...asker, source }) }
-}
-
-function keysFor(source: string, resolver: KeyResolver): KeyResolver {
-  return {
-    keySet: (walletAddress, unknownKid, asker) => resolver.keySet(walletAddress, unknownKid, { ...asker, source }),
-    publicName: (walletAddress) => resolver.publicName(walletAddress, source),
   }
 }
 

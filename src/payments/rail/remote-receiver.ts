@@ -95,8 +95,9 @@ export const NOT_REACHABLE: Readonly<Record<NotReachable, string>> = {
 }
 
 async function askServer(context: Context, url: string, asker: ReceiverAsker): Promise<FoundRemoteReceiver> {
-  if (context.remoteReceivers === undefined) return { ok: false, reason: 'unreachable' }
-  const found = await context.remoteReceivers.find(url, asker)
+  const { remoteReceivers, source } = context
+  if (remoteReceivers === undefined) return { ok: false, reason: 'unreachable' }
+  const found = await remoteReceivers.find(url, { ...asker, ...(source !== undefined && { source }) })
   const mistake = found.ok ? mistakeIn(found.payment) : mistakeInReason(found.reason)
   if (mistake !== undefined) throw new TypeError(`remoteReceivers.find: ${mistake}`)
   return found.ok ? receiverOf(context, url, found.payment) : found
