@@ -18,7 +18,8 @@ export async function quotePath(
 ): Promise<RailQuote> {
   const { slippageBasisPoints, peers, server } = sender
   const peer = peers.peerFor(details.ilpAddress, from, to)
-  if (peer === undefined) return { ok: false, reason: 'unreachable', detail: 'no peer for this address' }
+  if (peer === undefined)
+    return { ok: false, reason: 'unreachable', detail: "no peer for this address, or it is this server's own" }
   const { account, asset, maxPacketAmount } = peer
   const connection = await openConnection(sender, peer, details, server.cryptography.randomBytes(16))
   if (connection === undefined) return { ok: false, reason: 'unreachable', detail: 'its details are not valid' }

@@ -117,9 +117,9 @@ async function decideContinuation(
   if (grant.state === 'issued') return repeatIssue(context, grant, referenceHash, now)
   if (grant.finalisation === 'rejected') throw requestDenied('the resource owner denied the request')
   if (grant.state === 'finalised' || now >= grant.expiresAt) throw invalidContinuation()
-  // A wait that is longer than any says only that a clock was wrong.
+  // A wait that is much longer than any says only that a clock was wrong; the clocks of processes differ a little.
   const wait = (grant.continueAfter - now) / 1000
-  if (wait > 0 && wait <= context.lifetimes.continuationWaitSeconds) throw continuationTooEarly(Math.ceil(wait))
+  if (wait > 0 && wait <= 2 * context.lifetimes.continuationWaitSeconds) throw continuationTooEarly(Math.ceil(wait))
   if (referenceHash !== undefined) return useReference(context, record, referenceHash)
   if (grant.finish !== undefined)
     throw requestDenied('this grant continues with the interact_ref of its finish redirect')

@@ -107,10 +107,12 @@ export async function verifySignatures<Found extends { readonly key: PublicKey }
   const failures: unknown[] = []
   let reason = 'keyid names no key of the client'
   for (const candidate of candidates) {
-    const found = await findKey(candidate.keyId).catch((cause) => {
+    let found: Found | undefined
+    try {
+      found = await findKey(candidate.keyId)
+    } catch (cause) {
       failures.push(cause)
-      return undefined
-    })
+    }
     if (found?.key.kid !== candidate.keyId) continue
     const base = await findSignedBase(candidate, publicKeyBytes(found.key), cryptography)
     if (base !== undefined) verified.push({ candidate, base, found })

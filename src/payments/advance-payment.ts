@@ -122,7 +122,7 @@ async function takeStep(
       return { outcome: 'ended' }
     default:
       // A record that was changed by hand.
-      throw new Error('the payment is in no state')
+      throw new Error(`the payment is in no state: ${payment.state satisfies never}`)
   }
 }
 

@@ -15,7 +15,7 @@ export interface Charge {
   readonly receiver: string
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
-  /** What the money is worth to the receiver, in its smallest unit, if that is more than the receive amount. */
+  /** What the money is worth to the receiver, in its smallest unit, if that is notably more than the receive amount. */
   readonly receiveWorth?: bigint
   /** For a receiver on another server. */
   readonly rail?: Pick<RailTerms, 'isUnpriced' | 'isFixedReceive'>

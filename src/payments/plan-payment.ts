@@ -24,7 +24,7 @@ export interface PaymentTerms {
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   readonly fee: Amount
-  /** What the money is worth to the receiver, in its smallest unit, if that is more than `receiveAmount`. @spec LIM-1 */
+  /** What the money is worth to the receiver, in its smallest unit, if that is notably more than `receiveAmount`. @spec LIM-1 */
   readonly receiveWorth?: bigint
   /** For a receiver on another server. */
   readonly rail?: RailTerms

@@ -6,6 +6,7 @@ import {
   type AssetExchange,
   arrivingFor,
   isBelieved,
+  isNotable,
   isWithinTolerance,
   leavingFor,
   minimumSend,
@@ -30,7 +31,7 @@ export type PricedPayment =
       readonly debitAmount: Amount
       readonly receiveAmount: Amount
       readonly fee: Amount
-      /** What the money is worth to the receiver, in its smallest unit, if that is more than `receiveAmount`. */
+      /** What the money is worth to the receiver, in its smallest unit, if that is notably more than `receiveAmount`. */
       readonly receiveWorth?: bigint
       /** For a receiver on another server. */
       readonly rail?: RailTerms
@@ -85,14 +86,14 @@ export async function pricePayment(
   if (!priced.ok) return priced
   const { debit, fee, leaving, receive } = priced
   if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
-  const worth = worthOf(debit - fee, leg.terms, leg.rate, way !== undefined && 'debit' in fixed)
+  const worth = worthOf(debit - fee, leg.terms, leg.rate)
   if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
   return {
     ok: true,
     debitAmount: amountOf(from, debit),
     receiveAmount: amountOf(to, receive),
     fee: amountOf(from, fee),
-    ...(worth > receive && { receiveWorth: worth }),
+    ...(isNotable(worth, receive) && { receiveWorth: worth }),
     ...(way && {
       rail: {
         method: way.method,

@@ -52,7 +52,7 @@ function chargedFor({ receiveAmount, receiveCharge = receiveAmount.value }: Outg
  */
 function receivedOf(payment: OutgoingPayment): bigint {
   const { debitAmount, fee, decision, delivery } = payment
-  if (decision?.action !== 'settle' || decision.amount === 0n || delivery === undefined) return 0n
+  if (decision?.action !== 'settle' || delivery === undefined) return 0n
   const said: bigint = storedAmount(delivery.received)
   const charged = chargedFor(payment)
   const paidFor = ceilDivide((decision.amount - decision.fee) * charged, debitAmount.value - fee.value)

@@ -110,12 +110,19 @@ export function leavingFor(received: bigint, rate: RailRate): bigint {
 
 /**
  * What a debit without its fee is worth to the receiver, in its smallest unit: converted in one step, and so without what
- * each unit on the way rounds off. Rounded up or down. @spec LIM-1
+ * each unit on the way rounds off. Rounded up. @spec LIM-1
  */
-export function worthOf(debit: bigint, exchange: AssetExchange, rail: RailRate, isRoundedUp: boolean): bigint {
+export function worthOf(debit: bigint, exchange: AssetExchange, rail: RailRate): bigint {
   const { numerator, denominator } = unitRate(exchange)
-  const [dividend, divisor] = [debit * numerator * rail.received, denominator * rail.sent]
-  return isRoundedUp ? ceilDivide(dividend, divisor) : dividend / divisor
+  return ceilDivide(debit * numerator * rail.received, denominator * rail.sent)
+}
+
+/**
+ * Whether money is worth more than what arrives by over a hundredth of that: only tiny payments lose so much to rounding. What
+ * others lose is left out, so that a payment of the quoted amount fits a limit of that amount, and its halves do. @spec LIM-1
+ */
+export function isNotable(worth: bigint, arriving: bigint): boolean {
+  return worth * 100n > arriving * 101n
 }
 
 /**

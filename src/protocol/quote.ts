@@ -28,7 +28,7 @@ export interface Quote {
   readonly receiveAmount: Amount
   /** The part of `debitAmount` that the wallet keeps. */
   readonly fee: Amount
-  /** What the money is worth to the receiver, in its smallest unit, if that is more than `receiveAmount`. @spec LIM-1 */
+  /** What the money is worth to the receiver, in its smallest unit, if that is notably more than `receiveAmount`. @spec LIM-1 */
   readonly receiveWorth?: bigint
   /** How a receiver on another server is paid; absent for one on this server. */
   readonly rail?: RailTerms

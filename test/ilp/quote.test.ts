@@ -197,7 +197,7 @@ describe('a quote', () => {
   it('is refused at once where nobody leads there, or by an address that is none', async () => {
     const lonely = await quoted({ peer: { isDefault: false } })
     expect(lonely).toMatchObject({
-      quote: { ok: false, reason: 'unreachable', detail: 'no peer for this address' },
+      quote: { ok: false, reason: 'unreachable', detail: "no peer for this address, or it is this server's own" },
       count: 0,
     })
     const scene = await senderScene()

@@ -136,6 +136,31 @@ describe('fees (QUO-8)', () => {
     await expectRefusal(wallet, OVER_RECEIVE_LIMIT, () => askPayment(wallet, spending, { quoteId: another }))
   })
 
+  it('LIM-1 halves of the receive limit fit into it, whatever is lost to rounding', async () => {
+    const { wallet, spending, receiving } = await priced({ rate: '0.92' }, { receiveAmount: eur('200000') })
+    const { id } = await createIncoming(wallet, receiving, { walletAddress: CAROL })
+    for (const spent of ['100000', '200000']) {
+      const half = { receiver: id, receiveAmount: eur('100000') }
+      const { body } = await expectStatus(201, askQuote(wallet, spending, half))
+      await expectStatus(201, askPayment(wallet, spending, { quoteId: body.id }))
+      expect(await spentOf(wallet, spending)).toMatchObject({ spentReceiveAmount: eur(spent) })
+    }
+  })
+
+  it('LIM-1 the receive limit counts a part of a unit as a unit', async () => {
+    // One cent is worth 1.99 of the receiver's units.
+    const { wallet, spending, receiving } = await priced({ rate: '0.0199' }, { receiveAmount: eur('10') })
+    const { id } = await createIncoming(wallet, receiving, { walletAddress: CAROL })
+    const order = async () =>
+      askPayment(wallet, spending, { incomingPayment: id, debitAmount: usd('1'), metadata: { order: ++orders } })
+    let orders = 0
+    for (let paid = 2; paid <= 10; paid += 2) {
+      await expectStatus(201, order())
+      expect(await spentOf(wallet, spending)).toMatchObject({ spentReceiveAmount: eur(`${paid}`) })
+    }
+    await expectRefusal(wallet, OVER_RECEIVE_LIMIT, order)
+  })
+
   it('QUO-2 a receiver with an amount gets exactly that, and the payer pays the fee on top', async () => {
     const rig = await shop({ overrides: { pricing: fixed(price) }, incoming: { incomingAmount: usd('975') } })
     const { body } = await expectStatus(201, askQuote(rig.wallet, rig.spending, { receiver: rig.incoming.id }))

@@ -376,6 +376,28 @@ describe('a grant against a receiver that says what it likes', () => {
     },
   )
 
+  it.each([
+    ['10000', '16174'],
+    ['10001', '16175'],
+    ['12345', '19966'],
+    ['999', '1615'],
+  ])('LIM-1 a fixed debit fits a limit of what its quote says that arrives: %s', async (debit, receive) => {
+    const yen = { value: receive, assetCode: 'JPY', assetScale: 0 }
+    const pricing = {
+      price: async ({ to }: { readonly to: Asset }) => ({ rate: to.assetCode === 'JPY' ? '163.37' : '1' }),
+    }
+    const world = await remoteShop({
+      receiver: { asset: yen },
+      limits: { receiveAmount: yen },
+      overrides: { pricing },
+    })
+    world.rail.answerQuote = async () => quoteAt(10_000n, 16_174n)
+    const quote = askQuote(world.wallet, world.spending, { receiver: world.receiver.url, debitAmount: usd(debit) })
+    const { body } = await expectStatus(201, quote)
+    expect(body.receiveAmount).toEqual(yen)
+    await expectStatus(201, payQuote(world, body.id))
+  })
+
   it('LIM-1 without a limit of what arrives counts what arrives, however little of what leaves that is', async () => {
     const asset = { assetCode: 'FINE', assetScale: 19 }
     const world = await remoteShop({ receiver: { asset } })

@@ -36,7 +36,7 @@ export function followDelivery(context: Context, start: RailRecord, details: Ilp
   let isLost = false
   let hasLapsed = false
   const record: RecordProgress = async (progress, most) =>
-    // Serialized by delivery, not by rail account: while this one is retried, others may use the account.
+    // In turn by delivery, not by rail account: while this one is retried, others may use the account.
     context.inTurn(turnAtDelivery(start.value.id), async () => {
       const before = progressOf(current.value)
       checkProgress(current.value, before, progress)

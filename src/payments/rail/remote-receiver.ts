@@ -103,13 +103,16 @@ async function askServer(context: Context, url: string, asker: ReceiverAsker): P
   return found.ok ? receiverOf(context, url, found.payment) : found
 }
 
-const REASONS: readonly string[] = ['unreachable', 'refused', 'unknown', 'invalid', 'rate_limited'] satisfies Extract<
-  FoundReceiver,
-  { readonly ok: false }
->['reason'][]
+const REASONS: Readonly<Record<Extract<FoundReceiver, { readonly ok: false }>['reason'], true>> = {
+  unreachable: true,
+  refused: true,
+  unknown: true,
+  invalid: true,
+  rate_limited: true,
+}
 
 function mistakeInReason(reason: string): string | undefined {
-  return REASONS.includes(reason) ? undefined : 'its reason is none of the five'
+  return Object.hasOwn(REASONS, reason) ? undefined : 'its reason is none of the five'
 }
 
 /** What is wrong with an answer from plain JavaScript, if it could end a payment for a reason that is none. */
