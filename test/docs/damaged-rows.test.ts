@@ -19,9 +19,9 @@ import { codeBlocksOf } from './markdown.ts'
 
 const { newSchema, openPool, run } = useDatabases()
 
-const [find = ''] = codeBlocksOf('docs/operations.md').flatMap(({ language, code }) =>
-  language === 'sql' && code.includes('HAVING') ? [code] : [],
-)
+const blocks = codeBlocksOf('docs/operations.md').flatMap(({ language, code }) => (language === 'sql' ? [code] : []))
+const find = blocks.find((sql) => sql.includes('HAVING')) ?? ''
+const decide = blocks.find((sql) => sql.includes("SET state = 'decided'")) ?? ''
 
 type RunSql = (sql: string) => Promise<unknown>
 
@@ -74,7 +74,9 @@ it.each(DATABASES)(
     expect(await query(find)).toEqual([])
     for (const [member, damaged, right] of [
       ['received_value', '79', '80'],
+      ['received_value', '80abc', '80'],
       ['reserved_value', '0', '20'],
+      ['reserved_value', '', '20'],
     ] as const) {
       const set = (value: string) => `UPDATE op_incoming_payment SET ${member} = '${value}', version = version + 1`
       await query(set(damaged))
@@ -85,5 +87,51 @@ it.each(DATABASES)(
     answer()
     await wallet.openPayments.drain()
     expect(await query(find)).toEqual([])
+  },
+)
+
+it.each(DATABASES.flatMap(([name, open]) => [true, false].map((isCredited) => ({ name, open, isCredited }))))(
+  'the page on operations goes on with a payment that is behind its receipt: $name, credited: $isCredited',
+  async ({ open, isCredited }) => {
+    const [storage, query] = await open()
+    const books = testLedger()
+    let isAway = true
+    const away = <T>(call: () => Promise<T>): Promise<T> => (isAway ? Promise.reject(new Error('away')) : call())
+    const ledger: typeof books = {
+      ...books,
+      settle: (settlement) => away(() => books.settle(settlement)),
+      release: (release) => away(() => books.release(release)),
+    }
+    const wallet = await testWallet({ storage, ledger })
+    const { openPayments, clock, events } = wallet
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    if (!isCredited) await books.setPermissions('bob', { canSend: true, canReceive: false })
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('30') }
+    const { body } = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+    const recoverLater = async (): Promise<void> => {
+      clock.advance(3_600_000)
+      await openPayments.recover()
+      await openPayments.drain()
+    }
+    await openPayments.drain()
+    // As it was in the backup that somebody has put back.
+    await query(`UPDATE op_outgoing_payment SET state = 'sending', decision_action = NULL, decision_amount = NULL,
+    decision_fee = NULL, decision_reason = NULL, due_at = 0, version = version + 1`)
+    await recoverLater()
+    expect(events.filter(({ type }) => type === 'fault').at(-1)).toMatchObject({
+      cause: { message: 'the payment is older than its receipt, which has ended' },
+    })
+    await query(decide.replace('0123456789abcdef0123456789abcdef', lastSegment(body.id)))
+    isAway = false
+    await recoverLater()
+    expect((await wallet.send('GET', body.id, { token: await spendingToken(wallet) })).body).toMatchObject({
+      failed: !isCredited,
+      sentAmount: usd(isCredited ? '30' : '0'),
+    })
+    expect(events.filter(({ type }) => type.startsWith('outgoing_payment.')).at(-1)?.type).toBe(
+      isCredited ? 'outgoing_payment.completed' : 'outgoing_payment.failed',
+    )
+    expect(await books.balance('alice')).toMatchObject({ total: isCredited ? 99_970n : 100_000n, held: 0n })
   },
 )

@@ -35,7 +35,7 @@ async function stoppedPayment(onEvent: (event: OpenPaymentsEvent, isAway: boolea
 
 it('the page for the person on call shows what is not over, and hurries it', async () => {
   const [unfinished = '', events = '', receipts = '', outgoing = '', incoming = '', hurry = ''] = blocks
-  expect(blocks).toHaveLength(11)
+  expect(blocks).toHaveLength(12)
   const { handle, wallet, payment, created, comeBack } = await stoppedPayment((event) => {
     if ('outgoingPayment' in event && 'id' in event) throw new Error('the host is away')
   })

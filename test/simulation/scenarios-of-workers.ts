@@ -78,7 +78,7 @@ export const OF_WORKERS: readonly Scenario[] = [
           { file: DELIVER, find: 'decide(context, attempt, { lost })', put: 'decide(context, attempt)' },
           {
             file: DELIVER,
-            find: "if (receipt.value.state !== 'reserved') return { answer: { outcome: 'lost' } }",
+            find: "if (receipt.value.state !== 'reserved') return { answer: await takenOver(context, record) }",
             put: `const [now] = await context.storage.get([{ kind: 'outgoing-payment', id: record.value.id }])
               record = { ...record, version: now?.version ?? 0 }`,
           },
