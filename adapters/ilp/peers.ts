@@ -17,8 +17,8 @@ export interface Peers {
   peerFor(destination: string, from: Asset, to: Asset): Peer | undefined
   /**
    * Whether an ILP address is this server's own, so that packets for it would only come back: it begins with this
-   * server's, and with no peer's prefix that is as long or longer. A payment within the wallet would evade its price that way, and
-   * the ledger's checks of its payee.
+   * server's, and with no peer's prefix that is as long or longer. A payment within the wallet would evade its price that
+   * way, and the ledger's checks of its payee.
    * @spec T-47
    */
   isOwn(destination: string): boolean
