@@ -88,7 +88,9 @@ describe('records that are due and damaged', () => {
     expect(await ledger.balance('alice')).toMatchObject({ held: 101n })
     expect(await openPayments.recover()).toBe(0)
     const message = 'a record that is due could not be read'
-    const cause = { message: `the row ${idOf(1)} of op_outgoing_payment holds no outgoing-payment` }
+    const cause = {
+      message: `the row ${idOf(1)} of op_outgoing_payment holds no outgoing-payment: states holds no JSON, or null`,
+    }
     expect(events.filter(({ type }) => type === 'fault')).toMatchObject([
       { message, cause },
       { message, cause },

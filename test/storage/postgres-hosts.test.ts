@@ -102,7 +102,9 @@ it('a record that is due and cannot be read is left out where somebody is told o
   const told: unknown[] = []
   const due = await storage.due('replay-claim', 2, 10, (cause) => told.push(cause))
   expect(due).toMatchObject([{ value: { id: 'b' } }])
-  expect(told).toMatchObject([{ message: 'the row a of op_replay_claim holds no replay-claim' }])
+  expect(told).toMatchObject([
+    { message: 'the row a of op_replay_claim holds no replay-claim: expires_at holds no integer' },
+  ])
   await expect(storage.due('replay-claim', 2, 10)).rejects.toThrow('the row a of op_replay_claim')
 })
 

@@ -91,7 +91,9 @@ describe('reads of SQLite', () => {
     spoil('d')
     const told: unknown[] = []
     expect(idsOf(await storage.due('replay-claim', 2, 10, (cause) => told.push(cause)))).toEqual(['e'])
-    expect(told).toMatchObject([{ message: 'the row d of op_replay_claim holds no replay-claim' }])
+    expect(told).toMatchObject([
+      { message: 'the row d of op_replay_claim holds no replay-claim: version holds no integer' },
+    ])
     await expect(storage.due('replay-claim', 2, 10)).rejects.toThrow('the row d of op_replay_claim')
   })
 

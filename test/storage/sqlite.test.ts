@@ -370,27 +370,34 @@ describe('rows of other databases', () => {
       const told: unknown[] = []
       const due = await storage.due('replay-claim', 2, 10, (cause) => told.push(cause))
       expect(due).toMatchObject([{ value: { id: 'b' } }])
-      expect(told).toMatchObject([{ message: 'the row a of op_replay_claim holds no replay-claim' }])
+      expect(told).toMatchObject([
+        { message: 'the row a of op_replay_claim holds no replay-claim: expires_at holds no integer' },
+      ])
     }
     await expect(storage.get([{ kind: 'replay-claim', id: 'a' }])).rejects.toThrow('the row a of op_replay_claim')
     handle.exec('UPDATE op_replay_claim SET expires_at = 7')
     expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ value: { expiresAt: 7 } }])
   })
 
-  it.each<[RecordKind, string]>([
-    ['receipt', `UPDATE op_receipt SET amount_value = 'many'`],
-    ['receipt', `UPDATE op_receipt SET amount_value = ''`],
-    ['receipt', `UPDATE op_receipt SET amount_value = '0x10'`],
-    ['receipt', `UPDATE op_receipt SET created_at = 'yesterday'`],
-    ['receipt', `UPDATE op_receipt SET created_at = ''`],
-    ['receipt', `UPDATE op_receipt SET created_at = '0x10'`],
-    ['grant', `UPDATE op_grant SET access = '['`],
-  ])('throws for a %s that someone has spoiled: %s', async (kind, sql) => {
+  it.each<[RecordKind, string, string]>([
+    ['receipt', `amount_value = 'many'`, 'amount_value holds no integer'],
+    ['receipt', `amount_value = ''`, 'amount_value holds no integer'],
+    ['receipt', `amount_value = '0x10'`, 'amount_value holds no integer'],
+    ['receipt', `created_at = 'yesterday'`, 'created_at holds no integer'],
+    ['receipt', `created_at = ''`, 'created_at holds no integer'],
+    ['receipt', `created_at = '0x10'`, 'created_at holds no integer'],
+    ['receipt', `state = x'00'`, 'state does not hold text'],
+    ['receipt', `version = 'x'`, 'version holds no integer'],
+    ['grant', `access = '['`, 'access holds no JSON, or null'],
+    ['grant', `access = 'null'`, 'access holds no JSON, or null'],
+  ])('names the cell of a %s that someone has spoiled: %s', async (kind, change, problem) => {
     const handle = await open()
     const storage = sqliteStorage(handle)
     await storage.commit(sampleInserts())
-    handle.exec(sql)
-    await expect(storage.get([{ kind, id: 'full' }])).rejects.toThrow()
+    const table = `op_${kind}`
+    handle.exec(`UPDATE ${table} SET ${change}`)
+    const told = `the row full of ${table} holds no ${kind}: ${problem}`
+    await expect(storage.get([{ kind, id: 'full' }])).rejects.toThrow(new TypeError(told))
   })
 
   it.each(['', '0x10', 'many'])(

@@ -95,10 +95,22 @@ export function encodeRecord(layout: TableLayout, value: object, marks: RecordMa
   return cells
 }
 
+/** A cell that does not hold what it must; `at` is its place in the row. */
+class UnreadableCell extends TypeError {
+  readonly at: number
+  readonly problem: string
+
+  constructor(at: number, problem: string) {
+    super(`cell ${at} ${problem}`)
+    this.at = at
+    this.problem = problem
+  }
+}
+
 /** The text in a cell; throws if the cell does not hold text. */
 export function readText(row: Row, at: number): string {
   const cell = row[at]
-  if (typeof cell !== 'string') throw new TypeError(`cell ${at} does not hold text`)
+  if (typeof cell !== 'string') throw new UnreadableCell(at, 'does not hold text')
   return cell
 }
 
@@ -109,19 +121,30 @@ const DECIMAL = /^-?\d+$/
 export function readInteger(row: Row, at: number): number {
   const cell = row[at] ?? Number.NaN
   const value = typeof cell === 'string' && !DECIMAL.test(cell) ? Number.NaN : Number(cell)
-  if (!Number.isSafeInteger(value)) throw new TypeError(`cell ${at} holds no integer`)
+  if (!Number.isSafeInteger(value)) throw new UnreadableCell(at, 'holds no integer')
   return value
 }
 
 /** The exact integer that a cell holds as decimal text; throws if it holds none. */
 export function readBigint(row: Row, at: number): bigint {
   const text = readText(row, at)
-  if (!DECIMAL.test(text)) throw new TypeError(`cell ${at} holds no integer`)
+  if (!DECIMAL.test(text)) throw new UnreadableCell(at, 'holds no integer')
   return BigInt(text)
 }
 
-function refuseNull(at: number): never {
-  throw new TypeError(`cell ${at} holds null`)
+/** No member is ever null: an absent one is a NULL of the database. */
+function readJson(row: Row, at: number): unknown {
+  const value = parseJson(readText(row, at))
+  if (value === null) throw new UnreadableCell(at, 'holds no JSON, or null')
+  return value
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }
 
 function readMember({ type, at }: Member, row: Row): unknown {
@@ -135,8 +158,7 @@ function readMember({ type, at }: Member, row: Row): unknown {
     case 'bigint':
       return readBigint(row, at)
     case 'json':
-      // No member is ever null: an absent one is a NULL of the database.
-      return JSON.parse(readText(row, at)) ?? refuseNull(at)
+      return readJson(row, at)
     case 'amount':
       return { value: readBigint(row, at), assetCode: readText(row, at + 1), assetScale: readInteger(row, at + 2) }
     case 'decision':
@@ -178,7 +200,9 @@ export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout,
   try {
     return readRow(kind, layout, row)
   } catch (cause) {
-    throw new TypeError(`the row ${String(row[0])} of ${layout.table} holds no ${kind}`, { cause })
+    const what = `the row ${String(row[0])} of ${layout.table} holds no ${kind}`
+    if (!(cause instanceof UnreadableCell)) throw new TypeError(what, { cause })
+    throw new TypeError(`${what}: ${layout.columns[cause.at] ?? 'version'} ${cause.problem}`)
   }
 }
 
