@@ -98,7 +98,7 @@ it('an event that was damaged holds up no other work', async () => {
     {
       type: 'fault',
       message: 'a record that is due could not be read',
-      cause: { message: 'the row subject:1 of op_event holds no event' },
+      cause: { message: 'the row subject:1 of op_event holds no event: event holds no JSON, or null' },
     },
   ])
 })
