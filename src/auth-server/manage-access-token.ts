@@ -1,7 +1,7 @@
 import { invalidRotation, missingManagementToken, unknownClient, unknownManagedToken } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import { checkMediaType } from '../http/body.ts'
-import { type Proof, presentedToken, proveTokenHolder, signaturesOf } from '../http/credentials.ts'
+import { presentedToken, proveTokenHolder, signaturesOf, type TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Result } from '../http/respond.ts'
@@ -23,19 +23,12 @@ import {
   tokenToWire,
 } from './issue-access-token.ts'
 
-/** The holder of the token that a management URI manages. */
-export interface ManagementCaller {
-  /** The record of the token, as it was read, or written since with a new key. */
-  readonly presented: StoredRecord<'access-token'>
-  readonly proof: Proof
-}
-
 /**
  * Identifies who manages a token: the presented value must be that of the token in the path; otherwise `unknown` makes
  * the refusal.
  * @spec TOK-3
  */
-export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Exchange) => Promise<ManagementCaller> {
+export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Exchange) => Promise<TokenCaller> {
   return async (exchange) => {
     const { context, params } = exchange
     const value = presentedToken(exchange)
@@ -52,7 +45,7 @@ export function identifyByToken(unknown: () => OpenPaymentsError): (exchange: Ex
  * expired token can be rotated, a revoked one cannot. Spent amounts belong to the grant and stay.
  * @spec TOK-5 @spec TOK-6 @spec TOK-7 @spec TOK-8
  */
-export async function rotateToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
+export async function rotateToken({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
   const { context } = exchange
   refuseKeyRotation(exchange)
   const readToken = knownAtFirst(context.storage, caller.presented)
@@ -122,9 +115,9 @@ function isStillRepeated({ clock }: Context, { rotatedAt }: AccessToken): boolea
  * rotation, and has nothing else to revoke.
  * @spec TOK-9
  */
-export async function revokeToken({ exchange, caller }: Input<ManagementCaller, undefined>): Promise<Result> {
+export async function revokeToken({ exchange, caller }: Input<TokenCaller, undefined>): Promise<Result> {
   const { context } = exchange
-  const { value: token } = caller.presented
+  const { token } = caller
   const isLive = token.state === 'active' || isStillRepeated(context, token)
   await decide(
     context,

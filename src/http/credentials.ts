@@ -81,8 +81,7 @@ async function proveToken(exchange: Exchange, found: readonly (StoredRecord | un
   const { context } = exchange
   const [presented] = recordsOfKind(found, 'access-token')
   if (presented === undefined || !isUsableToken(presented.value, context.clock.now())) throw invalidToken()
-  const candidates = await signaturesOf(exchange)
-  return { token: presented.value, ...(await proveTokenHolder(exchange, candidates, presented, invalidSignature)) }
+  return proveTokenHolder(exchange, await signaturesOf(exchange), presented, invalidSignature)
 }
 
 /**
@@ -94,11 +93,11 @@ export async function proveTokenHolder(
   candidates: readonly SignatureCandidate[],
   read: StoredRecord<'access-token'>,
   unknownKey: RefuseUnknownKey,
-): Promise<Pick<TokenCaller, 'presented' | 'proof'>> {
+): Promise<TokenCaller> {
   const { value: token } = read
   const { proof, written } = await proveHolder(exchange, candidates, token, token.grantId, unknownKey)
   // The token of the grant may be a newer one than that which was presented.
-  return { presented: written?.value.id === token.id ? written : read, proof }
+  return { token, presented: written?.value.id === token.id ? written : read, proof }
 }
 
 /**
@@ -134,8 +133,8 @@ const BOUND_TO_ANOTHER = 'the grant is bound to another key'
 export type RefuseUnknownKey = (reason: string) => OpenPaymentsError
 
 /**
- * Proves that the holder of something that a grant gave (a token) signed the request. Keys that the grant has not seen
- * are recorded with it now, and with its token: `written` is the record of that.
+ * Proves that the holder of a grant, or of its token, signed the request. Keys that the grant has not seen are recorded
+ * with it now, and with its token: `written` is the token's record after that.
  */
 export async function proveHolder(
   exchange: Exchange,
