@@ -8,9 +8,9 @@ import { isLocalReceiver, parseReceiver, type ReceiverUrl } from '../protocol/re
 import { readRecord } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import {
-  type FoundRemoteReceiver,
   findRemoteReceiver,
   NOT_REACHABLE,
+  type NoRemoteReceiver,
   type RailWay,
   type RemoteReceiver,
   reachRemoteReceiver,
@@ -45,10 +45,7 @@ export type ReachedReceiver =
 
 /** Looks up a receiver as it is now; another server is asked on behalf of `asker`, who wants to pay. @spec T-5 */
 export async function resolveReceiver(context: Context, url: string, asker: ReceiverAsker): Promise<ResolvedReceiver> {
-  return receiverAt(context, url, async (remote) => {
-    const found = await findRemoteReceiver(context, remote, asker)
-    return found.ok ? found : refusalOf(found, url)
-  })
+  return receiverAt(context, url, (remote) => findRemoteReceiver(context, remote, asker))
 }
 
 /**
@@ -62,17 +59,11 @@ export async function reachReceiver(
   from: Asset,
   amount: Amount | undefined,
 ): Promise<ReachedReceiver> {
-  return receiverAt(context, url, async (remote) => {
-    const found = await reachRemoteReceiver(context, remote, from, amount, asker)
-    return found.ok ? found : refusalOf(found, url)
-  })
+  return receiverAt(context, url, (remote) => reachRemoteReceiver(context, remote, asker, from, amount))
 }
 
 /** The refusal for the client. Throws "rate limited" if the other server was not asked for that reason. */
-function refusalOf(
-  found: Extract<FoundRemoteReceiver, { readonly ok: false }>,
-  url: string,
-): Extract<ResolvedReceiver, { readonly ok: false }> {
+function refusalOf(found: NoRemoteReceiver, url: string): Extract<ResolvedReceiver, { readonly ok: false }> {
   if (found.reason === 'rate_limited')
     throw rateLimited(found.retryAfterSeconds, `one client or source names too many receivers, the last of them ${url}`)
   const { reason, detail } = found
@@ -81,21 +72,22 @@ function refusalOf(
 
 /**
  * Finds what is behind a receiver URL. A URL under this server's own base is local; every other one is remote, whatever
- * its id, and is passed on to `remotely` in normal form. A remote receiver can be paid only if a payment method is
+ * its id, and is asked for through `askRemote`, in normal form. A remote receiver can be paid only if a payment method is
  * configured.
  * @spec RS-10 @spec QUO-9 @spec T-41
  */
-async function receiverAt<Found>(
+async function receiverAt<Found extends { readonly ok: true }>(
   context: Context,
   url: string,
-  remotely: (url: string) => Promise<Found>,
+  askRemote: (url: string) => Promise<Found | NoRemoteReceiver>,
 ): Promise<Found | ResolvedReceiver> {
   const parsed = parseReceiver(url)
   if (parsed === undefined) return { ok: false, reason: 'not the URL of an incoming payment' }
   if (isLocalReceiver(parsed, context.resourceServer)) return resolveLocal(context, parsed)
   if (context.remoteReceivers === undefined)
     return { ok: false, reason: 'only incoming payments on this server can be paid from here' }
-  return remotely(parsed.url)
+  const found = await askRemote(parsed.url)
+  return found.ok ? found : refusalOf(found, url)
 }
 
 /** The incoming payment of this server, if it can be paid now. @spec OUT-4 @spec INC-13 */

@@ -43,11 +43,13 @@ export interface RailWay {
 /** Why a remote receiver cannot be paid. */
 export type NotReachable = 'unreachable' | 'refused' | 'invalid' | 'unknown' | 'completed' | 'expired' | 'no_method'
 
-/** A remote receiver, or why there is none; `detail` is for the operator. */
-export type FoundRemoteReceiver =
-  | { readonly ok: true; readonly receiver: RemoteReceiver }
+/** Why there is no remote receiver; `detail` is for the operator. */
+export type NoRemoteReceiver =
   | { readonly ok: false; readonly reason: NotReachable; readonly detail?: string }
   | Extract<FoundReceiver, { readonly reason: 'rate_limited' }>
+
+/** A remote receiver, or why there is none. */
+export type FoundRemoteReceiver = { readonly ok: true; readonly receiver: RemoteReceiver } | NoRemoteReceiver
 
 /**
  * Asks another server for an incoming payment, under a deadline. Rejects only if `remoteReceivers` breaks its contract.
@@ -66,10 +68,10 @@ export async function findRemoteReceiver(
 export async function reachRemoteReceiver(
   context: Context,
   url: string,
+  asker: ReceiverAsker,
   from: Asset,
   amount: Amount | undefined,
-  asker: ReceiverAsker,
-): Promise<(FoundRemoteReceiver & { readonly ok: false }) | { ok: true; receiver: RemoteReceiver; way: RailWay }> {
+): Promise<{ readonly ok: true; readonly receiver: RemoteReceiver; readonly way: RailWay } | NoRemoteReceiver> {
   let lateDetail = LATE_SERVER
   const reached = await answerBeforeDeadline(context, async () => {
     const found = await askServer(context, url, asker)
