@@ -42,7 +42,8 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const emit = emitBestEffort(onEvent)
   const secrets = derivedSecrets(options.secrets, cryptography)
   const own = { clock, cryptography, secrets, emit, policies }
-  const remoteReceivers = options.remoteReceivers ?? (paymentMethods.length > 0 ? readReceivers(own) : undefined)
+  const remoteReceivers =
+    options.remoteReceivers ?? (paymentMethods.length > 0 ? createDefaultReceivers(own) : undefined)
   const storage = guardStorage(options.storage, own)
   const inTurn = createTurns()
   return Object.freeze({
@@ -54,7 +55,7 @@ export function createContext(options: OpenPaymentsOptions): Context {
     lateAnswers: createLateAnswers(),
     deliveries: createDeliveries(),
     ongoing: createOngoingWork(),
-    walletAddresses: guardDirectory(walletAddresses, own, limits.holdSeconds),
+    walletAddresses: guardDirectory(walletAddresses, { ...own, limits }),
     keyResolver,
     cryptography,
     secrets,
@@ -69,13 +70,13 @@ export function createContext(options: OpenPaymentsOptions): Context {
     chargeRefusal: tokenBuckets(clock, REFUSALS),
     emit,
     // Money events are only kept if somebody asked for them: the default sink would acknowledge and drop them.
-    ...(options.onEvent && { deliverEvent: (event) => acknowledge(clock, onEvent, event) }),
+    ...(options.onEvent && { deliverEvent: (event) => deliverInTime(clock, onEvent, event) }),
     inTurn,
     decideTogether: createDecideTogether({ storage, clock, emit }, inTurn),
   } satisfies Context)
 }
 
-function readReceivers({
+function createDefaultReceivers({
   policies,
   ...own
 }: Pick<Context, 'clock' | 'cryptography' | 'secrets' | 'emit' | 'policies'>): RemoteReceivers {
@@ -120,7 +121,7 @@ const ACKNOWLEDGE_SECONDS = 10
  * Delivers a money event. A host that does not answer in time counts as having rejected it: otherwise it would hold up
  * everything behind it.
  */
-async function acknowledge(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
+async function deliverInTime(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
   const answer = await answerWithin(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(event))
   if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
 }

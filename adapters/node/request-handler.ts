@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
-import type { MaybePromise } from '../../src/ports/maybe-promise.ts'
 import { createConnectionOrder, isQueued } from './connection-order.ts'
 
 /** Answers one request. `source`: the address that it came from, for the limits per source. */
@@ -73,7 +72,7 @@ function linesOf({ rawHeaders, httpVersionMajor }: IncomingMessage, name: string
 }
 
 /** The whole body; `undefined` if it is larger than the limit or does not arrive completely. */
-function readBytes(request: IncomingMessage, limit: number): MaybePromise<Uint8Array | undefined> {
+async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   // Only after the end: before that, whoever collects the bytes has only some of them.
   if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
     return request.rawBody.length > limit ? undefined : request.rawBody

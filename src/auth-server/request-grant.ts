@@ -1,12 +1,11 @@
 import { answerWithin } from '../deadline/answer-within.ts'
 import { invalidRequest, unknownClient } from '../errors/conditions.ts'
-import { clientName } from '../http/client-key.ts'
 import type { Input } from '../http/endpoint.ts'
-import { findLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
+import { findLocalWalletAddress, isLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import { type Access, refuseLimits, repeatsEntry } from '../protocol/access.ts'
-import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
+import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import { parseFinishUri } from '../protocol/finish.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
 import type { GrantRequest } from '../protocol/grant-request.ts'
@@ -169,6 +168,19 @@ async function nameInTime(context: Context, client: ClientId): Promise<string | 
     name: await clientName(context, client),
   }))
   return answer === 'late' ? undefined : answer.name
+}
+
+/**
+ * The name that a client gives itself in its wallet address document; rejects only if the wallet's own directory fails.
+ * @spec INT-2
+ */
+async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
+  const walletAddress = clientWalletAddress(client)
+  if (walletAddress === undefined) return undefined
+  const name = isLocalWalletAddress(context, walletAddress)
+    ? (await context.walletAddresses.find(walletAddress))?.publicName
+    : await context.keyResolver.publicName(walletAddress, context.source)
+  return name === undefined ? undefined : plainName(name)
 }
 
 async function startInteraction(

@@ -129,7 +129,7 @@ async function findSignedBase(
   publicKey: Uint8Array,
   cryptography: Cryptography,
 ): Promise<string | undefined> {
-  // Whoever verifies checks the second half.
+  // OpenSSL and libsodium disagree about such a first half; the second half, both check themselves.
   if (!isUsablePoint(candidate.signature.subarray(0, 32))) return undefined
   for (const base of candidate.bases) {
     if (await cryptography.verifyEd25519(publicKey, candidate.signature, toUtf8(base))) return base

@@ -1,7 +1,7 @@
 import { rateLimited, unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { KeySetResult } from '../ports/key-resolver.ts'
-import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
+import { type ClientId, clientWalletAddress } from '../protocol/client.ts'
 import type { PinnedKey } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { findKey, type PublicKey, parseKeySet, parseKeys, thumbprintInput } from '../protocol/json-web-key.ts'
@@ -108,17 +108,4 @@ export async function clientKeySet(
   if (!found.ok && found.reason === 'rate_limited')
     throw rateLimited(found.retryAfterSeconds, `one source names too many clients, the last of them ${walletAddress}`)
   return found
-}
-
-/**
- * The name that a client gives itself in its wallet address document; rejects only if the wallet's own directory fails.
- * @spec INT-2
- */
-export async function clientName(context: Context, client: ClientId): Promise<string | undefined> {
-  const walletAddress = clientWalletAddress(client)
-  if (walletAddress === undefined) return undefined
-  const name = isLocalWalletAddress(context, walletAddress)
-    ? (await context.walletAddresses.find(walletAddress))?.publicName
-    : await context.keyResolver.publicName(walletAddress, context.source)
-  return name === undefined ? undefined : plainName(name)
 }

@@ -7,8 +7,8 @@ import type { Result } from './respond.ts'
 import type { Row } from './router.ts'
 
 /**
- * An endpoint as data: who may call, what is read, what is done. Steps are those of the pipeline, numbered as in
- * ARCHITECTURE.md: the order in which every request is checked, written once, in `defineEndpoint`.
+ * An endpoint as data: who may call, what is read, what is done. Steps have the numbers of ARCHITECTURE.md; their order
+ * is written once, in `defineEndpoint`.
  */
 export interface Endpoint<Caller, Body> {
   readonly operation: OperationId

@@ -1,6 +1,5 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import { isLocalPayment } from '../protocol/outgoing-payment.ts'
 import { reasonText } from '../protocol/reason-text.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tryCommit } from '../records/try-commit.ts'
@@ -8,8 +7,8 @@ import { confirmHold, type WrittenWithHold } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
 import { deliverEvents } from './notify.ts'
+import { isLocalRecord, isRailRecord, type RailRecord } from './payment-record.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
-import { isRailRecord, type RailRecord } from './rail/rail-record.ts'
 import type { Step } from './step.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 
@@ -112,7 +111,7 @@ async function takeStep(
     }
     case 'sending':
       if (isRailRecord(record)) return deliverAtPlace(context, record)
-      if (isLocalPayment(payment)) return deliverLocally(context, record, payment, creditId)
+      if (isLocalRecord(record)) return deliverLocally(context, record, creditId)
       throw new Error('the receiver of a payment is not on this server')
     case 'decided':
       return finishPayment(context, record)

@@ -16,6 +16,7 @@ import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
+import { leaseEnd } from './lease.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
 import { keepIncoming } from './replace-incoming.ts'
@@ -137,7 +138,7 @@ async function writeSending(
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     const now = context.clock.now()
     const payment: OutgoingPayment = { ...enterState(record.value, 'sending', now), attempts: 0 }
-    const dueAt = now + context.limits.leaseSeconds * 1000
+    const dueAt = leaseEnd(context, now)
     const events =
       record.isListed === true ? [] : eventChanges(context, [outgoingPaymentEvent(context, payment, 'created')])
     const room = mayReserve && isLocalPayment(payment) ? await roomAtOnce(context, payment, now) : undefined
@@ -165,7 +166,6 @@ async function refusePayment(
     if (record === undefined) throw new Error('an outgoing payment has vanished')
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
-    // No client with a key has a 201 for a payment that is not listed: it was answered 503 or not at all, and will repeat.
     const isShown = record.isListed === true || (by === 'recovery' && record.value.keyId === undefined)
     const state = isShown ? 'failed' : 'refused'
     // Nobody will read it again, and the client chose how large it is. @spec D15 @spec T-37

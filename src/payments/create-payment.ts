@@ -13,7 +13,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { askHold, type HoldResult, type WrittenWithHold, writeHold } from './confirm-hold.ts'
 import { withHoldDeadline } from './in-time.ts'
 import { eventChanges, outgoingPaymentEvent } from './notify.ts'
-import { effectOfOrder, type Intent, type PaymentOrder, type PaymentTerms } from './plan-payment.ts'
+import { type Intent, type PaymentOrder, planPayment } from './plan-payment.ts'
 import { turnAtGrant } from './turns.ts'
 
 /** A payment that was created. */
@@ -29,35 +29,27 @@ export interface CreatedPayment {
 /**
  * Creates an outgoing payment.
  *
- * First its terms are read, for which the host or another server may have to be asked: that takes time, while the grant's
- * turn, for which other orders wait, is for the storage alone (but for a repeat whose first order is undone just then). One commit takes the replay claim, the key, the quote
- * and the budget and writes the payment and the request that ordered it, so that none of them ever exists without the
- * others. Orders of one grant that are waiting at the same time share that commit: each is charged to the budget that the
- * orders before it leave. Then the ledger is asked to hold the money. If the ledger refuses, key, quote and budget are
- * given back and this throws. If it does not answer in time, the payment is shown, and counts as created. If what it
- * answered cannot be recorded, the payment is left to recovery: it counts as created too, except that after a refusal, and
- * to a client with a key, the outcome is unknown. A repeat of the order under its key resumes the payment where it stands.
+ * First its terms are read, for which the host or another server may have to be asked: that takes time, while the
+ * grant's turn, for which other orders wait, is for the storage alone (but for a repeat whose first order is undone just
+ * then). One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
+ * ordered it, so that none of them ever exists without the others. Orders of one grant that wait at the same time share
+ * that commit: each is charged to the budget that those before it leave. Last, the ledger is asked to hold the money: see
+ * `beginPayment`. A repeat of the order under its key resumes the payment where it stands.
  *
- * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` handle the key, and
- * `effectOfOrder` says what is written.
+ * `decideTogether` takes the turn and shares the commit, `planOnce` and `decideOnce` handle the key, and `planPayment`
+ * says what is written.
  * @spec OUT-5 @spec OUT-6 @spec OUT-12 @spec D15
  */
 export async function createPayment(context: Context, order: PaymentOrder): Promise<CreatedPayment> {
   const { presented, key, answerOf } = order
   const id = context.secrets.randomId()
   const readToken = knownAtFirst(context.storage, presented)
-  let reading: Promise<PaymentTerms> | undefined
-  const readTerms = (): Promise<PaymentTerms> => {
-    reading ??= order.readTerms().catch((refusal) => {
-      // For a repeat whose first order is undone meanwhile: it is a first order then, under terms of its own.
-      reading = undefined
-      throw refusal
-    })
-    return reading
+  let terms = await unlessRepeated(context, key, order.readTerms)
+  const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
+    // A repeat has none. If its first order is undone just now, it is a first order itself.
+    terms ??= await order.readTerms()
+    return planPayment(context, id, order, terms, await readToken(), uncommitted)
   }
-  await unlessRepeated(context, key, readTerms)
-  const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> =>
-    effectOfOrder(context, id, order, await readTerms(), await readToken(), uncommitted)
   const once = await context.decideTogether(
     turnAtGrant(presented.value.grantId),
     (before) => planOnce(context, order, async () => effectOf([...(await before).values()])),
@@ -100,9 +92,9 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 }
 
 /**
- * Asks for the hold of a payment whose intent is durable. From here on only a refusal by the ledger undoes it: without
- * an answer it is shown and moved on, and what cannot be recorded is left to recovery, which carries it out. So a client
- * without a key must not be told to try again, since that would make a second payment: it is told that this one was
+ * Asks for the hold of a payment whose intent is durable. From here on only a refusal by the ledger undoes it, and gives
+ * key, quote and budget back: without an answer it is shown and moved on, and what cannot be recorded is left to recovery,
+ * which carries it out. So a client without a key must not be told to try again, since that would make a second payment: it is told that this one was
  * created. A client with a key is told so too, or, if nothing could be recorded, that the outcome is unknown: its repeat
  * finds out, and may still be refused. So is any client if the ledger refused: nothing will be paid.
  */

@@ -5,6 +5,7 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
 import { askEnd, changesOfDecision, changesOfDecisionAndEnd } from './finish-payment.ts'
+import type { LocalRecord } from './payment-record.ts'
 import { readReceipt } from './read-receipt.ts'
 import { changesOfCredit } from './replace-incoming.ts'
 import type { Step } from './step.ts'
@@ -24,12 +25,12 @@ import { turnAtIncoming } from './turns.ts'
  */
 export async function deliverLocally(
   context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: LocalPayment,
+  record: LocalRecord,
   reservedCreditId: string | undefined,
 ): Promise<Step> {
+  const payment = record.value
   const creditId = reservedCreditId ?? (await creditIdOf(context, payment.id))
-  const reserved = reservedCreditId ? 'reserved' : await reserveRoom(context, record, payment, creditId)
+  const reserved = reservedCreditId ? 'reserved' : await reserveRoom(context, record, creditId)
   if (reserved !== 'reserved') return reserved
   const credited = await askLedger(context, 'credit', creditId, () =>
     context.ledger.credit({
@@ -42,11 +43,11 @@ export async function deliverLocally(
   if (credited.outcome === 'unknown') return { outcome: 'stalled', reason: credited.reason }
   if (credited.outcome === 'refused') {
     const release: Decision = { action: 'release', reason: credited.reason }
-    return writeOutcome(context, record, payment, creditId, release, false)
+    return writeOutcome(context, record, creditId, release, false)
   }
   const settle: Decision = { action: 'settle', amount: payment.debitAmount.value, fee: payment.fee.value }
   const settled = await askEnd(context, payment, settle)
-  return writeOutcome(context, record, payment, creditId, settle, settled.outcome === 'done')
+  return writeOutcome(context, record, creditId, settle, settled.outcome === 'done')
 }
 
 /**
@@ -54,19 +55,14 @@ export async function deliverLocally(
  * has the payment by now does not matter here: whoever reserves or gives up inserts the receipt, whose id is unique, so the
  * two exclude each other. Without an incoming payment nothing was ever reserved.
  */
-async function reserveRoom(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: LocalPayment,
-  creditId: string,
-): Promise<'reserved' | Step> {
-  return decideAtReceiver<'reserved' | Step>(context, payment, async () => {
-    const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
+async function reserveRoom(context: Context, record: LocalRecord, creditId: string): Promise<'reserved' | Step> {
+  return decideAtReceiver<'reserved' | Step>(context, record.value, async () => {
+    const { incoming, receipt } = await readReceipt(context, record.value.incomingPaymentId, creditId)
     if (receipt?.value.state === 'reserved') return { answer: 'reserved' }
     if (receipt !== undefined) return { answer: await takenOver(context, record) }
     // The incoming payment ended so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
     if (incoming === undefined) return changesOfDecision(context, record, { action: 'release', reason: 'expired' }, [])
-    const room = takeRoom(incoming, payment, creditId, context.clock.now())
+    const room = takeRoom(incoming, record.value, creditId, context.clock.now())
     if (!room.ok) return changesOfDecision(context, record, { action: 'release', reason: room.reason }, room.changes)
     return { changes: room.changes, answer: 'reserved' }
   })
@@ -79,14 +75,13 @@ async function reserveRoom(
  */
 async function writeOutcome(
   context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  payment: LocalPayment,
+  record: LocalRecord,
   creditId: string,
   decision: Decision,
   isTold: boolean,
 ): Promise<Step> {
-  return decideAtReceiver<Step>(context, payment, async () => {
-    const { incoming, receipt } = await readReceipt(context, payment.incomingPaymentId, creditId)
+  return decideAtReceiver<Step>(context, record.value, async () => {
+    const { incoming, receipt } = await readReceipt(context, record.value.incomingPaymentId, creditId)
     if (incoming === undefined || receipt === undefined) throw new Error('the receipt of a payment has vanished')
     if (receipt.value.state !== 'reserved') return { answer: await takenOver(context, record) }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')

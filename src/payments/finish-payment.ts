@@ -6,6 +6,7 @@ import { asCommitted } from '../records/as-committed.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
+import { leaseEnd } from './lease.ts'
 import { eventChanges, outgoingPaymentEvent } from './notify.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
 import type { Ended, Moved, Step } from './step.ts'
@@ -74,7 +75,7 @@ export function changesOfDecision(
 ): Plan<Moved> {
   const now = context.clock.now()
   const value: OutgoingPayment = { ...enterState(record.value, 'decided', now), decision, attempts: 0 }
-  const dueAt = now + context.limits.leaseSeconds * 1000
+  const dueAt = leaseEnd(context, now)
   const write = { ...record, action: 'replace', value, dueAt } satisfies Change
   return { changes: [write, ...others], answer: { outcome: 'moved', record: asCommitted(write) } }
 }

@@ -1,6 +1,6 @@
 import { answerWithin } from '../deadline/answer-within.ts'
 import type { Context } from '../ports/context.ts'
-import { askHost } from '../records/ask-host.ts'
+import { askHost, millisecondsLeft } from '../records/ask-host.ts'
 import type { LedgerCall } from '../records/tell-fault.ts'
 
 /**
@@ -27,7 +27,7 @@ export function withHoldDeadline(context: Context): Context {
  * Rejects if the call does.
  */
 export async function answerBeforeDeadline<T>(context: Context, call: () => Promise<T>): Promise<T | 'late'> {
-  return answerWithin(context.clock, millisecondsLeft(context), call)
+  return answerWithin(context.clock, millisecondsLeft(context, context.answerDueAt), call)
 }
 
 /** The same for a call that changes nothing: throws "unavailable" if it is late or fails, and reports that as a fault. */
@@ -37,9 +37,5 @@ export async function answerInTime<T>(
   call: () => Promise<T>,
   told?: LedgerCall,
 ): Promise<T> {
-  return askHost(context, what, millisecondsLeft(context), call, told)
-}
-
-function millisecondsLeft({ clock, limits, answerDueAt = Number.POSITIVE_INFINITY }: Context): number {
-  return Math.min(limits.holdSeconds * 1000, Math.max(answerDueAt - clock.now(), 0))
+  return askHost(context, what, millisecondsLeft(context, context.answerDueAt), call, told)
 }

@@ -9,6 +9,7 @@ import { asCommitted } from '../records/as-committed.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
+import { leaseEnd } from './lease.ts'
 import { turnAtEvents } from './turns.ts'
 
 /** The event of an incoming payment's new state: `created` is its first, its end the second and last. */
@@ -80,7 +81,7 @@ export type RecordedEvent = Extract<Change, { readonly action: 'insert'; readonl
  */
 export function eventChanges(context: Context, events: readonly MoneyEvent[]): readonly RecordedEvent[] {
   if (context.deliverEvent === undefined) return []
-  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+  const dueAt = leaseEnd(context)
   return events.map((event) => ({ action: 'insert', kind: 'event', value: { id: event.id, event }, dueAt }))
 }
 

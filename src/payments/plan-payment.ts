@@ -2,32 +2,26 @@ import { grantLimitExceeded, invalidQuote, invalidSignature, invalidToken } from
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'
-import { type Amount, amountOf } from '../protocol/amount.ts'
-import type { RailTerms } from '../protocol/delivery.ts'
+import { amountOf } from '../protocol/amount.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Metadata } from '../protocol/metadata.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
+import type { FixedAmounts } from '../protocol/quote.ts'
 import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import type { Effect, ReplayClaim, SingleUse } from '../records/decide-once.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { type ChargedGrant, chargeGrant } from './charge-grant.ts'
+import { leaseEnd } from './lease.ts'
 import type { Receiver } from './resolve-receiver.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
-export interface PaymentTerms {
+export interface PaymentTerms extends FixedAmounts {
   readonly walletAddress: string
   /** The payer's account in the wallet's ledger. */
   readonly account: string
   readonly receiver: Receiver
-  readonly debitAmount: Amount
-  readonly receiveAmount: Amount
-  readonly fee: Amount
-  /** What the money is worth to the receiver, in its smallest unit, if that is notably more than `receiveAmount`. @spec LIM-1 */
-  readonly receiveWorth?: bigint
-  /** For a receiver on another server. */
-  readonly rail?: RailTerms
   readonly metadata?: Metadata
   /**
    * Reads the quote that fixes the amounts, if there is one: as it was found first, then anew each time. Throws if it pays
@@ -57,7 +51,7 @@ export interface Intent {
  * What is committed for an order: the payment, its charge to the budget and the use of its quote, if the token is still
  * usable. `uncommitted` are the changes of the orders before it in a joint commit.
  */
-export async function effectOfOrder(
+export async function planPayment(
   context: Context,
   id: string,
   { presented, key, claims, signedRequest, answerOf }: PaymentOrder,
@@ -80,7 +74,7 @@ export async function effectOfOrder(
     ...(quote && { quoteId: quote.value.id }),
     ...(key && { keyId: key.id }),
   }
-  const dueAt = now + context.limits.leaseSeconds * 1000
+  const dueAt = leaseEnd(context, now)
   const write = { action: 'insert', kind: 'outgoing-payment', value: payment, dueAt } satisfies Change
   const changes: readonly Change[] = [
     write,

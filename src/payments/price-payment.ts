@@ -1,7 +1,6 @@
 import type { Context } from '../ports/context.ts'
-import type { Price } from '../ports/pricing.ts'
+import type { Price, Pricing } from '../ports/pricing.ts'
 import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
-import type { RailTerms } from '../protocol/delivery.ts'
 import {
   type AssetExchange,
   arrivingFor,
@@ -18,6 +17,7 @@ import {
   type Terms,
   worthOf,
 } from '../protocol/price.ts'
+import type { FixedAmounts } from '../protocol/quote.ts'
 import { answerInTime } from './in-time.ts'
 import type { RailWay } from './rail/remote-receiver.ts'
 
@@ -26,16 +26,7 @@ export type FixedAmount = { readonly debit: Amount } | { readonly receive: Amoun
 
 /** The frozen amounts of a payment, or why there are none. `minSendAmount` is the smallest debit that reaches the receiver. */
 export type PricedPayment =
-  | {
-      readonly ok: true
-      readonly debitAmount: Amount
-      readonly receiveAmount: Amount
-      readonly fee: Amount
-      /** What the money is worth to the receiver, in its smallest unit, if that is notably more than `receiveAmount`. */
-      readonly receiveWorth?: bigint
-      /** For a receiver on another server. */
-      readonly rail?: RailTerms
-    }
+  | { readonly ok: true; readonly amounts: FixedAmounts }
   | {
       readonly ok: false
       readonly reason:
@@ -88,8 +79,7 @@ export async function pricePayment(
   if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
   const worth = worthOf(debit - fee, leg.terms, leg.rate)
   if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
-  return {
-    ok: true,
+  const amounts: FixedAmounts = {
     debitAmount: amountOf(from, debit),
     receiveAmount: amountOf(to, receive),
     fee: amountOf(from, fee),
@@ -105,14 +95,11 @@ export async function pricePayment(
       },
     }),
   }
+  return { ok: true, amounts }
 }
 
-/** Who pays, from which asset and into which. */
-export interface PriceRequest {
-  readonly walletAddress: string
-  readonly from: Asset
-  readonly to: Asset
-}
+/** What the wallet's pricing is asked. */
+type PriceQuestion = Parameters<Pricing['price']>[0]
 
 /**
  * What the wallet's pricing answers: its rate, checked, and the whole answer as `given`, for callers that charge the
@@ -120,7 +107,7 @@ export interface PriceRequest {
  */
 export async function askPrice(
   context: Context,
-  { walletAddress, from, to }: PriceRequest,
+  { walletAddress, from, to }: PriceQuestion,
 ): Promise<(AssetExchange & { readonly given: Price }) | undefined> {
   const price = await answerInTime(context, 'the pricing', () =>
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
@@ -136,11 +123,11 @@ export async function askPrice(
  * exchange only. Between two scales of one asset code the rate is one, unless the wallet has another. `undefined` if
  * the wallet has no price.
  */
-async function ownExchange(context: Context, request: PriceRequest): Promise<AssetExchange | undefined> {
-  const { from, to } = request
+async function ownExchange(context: Context, question: PriceQuestion): Promise<AssetExchange | undefined> {
+  const { from, to } = question
   const even = { from, to, rate: { numerator: 1n, denominator: 1n } }
   if (isSameAsset(from, to)) return even
-  return (await askPrice(context, request)) ?? (from.assetCode === to.assetCode ? even : undefined)
+  return (await askPrice(context, question)) ?? (from.assetCode === to.assetCode ? even : undefined)
 }
 
 const PRICE_MEMBERS: readonly string[] = ['rate', 'fee'] satisfies (keyof Price)[]
@@ -152,8 +139,8 @@ function refuseMisspelt(name: string, given: object, known: readonly string[]): 
   if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
 }
 
-async function termsOf(context: Context, request: PriceRequest): Promise<Terms | undefined> {
-  const price = await askPrice(context, request)
+async function termsOf(context: Context, question: PriceQuestion): Promise<Terms | undefined> {
+  const price = await askPrice(context, question)
   if (price === undefined) return undefined
   const { from, to, rate, given } = price
   refuseMisspelt('price', given, PRICE_MEMBERS)

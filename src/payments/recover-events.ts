@@ -2,6 +2,7 @@ import { answerWithin } from '../deadline/answer-within.ts'
 import type { Context } from '../ports/context.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
+import { leaseEnd } from './lease.ts'
 import { deliverEvents, subjectOf } from './notify.ts'
 import { BATCH } from './sweep.ts'
 import { type Tally, tallyOf } from './tally.ts'
@@ -22,7 +23,7 @@ export function createEventRecovery(context: Context): () => Promise<Tally> {
   return async () => {
     const now = context.clock.now()
     if (now < endsAt) return tallyOf([])
-    const until = now + context.limits.leaseSeconds * 1000
+    const until = leaseEnd(context, now)
     endsAt = until
     const outcomes: TakenUp[] = []
     const run = recoverEvents(context, (outcome) => outcomes.push(outcome)).finally(() => {

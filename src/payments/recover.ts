@@ -9,6 +9,7 @@ import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { advancePayment } from './advance-payment.ts'
 import { forgetRecords } from './forget-records.ts'
+import { leaseEnd } from './lease.ts'
 import { recoverReceipts } from './rail/credit-receipt.ts'
 import { MOST_DELIVERIES } from './rail/deliveries.ts'
 import { createEventRecovery } from './recover-events.ts'
@@ -23,8 +24,7 @@ const POSTPONED_MILLISECONDS = 240_000
 
 /**
  * Resumes what was interrupted: payments whose lease has lapsed, money that a rail has taken and that was not credited,
- * and money events that the host did not acknowledge. A lease is the time (`limits.leaseSeconds`) for which the worker
- * that wrote a record last has it to itself; after that the record is due, and any worker may take it up. Safe to run
+ * and money events that the host did not acknowledge. Safe to run
  * in several processes at once: a payment or receipt is claimed by a commit that only one of them wins. Records that
  * would keep money waiting are moved out of its way: refusals of transfers are deleted, and payments without a place at
  * a payment method are postponed if they are so many that they hide everything else.
@@ -39,13 +39,13 @@ const POSTPONED_MILLISECONDS = 240_000
 export function createRecovery(context: Context): () => Promise<number> {
   context.deliveries.onPlace(({ id }) => context.ongoing.keep(takeUpWaiting(context, id)))
   const tellEvents = createEventRecovery(context)
-  return () => recoverPayments(context, tellEvents)
+  return () => recoverAll(context, tellEvents)
 }
 
-async function recoverPayments(context: Context, tellEvents: () => Promise<Tally>): Promise<number> {
+async function recoverAll(context: Context, tellEvents: () => Promise<Tally>): Promise<number> {
   const now = context.clock.now()
   // If one kind of record cannot be read, the others go on.
-  const settled = await Promise.allSettled([recoverDue(context, now), recoverMoney(context, now)])
+  const settled = await Promise.allSettled([recoverPayments(context, now), recoverMoney(context, now)])
   const told = tellEvents()
   context.ongoing.keep(told)
   if (settled.some(({ status }) => status === 'rejected')) await told
@@ -71,7 +71,7 @@ function resultOf<T>(part: PromiseSettledResult<T>): T {
  * it finds no end of them, postpones them. As many as a process has places (256) stay due, for another process or the
  * next call.
  */
-async function recoverDue(context: Context, now: number): Promise<Tally> {
+async function recoverPayments(context: Context, now: number): Promise<Tally> {
   for (let limit = BATCH; ; limit *= 4) {
     const due = recordsOfKind(await context.storage.due('outgoing-payment', now, limit), 'outgoing-payment')
     const takePlace = context.deliveries.handOutPlaces()
@@ -91,7 +91,7 @@ async function recoverDue(context: Context, now: number): Promise<Tally> {
  * many.
  */
 async function postponeAll(context: Context, records: readonly StoredRecord<'outgoing-payment'>[]): Promise<number> {
-  const from = context.clock.now() + context.limits.leaseSeconds * 1000
+  const from = leaseEnd(context)
   const changes = records.map((record, index): Change => {
     const dueAt = from + Math.floor((POSTPONED_MILLISECONDS * index) / records.length)
     return { ...record, action: 'replace', dueAt }
@@ -152,7 +152,7 @@ async function takeLease(
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed',
 ): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
-  const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+  const dueAt = leaseEnd(context)
   // A payment that could not be claimed must not hold up the others; if the commit happened after all, the payment is
   // due again after this lease.
   const claim = { ...record, action: 'replace', dueAt } satisfies Change

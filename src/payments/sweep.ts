@@ -6,6 +6,7 @@ import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
 import { forgetRecords, sweepEach, trySweep } from './forget-records.ts'
+import { leaseEnd } from './lease.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
 import { endIncoming, isUntouched } from './replace-incoming.ts'
 
@@ -90,7 +91,7 @@ async function endRecord(context: Context, record: StoredRecord): Promise<TakenU
 async function expireIncomingPayment(context: Context, record: StoredRecord<'incoming-payment'>): Promise<TakenUp> {
   if (record.value.reserved.value > 0n) {
     // Reserved receipts still count: the payment expires once each of them has been credited or dropped.
-    const dueAt = context.clock.now() + context.limits.leaseSeconds * 1000
+    const dueAt = leaseEnd(context)
     const put = await trySweep(context, [{ ...record, action: 'replace', dueAt }])
     return put === 'taken' ? 'lost' : put
   }

@@ -10,8 +10,20 @@ import type { RailTerms } from './delivery.ts'
  */
 export type QuoteState = 'open' | 'used'
 
-/** A quote as it is stored. Its amounts are fixed for good. @spec QUO-5 */
-export interface Quote {
+/** What a payment costs and what it brings: fixed with its quote or its order, for good. @spec QUO-5 */
+export interface FixedAmounts {
+  readonly debitAmount: Amount
+  readonly receiveAmount: Amount
+  /** The part of `debitAmount` that the wallet keeps. */
+  readonly fee: Amount
+  /** What the money is worth to the receiver, in its smallest unit, if that is notably more than `receiveAmount`. @spec LIM-1 */
+  readonly receiveWorth?: bigint
+  /** How a receiver on another server is paid; absent for one on this server. */
+  readonly rail?: RailTerms
+}
+
+/** A quote as it is stored. */
+export interface Quote extends FixedAmounts {
   /** 44 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string
@@ -24,14 +36,6 @@ export interface Quote {
   readonly expiresAt: number
   /** The URL of an incoming payment. */
   readonly receiver: string
-  readonly debitAmount: Amount
-  readonly receiveAmount: Amount
-  /** The part of `debitAmount` that the wallet keeps. */
-  readonly fee: Amount
-  /** What the money is worth to the receiver, in its smallest unit, if that is notably more than `receiveAmount`. @spec LIM-1 */
-  readonly receiveWorth?: bigint
-  /** How a receiver on another server is paid; absent for one on this server. */
-  readonly rail?: RailTerms
   /** The payment that uses this quote. */
   readonly outgoingPaymentId?: string
 }

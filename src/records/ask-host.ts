@@ -3,6 +3,14 @@ import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import { type LedgerCall, tellFault } from './tell-fault.ts'
 
+/** How long the wallet's own code may take to answer: `holdSeconds`, or what an order has left of its answer's time. */
+export function millisecondsLeft(
+  { clock, limits }: Pick<Context, 'clock' | 'limits'>,
+  answerDueAt = Number.POSITIVE_INFINITY,
+): number {
+  return Math.min(limits.holdSeconds * 1000, Math.max(answerDueAt - clock.now(), 0))
+}
+
 /**
  * Asks the wallet's own code something that changes nothing. If it fails or does not answer in time, that is reported
  * as a fault, and "unavailable" is thrown. `what` is asked, in words; `told` is what the fault says in addition.

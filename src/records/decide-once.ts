@@ -61,7 +61,7 @@ export async function decideOnce<T>(
     const { bodyHash, answer, resourceId } = kept.value
     if (bodyHash !== key.bodyHash) {
       // Use the signature up: otherwise somebody could send this request again once the key is free, and it would pay.
-      await useSignature(context, used)
+      await claimForRepeat(context, used)
       throw idempotencyConflict()
     }
     return { isRepeat: true, response: answer, resourceId }
@@ -70,7 +70,7 @@ export async function decideOnce<T>(
     claims,
     earlier,
   })
-  if (once.isRepeat) await useSignature(context, used)
+  if (once.isRepeat) await claimForRepeat(context, used)
   return once
 }
 
@@ -105,16 +105,17 @@ function underKey<T>(
  * whatever has since become of what that was based on.
  * @spec OUT-12
  */
-export async function unlessRepeated(
+export async function unlessRepeated<T>(
   context: Context,
   key: KeyedRequest | undefined,
-  readNeeded: () => Promise<unknown>,
-): Promise<void> {
-  if (await isUsedKey(context, key)) return
+  readNeeded: () => Promise<T>,
+): Promise<T | undefined> {
+  if (await isUsedKey(context, key)) return undefined
   try {
-    await readNeeded()
+    return await readNeeded()
   } catch (refusal) {
     if (!(await isUsedKey(context, key))) throw refusal
+    return undefined
   }
 }
 
@@ -155,7 +156,7 @@ function keepAnswerChange(
  * another.
  * @spec SIG-23 @spec SIG-24
  */
-async function useSignature(context: Context, { claims, nonceClaims }: SingleUse): Promise<void> {
+async function claimForRepeat(context: Context, { claims, nonceClaims }: SingleUse): Promise<void> {
   await decide(context, async () => {
     const found = await context.storage.get(claims.map(({ kind, value }) => ({ kind, id: value.id })))
     const missing = claims.filter((_claim, index) => found[index] === undefined)

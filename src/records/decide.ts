@@ -15,8 +15,8 @@ import { tellFault } from './tell-fault.ts'
 /** What a commit needs. */
 export type CommitContext = Pick<Context, 'storage' | 'clock' | 'emit'>
 
-/** The result of one attempt: a commit and its answer, or an answer that needs no commit. */
-export type Attempt<T> = Plan<T> | { readonly answer: T }
+/** The result of one attempt: what is to be committed, if anything, and the answer. */
+export type Attempt<T> = Pick<Plan<T>, 'answer'> & Partial<Plan<T>>
 
 // Records of these kinds have fresh random ids: once such an id is stored, its commit has happened.
 const FRESH: readonly RecordKind[] = ['grant', 'access-token', 'incoming-payment', 'quote', 'outgoing-payment']
@@ -68,7 +68,7 @@ export async function decide<T>(
       if (known !== undefined) return known
       throw refusal
     }
-    const changes = [...('changes' in decision ? decision.changes : []), ...claims]
+    const changes = [...(decision.changes ?? []), ...claims]
     const conflicts = changes.length === 0 ? [] : await commitKnown(context, changes)
     if (conflicts.length === 0) return decision.answer
     if (conflicts.some((change) => claims.includes(change))) {

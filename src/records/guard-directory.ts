@@ -2,7 +2,7 @@ import { unexpected } from '../errors/conditions.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
 import { mistakeInAsset } from '../protocol/amount.ts'
-import { askHost } from './ask-host.ts'
+import { askHost, millisecondsLeft } from './ask-host.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
@@ -12,12 +12,11 @@ import { tellFault } from './tell-fault.ts'
  */
 export function guardDirectory(
   directory: WalletAddresses,
-  context: Pick<Context, 'clock' | 'emit'>,
-  seconds: number,
+  context: Pick<Context, 'clock' | 'emit' | 'limits'>,
 ): Context['walletAddresses'] {
   return {
-    async find(walletAddress, answerDueAt = Number.POSITIVE_INFINITY) {
-      const milliseconds = Math.min(seconds * 1000, Math.max(answerDueAt - context.clock.now(), 0))
+    async find(walletAddress, answerDueAt) {
+      const milliseconds = millisecondsLeft(context, answerDueAt)
       const found = await askHost(context, 'the directory of wallet addresses', milliseconds, () =>
         directory.find(walletAddress),
       )

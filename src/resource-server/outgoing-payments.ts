@@ -58,7 +58,7 @@ export async function createOutgoingPayment({
     readTerms,
     answerOf: (payment, spent) => ({ ...toWire(context, payment), ...grantSpentOf(spent) }),
   })
-  // Begun now, while the answer is written, which does not wait for it; so not `timed`, under the answer's deadline.
+  // Begun now, but the answer does not wait for it: so under `context`, without the answer's deadline.
   if (isOurs) exchange.waitUntil(advancePayment(context, record, { written }))
   return { status: 201, body: answer }
 }
@@ -163,8 +163,7 @@ async function termsOfIncomingPayment(
 ): Promise<PaymentTerms> {
   await requireLedgerAccount(context, payer, 'canSend')
   const request = { receiver: incomingPayment, debitAmount }
-  const { receiver, priced } = await priceRequest(context, payer, request, { client })
-  const { ok: _, ...amounts } = priced
+  const { receiver, amounts } = await priceRequest(context, payer, request, { client })
   return { walletAddress: payer.url, account: payer.account, receiver, ...amounts }
 }
 

@@ -54,7 +54,7 @@ async function intendQuote(
   payer: LocalWalletAddress,
   body: CreateQuote,
 ): Promise<Quote> {
-  const { receiver, priced } = await priceRequest(context, payer, body, { client })
+  const { receiver, amounts } = await priceRequest(context, payer, body, { client })
   const createdAt = context.clock.now()
   const lifetime = createdAt + context.lifetimes.quoteSeconds * 1000
   return {
@@ -66,11 +66,7 @@ async function intendQuote(
     createdAt,
     expiresAt: Math.min(lifetime, receiver.expiresAt ?? lifetime),
     receiver: receiver.url,
-    debitAmount: priced.debitAmount,
-    receiveAmount: priced.receiveAmount,
-    fee: priced.fee,
-    ...(priced.receiveWorth !== undefined && { receiveWorth: priced.receiveWorth }),
-    ...(priced.rail && { rail: priced.rail }),
+    ...amounts,
   }
 }
 

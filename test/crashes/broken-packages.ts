@@ -101,8 +101,8 @@ export const MISTAKES: Readonly<Record<string, Mistake>> = {
     edits: [
       {
         file: DECIDE,
-        from: "const changes = [...('changes' in decision ? decision.changes : []), ...claims]",
-        to: `const changes = 'changes' in decision ? decision.changes : []
+        from: 'const changes = [...(decision.changes ?? []), ...claims]',
+        to: `const changes = decision.changes ?? []
     const used = await context.storage.get(claims.map((claim) => ({ kind: claim.kind, id: claim.value.id })))
     if (used.some((claim) => claim !== undefined)) throw invalidSignature('this signature was used before')`,
       },

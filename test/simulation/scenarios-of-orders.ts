@@ -62,8 +62,8 @@ export const OF_ORDERS: readonly Scenario[] = [
         edits: [
           {
             file: DECIDE,
-            find: "...('changes' in decision ? decision.changes : []), ...claims]",
-            put: "...('changes' in decision ? decision.changes : [])]",
+            find: '...(decision.changes ?? []), ...claims]',
+            put: '...(decision.changes ?? [])]',
           },
         ],
         finds: /claims no signature|paid/,
@@ -272,7 +272,18 @@ export const OF_ORDERS: readonly Scenario[] = [
     without: [
       {
         what: 'that terms which were refused are read again',
-        edits: [{ file: CREATE, find: '      reading = undefined\n', put: '' }],
+        edits: [
+          {
+            file: CREATE,
+            find: '    terms ??= await order.readTerms()\n',
+            put: '    if (terms === undefined) throw invalidQuote()\n',
+          },
+          {
+            file: CREATE,
+            find: 'idempotencyConflict, ledgerRefused',
+            put: 'idempotencyConflict, invalidQuote, ledgerRefused',
+          },
+        ],
         finds: /the repeat is a first order/,
       },
     ],
@@ -363,7 +374,7 @@ export const OF_ORDERS: readonly Scenario[] = [
     without: [
       {
         what: 'the signature that a repeat uses up',
-        edits: [{ file: ONCE, find: 'if (once.isRepeat) await useSignature(context, used)\n', put: '' }],
+        edits: [{ file: ONCE, find: 'if (once.isRepeat) await claimForRepeat(context, used)\n', put: '' }],
         finds: /captured|used up/,
       },
     ],

@@ -4,10 +4,10 @@ import type { StoredDelivery } from '../../protocol/delivery.ts'
 import { type RailMovement, railAccountId } from '../../protocol/rail-account.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
+import type { RailRecord } from '../payment-record.ts'
 import { turnAtRailAccount } from '../turns.ts'
 import { progressOf } from './delivery-progress.ts'
 import { railAccountChange } from './rail-account.ts'
-import type { RailRecord } from './rail-record.ts'
 
 /**
  * Commits how far the delivery of a payment has come, together with what its rail account has moved by that. `write`

@@ -8,10 +8,10 @@ import { priceOfPart } from '../../protocol/price.ts'
 import { reasonText } from '../../protocol/reason-text.ts'
 import { type Attempt, commitKnown } from '../../records/decide.ts'
 import { changesOfDecision } from '../finish-payment.ts'
+import type { RailRecord } from '../payment-record.ts'
 import type { Step } from '../step.ts'
 import { commitDelivery } from './commit-delivery.ts'
 import { isComplete, progressOf, toldDelivery, toStoredDelivery } from './delivery-progress.ts'
-import type { RailRecord } from './rail-record.ts'
 
 /** How often the host is reminded of a payment that it must decide. */
 const REMINDED_MILLISECONDS = 3_600_000

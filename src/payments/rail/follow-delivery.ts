@@ -7,10 +7,10 @@ import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import { asCommitted, isWrittenBy, type Write } from '../../records/as-committed.ts'
 import { type Attempt, backOffMilliseconds, LONGEST_BACK_OFF } from '../../records/decide.ts'
 import { readRecord } from '../../records/read-record.ts'
+import type { RailRecord } from '../payment-record.ts'
 import { turnAtDelivery } from '../turns.ts'
 import { commitDelivery } from './commit-delivery.ts'
 import { checkProgress, isInFlight, progressOf, toStoredDelivery } from './delivery-progress.ts'
-import type { RailRecord } from './rail-record.ts'
 import { sealDetails } from './seal-details.ts'
 
 /** A delivery, for the worker that has its lease. */

@@ -4,9 +4,9 @@ import { isIdentifier } from '../../protocol/identifiers.ts'
 import { isRailPayment, type OutgoingPayment } from '../../protocol/outgoing-payment.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { advancePayment } from '../advance-payment.ts'
+import { isRailRecord } from '../payment-record.ts'
 import { progressOf, settleFlight, toldDelivery } from './delivery-progress.ts'
 import { endDelivery } from './end-delivery.ts'
-import { isRailRecord } from './rail-record.ts'
 
 /**
  * What became of a host's decision. `unknown`: there is no such payment. `too_early`: its rail has not left it to the

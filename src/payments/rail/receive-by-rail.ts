@@ -19,6 +19,7 @@ import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { tellOtherAccount } from '../../records/tell-other-account.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
+import { leaseEnd } from '../lease.ts'
 import { replaceIncoming } from '../replace-incoming.ts'
 import { turnAtIncoming, turnAtRailAccount } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
@@ -230,7 +231,7 @@ async function takeTransfer(
     payeeAccount: payee.account,
     railAmount: transfer.accountAmount.value,
   }
-  const dueAt = now + context.limits.leaseSeconds * 1000
+  const dueAt = leaseEnd(context, now)
   const room = replaceIncoming(incoming, reserve(incoming.value, accepted))
   return { changes: [{ action: 'insert', kind: 'receipt', value: taken, dueAt }, room, moved], answer: taken }
 }
