@@ -1,3 +1,4 @@
+import type { Asset } from 'open-payments-server'
 import { ilp, type SendToPeer } from 'open-payments-server/ilp'
 import { describe, expect, it } from 'vitest'
 import { decodeIlpPacket } from '../../adapters/ilp/packet.ts'
@@ -20,7 +21,11 @@ const PEER = {
  * A wallet whose every part is real but for its peer, which leads to `receiver` over `hops`, and returns the packets for
  * the wallet itself, as any connector does.
  */
-async function payingWallet(receiver: Awaited<ReturnType<typeof testReceiver>>, hops: readonly Hop[]) {
+async function payingWallet(
+  receiver: Awaited<ReturnType<typeof testReceiver>>,
+  hops: readonly Hop[],
+  receives?: { readonly asset: Asset; readonly incomingValue: undefined },
+) {
   const send: SendToPeer = async (request) => {
     const packet = decodeIlpPacket(request.bytes)
     if (packet?.type !== 'prepare' || !packet.destination.startsWith('test.wallet.')) return path.send(request)
@@ -37,13 +42,41 @@ async function payingWallet(receiver: Awaited<ReturnType<typeof testReceiver>>, 
   const rail = ilp({ address: 'test.wallet', peers: [PEER], send })
   const remoteReceivers = fakeRemoteReceivers()
   const { ilpAddress, sharedSecret } = receiver.details
-  const { url } = remoteReceivers.add({ address: ilpAddress, sharedSecret })
+  const { url } = remoteReceivers.add({ address: ilpAddress, sharedSecret, ...receives })
   const wallet = await testWallet({ paymentMethods: [rail], remoteReceivers })
   const path = testPath(receiver, wallet.clock, hops)
   return { wallet, rail, remoteReceivers, url }
 }
 
 describe('a payment over Interledger', () => {
+  it.each([1n, 2_500n, 5_000n, 9_900n, 9_999n, 10_000n, 20_000n, 50_000n, 100_000n, 123_456n, 180_000n, 1_000_000n])(
+    'QUO-5 of %d units fixed at the receiver, ten thousand of which are one unit that leaves, arrives as it was quoted',
+    async (units) => {
+      const asset = { assetCode: 'USD', assetScale: 6 }
+      const receiver = await testReceiver({ isIdempotent: true })
+      const { wallet, url } = await payingWallet(receiver, [{ numerator: 10_000n }], {
+        asset,
+        incomingValue: undefined,
+      })
+      const token = await spendingToken(wallet)
+      const asked = {
+        walletAddress: ALICE,
+        receiver: url,
+        method: 'ilp',
+        receiveAmount: { ...asset, value: `${units}` },
+      }
+      const quote = await wallet.send('POST', `${BASE}/quotes`, { token, json: asked })
+      expect(quote.status).toBe(201)
+      const order = { walletAddress: ALICE, quoteId: quote.body.id }
+      const { status, body } = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json: order })
+      expect(status).toBe(201)
+      await wallet.openPayments.drain()
+      const { body: paid } = await wallet.send('GET', body.id, { token })
+      expect(paid).toMatchObject({ failed: false, sentAmount: quote.body.debitAmount })
+      expect(receiver.total()).toBeGreaterThanOrEqual(units)
+    },
+  )
+
   it('T-47 to a receiver that refuses all at once, takes crumbs and says that all has arrived costs what has left', async () => {
     const hop: { most?: bigint } = {}
     const refuse = () => {
