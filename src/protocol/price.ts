@@ -161,9 +161,9 @@ export function minimumSend(terms: Terms, { sent, received }: RailRate = ONE_TO_
 }
 
 /**
- * What a payment costs if only `sent` of its `sendAmount` has left: the proportional part of the debit without its fee,
- * rounded up; the whole fixed fee (which is included in `fee`); and the proportional part of the remaining fee, rounded
- * down. The whole debit if everything has left, and nothing if nothing has.
+ * What a payment costs if only `sent` of its `sendAmount` has left: the proportional parts of the debit without its fee and
+ * of the fee without its fixed part, each rounded up, and the whole fixed part. The whole debit if everything has left, and
+ * nothing if nothing has.
  * @spec OUT-9
  */
 export function priceOfPart(
@@ -171,6 +171,7 @@ export function priceOfPart(
   sent: bigint,
 ): { readonly debit: bigint; readonly fee: bigint } {
   if (sent === 0n) return { debit: 0n, fee: 0n }
-  const fee = price.fixedFee + ((price.fee - price.fixedFee) * sent) / price.sendAmount
-  return { debit: ceilDivide((price.debit - price.fee) * sent, price.sendAmount) + fee, fee }
+  const partOf = (amount: bigint): bigint => ceilDivide(amount * sent, price.sendAmount)
+  const fee = price.fixedFee + partOf(price.fee - price.fixedFee)
+  return { debit: partOf(price.debit - price.fee) + fee, fee }
 }

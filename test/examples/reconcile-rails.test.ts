@@ -164,10 +164,10 @@ it('the program of the page on reconciliation explains what went to another wall
   // 10.00 with a fee of 0.15, 3.33 of another one with all of the fixed fee and a part of the other; 5.00 for Bob.
   const sums = await databases.run(world.schema, 'SELECT account, sum(amount)::text FROM posting GROUP BY 1 ORDER BY 1')
   expect(sums.map(({ account, sum }) => `${account} ${sum}`)).toEqual([
-    'alice -1341',
+    'alice -1342',
     'bob 500',
     'clearing:USD:2 818',
-    'fees:USD:2 23',
+    'fees:USD:2 24',
   ])
 
   for (const [sql, difference] of [

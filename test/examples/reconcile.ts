@@ -132,8 +132,9 @@ export function settledOf({ debitAmount, fee, failureReason, rail }: Payment) {
   if (rail === undefined) return { debit: 0n, fee: 0n }
   const [sent, most] = [BigInt(rail.sent.value), BigInt(rail.sendAmount.value)]
   const fixed = sent === 0n ? 0n : BigInt(rail.fixedFee?.value ?? 0)
-  const part = fixed + ((kept - fixed) * sent) / most
-  return { debit: ((debit - kept) * sent + most - 1n) / most + part, fee: part }
+  const partOf = (amount: bigint) => (amount * sent + most - 1n) / most
+  const part = fixed + partOf(kept - fixed)
+  return { debit: partOf(debit - kept) + part, fee: part }
 }
 
 function creditOf({ payeeAccount = '', receiveAmount }: Pick<AuditedPayment, 'payeeAccount' | 'receiveAmount'>): Sums {

@@ -123,7 +123,7 @@ describe('a delivery that comes to its end', () => {
     [
       'a part where one less has arrived',
       { outcome: 'ended', progress: progress(9n, 8n), reason: 'the way is closed' },
-      ['failed', 9n, 9n, 0n, 0n],
+      ['failed', 10n, 10n, 0n, 1n],
       9n,
     ],
   ])('OUT-7 OUT-9 of a fixed amount settles %s', async (_, result, outcome, sent) => {
@@ -161,9 +161,9 @@ describe('a delivery that comes to its end', () => {
 
   it.each([
     ['all', 13n, 'completed', [15n, 2n], ['15', '11']],
-    ['the most of it', 12n, 'failed', [13n, 1n], ['13', '11']],
-    ['half', 7n, 'failed', [8n, 1n], ['8', '6']],
-    ['the least', 1n, 'failed', [1n, 0n], ['1', '1']],
+    ['the most of it', 12n, 'failed', [14n, 2n], ['14', '11']],
+    ['half', 7n, 'failed', [9n, 2n], ['9', '6']],
+    ['the least', 1n, 'failed', [2n, 1n], ['2', '1']],
   ] as const)(
     'OUT-8 OUT-9 takes its part where %s has left, and gives the grant the rest back',
     async (_, sent, state, [taken, fee], [debit, receive]) => {
@@ -201,13 +201,13 @@ describe('a delivery that comes to its end', () => {
 
   it('OUT-9 ends with what has left where its rail knows no more, and nothing is on its way', async () => {
     const world = await paidBy(async () => ({ outcome: 'unknown', progress: progress(7n, 6n) }))
-    expect(await outcomeOf(world)).toEqual(['failed', 8n, 8n, 0n, 1n])
+    expect(await outcomeOf(world)).toEqual(['failed', 9n, 9n, 0n, 2n])
     expect((await onlyPayment(world)).value.delivery?.reason).toBe('unknown')
   })
 
   it('OUT-9 brought its receiver more than was priced: the grant counts what was priced', async () => {
     const world = await paidBy(async () => ({ outcome: 'ended', progress: progress(12n, 50n), reason: 'enough' }))
-    expect(await spentBy(world)).toEqual([13n, '11'])
+    expect(await spentBy(world)).toEqual([14n, '11'])
   })
 })
 
@@ -329,7 +329,7 @@ describe('a delivery that is to go on later', () => {
     await recoverLater(world, HOUR - 1)
     await recoverLater(world, HOUR)
     expect(asked).toEqual([false, false, true])
-    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+    expect(await outcomeOf(world)).toEqual(['failed', 5n, 5n, 0n, 1n])
     expect((await onlyPayment(world)).value.delivery?.reason).toBe('out_of_time')
   })
 
@@ -419,7 +419,7 @@ describe('a delivery with something in flight of which its rail finds nothing ou
       deliver: async () => ({ outcome: 'ended', progress: progress(4n, 4n), reason: 'it was there' }),
     }
     await recoverLater(world, HOUR)
-    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+    expect(await outcomeOf(world)).toEqual(['failed', 5n, 5n, 0n, 1n])
   })
 
   it('is asked for once more where nobody could ask for days, and ends with what is found out', async () => {
@@ -432,7 +432,7 @@ describe('a delivery with something in flight of which its rail finds nothing ou
       deliver: async () => ({ outcome: 'ended', progress: progress(4n, 4n), reason: 'it was there' }),
     }
     await recoverLater(world, 72 * HOUR)
-    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+    expect(await outcomeOf(world)).toEqual(['failed', 5n, 5n, 0n, 1n])
   })
 })
 
@@ -514,7 +514,7 @@ describe('a rail that says what cannot be', () => {
     const notes = 'x'.repeat(16_384)
     const world = await paidBy(ended({ ...progress(4n, 4n), notes }))
     expect((await onlyPayment(world)).value.delivery?.notes).toBe(notes)
-    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+    expect(await outcomeOf(world)).toEqual(['failed', 5n, 5n, 0n, 1n])
   })
 
   it('may not take back what it has recorded, nor record more than may leave', async () => {
@@ -527,7 +527,7 @@ describe('a rail that says what cannot be', () => {
     })
     const takenBack = 'a payment method took back what it had reported as sent'
     expect(refused).toEqual([takenBack, takenBack, TOO_MUCH])
-    expect(await outcomeOf(world)).toEqual(['failed', 4n, 4n, 0n, 0n])
+    expect(await outcomeOf(world)).toEqual(['failed', 5n, 5n, 0n, 1n])
   })
 
   it('T-50 is told that a limit is reached, and nothing is recorded then', async () => {
@@ -657,6 +657,6 @@ describe('a rail that never answers', () => {
       deliver: async () => ({ outcome: 'ended', progress: progress(2n, 2n), reason: 'found out' }),
     }
     await recoverUntilQuiet(world)
-    expect(await outcomeOf(world)).toEqual(['failed', 2n, 2n, 0n, 0n])
+    expect(await outcomeOf(world)).toEqual(['failed', 3n, 3n, 0n, 1n])
   })
 })

@@ -72,9 +72,9 @@ describe('a delivery of which nobody knows what became of it', () => {
   })
 
   it.each([
-    // 4 are 4 of the 13 and nothing of the fee of 2; 9 are 9 and 1.
-    ['sent', [10n, 0n, 9n], ['10', '8']],
-    ['failed', [4n, 0n, 4n], ['4', '4']],
+    // 4 are 4 of the 13 and 1 of the fee of 2; 9 are 9 and 2.
+    ['sent', [11n, 0n, 9n], ['11', '8']],
+    ['failed', [5n, 0n, 4n], ['5', '4']],
   ] as const)('OUT-9 is ended by the word of the host: %s', async (word, money, spent) => {
     const { world, id } = await undecided()
     expect(await ask(world, word, id)).toEqual({ ok: true })
@@ -120,7 +120,7 @@ describe('a delivery of which nobody knows what became of it', () => {
     const [answer] = await Promise.all([ask(world, 'failed', id), openPayments.recover()])
     await openPayments.drain()
     expect(answer).toEqual({ ok: true })
-    expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
+    expect(await moneyOf(world)).toEqual([5n, 0n, 4n])
   })
 
   it('is not listed any more once it is decided, though the ledger has not heard of that', async () => {
@@ -147,7 +147,7 @@ describe('a delivery of which nobody knows what became of it', () => {
     await process.openPayments.recover()
     await process.openPayments.drain()
     expect(commits).toBe(2)
-    expect(await moneyOf(world)).toEqual([4n, 0n, 4n])
+    expect(await moneyOf(world)).toEqual([5n, 0n, 4n])
     expect(world.wallet.events.slice(before).map(({ type }) => type)).not.toContain('delivery_unknown')
   })
 
@@ -214,7 +214,7 @@ describe('a delivery that its rail has given over to the host', () => {
   it.each([
     // 4 of the 13 are 4 of the 15; what is left of the 11 was 7.
     ['sent', 4n, '7', [15n, 0n, 13n]],
-    ['failed', 4n, '7', [4n, 0n, 4n]],
+    ['failed', 4n, '7', [5n, 0n, 4n]],
     // More has arrived than was priced: nothing is left to arrive.
     ['sent', 12n, '0', [15n, 0n, 13n]],
   ] as const)('OUT-9 is in flight but for what has left, and %s', async (word, arrived, left, money) => {

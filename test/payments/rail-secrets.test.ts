@@ -100,7 +100,7 @@ describe('TOK-1 the secret of a receiver', () => {
     await recoverWithoutSecret(left, HOUR)
     expect((await onlyPayment(left)).value).toMatchObject({
       state: 'failed',
-      sentAmount: { value: 4n },
+      sentAmount: { value: 5n },
       delivery: { sent: '4' },
     })
     await checkRailMoney(left)
@@ -119,7 +119,7 @@ describe('TOK-1 the secret of a receiver', () => {
       await recoverLater(world)
       const ended = {
         state: 'failed',
-        sentAmount: { value: 4n },
+        sentAmount: { value: 5n },
         delivery: { sent: '4', reason: 'details_unreadable' },
       }
       const left = { state: 'sending', delivery: { isLeftToHost: 'unknown', inFlightSent: '4' } }

@@ -37,7 +37,7 @@ export function decisionFor(payment: OutgoingPayment, sent: bigint): { readonly 
   if (isWhole(payment, sent)) return { amount: debitAmount.value, fee: fee.value }
   if (sent === 0n) return { amount: 0n, fee: 0n }
   const fixed = BigInt(rail?.fixedFee ?? 0)
-  const ownFee = fixed + ((fee.value - fixed) * sent) / most
+  const ownFee = fixed + ceilDivide((fee.value - fixed) * sent, most)
   return { amount: ceilDivide((debitAmount.value - fee.value) * sent, most) + ownFee, fee: ownFee }
 }
 
