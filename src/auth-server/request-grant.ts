@@ -4,7 +4,7 @@ import type { Input } from '../http/endpoint.ts'
 import { findLocalWalletAddress, isLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
-import { type Access, refuseLimits, repeatsEntry } from '../protocol/access.ts'
+import { type Access, needsConsent, refuseLimits, repeatsEntry } from '../protocol/access.ts'
 import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import { parseFinishUri } from '../protocol/finish.ts'
 import type { Finish, Grant } from '../protocol/grant.ts'
@@ -94,10 +94,14 @@ async function walletAddressOf(
 /** @spec INT-5 @spec INT-6 */
 function checkFinish(context: Context, finish: Finish): void {
   const { loopbackHttp, finishSchemes: schemes } = context.policies
-  if (parseFinishUri(finish.uri, { loopbackHttp, schemes }) === undefined)
+  const uri = parseFinishUri(finish.uri, { loopbackHttp, schemes })
+  if (uri === undefined)
     throw invalidRequest(
       'interact.finish.uri must be an absolute https URL in ASCII, without fragment and userinfo, or of a scheme that this wallet allows',
     )
+  // Who denies one question would be led to the next one, as if the wallet asked.
+  if (uri.href.startsWith(`${context.authServer}/interact/`))
+    throw invalidRequest('interact.finish.uri must not be an interaction of this server')
 }
 
 /** A grant, and its continuation token, which is sent to the client and never stored. */

@@ -64,7 +64,11 @@ export interface Policies {
   readonly legacySignatureSyntax: readonly ('php' | 'rust')[]
   /** Encoding of the finish hash. Default `auto`: depends on whether the client sent `finish.hash_method`. @spec D3 */
   readonly finishHashEncoding: 'auto' | 'base64' | 'base64url'
-  /** Whether `Rn` means n repetitions after the first window, or n windows. Default `additional`. @spec D4 */
+  /**
+   * Whether `Rn` means n repetitions after the first window, or n windows. Default `additional`. It is read anew for each
+   * payment: grants that were given under `total` have one window more under `additional`, which their owners were not shown.
+   * @spec D4
+   */
   readonly intervalCounting: 'additional' | 'total'
   /** What the finish redirect of a denied interaction carries. Default `result`. @spec D7 */
   readonly finishOnDenial: 'result' | 'gnap'
@@ -87,8 +91,8 @@ export interface Policies {
   readonly exchangeToleranceBasisPoints: number
   /**
    * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default incoming-payment
-   * and quote. A right to quotes names no wallet address: without `quote` here, it is granted only together with a right that
-   * names one, and for that one.
+   * and quote. A type that is left out later takes with it the rights of that type that nobody consented to. A right to quotes
+   * names no wallet address: without `quote` here, it is granted only together with a right that names one, and for that one.
    * @spec GRT-5
    */
   readonly withoutInteraction: readonly ('incoming-payment' | 'quote')[]

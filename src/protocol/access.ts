@@ -110,6 +110,11 @@ export function refuseLimits(access: Access, account: Asset, counting: IntervalC
   return isEmpty ? 'limits.interval has no window' : undefined
 }
 
+/** Whether a right of this type needs the consent of its owner, which one to pay always does. @spec GRT-5 */
+export function needsConsent(type: AccessType, withoutInteraction: readonly AccessType[]): boolean {
+  return type === 'outgoing-payment' || !withoutInteraction.includes(type)
+}
+
 /** Whether an entry covers a wallet address: one without `identifier` covers every one of this server. @spec RS-4 @spec RS-5 */
 export function coversWalletAddress(access: Access, walletAddress: string): boolean {
   if (access.type === 'quote' || access.identifier === undefined) return true

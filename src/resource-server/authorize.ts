@@ -10,7 +10,14 @@ import type { TokenCaller } from '../http/credentials.ts'
 import { findCanonicalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import { checkLedgerAccount } from '../payments/ask-ledger.ts'
 import type { Context } from '../ports/context.ts'
-import { type Access, type AccessType, type Action, allowsAction, coversWalletAddress } from '../protocol/access.ts'
+import {
+  type Access,
+  type AccessType,
+  type Action,
+  allowsAction,
+  coversWalletAddress,
+  needsConsent,
+} from '../protocol/access.ts'
 import type { AccessToken } from '../protocol/access-token.ts'
 import type { ClientId } from '../protocol/client.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
@@ -27,8 +34,19 @@ function entriesOf({ access }: AccessToken, type: AccessType, action: Action): r
   return access.filter((entry) => entry.type === type && allowsAction(entry, action))
 }
 
-/** The entries that also cover a wallet address. */
-function entriesFor(token: AccessToken, type: AccessType, action: Action, walletAddress: string): readonly Access[] {
+/**
+ * The entries that also cover a wallet address. If rights of this type need consent, only its owner's counts, even if the
+ * token is of a time when they did not.
+ * @spec GRT-5
+ */
+function entriesFor(
+  { policies }: Context,
+  token: AccessToken,
+  type: AccessType,
+  action: Action,
+  walletAddress: string,
+): readonly Access[] {
+  if (needsConsent(type, policies.withoutInteraction) && token.walletAddress !== walletAddress) return []
   return entriesOf(token, type, action).filter((entry) => coversWalletAddress(entry, walletAddress))
 }
 
@@ -39,14 +57,14 @@ function entriesFor(token: AccessToken, type: AccessType, action: Action, wallet
  * @spec RS-4 @spec RS-5
  */
 export function requireRightTo(
-  { policies }: Context,
+  context: Context,
   { token }: TokenCaller,
   type: AccessType,
   action: Action,
   text: string,
 ): string | undefined {
-  const url = canonicalWalletAddress(text, policies)
-  if (entriesFor(token, type, action, url ?? text).length === 0) throw insufficientGrant()
+  const url = canonicalWalletAddress(text, context.policies)
+  if (entriesFor(context, token, type, action, url ?? text).length === 0) throw insufficientGrant()
   return url
 }
 
@@ -84,12 +102,13 @@ export interface Resource {
  * @spec RS-6 @spec RS-7
  */
 export function visibleClient(
+  context: Context,
   { token }: TokenCaller,
   type: AccessType,
   action: 'read' | 'list',
   walletAddress: string,
 ): ClientId | undefined {
-  return seesAll(entriesFor(token, type, action, walletAddress), action) ? undefined : token.client
+  return seesAll(entriesFor(context, token, type, action, walletAddress), action) ? undefined : token.client
 }
 
 function seesAll(entries: readonly Access[], action: 'read' | 'list'): boolean {
@@ -110,12 +129,13 @@ export function isOfOtherAccount(token: AccessToken, { walletAddress, account }:
  * @spec RS-8 @spec T-38
  */
 export function requireVisible<R extends Resource>(
+  context: Context,
   { token }: TokenCaller,
   type: AccessType,
   resource: R | undefined,
 ): R {
   if (resource === undefined) throw unknownResource()
-  const covering = entriesFor(token, type, 'read', resource.walletAddress)
+  const covering = entriesFor(context, token, type, 'read', resource.walletAddress)
   const isVisible = resource.client === token.client ? covering.length > 0 : seesAll(covering, 'read')
   if (!isVisible || isOfOtherAccount(token, resource)) throw unknownResource()
   return resource
@@ -125,8 +145,14 @@ export function requireVisible<R extends Resource>(
  * Refuses a resource that the token's client did not create, or that no entry of this type and action covers, in the
  * same way: actions that change something have no `-all` form.
  */
-export function requireOwn({ token }: TokenCaller, type: AccessType, action: Action, resource: Resource): void {
-  const covering = entriesFor(token, type, action, resource.walletAddress)
+export function requireOwn(
+  context: Context,
+  { token }: TokenCaller,
+  type: AccessType,
+  action: Action,
+  resource: Resource,
+): void {
+  const covering = entriesFor(context, token, type, action, resource.walletAddress)
   const isOwn = resource.client === token.client && covering.length > 0
   if (!isOwn || isOfOtherAccount(token, resource)) throw unknownResource()
 }

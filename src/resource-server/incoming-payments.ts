@@ -135,7 +135,7 @@ export async function getIncomingPayment({
 }: Input<RecordCaller<'incoming-payment'> | undefined, undefined>): Promise<Result> {
   const { context } = exchange
   if (caller === undefined) return publicView(exchange)
-  const payment = requireVisible(caller, 'incoming-payment', caller.record?.value)
+  const payment = requireVisible(context, caller, 'incoming-payment', caller.record?.value)
   await claimSignature(exchange, caller.proof)
   // How it can be paid from elsewhere; empty if it no longer takes money. @spec INC-9
   const methods = isActive(payment, context.clock.now()) ? await detailsOf(context, payment) : []
@@ -182,7 +182,7 @@ export async function completeIncomingPayment({
     async () => {
       const record = await readIncoming()
       if (record === undefined) throw unknownResource()
-      requireOwn(caller, 'incoming-payment', 'complete', record.value)
+      requireOwn(context, caller, 'incoming-payment', 'complete', record.value)
       if (record.value.state === 'completed') return { answer: record.value }
       if (!isActive(record.value, context.clock.now())) throw wrongState()
       const { change, value } = endIncoming(context, record, 'completed')

@@ -182,7 +182,7 @@ export async function getOutgoingPayment({
   // Not filtered by `isListed`: a client may have got its 201 from a process that could not commit that. Only a refused
   // payment never existed.
   const existing = record?.value.state === 'refused' ? undefined : record?.value
-  const payment = requireVisible(caller, 'outgoing-payment', existing)
+  const payment = requireVisible(context, caller, 'outgoing-payment', existing)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: toWire(context, payment) }
 }

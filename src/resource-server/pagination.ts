@@ -41,7 +41,7 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const url = requireRightTo(context, caller, kind, 'list', named)
   const found = await activeWalletAddress(context, caller, url)
   await claimSignature(exchange, caller.proof)
-  const scope = { walletAddress: found.url, client: visibleClient(caller, kind, 'list', found.url) }
+  const scope = { walletAddress: found.url, client: visibleClient(context, caller, kind, 'list', found.url) }
   const isShown = (item: RecordTypes[K]): boolean => !isOfOtherAccount(caller.token, item)
   const { items, pagination } = await listPage(context, kind, scope, page, isShown)
   return { status: 200, body: { pagination, result: items.map(toWire) } }

@@ -1,4 +1,3 @@
-import { insufficientGrant } from '../errors/conditions.ts'
 import type { RecordCaller, TokenCaller } from '../http/credentials.ts'
 import type { Input } from '../http/endpoint.ts'
 import type { LocalWalletAddress } from '../http/local-wallet-address.ts'
@@ -22,7 +21,6 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const timed = withAnswerDeadline(context)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
-  if (isBeyondConsent(context, caller, url)) throw insufficientGrant()
   const { response } = await decideOnce(timed, use, async () => {
     const payer = await activeWalletAddress(timed, caller, url)
     // Anyone may request quotes; only a client with a right from the owner learns here that the account may not send.
@@ -38,14 +36,6 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
     }
   })
   return { status: 201, body: response }
-}
-
-/**
- * Whether a token has no right to quotes of a wallet address. A right to quotes names none. If such rights need
- * consent, this one is for the wallet address whose owner consented, like every right that needs consent.
- */
-function isBeyondConsent({ policies }: Context, { token }: TokenCaller, walletAddress: string | undefined): boolean {
-  return !policies.withoutInteraction.includes('quote') && token.walletAddress !== walletAddress
 }
 
 async function intendQuote(
@@ -73,9 +63,7 @@ async function intendQuote(
 /** `get-quote`. */
 export async function getQuote({ exchange, caller }: Input<RecordCaller<'quote'>, undefined>): Promise<Result> {
   const { context } = exchange
-  const found = caller.record?.value
-  const isHidden = isBeyondConsent(context, caller, found?.walletAddress)
-  const quote = requireVisible(caller, 'quote', isHidden ? undefined : found)
+  const quote = requireVisible(context, caller, 'quote', caller.record?.value)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
 }

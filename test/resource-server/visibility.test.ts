@@ -1,5 +1,6 @@
+import { memoryStorage } from 'open-payments-server/storage/memory'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ALICE, addClient, BASE, BOB, type Client, directedClient, usd } from '../support/test-wallet.ts'
+import { ALICE, addClient, BASE, BOB, type Client, directedClient, grantAtOnce, usd } from '../support/test-wallet.ts'
 import {
   askPayment,
   askQuote,
@@ -151,4 +152,33 @@ describe.each(['incoming-payment', 'quote', 'outgoing-payment'] as const)('who s
       }
     },
   )
+})
+
+describe('rights to incoming payments that nobody consented to', () => {
+  it('GRT-5 RS-8 end where such rights need consent now, and those of the owner stay', async () => {
+    const storage = memoryStorage()
+    const open = await observedWallet({ storage })
+    const as = await directedClient()
+    const { body } = await grantAtOnce(
+      open,
+      [{ type: 'incoming-payment', actions: ['create', 'read-all', 'list', 'complete'] }],
+      as,
+    )
+    const token = body.access_token.value
+    const own = await createIncoming(open, token, {}, as)
+
+    const wallet = await observedWallet({ storage, settings: { policies: { withoutInteraction: ['quote'] } } })
+    const owners = await tokenFor(wallet, [{ type: 'incoming-payment', actions: ['create', 'read'], identifier: BOB }])
+    const other = await createIncoming(wallet, owners)
+    await expectStatus(200, wallet.send('GET', other.id, { token: owners }))
+    for (const { id } of [own, other])
+      await expectRefusal(wallet, NOT_FOUND, () => wallet.send('GET', id, { as, token }))
+    await expectRefusal(wallet, NOT_FOUND, () => wallet.send('POST', `${own.id}/complete`, { as, token }))
+    const list = `${BASE}/incoming-payments`
+    for (const request of [
+      () => wallet.send('POST', list, { as, token, json: { walletAddress: BOB } }),
+      () => wallet.send('GET', `${list}?wallet-address=${encodeURIComponent(BOB)}`, { as, token }),
+    ])
+      await expectRefusal(wallet, INSUFFICIENT_GRANT, request)
+  })
 })
