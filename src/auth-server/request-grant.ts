@@ -46,8 +46,7 @@ export async function requestGrant({ exchange, caller, body }: Input<ClientCalle
 }
 
 function needsInteraction(context: Context, access: Access): boolean {
-  if (access.type === 'outgoing-payment' || access.actions.includes('list-all')) return true
-  return !context.policies.withoutInteraction.includes(access.type)
+  return access.actions.includes('list-all') || needsConsent(access.type, context.policies.withoutInteraction)
 }
 
 /** An entry in its canonical form, and the wallet address that it names. */

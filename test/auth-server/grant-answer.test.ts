@@ -264,6 +264,11 @@ describe('policies of consent', () => {
     expect(interactRef).toMatch(SECRET)
   })
 
+  it('INT-5 another page of the server itself is accepted: it may be that of a client of the wallet', async () => {
+    const wallet = await authWallet()
+    expect((await wallet.ask(withFinishUri(`${AUTH}/interaction`))).status).toBe(200)
+  })
+
   it('INT-6 no policy admits a script', async () => {
     const wallet = await authWallet({ settings: { policies: { finishSchemes: ['com.example.app'] } } })
     for (const uri of ['javascript:alert(1)', 'data:text/html,x', 'http://shop.example/']) {

@@ -121,6 +121,8 @@ const BAD_BODIES: readonly (readonly [string, unknown])[] = [
     'INT-5 a finish uri that is none, where nobody is asked',
     { ...PLAIN_REQUEST, interact: { ...INTERACT, finish: { ...FINISH, uri: 'read-all' } } },
   ],
+  ['INT-5 a finish uri that asks the next question', withFinish({ ...FINISH, uri: `${AUTH}/interact/x` })],
+  ['INT-5 one that does, spelt otherwise', withFinish({ ...FINISH, uri: `${AUTH}:443/x/../interact/x?y` })],
   ['INT-6 a script', withFinish({ ...FINISH, uri: 'javascript:alert(1)' })],
   ['INT-6 a script in upper case', withFinish({ ...FINISH, uri: 'JavaScript:alert(1)' })],
   ['INT-6 a document in the uri', withFinish({ ...FINISH, uri: 'data:text/html,x' })],
