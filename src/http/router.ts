@@ -28,8 +28,8 @@ export type Match<R extends Row> =
 
 /**
  * Routes by method and raw target. Each role has a base path; a target is matched under the longest base that contains
- * it. Trailing slashes are ignored. A target that a URL parser would rewrite matches nothing, because clients sign the
- * raw one.
+ * it. Trailing slashes are ignored, also one behind the resource server's base URL, to which deployed clients add another.
+ * A target that a URL parser would rewrite matches nothing, because clients sign the raw one.
  * @spec SIG-30 @spec D16
  */
 export function createRouter<R extends Row>(
@@ -53,9 +53,14 @@ export function createRouter<R extends Row>(
     }
     return undefined
   }
+  const base = `${bases['resource-server']}/`
+  const findJoined = (path: string): PathMatch<R> | undefined => {
+    const found = path.startsWith(`${base}/`) ? find(base + path.slice(base.length + 1)) : undefined
+    return found?.group[0]?.role === 'resource-server' ? found : undefined
+  }
   return (method, target) => {
     const path = originFormPath(target)
-    const found = path === undefined ? undefined : find(path)
+    const found = path === undefined ? undefined : (findJoined(path) ?? find(path))
     if (path === undefined || found?.params === undefined)
       return { ok: false, role: roleOf(target, bases), refusal: notFound() }
     const { group, params } = found

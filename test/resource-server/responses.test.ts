@@ -1,4 +1,4 @@
-import type { Storage } from 'open-payments-server'
+import type { OpenPaymentsOptions, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { alterRequest } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
@@ -24,8 +24,8 @@ import {
 
 const COLLECTION = `${BASE}/incoming-payments`
 
-async function receivingWallet() {
-  const wallet = await observedWallet()
+async function receivingWallet(overrides: Partial<OpenPaymentsOptions> = {}) {
+  const wallet = await observedWallet(overrides)
   const token = await tokenFor(wallet, RECEIVING_ACCESS)
   const create = (sending: Sending) =>
     wallet.send('POST', COLLECTION, { token, json: { walletAddress: BOB }, ...sending })
@@ -106,7 +106,7 @@ describe('what a route answers', () => {
     '/Incoming-Payments',
     '/incoming-payments/x/y',
     '/incoming-payments/x/complete/y',
-    '//incoming-payments',
+    '///incoming-payments',
     '/incoming%2Dpayments',
     '/outgoing-payments/x/cancel',
     '/did.json',
@@ -134,6 +134,20 @@ describe('what a route answers', () => {
     await expectStatus(200, wallet.send('POST', `${created.body.id}/complete/`, { token }))
     await expectStatus(200, wallet.send('GET', `${COLLECTION}/?wallet-address=${BOB}`, { token }))
   })
+
+  it.each(['', '/op'])(
+    'D16 a slash behind the base URL of the resource server, which is at "%s", does no harm',
+    async (path) => {
+      const { wallet, token } = await receivingWallet({ resourceServer: `${BASE}${path}` })
+      const joined = `${BASE}${path}//incoming-payments`
+      const created = await expectStatus(201, wallet.send('POST', joined, { token, json: { walletAddress: BOB } }))
+      expect(created.body.id.startsWith(`${BASE}${path}/incoming-payments/`)).toBe(true)
+      await expectStatus(200, wallet.send('GET', `${joined}/${created.body.id.split('/').at(-1)}`, { token }))
+      await expectStatus(200, wallet.send('GET', `${joined}?wallet-address=${BOB}`, { token }))
+      // Nothing else may be written with two slashes, and no wallet address begins with one.
+      await expectRefusal(wallet, UNKNOWN_WALLET_ADDRESS, () => wallet.send('GET', `${BASE}//bob`, { token }))
+    },
+  )
 })
 
 describe('when the wallet itself fails', () => {
