@@ -88,23 +88,24 @@ export function eventChanges(context: Context, events: readonly MoneyEvent[]): r
 /**
  * Delivers the events of one subject (a payment or a refused credit), oldest first, and deletes each once the host has
  * acknowledged it. An event that the host rejected is left alone until it is due again. `first` is the payment's first
- * event, passed by the worker that has just committed it: nothing comes before it, so nothing need be read. `onlyDue`:
- * deliver only if one is due; otherwise another worker is delivering them. Never rejects: `failed` means that the
- * events are still due, whether the host got them or not.
+ * event, passed by the worker that has just committed it: nothing comes before it, so nothing need be read. `due` are those
+ * that were found due: deliver only if one still is; otherwise another worker is delivering them. Never rejects: `failed`
+ * means that the events are still due, whether the host got them or not.
  */
 export async function deliverEvents(
   context: Context,
   subject: string,
-  { first, onlyDue = false }: { readonly first?: RecordedEvent | undefined; readonly onlyDue?: boolean } = {},
+  { first, due }: { readonly first?: RecordedEvent | undefined; readonly due?: readonly StoredRecord<'event'>[] } = {},
 ): Promise<TakenUp> {
   const { deliverEvent } = context
   if (deliverEvent === undefined) return 'lost'
   return context.inTurn<TakenUp>(turnAtEvents(subject), async () => {
-    let waiting: readonly StoredRecord<'event'>[] = []
+    // If one of the subject's events cannot be read, those that can are postponed: due for ever, they would hide others.
+    let waiting = due ?? []
     try {
       waiting = first && isOurs(context, first) ? [asCommitted(first)] : await readEvents(context, subject)
       // Only a postponement replaces an event, so a version above 1 means that delivering it failed before.
-      const isLeftAlone = onlyDue || (waiting[0]?.version ?? 1) > 1
+      const isLeftAlone = due !== undefined || (waiting[0]?.version ?? 1) > 1
       const isDue = waiting.some(({ dueAt = 0 }) => dueAt <= context.clock.now())
       if (waiting.length === 0 || (isLeftAlone && !isDue)) return 'lost'
       for (const record of waiting) {

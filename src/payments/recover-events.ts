@@ -44,8 +44,9 @@ async function recoverEvents(context: Context, say: (outcome: TakenUp) => void):
   const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
   const subjects = due.map(({ value }) => subjectOf(value.id))
   const told = [...new Set(subjects)].map(async (id) => {
-    const outcome = await deliverEvents(context, id, { onlyDue: true })
-    for (const subject of subjects) if (subject === id) say(outcome)
+    const own = due.filter((_, index) => subjects[index] === id)
+    const outcome = await deliverEvents(context, id, { due: own })
+    for (const _ of own) say(outcome)
   })
   await Promise.all(told)
 }

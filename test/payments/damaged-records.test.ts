@@ -102,3 +102,26 @@ it('an event that was damaged holds up no other work', async () => {
     },
   ])
 })
+
+const createdAs = (id: string, at: number): RecordTypes['event']['event'] =>
+  ({ type: 'outgoing_payment.created', id, at }) as unknown as RecordTypes['event']['event']
+
+it('a hundred payments of whose events the first is damaged hold up the events of no other', async () => {
+  const handle = await openSqlite(':memory:')
+  const storage = sqliteStorage(handle)
+  const { openPayments, clock, events } = await testWallet({ storage })
+  const at = clock.now()
+  const ids = Array.from({ length: 100 }, (_, index) => `${index}`.padStart(3, '0')).flatMap((id) => [
+    `${id}:1`,
+    `${id}:2`,
+  ])
+  const insertEvent = (id: string, dueAt: number): Change => {
+    return { action: 'insert', kind: 'event', value: { id, event: createdAs(id, at) }, dueAt }
+  }
+  for (let from = 0; from < ids.length; from += 100)
+    await storage.commit(ids.slice(from, from + 100).map((id) => insertEvent(id, at - 2)))
+  await storage.commit([insertEvent('whole:1', at - 1)])
+  handle.exec(`UPDATE op_event SET event = '' WHERE id LIKE '%:1' AND id <> 'whole:1'`)
+  for (const _ of [1, 2]) await openPayments.recover()
+  expect(events).toContainEqual(createdAs('whole:1', at))
+})
