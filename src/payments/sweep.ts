@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { RecordKind, StoredRecord } from '../ports/storage.ts'
-import { finaliseGrant } from '../protocol/grant.ts'
+import { finaliseGrant, wasGiven } from '../protocol/grant.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
@@ -67,10 +67,11 @@ export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
 
 /**
  * Records that must not be deleted: a receipt, unless its transfer was refused; an incoming payment, unless it is
- * untouched.
+ * untouched; a grant that its owner gave.
  */
 function isKept(record: StoredRecord): boolean {
   if (isOfKind(record, 'incoming-payment')) return !isUntouched(record)
+  if (isOfKind(record, 'grant')) return wasGiven(record.value)
   return isOfKind(record, 'receipt') && !isRefusal(record)
 }
 

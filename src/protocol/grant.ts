@@ -63,6 +63,11 @@ export interface Grant {
   readonly decidedAt?: number
 }
 
+/** Whether its owner gave it: then it is kept for good, because payments may have been made under it. */
+export function wasGiven({ issuedAt, walletAddress }: Grant): boolean {
+  return issuedAt !== undefined && walletAddress !== undefined
+}
+
 /**
  * Ends a grant for good. If it was never issued, the requested access and the finish URL are dropped: nothing was done
  * under it, and anyone can leave many such grants behind.

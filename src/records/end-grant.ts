@@ -1,18 +1,14 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import { finaliseGrant, type Grant } from '../protocol/grant.ts'
+import { finaliseGrant, type Grant, wasGiven } from '../protocol/grant.ts'
 import { readRecord } from './read-record.ts'
 import { OVER_KEPT_MILLISECONDS } from './retention.ts'
 import { unmarked } from './unmarked.ts'
 
-/**
- * The change that writes a grant which is over. If its owner gave it, it is kept for good, because payments may have
- * been made under it; any other is deleted after 30 days.
- */
+/** The change that writes a grant which is over. If its owner did not give it, it is deleted after 30 days. */
 export function endGrantChange(context: Context, record: StoredRecord<'grant'>, value: Grant): Change {
-  const wasGiven = value.issuedAt !== undefined && value.walletAddress !== undefined
   const dueAt = context.clock.now() + OVER_KEPT_MILLISECONDS
-  return { ...unmarked(record), action: 'replace', value, ...(!wasGiven && { dueAt }) }
+  return { ...unmarked(record), action: 'replace', value, ...(!wasGiven(value) && { dueAt }) }
 }
 
 /** The changes that revoke a grant and the token that it has, for one commit. @spec CON-8 */

@@ -436,3 +436,16 @@ describe('sweep() and what nobody can use any more', () => {
     expect(await world.storage.all('interaction')).toEqual([])
   })
 })
+
+describe('sweep() and a grant whose time to be deleted was set by hand', () => {
+  it('T-42 keeps it if its owner gave it, as the proof of its payments', async () => {
+    const world = await moneyWorld()
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    const given = (await world.storage.all('grant')).filter(({ value }) => value.walletAddress !== undefined)
+    expect(given.length).toBeGreaterThan(0)
+    await world.storage.commit(given.map((record) => ({ ...record, action: 'replace', dueAt: 0 })))
+    await world.wallet.openPayments.sweep()
+    expect((await world.storage.all('grant')).length).toBeGreaterThanOrEqual(given.length)
+    for await (const { grant } of world.wallet.openPayments.audit(ALICE)) expect(grant.access).not.toEqual([])
+  })
+})
