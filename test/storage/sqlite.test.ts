@@ -379,6 +379,26 @@ describe('rows of other databases', () => {
     expect(await storage.get([{ kind: 'replay-claim', id: 'a' }])).toMatchObject([{ value: { expiresAt: 7 } }])
   })
 
+  it('leaves a text that could not be written again to its own row, where it is due', async () => {
+    const handle = await open()
+    // Later Nodes return a NUL that is in a text; others end the text there.
+    const withNul = (row: unknown): unknown =>
+      Object.fromEntries(Object.entries(row ?? {}).map(([name, cell]) => [name, cell === 'a ' ? 'a\0' : cell]))
+    const prepare = (sql: string): SqliteStatement => {
+      const { all, ...statement } = likeNode(handle.prepare(sql))
+      return { ...statement, all: (...parameters) => all(...parameters).map(withNul) }
+    }
+    const storage = sqliteStorage({ exec: (sql) => handle.exec(sql), prepare })
+    await storage.commit(['a ', 'b'].map((id) => ({ ...insert(id), dueAt: 1 })))
+    const told: unknown[] = []
+    expect(await storage.due('replay-claim', 2, 10, (cause) => told.push(cause))).toMatchObject([
+      { value: { id: 'b' } },
+    ])
+    const message = 'the row a\0 of op_replay_claim holds no replay-claim: id holds a NUL or half a surrogate pair'
+    expect(told).toMatchObject([{ message }])
+    expect(await storage.due('replay-claim', 2, 10)).toMatchObject([{ value: { id: 'a\0' } }, { value: { id: 'b' } }])
+  })
+
   it.each<[RecordKind, string, string]>([
     ['receipt', `amount_value = 'many'`, 'amount_value holds no integer'],
     ['receipt', `amount_value = ''`, 'amount_value holds no integer'],

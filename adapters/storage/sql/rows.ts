@@ -26,9 +26,11 @@ export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
 
+const NOT_STORABLE = 'holds a NUL or half a surrogate pair'
+
 function textCell(value: unknown, what: string): string {
   if (typeof value !== 'string') return refuse(what, value)
-  if (!isStorable(value)) throw new TypeError(`cannot store ${what}: it holds a NUL or half a surrogate pair`)
+  if (!isStorable(value)) throw new TypeError(`cannot store ${what}: it ${NOT_STORABLE}`)
   return value
 }
 
@@ -194,10 +196,16 @@ function readRow<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): 
 
 /**
  * Reads a row of the columns that `selectedColumns` names; an absent member is absent again. Throws if a cell does
- * not hold what it must.
+ * not hold what it must, or if `check` throws.
  */
-export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): StoredRecord<K> {
+export function decodeRecord<K extends RecordKind>(
+  kind: K,
+  layout: TableLayout,
+  row: Row,
+  check?: (row: Row) => void,
+): StoredRecord<K> {
   try {
+    check?.(row)
     return readRow(kind, layout, row)
   } catch (cause) {
     const what = `the row ${String(row[0])} of ${layout.table} holds no ${kind}`
@@ -206,9 +214,15 @@ export function decodeRecord<K extends RecordKind>(kind: K, layout: TableLayout,
   }
 }
 
+/** A text that SQLite hands out but that could not be written again: its record could never be moved on. */
+function refuseUnstorable(row: Row): void {
+  const at = row.findIndex((cell) => typeof cell === 'string' && !isStorable(cell))
+  if (at !== -1) throw new UnreadableCell(at, NOT_STORABLE)
+}
+
 /**
- * Reads rows. If a row is unreadable, it is left out and reported to `onUnreadable`; without that function, this
- * throws.
+ * Reads rows. If a row is unreadable, or could not be written again, it is left out and reported to `onUnreadable`;
+ * without that function, this throws if a row is unreadable.
  */
 export function decodeRecords<K extends RecordKind>(
   kind: K,
@@ -218,7 +232,7 @@ export function decodeRecords<K extends RecordKind>(
 ): readonly StoredRecord<K>[] {
   return rows.flatMap((row) => {
     try {
-      return [decodeRecord(kind, layout, row)]
+      return [decodeRecord(kind, layout, row, onUnreadable === undefined ? undefined : refuseUnstorable)]
     } catch (cause) {
       if (onUnreadable === undefined) throw cause
       onUnreadable(cause)
