@@ -11,14 +11,21 @@ export type TakenUp = 'taken' | 'lost' | 'failed'
 /**
  * Commits changes for work that can wait. A failed commit is not retried; if it happened after all, the records that it
  * marked are due again later. Never rejects: a commit that fails or gets an invalid answer is reported under the
- * message `fault`, if one is given.
+ * message `fault`, if one is given, with the first record that it was about.
  */
 export async function tryCommit(context: CommitContext, changes: readonly Change[], fault?: string): Promise<TakenUp> {
   try {
     const conflicts = conflictsOf(await context.storage.commit(changes), changes)
     return conflicts.length === 0 ? 'taken' : 'lost'
   } catch (cause) {
-    if (fault !== undefined) tellFault(context, fault, cause)
+    if (fault !== undefined) tellFault(context, fault, aboutRecords(changes, cause))
     return 'failed'
   }
+}
+
+/** The cause of a fault, with the first record that the failed commit was about: whoever mends it has to find it. */
+export function aboutRecords([first, ...others]: readonly Change[], cause: unknown): unknown {
+  if (first === undefined) return cause
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  return new Error(`of ${first.kind} ${'value' in first ? first.value.id : first.id}${more}`, { cause })
 }

@@ -152,7 +152,10 @@ describe('a storage that answers a commit with what is no answer', () => {
     expect(await wallet.openPayments.sweep()).toBe(0)
     const fault = {
       message: 'a record could not be swept',
-      cause: { message: 'the storage answered a commit with neither `committed` nor a conflict' },
+      cause: {
+        message: expect.stringMatching(/^of (?:interaction|grant) \S+$/),
+        cause: { message: 'the storage answered a commit with neither `committed` nor a conflict' },
+      },
     }
     // Of the interaction, which is deleted, and of the grant, which is ended.
     expect(wallet.events.filter(({ type }) => type === 'fault')).toMatchObject([fault, fault])
