@@ -41,8 +41,9 @@ export interface AuditedRequest {
   /**
    * Why there is no `signatureBase`. `token_usable`: it contains a token that the resource server still accepts; the base
    * is included once the token has expired or ended. `secret_removed`: the secret that made the token is no longer configured.
+   * `erased`: the wallet has erased it, with the body; `method`, `targetUri` and `body` are empty then.
    */
-  readonly withheld?: 'token_usable' | 'secret_removed'
+  readonly withheld?: 'token_usable' | 'secret_removed' | 'erased'
   /** 64 bytes, base64url. */
   readonly signature: string
   readonly publicKey: PublicKey
@@ -148,12 +149,16 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
       // This cannot happen: grants given by an owner and the signed requests of listed payments are never deleted.
       if (request === undefined || grant === undefined)
         throw new Error(`the proof of the payment ${payment.id} has vanished`)
-      return {
-        ...auditedPayment(payment),
-        grant: auditedGrant(grant),
-        signedRequest: await auditedRequest(context, request, tokens.get(request.id)),
-        holdId: payment.id,
-        ...(payment.rail === undefined && { creditId: await creditIdOf(context, payment.id) }),
+      try {
+        return {
+          ...auditedPayment(payment),
+          grant: auditedGrant(grant),
+          signedRequest: await auditedRequest(context, request, tokens.get(request.id)),
+          holdId: payment.id,
+          ...(payment.rail === undefined && { creditId: await creditIdOf(context, payment.id) }),
+        }
+      } catch (cause) {
+        throw new Error(`the payment ${payment.id} cannot be audited`, { cause })
       }
     }),
   )
@@ -271,6 +276,7 @@ function signedText(
   base: string,
   token: PresentedToken | undefined,
 ): Pick<AuditedRequest, 'signatureBase' | 'withheld'> {
+  if (base === '') return { withheld: 'erased' }
   if (token === undefined) return { withheld: 'secret_removed' }
   return token.isUsable ? { withheld: 'token_usable' } : { signatureBase: showToken(base, token.value) }
 }

@@ -114,7 +114,10 @@ export async function askPrice(
   )
   if (price === undefined || price === null) return undefined
   const rate = typeof price.rate === 'string' ? parseRate(price.rate) : undefined
-  if (rate === undefined) throw new TypeError('Pricing.price gave no rate that is a positive decimal, as a string')
+  if (rate === undefined)
+    throw new TypeError(
+      `Pricing.price gave from ${from.assetCode} to ${to.assetCode} no rate that is a positive decimal, as a string`,
+    )
   return { from, to, rate, given: price }
 }
 

@@ -1,3 +1,4 @@
+import { requireMethods } from '../errors/check-option.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { Clock } from '../ports/clock.ts'
 import { systemClock } from './system-clock.ts'
@@ -18,8 +19,8 @@ const MOST_AT_ONCE = 100
  * The returned function stops both loops and resolves once neither runs any more: call it before `drain()`, and before
  * closing the storage.
  *
- * `clock` times the pauses; default: the system's. Throws a `ConfigurationError` if its argument has no `recover()` or
- * no `sweep()`.
+ * `clock` times the pauses; default: the system's. Throws a `ConfigurationError` if its first argument has no `recover()`
+ * or no `sweep()`, or its second is no clock.
  */
 export function keepGoing(
   openPayments: { recover(): Promise<number>; sweep(): Promise<number> },
@@ -29,6 +30,7 @@ export function keepGoing(
     if (typeof openPayments?.[name] !== 'function')
       throw new ConfigurationError(`keepGoing takes what createOpenPayments returns: it has no ${name}()`)
   }
+  requireMethods('the clock of keepGoing', clock, ['now', 'sleep'])
   const stop = new AbortController()
   const repeat = async (work: () => Promise<number>, seconds: number): Promise<void> => {
     while (!stop.signal.aborted) {

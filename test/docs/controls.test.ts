@@ -301,4 +301,9 @@ it('what the page on controls overwrites is found by an index of PostgreSQL', as
   const ofAlice = `wallet_address = '${ALICE}' AND metadata IS NOT NULL`
   expect(await run(schema, `SELECT state FROM op_outgoing_payment WHERE ${ofAlice}`)).toEqual([])
   expect(await run(schema, `SELECT body FROM op_signed_request WHERE base = ''`)).toEqual([{ body: '' }])
+  const erased = { method: '', targetUri: '', body: '', withheld: 'erased' }
+  for await (const payment of wallet.openPayments.audit(ALICE)) {
+    expect(payment.signedRequest).toMatchObject(erased)
+    expect(payment.signedRequest.signatureBase).toBeUndefined()
+  }
 })

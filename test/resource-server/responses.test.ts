@@ -216,7 +216,7 @@ describe('when the wallet itself fails', () => {
       expect.objectContaining({
         type: 'fault',
         operation: 'create-quote',
-        message: 'Pricing.price gave no rate that is a positive decimal, as a string',
+        message: 'Pricing.price gave from USD to USD no rate that is a positive decimal, as a string',
       }),
     )
   })

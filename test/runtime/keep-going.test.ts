@@ -104,6 +104,11 @@ it.each(NO_SERVERS)('refuses %o at once, and says what it takes', (given) => {
   expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)
 })
 
+it.each([{ recoverSeconds: 0 }, null, 5])('refuses %o for a clock', (clock) => {
+  const message = 'the clock of keepGoing.now must be a function'
+  expect(() => Reflect.apply(keepGoing, undefined, [watched(), clock])).toThrow(message)
+})
+
 it.each([{ recover: () => 0 }, { recover: () => 0, sweep: 5 }])('refuses %o for what it lacks', (given) => {
   const message = 'keepGoing takes what createOpenPayments returns: it has no sweep()'
   expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)

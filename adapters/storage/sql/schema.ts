@@ -26,7 +26,9 @@ export function readSchemaState(row: Row): SchemaState {
  */
 export function isComplete(name: string, { version, readableFrom }: SchemaState, known: number): boolean {
   if (version > known && readableFrom > known) {
-    throw new Error(`the ${name} schema of this database is version ${version}; this release knows ${known}`)
+    throw new Error(
+      `the ${name} schema of this database is version ${version}; this release knows ${known}: a newer release has changed it, use that one`,
+    )
   }
   return version >= known
 }
