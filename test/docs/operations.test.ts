@@ -132,7 +132,7 @@ it('one statement stops a payment while the wallet runs, unless its payee is pai
   expect(await doTo(stalled, 'INSERT INTO transfer')).toHaveLength(1)
   expect(await doTo(stalled, 'INSERT INTO transfer')).toEqual([])
   isAway = false
-  await doTo(stalled, 'UPDATE op_outgoing_payment SET due_at = 0 WHERE id')
+  await doTo(stalled, 'UPDATE op_outgoing_payment SET due_at = 0\nWHERE id')
   expect(await wallet.openPayments.recover()).toBe(1)
   await wallet.openPayments.drain()
 

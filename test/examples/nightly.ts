@@ -10,10 +10,20 @@ export async function reconcileAll(
   readReceived: () => Promise<readonly Received[]> = async () => [], // where you have peers: below
   noted: ReadonlySet<string> = new Set(),
 ): Promise<readonly string[]> {
-  async function* payments() {
-    for (const walletAddress of walletAddresses) yield* openPayments.audit(walletAddress)
+  const run = async () => {
+    const unread: string[] = []
+    async function* payments() {
+      for (const walletAddress of walletAddresses) {
+        try {
+          yield* openPayments.audit(walletAddress)
+        } catch {
+          unread.push(`${walletAddress}: cannot be read`) // a fault has said why; the others are compared all the same
+        }
+      }
+    }
+    const found = await reconcile(payments(), await readReceived(), readBooks, now(), noted)
+    return [...unread, ...found]
   }
-  const run = async () => reconcile(payments(), await readReceived(), readBooks, now(), noted)
   const first = new Set(await run())
   return first.size === 0 ? [] : (await run()).filter((difference) => first.has(difference))
 }

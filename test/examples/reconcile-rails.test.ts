@@ -207,3 +207,16 @@ it('the program of the page on reconciliation explains what went to another wall
   expect(await world.reconcile(owed)).toEqual([`${byHand}: held or booked for no payment`])
   expect(await world.reconcile(owed, byHand)).toEqual([])
 })
+
+it('the program of the page on reconciliation goes on past a payer whose row is damaged', async () => {
+  const world = await openWorld()
+  const whole = await world.send((sent) => ({
+    outcome: 'delivered',
+    progress: { sent, received: sent, inFlight: NOTHING, notes: '' },
+  }))
+  await world.stamp()
+  world.clock.advance(20 * MINUTE)
+  expect(await world.reconcile()).toEqual([])
+  await databases.run(world.schema, `UPDATE op_outgoing_payment SET states = ''`)
+  expect(await world.reconcile()).toEqual([`${ALICE}: cannot be read`, `${whole}: held or booked for no payment`])
+})
