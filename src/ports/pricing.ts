@@ -17,6 +17,9 @@ export interface Pricing {
    * receiver on another server, also called to judge the exchange that others make on the way: then only the rate counts, and
    * without a price, a grant that limits only what is received cannot pay such a receiver. For that it is not called within
    * one asset, whose rate is one to one; and two scales of one asset code need no price, but count as equal if there is none.
+   *
+   * `walletAddress` is the payer's. For money that comes from another server in another asset than the payee's it is the
+   * payee's, and the fee is not charged: the rate alone is what such an exchange brings.
    */
   price(request: {
     readonly walletAddress: string
