@@ -99,6 +99,7 @@ it.each([
   ['production.md', 'docs/sodium-cryptography.ts'],
   ['operations.md', 'docs/refusing-key-resolver.ts'],
   ['consent.md', 'docs/express-sessions.ts'],
+  ['consent.md', 'docs/fastify-sessions.ts'],
   ['consent.md', 'docs/told-consent.ts'],
   ['sandbox.md', 'docs/approve.ts'],
   ['storage.md', 'docs/take-up-at-once.ts'],
