@@ -135,3 +135,38 @@ it.each(DATABASES.flatMap(([name, open]) => [true, false].map((isCredited) => ({
     expect(await books.balance('alice')).toMatchObject({ total: isCredited ? 99_970n : 100_000n, held: 0n })
   },
 )
+
+it.each(DATABASES)(
+  'the page on operations lets a damaged token be deleted, with which audits fail: %s',
+  async (_, open) => {
+    const [storage, query] = await open()
+    const wallet = await testWallet({ storage })
+    const { openPayments, clock } = wallet
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const order = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('30') }
+    const pay = (value: string) => wallet.send('POST', `${BASE}/outgoing-payments`, { token: value, json: order })
+    expect((await pay(token)).status).toBe(201)
+    await openPayments.drain()
+    const audited = async (): Promise<readonly unknown[]> => {
+      const payments: unknown[] = []
+      for await (const one of openPayments.audit(ALICE)) payments.push(one.signedRequest.signatureBase)
+      return payments
+    }
+    const ofAlice = `wallet_address = '${ALICE}'`
+    await query(`UPDATE op_access_token SET access = '[' WHERE ${ofAlice}`)
+    await expect(audited()).rejects.toThrow('the storage could not be read')
+    expect((await pay(token)).status).toBe(503)
+
+    await query(`DELETE FROM op_access_token WHERE ${ofAlice}`)
+    expect(await audited()).toEqual([expect.stringContaining('"authorization"')])
+    expect((await pay(token)).status).toBe(401)
+    const [grant] = await openPayments.grants.list(ALICE)
+    expect(await openPayments.grants.revoke(ALICE, grant?.id ?? '')).toBe(true)
+
+    clock.advance(1000)
+    expect((await pay(await spendingToken(wallet))).status).toBe(201)
+    await openPayments.drain()
+    expect(await audited()).toHaveLength(2)
+  },
+)
