@@ -99,8 +99,15 @@ function checkFinish(context: Context, finish: Finish): void {
       'interact.finish.uri must be an absolute https URL in ASCII, without fragment and userinfo, or of a scheme that this wallet allows',
     )
   // Who denies one question would be led to the next one, as if the wallet asked.
-  if (uri.href.startsWith(`${context.authServer}/interact/`))
-    throw invalidRequest('interact.finish.uri must not be an interaction of this server')
+  if (isInteraction(context, uri)) throw invalidRequest('interact.finish.uri must not be an interaction of this server')
+}
+
+/** Requests are routed by path alone, under each name of this server; a final dot makes the same name. */
+function isInteraction({ authServer, resourceServer, walletAddressServer }: Context, { host, pathname }: URL): boolean {
+  const isOurs = [authServer, resourceServer, walletAddressServer].some(
+    (base) => new URL(base).host === host.replace(/\.(?=:|$)/, ''),
+  )
+  return isOurs && pathname.startsWith(`${new URL(authServer).pathname.replace(/\/$/, '')}/interact/`)
 }
 
 /** A grant, and its continuation token, which is sent to the client and never stored. */

@@ -122,6 +122,8 @@ const BAD_BODIES: readonly (readonly [string, unknown])[] = [
     { ...PLAIN_REQUEST, interact: { ...INTERACT, finish: { ...FINISH, uri: 'read-all' } } },
   ],
   ['INT-5 a finish uri that asks the next question', withFinish({ ...FINISH, uri: `${AUTH}/interact/x` })],
+  ['INT-5 one that does, under another name', withFinish({ ...FINISH, uri: `${BASE}/interact/x` })],
+  ['INT-5 one that does, with a final dot', withFinish({ ...FINISH, uri: `${AUTH}./interact/x` })],
   ['INT-5 one that does, spelt otherwise', withFinish({ ...FINISH, uri: `${AUTH}:443/x/../interact/x?y` })],
   ['INT-6 a script', withFinish({ ...FINISH, uri: 'javascript:alert(1)' })],
   ['INT-6 a script in upper case', withFinish({ ...FINISH, uri: 'JavaScript:alert(1)' })],
