@@ -97,7 +97,8 @@ export interface OpenPayments {
   /**
    * The outgoing payments of a wallet address (in any spelling of its URL), newest first, each with what proves who ordered
    * it: the client's signed request, the grant and the ids in the ledger. Plain JSON. The iteration rejects with `TypeError`
-   * if the text is not a wallet address under this server's `walletAddressServer`; it also rejects if the storage fails.
+   * if the text is not a wallet address under this server's `walletAddressServer`; it also rejects if the storage fails, or if
+   * a payment or its proof is damaged.
    * @spec T-42
    */
   audit(walletAddress: string): AsyncIterable<AuditedPayment>

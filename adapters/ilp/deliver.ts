@@ -58,9 +58,7 @@ async function deliver(
   if (peers.isOwn(details.ilpAddress)) return endNow('own_address')
   const connection = await openConnection(sender, peer, details, toUtf8(id))
   if (connection === undefined) return endNow('invalid_details')
-  const quoted = quotedRate(slippageBasisPoints, delivery, sendAmount.value)
-  // The quote rounded what leaves up to a whole unit: at the rate that it found, one unit less would have brought too little.
-  const highest = isFixedReceive ? quotedRate(slippageBasisPoints, delivery, sendAmount.value - 1n) : quoted
+  const quoted = quotedRate(slippageBasisPoints, delivery)
   const hasLeft = state.sent > 0n || state.packets.length > 0
   const terms = {
     order: { sendAmount: sendAmount.value, receiveAmount: receiveAmount.value, isFixedReceive },
@@ -69,24 +67,19 @@ async function deliver(
     isOver,
     sendUntil,
     quotedRate: quoted,
-    closingRate: isOneToOne(delivery) ? quoted : closingRate(quoted, highest),
-    findRate: (known: RailRate) => findRate(connection, peer, delivery, { quoted, highest }, known, hasLeft),
+    closingRate: isOneToOne(delivery) ? quoted : times(quoted, MUCH_BETTER),
+    findRate: (known: RailRate) => findRate(connection, peer, delivery, quoted, known, hasLeft),
     findMost: () => findMost(server, peer),
   }
   const result = await sendMoney(connection, terms, state, record)
   return conclude(server, account, peer.isIdempotent, result, record)
 }
 
-/** The rate on which the price was based, if so much was to leave and `slippageBasisPoints` has not changed since. */
-function quotedRate(slippageBasisPoints: number, delivery: Delivery, leaving: bigint): RailRate {
+/** The rate that was measured for the quote, if `slippageBasisPoints` has not changed since. */
+function quotedRate(slippageBasisPoints: number, delivery: Delivery): RailRate {
+  const { sent, received } = delivery.rate
   const kept = isOneToOne(delivery) ? 0n : BigInt(slippageBasisPoints)
-  return { sent: leaving * (10_000n - kept), received: delivery.receiveAmount.value * 10_000n }
-}
-
-/** What the quote says of the rate: it found at least `quoted`, and less than `highest`. */
-interface QuotedRates {
-  readonly quoted: RailRate
-  readonly highest: RailRate
+  return { sent: sent * (10_000n - kept), received: received * 10_000n }
 }
 
 /** How much better than quoted a measured rate may be: by a twentieth. */
@@ -101,23 +94,16 @@ function times(rate: RailRate, other: RailRate): RailRate {
   return { sent: rate.sent * other.sent, received: rate.received * other.received }
 }
 
-/** `highest` is no rate if a single unit is to leave, with which everything has left. */
-function closingRate(quoted: RailRate, highest: RailRate): RailRate {
-  const better = times(quoted, MUCH_BETTER)
-  return highest.sent > 0n && isHigher(highest, better) ? highest : better
-}
-
 /**
  * The best rate that is believed. A rate measured with test packets rests only on what the receiver and the hops say:
  * with one too good to be true, a payment would end too early or be cut into crumbs. So no rate is believed that is above
- * all of these: the quote's rate improved by `BETTER`; the quote's rate with one unit more for the largest packet, which
- * rounding may have hidden; and the highest that the quote can have found. (If it may have found any, as a single unit is
- * to leave, any is believed: no more than that unit is sent, and no less.)
+ * both of these: the quote's rate improved by `BETTER`, and the quote's rate with one unit more for the largest packet,
+ * which rounding may have hidden.
  */
-function withinReason({ quoted, highest }: QuotedRates, most: bigint): RailRate {
+function withinReason(quoted: RailRate, most: bigint): RailRate {
   const moved = times(quoted, BETTER)
   const unrounded = { sent: most * quoted.sent, received: most * quoted.received + quoted.sent }
-  return [unrounded, highest].reduce((best, rate) => (isHigher(rate, best) ? rate : best), moved)
+  return isHigher(unrounded, moved) ? unrounded : moved
 }
 
 function isOneToOne({ sendAmount, receiveAmount }: Delivery): boolean {
@@ -131,7 +117,7 @@ async function findRate(
   connection: StreamConnection,
   { maxPacketAmount }: Peer,
   delivery: Delivery,
-  rates: QuotedRates,
+  quoted: RailRate,
   known: RailRate,
   hasLeft: boolean,
 ): Promise<RailRate | SendStop> {
@@ -145,7 +131,7 @@ async function findRate(
     // is higher.
     const isCoarse = path.sent < most || !isHigher(path, least)
     const found = isCoarse && isHigher(known, path) ? known : path
-    const best = withinReason(rates, most)
+    const best = withinReason(quoted, most)
     if (!isHigher(found, best)) return found
     // While nothing has left, the client can get a new quote.
     return hasLeft ? best : { outcome: 'ended', reason: 'rate_moved' }

@@ -53,9 +53,9 @@ export function createRouter<R extends Row>(
     }
     return undefined
   }
-  const base = `${bases['resource-server']}/`
+  const joint = `${bases['resource-server']}//`
   const findJoined = (path: string): PathMatch<R> | undefined => {
-    const found = path.startsWith(`${base}/`) ? find(base + path.slice(base.length + 1)) : undefined
+    const found = path.startsWith(joint) ? find(bases['resource-server'] + path.slice(joint.length - 1)) : undefined
     return found?.group[0]?.role === 'resource-server' ? found : undefined
   }
   return (method, target) => {

@@ -6,7 +6,7 @@ import { amountOf } from '../protocol/amount.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
 import type { Metadata } from '../protocol/metadata.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
-import type { FixedAmounts } from '../protocol/quote.ts'
+import type { FrozenAmounts } from '../protocol/quote.ts'
 import { type SignedRequest, signedRequestIdOf } from '../protocol/signed-request.ts'
 import type { Spending } from '../protocol/spent-amounts.ts'
 import { asCommitted } from '../records/as-committed.ts'
@@ -17,7 +17,7 @@ import { leaseEnd } from './lease.ts'
 import type { Receiver } from './resolve-receiver.ts'
 
 /** A payment with its amounts frozen, before any budget is charged for it. */
-export interface PaymentTerms extends FixedAmounts {
+export interface PaymentTerms extends FrozenAmounts {
   readonly walletAddress: string
   /** The payer's account in the wallet's ledger. */
   readonly account: string

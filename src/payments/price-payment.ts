@@ -17,7 +17,7 @@ import {
   type Terms,
   worthOf,
 } from '../protocol/price.ts'
-import type { FixedAmounts } from '../protocol/quote.ts'
+import type { FrozenAmounts } from '../protocol/quote.ts'
 import { answerInTime } from './in-time.ts'
 import type { RailWay } from './rail/remote-receiver.ts'
 
@@ -26,7 +26,7 @@ export type FixedAmount = { readonly debit: Amount } | { readonly receive: Amoun
 
 /** The frozen amounts of a payment, or why there are none. `minSendAmount` is the smallest debit that reaches the receiver. */
 export type PricedPayment =
-  | { readonly ok: true; readonly amounts: FixedAmounts }
+  | { readonly ok: true; readonly amounts: FrozenAmounts }
   | {
       readonly ok: false
       readonly reason:
@@ -79,7 +79,7 @@ export async function pricePayment(
   if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
   const worth = worthOf(debit - fee, leg.terms, leg.rate)
   if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
-  const amounts: FixedAmounts = {
+  const amounts: FrozenAmounts = {
     debitAmount: amountOf(from, debit),
     receiveAmount: amountOf(to, receive),
     fee: amountOf(from, fee),
@@ -89,6 +89,7 @@ export async function pricePayment(
         method: way.method,
         account: way.account,
         sendAmount: amountToWire(amountOf(way.asset, leaving)),
+        rate: { sent: way.rate.sent.toString(), received: way.rate.received.toString() },
         isFixedReceive: !('debit' in fixed),
         ...(terms.fixed > 0n && { fixedFee: terms.fixed.toString() }),
         ...(own === undefined && { isUnpriced: true }),
@@ -116,7 +117,7 @@ export async function askPrice(
   const rate = typeof price.rate === 'string' ? parseRate(price.rate) : undefined
   if (rate === undefined)
     throw new TypeError(
-      `Pricing.price gave from ${from.assetCode} to ${to.assetCode} no rate that is a positive decimal, as a string`,
+      `Pricing.price gave no rate that is a positive decimal, as a string, from ${nameOf(from)} to ${nameOf(to)}`,
     )
   return { from, to, rate, given: price }
 }
@@ -158,6 +159,10 @@ async function termsOf(context: Context, question: PriceQuestion): Promise<Terms
   if (typeof fixed !== 'bigint' || fixed < 0n)
     throw new TypeError('Pricing.price gave a fee whose fixed part is not a bigint of zero or more')
   return { from, to, rate, basisPoints, fixed }
+}
+
+function nameOf({ assetCode, assetScale }: Asset): string {
+  return `${assetCode} of scale ${assetScale}`
 }
 
 // An `Amount` is an `Asset` too: its value must not reach the pricing.

@@ -3,14 +3,14 @@ import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Context } from '../ports/context.ts'
 import type { ReceiverAsker } from '../ports/remote-receivers.ts'
 import { type Asset, amountOf, amountToWire } from '../protocol/amount.ts'
-import type { CreateQuote, FixedAmounts } from '../protocol/quote.ts'
+import type { CreateQuote, FrozenAmounts } from '../protocol/quote.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from './price-payment.ts'
 import { type Receiver, reachReceiver } from './resolve-receiver.ts'
 
 /** A payment that can be made: its receiver and its frozen amounts. */
 export interface PricedRequest {
   readonly receiver: Receiver
-  readonly amounts: FixedAmounts
+  readonly amounts: FrozenAmounts
 }
 
 /** Resolves and prices what a quote or a payment requests; throws the condition that names what is wrong. */

@@ -52,6 +52,8 @@ export interface Delivery {
   readonly sendAmount: Amount
   /** The least that arrives once all has left; no part of it is sent below this rate. */
   readonly receiveAmount: Amount
+  /** The rate that was quoted. The two amounts are rounded; this is not. */
+  readonly rate: { readonly sent: bigint; readonly received: bigint }
   /** Whether it is complete once `receiveAmount` has arrived; otherwise it is once all has left. */
   readonly isFixedReceive: boolean
   /**

@@ -7,6 +7,8 @@ export interface RailTerms {
   readonly account: string
   /** The most that may leave, in the rail's asset. */
   readonly sendAmount: WireAmount
+  /** The rate of the price: at least `received` arrive for `sent`, decimal text. The amounts are rounded; this is not. */
+  readonly rate: { readonly sent: string; readonly received: string }
   /**
    * Whether the delivery is complete once the receive amount has arrived; otherwise, once the whole send amount has
    * left.

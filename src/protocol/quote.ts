@@ -11,7 +11,7 @@ import type { RailTerms } from './delivery.ts'
 export type QuoteState = 'open' | 'used'
 
 /** What a payment costs and what it brings: fixed with its quote or its order, for good. @spec QUO-5 */
-export interface FixedAmounts {
+export interface FrozenAmounts {
   readonly debitAmount: Amount
   readonly receiveAmount: Amount
   /** The part of `debitAmount` that the wallet keeps. */
@@ -23,7 +23,7 @@ export interface FixedAmounts {
 }
 
 /** A quote as it is stored. */
-export interface Quote extends FixedAmounts {
+export interface Quote extends FrozenAmounts {
   /** 44 hexadecimal digits, the last segment of its URL. */
   readonly id: string
   readonly walletAddress: string

@@ -8,6 +8,7 @@ export const RAIL_TERMS = {
   method: 'ilp',
   account: ACCOUNT,
   sendAmount: { value: '18446744073709551615', assetCode: 'EUR', assetScale: 9 },
+  rate: { sent: '184467440737095516150000', received: '1' },
   isFixedReceive: true,
 } as const satisfies RecordTypes['quote']['rail']
 

@@ -21,6 +21,7 @@ function deliveryTo(details: IlpPaymentMethod, sent: bigint, received: bigint, i
     account: `${PEER_ADDRESS}/EUR/2`,
     sendAmount: { ...EUR, value: sent },
     receiveAmount: { ...(sent === received ? EUR : USD), value: received },
+    rate: { sent, received },
     isFixedReceive,
     isOver: false,
     sendUntil: Number.POSITIVE_INFINITY,

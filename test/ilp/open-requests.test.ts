@@ -67,6 +67,7 @@ async function crowd() {
         account: `${PEER_ADDRESS}/EUR/2`,
         sendAmount: { ...EUR, value: 100n },
         receiveAmount: { ...EUR, value: 100n },
+        rate: { sent: 1n, received: 1n },
         isFixedReceive: false,
         isOver: false,
         sendUntil: Number.POSITIVE_INFINITY,

@@ -49,6 +49,7 @@ export async function senderScene(terms: SceneTerms = {}) {
       account: `${PEER_ADDRESS}/EUR/2`,
       sendAmount: { ...EUR, value: sent },
       receiveAmount: { ...(sent === received ? EUR : USD), value: received },
+      rate: { sent, received },
       isFixedReceive: false,
       isOver: false,
       sendUntil: Number.POSITIVE_INFINITY,

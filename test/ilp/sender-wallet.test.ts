@@ -49,31 +49,63 @@ async function payingWallet(
 }
 
 describe('a payment over Interledger', () => {
+  // Ten thousand units of the receiver are one unit that leaves.
+  const FINE = { assetCode: 'USD', assetScale: 6 }
+  const finely = async (receiver: Awaited<ReturnType<typeof testReceiver>>) => {
+    const { wallet, rail, url } = await payingWallet(receiver, [{ numerator: 10_000n }], {
+      asset: FINE,
+      incomingValue: undefined,
+    })
+    const token = await spendingToken(wallet)
+    return {
+      quote: async (units: bigint) => {
+        const asked = {
+          walletAddress: ALICE,
+          receiver: url,
+          method: 'ilp',
+          receiveAmount: { ...FINE, value: `${units}` },
+        }
+        const { status, body } = await wallet.send('POST', `${BASE}/quotes`, { token, json: asked })
+        expect(status).toBe(201)
+        return body
+      },
+      pay: async (quoteId: string) => {
+        const order = { walletAddress: ALICE, quoteId }
+        const { status, body } = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json: order })
+        expect(status).toBe(201)
+        await wallet.openPayments.drain()
+        return (await wallet.send('GET', body.id, { token })).body
+      },
+      left: async () => (await rail.balance('test.peer')).sent,
+    }
+  }
+
   it.each([1n, 2_500n, 5_000n, 9_900n, 9_999n, 10_000n, 20_000n, 50_000n, 100_000n, 123_456n, 180_000n, 1_000_000n])(
-    'QUO-5 of %d units fixed at the receiver, ten thousand of which are one unit that leaves, arrives as it was quoted',
+    'QUO-5 of %d units fixed at the receiver arrives as it was quoted, over a peering in much larger units',
     async (units) => {
-      const asset = { assetCode: 'USD', assetScale: 6 }
-      const receiver = await testReceiver({ isIdempotent: true })
-      const { wallet, url } = await payingWallet(receiver, [{ numerator: 10_000n }], {
-        asset,
-        incomingValue: undefined,
-      })
-      const token = await spendingToken(wallet)
-      const asked = {
-        walletAddress: ALICE,
-        receiver: url,
-        method: 'ilp',
-        receiveAmount: { ...asset, value: `${units}` },
+      for (const isExact of [false, true]) {
+        const refuse = () => (isExact && receiver.total() >= units ? { code: 'F99', says: 0n } : undefined)
+        const receiver = await testReceiver({ isIdempotent: true, refuse })
+        const { quote, pay } = await finely(receiver)
+        const { id, debitAmount } = await quote(units)
+        expect(await pay(id)).toMatchObject({ failed: false, sentAmount: debitAmount })
+        expect(receiver.total()).toBeGreaterThanOrEqual(units)
       }
-      const quote = await wallet.send('POST', `${BASE}/quotes`, { token, json: asked })
-      expect(quote.status).toBe(201)
-      const order = { walletAddress: ALICE, quoteId: quote.body.id }
-      const { status, body } = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json: order })
-      expect(status).toBe(201)
-      await wallet.openPayments.drain()
-      const { body: paid } = await wallet.send('GET', body.id, { token })
-      expect(paid).toMatchObject({ failed: false, sentAmount: quote.body.debitAmount })
-      expect(receiver.total()).toBeGreaterThanOrEqual(units)
+    },
+  )
+
+  it.each([2n, 3n, 5n, 10n, 15n, 30n])(
+    'T-47 of %d units to a receiver that names a better rate before it is paid than at the quote does not leave',
+    async (units) => {
+      let isQuoted = false
+      const better = (amount: bigint): bigint => (isQuoted ? (amount * units) / (units - 1n) + 1n : amount)
+      const receiver = await testReceiver({ isIdempotent: true, saysOfTest: better, says: () => 10n ** 12n })
+      const { quote, pay, left } = await finely(receiver)
+      const { id } = await quote(units * 9_900n)
+      isQuoted = true
+      // Up to a twentieth better is believed.
+      expect(await pay(id)).toMatchObject({ failed: units <= 20n })
+      expect((await left()) > 0n).toBe(units > 20n)
     },
   )
 

@@ -97,6 +97,7 @@ describe('a delivery that comes to its end', () => {
         account: 'g.peer/USD/2',
         sendAmount: { ...usd('13'), value: 13n },
         receiveAmount: { ...usd('11'), value: 11n },
+        rate: { sent: 10n, received: 9n },
         isFixedReceive: false,
         isOver: false,
         sendUntil: value.createdAt + HOUR,

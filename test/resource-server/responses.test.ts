@@ -107,6 +107,7 @@ describe('what a route answers', () => {
     '/incoming-payments/x/y',
     '/incoming-payments/x/complete/y',
     '///incoming-payments',
+    '//interact/x',
     '/incoming%2Dpayments',
     '/outgoing-payments/x/cancel',
     '/did.json',
@@ -216,7 +217,8 @@ describe('when the wallet itself fails', () => {
       expect.objectContaining({
         type: 'fault',
         operation: 'create-quote',
-        message: 'Pricing.price gave from USD to USD no rate that is a positive decimal, as a string',
+        message:
+          'Pricing.price gave no rate that is a positive decimal, as a string, from USD of scale 2 to USD of scale 2',
       }),
     )
   })

@@ -114,7 +114,18 @@ function deliveryOf(payment: RailPayment, details: IlpPaymentMethod, isOver: boo
   const { id, rail, receiveAmount } = payment
   const { account, isFixedReceive } = rail
   const sendAmount = amountOf(rail.sendAmount, storedAmount(rail.sendAmount.value))
-  return { id, details, account, sendAmount, receiveAmount, isFixedReceive, isOver, sendUntil: sendUntil(payment) }
+  const rate = { sent: storedAmount(rail.rate.sent), received: storedAmount(rail.rate.received) }
+  return {
+    id,
+    details,
+    account,
+    sendAmount,
+    receiveAmount,
+    rate,
+    isFixedReceive,
+    isOver,
+    sendUntil: sendUntil(payment),
+  }
 }
 
 /** Lets the rail work. If it throws, that is a fault; after that, or if it does not answer, it is asked again later. */
