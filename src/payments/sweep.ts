@@ -5,6 +5,7 @@ import { endGrantChange } from '../records/end-grant.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
+import { unmarked } from '../records/unmarked.ts'
 import { forgetRecords, sweepEach, trySweep } from './forget-records.ts'
 import { leaseEnd } from './lease.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
@@ -67,25 +68,27 @@ export function isRefusal({ value }: StoredRecord<'receipt'>): boolean {
 
 /**
  * Records that must not be deleted: a receipt, unless its transfer was refused; an incoming payment, unless it is
- * untouched; a grant that its owner gave.
+ * untouched.
  */
 function isKept(record: StoredRecord): boolean {
   if (isOfKind(record, 'incoming-payment')) return !isUntouched(record)
-  if (isOfKind(record, 'grant')) return wasGiven(record.value)
   return isOfKind(record, 'receipt') && !isRefusal(record)
 }
 
 /**
- * Records that are ended instead of deleted: an incoming payment expires, a grant that nobody continued is finalised.
+ * Records that are ended instead of deleted: an incoming payment expires, a grant that nobody continued is finalised. One
+ * that its owner gave is only due if somebody has set that by hand: it is kept, and due no more.
  */
 function isEndedFirst(record: StoredRecord): boolean {
-  if (isOfKind(record, 'grant')) return record.value.state === 'pending' || record.value.state === 'approved'
+  if (isOfKind(record, 'grant'))
+    return record.value.state === 'pending' || record.value.state === 'approved' || wasGiven(record.value)
   return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired' && record.value.state !== 'completed'
 }
 
 async function endRecord(context: Context, record: StoredRecord): Promise<TakenUp> {
   if (isOfKind(record, 'incoming-payment')) return expireIncomingPayment(context, record)
   if (!isOfKind(record, 'grant')) return 'lost'
+  if (wasGiven(record.value)) return trySweep(context, [{ ...unmarked(record), action: 'replace' }])
   return trySweep(context, [endGrantChange(context, record, finaliseGrant(record.value, 'expired'))])
 }
 
