@@ -302,8 +302,8 @@ it('what the page on controls overwrites is found by an index of PostgreSQL', as
   expect(await run(schema, `SELECT state FROM op_outgoing_payment WHERE ${ofAlice}`)).toEqual([])
   expect(await run(schema, `SELECT body FROM op_signed_request WHERE base = ''`)).toEqual([{ body: '' }])
   const erased = { method: '', targetUri: '', body: '', withheld: 'erased' }
-  for await (const payment of wallet.openPayments.audit(ALICE)) {
-    expect(payment.signedRequest).toMatchObject(erased)
-    expect(payment.signedRequest.signatureBase).toBeUndefined()
-  }
+  const audited: unknown[] = []
+  for await (const { signedRequest } of wallet.openPayments.audit(ALICE)) audited.push(signedRequest)
+  expect(audited).toEqual([expect.objectContaining(erased)])
+  expect(audited[0]).not.toHaveProperty('signatureBase')
 })

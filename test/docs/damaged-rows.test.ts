@@ -154,6 +154,9 @@ it.each(DATABASES)(
       return payments
     }
     const ofAlice = `wallet_address = '${ALICE}'`
+    await query(`UPDATE op_outgoing_payment SET rail = '{}'`)
+    await expect(audited()).rejects.toThrow(/^the payment [0-9a-f]{32} cannot be audited$/)
+    await query('UPDATE op_outgoing_payment SET rail = NULL')
     await query(`UPDATE op_access_token SET access = '[' WHERE ${ofAlice}`)
     await expect(audited()).rejects.toThrow('the storage could not be read')
     expect((await pay(token)).status).toBe(503)

@@ -12,7 +12,10 @@ export const consent = consentPage({
     asked.getStore()?.person ?? { redirect: `/login?next=${encodeURIComponent(target)}` },
 })
 
-/** After the plugins of the session are registered; a hook runs before bodies are read. */
+/**
+ * On the root instance, not inside a plugin, whose hooks see only its own routes; and after the plugins of the session are
+ * registered, which make `request.session`. A hook runs before bodies are read.
+ */
 export function mountOpenPayments(
   app: FastifyInstance,
   openPayments: OpenPayments,

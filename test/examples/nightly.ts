@@ -10,20 +10,18 @@ export async function reconcileAll(
   readReceived: () => Promise<readonly Received[]> = async () => [], // where you have peers: below
   noted: ReadonlySet<string> = new Set(),
 ): Promise<readonly string[]> {
-  const run = async () => {
-    const unread: string[] = []
-    async function* payments() {
-      for (const walletAddress of walletAddresses) {
-        try {
-          yield* openPayments.audit(walletAddress)
-        } catch {
-          unread.push(`${walletAddress}: cannot be read`) // a fault has said why; the others are compared all the same
-        }
+  const unread = new Map<string, string>() // of these nothing is known; all others are compared
+  async function* payments() {
+    for (const walletAddress of walletAddresses) {
+      try {
+        yield* openPayments.audit(walletAddress)
+      } catch (cause) {
+        unread.set(walletAddress, `${walletAddress}: cannot be read: ${cause instanceof Error ? cause.message : cause}`)
       }
     }
-    const found = await reconcile(payments(), await readReceived(), readBooks, now(), noted)
-    return [...unread, ...found]
   }
+  const run = async () => reconcile(payments(), await readReceived(), readBooks, now(), noted)
   const first = new Set(await run())
-  return first.size === 0 ? [] : (await run()).filter((difference) => first.has(difference))
+  const second = first.size + unread.size === 0 ? [] : await run()
+  return [...unread.values(), ...second.filter((difference) => first.has(difference))]
 }

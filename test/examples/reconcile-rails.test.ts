@@ -218,5 +218,8 @@ it('the program of the page on reconciliation goes on past a payer whose row is 
   world.clock.advance(20 * MINUTE)
   expect(await world.reconcile()).toEqual([])
   await databases.run(world.schema, `UPDATE op_outgoing_payment SET states = ''`)
-  expect(await world.reconcile()).toEqual([`${ALICE}: cannot be read`, `${whole}: held or booked for no payment`])
+  expect(await world.reconcile()).toEqual([
+    `${ALICE}: cannot be read: the storage could not be read`,
+    `${whole}: held or booked for no payment`,
+  ])
 })
