@@ -94,9 +94,10 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 /**
  * Asks for the hold of a payment whose intent is durable. From here on only a refusal by the ledger undoes it, and gives
  * key, quote and budget back: without an answer it is shown and moved on, and what cannot be recorded is left to recovery,
- * which carries it out. So a client without a key must not be told to try again, since that would make a second payment: it is told that this one was
- * created. A client with a key is told so too, or, if nothing could be recorded, that the outcome is unknown: its repeat
- * finds out, and may still be refused. So is any client if the ledger refused: nothing will be paid.
+ * which carries it out. So a client without a key must not be told to try again, since that would make a second payment:
+ * it is told that this one was created. A client with a key is told so too, or, if nothing could be recorded, that the
+ * outcome is unknown: its repeat finds out, and may still be refused. If the ledger refused and that could not be recorded,
+ * any client is told that the outcome is unknown: nothing will be paid.
  */
 async function beginPayment(
   context: Context,

@@ -2,7 +2,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
 import type { CommitContext } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
-import { aboutRecords, type TakenUp, tryCommit } from '../records/try-commit.ts'
+import { nameRecords, type TakenUp, tryCommit } from '../records/try-commit.ts'
 
 /** A storage that has failed so often in a row is not asked for the rest too: the next call asks again. */
 const MOST_FAILURES = 8
@@ -18,7 +18,7 @@ export async function forgetRecords(context: CommitContext, records: readonly St
   try {
     return await commitUncontested(context, changes)
   } catch (cause) {
-    tellFault(context, 'a record could not be swept', aboutRecords(changes, cause))
+    tellFault(context, 'a record could not be swept', nameRecords(changes, cause))
   }
   return sweepEach(context, changes.length > 1 ? changes : [], (change) => trySweep(context, [change]))
 }

@@ -24,10 +24,10 @@ const POSTPONED_MILLISECONDS = 240_000
 
 /**
  * Resumes what was interrupted: payments whose lease has lapsed, money that a rail has taken and that was not credited,
- * and money events that the host did not acknowledge. Safe to run
- * in several processes at once: a payment or receipt is claimed by a commit that only one of them wins. Records that
- * would keep money waiting are moved out of its way: refusals of transfers are deleted, and payments without a place at
- * a payment method are postponed if they are so many that they hide everything else.
+ * and money events that the host did not acknowledge. Safe to run in several processes at once: a payment or receipt is
+ * claimed by a commit that only one of them wins. Records that would keep money waiting are moved out of its way: refusals
+ * of transfers are deleted, and payments without a place at a payment method are postponed if they are so many that they
+ * hide everything else.
  *
  * Resolves with how many records were taken up or moved out of the way, plus those that other workers took up at the
  * same moment; 100 or more means that there may be more. Failed commits do not count. If this call got nothing itself,

@@ -91,7 +91,7 @@ export interface Policies {
   readonly exchangeToleranceBasisPoints: number
   /**
    * Types whose grants need no interaction; `outgoing-payment`, `list-all` and a subject always do. Default incoming-payment
-   * and quote. A type that is left out later takes with it the rights of that type that nobody consented to. A right to quotes
+   * and quote. If a type is left out later, rights of that type that nobody consented to no longer count. A right to quotes
    * names no wallet address: without `quote` here, it is granted only together with a right that names one, and for that one.
    * @spec GRT-5
    */

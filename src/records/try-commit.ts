@@ -1,5 +1,6 @@
 import type { Change } from '../ports/storage.ts'
 import { type CommitContext, conflictsOf } from './decide.ts'
+import { idOf } from './id-of.ts'
 import { tellFault } from './tell-fault.ts'
 
 /**
@@ -18,14 +19,14 @@ export async function tryCommit(context: CommitContext, changes: readonly Change
     const conflicts = conflictsOf(await context.storage.commit(changes), changes)
     return conflicts.length === 0 ? 'taken' : 'lost'
   } catch (cause) {
-    if (fault !== undefined) tellFault(context, fault, aboutRecords(changes, cause))
+    if (fault !== undefined) tellFault(context, fault, nameRecords(changes, cause))
     return 'failed'
   }
 }
 
 /** The cause of a fault, with the first record that the failed commit was about: whoever mends it has to find it. */
-export function aboutRecords([first, ...others]: readonly Change[], cause: unknown): unknown {
+export function nameRecords([first, ...others]: readonly Change[], cause: unknown): unknown {
   if (first === undefined) return cause
   const more = others.length === 0 ? '' : ` and ${others.length} more`
-  return new Error(`of ${first.kind} ${'value' in first ? first.value.id : first.id}${more}`, { cause })
+  return new Error(`the commit of ${first.kind} ${idOf(first)}${more} failed`, { cause })
 }

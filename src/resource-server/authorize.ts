@@ -35,8 +35,8 @@ function entriesOf({ access }: AccessToken, type: AccessType, action: Action): r
 }
 
 /**
- * The entries that also cover a wallet address. If rights of this type need consent, only its owner's counts, even if the
- * token is of a time when they did not.
+ * The entries that also cover a wallet address. If rights of this type need consent, only what the owner of the wallet
+ * address gave counts, even if the token is of a time when they did not.
  * @spec GRT-5
  */
 function entriesFor(

@@ -30,7 +30,7 @@ export function keepGoing(
     if (typeof openPayments?.[name] !== 'function')
       throw new ConfigurationError(`keepGoing takes what createOpenPayments returns: it has no ${name}()`)
   }
-  requireMethods('the clock of keepGoing', clock, ['now', 'sleep'])
+  requireMethods('keepGoing.clock', clock, ['now', 'sleep'])
   const stop = new AbortController()
   const repeat = async (work: () => Promise<number>, seconds: number): Promise<void> => {
     while (!stop.signal.aborted) {

@@ -193,7 +193,7 @@ describe('a storage that answers a commit with what is no answer', () => {
     ports.plan = ({ name }) => (name === 'commit' ? { answer: undefined } : undefined)
     expect(await openPayments.recover()).toBe(0)
     const cause = {
-      message: expect.stringMatching(/^of (?:outgoing-payment|receipt) \S+$/),
+      message: expect.stringMatching(/^the commit of (?:outgoing-payment|receipt) \S+ failed$/),
       cause: expect.any(TypeError),
     }
     expect(events).toMatchObject([{ type: 'fault', message, cause }])

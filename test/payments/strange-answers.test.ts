@@ -153,7 +153,7 @@ describe('a storage that answers a commit with what is no answer', () => {
     const fault = {
       message: 'a record could not be swept',
       cause: {
-        message: expect.stringMatching(/^of (?:interaction|grant) \S+$/),
+        message: expect.stringMatching(/^the commit of (?:interaction|grant) \S+ failed$/),
         cause: { message: 'the storage answered a commit with neither `committed` nor a conflict' },
       },
     }

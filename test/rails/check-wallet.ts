@@ -60,7 +60,8 @@ export function costOf(payment: RailPayment): { readonly debit: bigint; readonly
   const part = (debit - fee) * sent
   const ownPart = part / sendAmount + (part % sendAmount === 0n ? 0n : 1n)
   // Of the fee 1 is fixed, and due once anything has left.
-  const feePart = sent === 0n ? 0n : FEE.fixed + ((fee - FEE.fixed) * sent) / sendAmount
+  const shared = (fee - FEE.fixed) * sent
+  const feePart = sent === 0n ? 0n : FEE.fixed + shared / sendAmount + (shared % sendAmount === 0n ? 0n : 1n)
   return payment.state === 'failed' ? { debit: ownPart + feePart, fee: feePart } : { debit: 0n, fee: 0n }
 }
 

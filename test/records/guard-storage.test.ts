@@ -111,7 +111,7 @@ describe('a commit', () => {
       {
         message: 'a record could not be swept',
         cause: {
-          message: expect.stringMatching(/^of incoming-payment \S+ and 1 more$/),
+          message: expect.stringMatching(/^the commit of incoming-payment \S+ and 1 more failed$/),
           cause: { message: 'the pool is closed' },
         },
       },

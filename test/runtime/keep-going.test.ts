@@ -104,8 +104,12 @@ it.each(NO_SERVERS)('refuses %o at once, and says what it takes', (given) => {
   expect(() => Reflect.apply(keepGoing, undefined, [given])).toThrow(message)
 })
 
-it.each([{ recoverSeconds: 0 }, null, 5])('refuses %o for a clock', (clock) => {
-  const message = 'the clock of keepGoing.now must be a function'
+it.each([
+  [{ recoverSeconds: 0 }, 'now'],
+  [null, 'now'],
+  [{ now: () => 0 }, 'sleep'],
+])('refuses %o for a clock', (clock, missing) => {
+  const message = `keepGoing.clock.${missing} must be a function`
   expect(() => Reflect.apply(keepGoing, undefined, [watched(), clock])).toThrow(message)
 })
 

@@ -15,7 +15,7 @@ function isSimulated(cause: unknown): boolean {
   if (!(cause instanceof Error)) return false
   const isOurs = cause.message.startsWith('simulated:') || cause.message.startsWith('onEvent did not resolve')
   // The library's own refusals, such as "unavailable", carry the condition that they stand for.
-  return isOurs || 'condition' in cause
+  return isOurs || 'condition' in cause || (cause.cause !== undefined && isSimulated(cause.cause))
 }
 
 export function simulatedHost({

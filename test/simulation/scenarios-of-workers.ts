@@ -132,8 +132,8 @@ export const OF_WORKERS: readonly Scenario[] = [
         edits: [
           {
             file: HOLD,
-            find: "if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }\n    // No client",
-            put: '// No client',
+            find: "if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }\n    const isShown",
+            put: 'const isShown',
           },
         ],
         finds: /went from failed to failed/,

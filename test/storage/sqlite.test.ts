@@ -394,7 +394,8 @@ describe('rows of other databases', () => {
     expect(await storage.due('replay-claim', 2, 10, (cause) => told.push(cause))).toMatchObject([
       { value: { id: 'b' } },
     ])
-    const message = 'the row a\0 of op_replay_claim holds no replay-claim: id holds a NUL or half a surrogate pair'
+    const message =
+      'the row "a\\u0000" of op_replay_claim holds no replay-claim: id holds a NUL or half a surrogate pair'
     expect(told).toMatchObject([{ message }])
     expect(await storage.due('replay-claim', 2, 10)).toMatchObject([{ value: { id: 'a\0' } }, { value: { id: 'b' } }])
   })

@@ -196,19 +196,20 @@ function readRow<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): 
 
 /**
  * Reads a row of the columns that `selectedColumns` names; an absent member is absent again. Throws if a cell does
- * not hold what it must, or if `check` throws.
+ * not hold what it must, or, with `mustBeStorable`, holds a text that could not be written again.
  */
 export function decodeRecord<K extends RecordKind>(
   kind: K,
   layout: TableLayout,
   row: Row,
-  check?: (row: Row) => void,
+  mustBeStorable = false,
 ): StoredRecord<K> {
   try {
-    check?.(row)
+    if (mustBeStorable) refuseUnstorable(row)
     return readRow(kind, layout, row)
   } catch (cause) {
-    const what = `the row ${String(row[0])} of ${layout.table} holds no ${kind}`
+    const id = String(row[0])
+    const what = `the row ${isStorable(id) ? id : JSON.stringify(id)} of ${layout.table} holds no ${kind}`
     if (!(cause instanceof UnreadableCell)) throw new TypeError(what, { cause })
     throw new TypeError(`${what}: ${layout.columns[cause.at] ?? 'version'} ${cause.problem}`)
   }
@@ -232,7 +233,7 @@ export function decodeRecords<K extends RecordKind>(
 ): readonly StoredRecord<K>[] {
   return rows.flatMap((row) => {
     try {
-      return [decodeRecord(kind, layout, row, onUnreadable === undefined ? undefined : refuseUnstorable)]
+      return [decodeRecord(kind, layout, row, onUnreadable !== undefined)]
     } catch (cause) {
       if (onUnreadable === undefined) throw cause
       onUnreadable(cause)
