@@ -5,7 +5,6 @@ import { endGrantChange } from '../records/end-grant.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
-import { unmarked } from '../records/unmarked.ts'
 import { forgetRecords, sweepEach, trySweep } from './forget-records.ts'
 import { leaseEnd } from './lease.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './notify.ts'
@@ -88,7 +87,10 @@ function isEndedFirst(record: StoredRecord): boolean {
 async function endRecord(context: Context, record: StoredRecord): Promise<TakenUp> {
   if (isOfKind(record, 'incoming-payment')) return expireIncomingPayment(context, record)
   if (!isOfKind(record, 'grant')) return 'lost'
-  if (wasGiven(record.value)) return trySweep(context, [{ ...unmarked(record), action: 'replace' }])
+  if (wasGiven(record.value)) {
+    const { dueAt: _, ...kept } = record
+    return trySweep(context, [{ ...kept, action: 'replace' }])
+  }
   return trySweep(context, [endGrantChange(context, record, finaliseGrant(record.value, 'expired'))])
 }
 

@@ -445,7 +445,10 @@ describe('sweep() and a grant whose time to be deleted was set by hand', () => {
     await world.storage.commit(given.map((record) => ({ ...record, action: 'replace', dueAt: 0 })))
     await world.wallet.openPayments.sweep()
     const kept = new Map((await world.storage.all('grant')).map((record) => [record.value.id, record]))
-    for (const { value } of given) expect(kept.get(value.id)?.value).toEqual(value)
+    for (const { value, isListed } of given) {
+      expect(kept.get(value.id)?.value).toEqual(value)
+      expect(kept.get(value.id)?.isListed).toBe(isListed)
+    }
     expect([...kept.values()].filter(({ dueAt }) => dueAt === 0)).toEqual([])
     const audited: unknown[] = []
     for await (const { grant } of world.wallet.openPayments.audit(ALICE)) audited.push(grant.id)
