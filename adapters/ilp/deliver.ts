@@ -106,8 +106,8 @@ function withinReason(quoted: RailRate, most: bigint): RailRate {
   return isHigher(unrounded, moved) ? unrounded : moved
 }
 
-function isOneToOne({ sendAmount, receiveAmount }: Delivery): boolean {
-  return sendAmount.value === receiveAmount.value && isSameAsset(sendAmount, receiveAmount)
+function isOneToOne({ rate, sendAmount, receiveAmount }: Delivery): boolean {
+  return rate.sent === rate.received && isSameAsset(sendAmount, receiveAmount)
 }
 
 /**
