@@ -69,6 +69,17 @@ it('the page for the person on call shows what is not over, and hurries it', asy
   expect(rowsAbout(outgoing, id)).toMatchObject([
     { ...order, state: 'completed', due_at: null, sent_amount_value: '7' },
   ])
+
+  // What may be under way to another server is not hurried.
+  for (const [state, due] of [
+    ['sending', 7],
+    ['created', 0],
+    ['decided', 0],
+  ] as const) {
+    handle.exec(`UPDATE op_outgoing_payment SET payee_account = NULL, state = '${state}', due_at = 7`)
+    handle.exec(hurry.replace('0123456789abcdef0123456789abcdef', id))
+    expect(rowsOf('SELECT due_at FROM op_outgoing_payment')).toMatchObject([{ due_at: due }])
+  }
   expect(rowsAbout(incoming, incomingId)).toMatchObject([
     { ...receipt, state: 'processing', receipt_state: 'credited', received_value: '7', reserved_value: '0' },
   ])

@@ -22,6 +22,6 @@ export async function reconcileAll(
   }
   const run = async () => reconcile(payments(), await readReceived(), readBooks, now(), noted)
   const first = new Set(await run())
-  const second = first.size + unread.size === 0 ? [] : await run()
+  const second = first.size === 0 ? [] : await run()
   return [...unread.values(), ...second.filter((difference) => first.has(difference))]
 }
