@@ -9,12 +9,16 @@ const READ_STATE = `SELECT version, readable_from, current_setting('server_encod
     (SELECT min(relname) FROM pg_class AS hidden
       WHERE hidden.relnamespace = meta.relnamespace AND relname IN ('op_meta', '${RECORD_TABLES.join("', '")}') AND relrowsecurity
         AND (relforcerowsecurity OR NOT pg_has_role(relowner, 'USAGE'))
-        AND NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)))
+        AND NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls))),
+    (SELECT min(relname) FROM pg_class AS barred
+      WHERE barred.relnamespace = meta.relnamespace AND relname IN ('${RECORD_TABLES.join("', '")}')
+        AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+          AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')))
   FROM pg_class AS meta JOIN pg_namespace ON pg_namespace.oid = relnamespace LEFT JOIN op_meta ON name = $1
   WHERE meta.oid = to_regclass('op_meta')`
 
 /** Refuses a database that would refuse records later, or where they could belong to another wallet or be hidden. */
-function refuseUnfit([encoding, found, current, hidden]: readonly Parameter[]): void {
+function refuseUnfit([encoding, found, current, hidden, barred]: readonly Parameter[]): void {
   if (encoding !== 'UTF8') {
     throw new Error(`the server_encoding of this database is ${encoding}: make one with ENCODING 'UTF8'`)
   }
@@ -26,6 +30,11 @@ function refuseUnfit([encoding, found, current, hidden]: readonly Parameter[]): 
   if (hidden !== null) {
     throw new Error(
       `row level security applies to ${hidden}, and would hide records from this role: give the role BYPASSRLS, or ALTER TABLE ${hidden} DISABLE ROW LEVEL SECURITY if nothing else serves this schema to others`,
+    )
+  }
+  if (barred !== null) {
+    throw new Error(
+      `this role lacks a right to ${barred}: GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${current} to it`,
     )
   }
 }
