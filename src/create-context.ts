@@ -14,6 +14,7 @@ import { isSameAsset } from './protocol/amount.ts'
 import { payersOf } from './protocol/client.ts'
 import { createDecideTogether } from './records/decide-together.ts'
 import { guardDirectory } from './records/guard-directory.ts'
+import { guardKeyResolver } from './records/guard-key-resolver.ts'
 import { guardStorage } from './records/guard-storage.ts'
 import { createTurns } from './records/in-turn.ts'
 import { derivedSecrets } from './runtime/derived-secrets.ts'
@@ -36,12 +37,14 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const { walletAddressServer, lifetimes, limits, policies } = resolveSettings(options)
   const clock = options.clock ?? systemClock()
   const cryptography = options.cryptography ?? webCryptography()
-  const keyResolver = options.keyResolver ?? fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
   const onEvent: OnEvent = options.onEvent ?? reportFaults
   const { authServer, resourceServer, ledger, walletAddresses, paymentMethods = [] } = options
   const emit = emitBestEffort(onEvent)
   const secrets = derivedSecrets(options.secrets, cryptography)
   const own = { clock, cryptography, secrets, emit, policies }
+  const keyResolver = options.keyResolver
+    ? guardKeyResolver(options.keyResolver, own)
+    : fetchKeyResolver({ clock, loopbackHttp: policies.loopbackHttp })
   const remoteReceivers =
     options.remoteReceivers ?? (paymentMethods.length > 0 ? createDefaultReceivers(own) : undefined)
   const storage = guardStorage(options.storage, own)

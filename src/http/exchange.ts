@@ -12,6 +12,8 @@ export type WaitUntil = (work: Promise<unknown>) => void
 /** A request that matched a route, with its bytes; made anew for each request, never changed. */
 export interface Exchange {
   readonly context: Context
+  /** When its bytes had come, in milliseconds since 1970. */
+  readonly startedAt: number
   readonly operation: OperationId
   /** Whether the operation is charged to a quota. @spec T-37 */
   readonly isCharged: boolean

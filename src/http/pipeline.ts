@@ -70,6 +70,7 @@ function createExchange(
   const source = request.source ? sourceNetwork(request.source) : undefined
   return {
     context: source === undefined ? context : { ...context, source },
+    startedAt: context.clock.now(),
     operation: row.operation,
     isCharged: row.isCharged,
     origin,

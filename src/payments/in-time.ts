@@ -4,11 +4,11 @@ import { askHost, millisecondsLeft } from '../records/ask-host.ts'
 import type { LedgerCall } from '../records/tell-fault.ts'
 
 /**
- * The context for a quote or an order: what the host and other servers must be asked before it is answered has
- * `holdSeconds` in total.
+ * The context for a quote or an order that came at `startedAt`: what the host and other servers must be asked before it is
+ * answered, the client's keys included, has `holdSeconds` in total.
  */
-export function withAnswerDeadline(context: Context): Context {
-  return { ...context, answerDueAt: context.clock.now() + context.limits.holdSeconds * 1000 }
+export function withAnswerDeadline(context: Context, startedAt: number): Context {
+  return { ...context, answerDueAt: startedAt + context.limits.holdSeconds * 1000 }
 }
 
 /**

@@ -19,19 +19,21 @@ export interface KeyAsker {
 
 /**
  * Finds the keys and the name of clients whose wallet addresses live on other servers. The default fetches them,
- * guarded against server-side request forgery; a host may answer from a registry instead.
+ * guarded against server-side request forgery; a host may answer from a registry instead. If a call to it rejects, or a key set
+ * takes longer than 4 seconds, a `fault` says so; then the request whose signature needs the key set is answered 503, and a
+ * client has no name.
  */
 export interface KeyResolver {
   /**
    * The keys at `{walletAddress}/jwks.json`; if there are none and the path is `/.well-known/pay`, which stands for no path,
    * those at `/jwks.json` of the host. A key set may be cached for 60 seconds; `unknownKid` names a key that the
-   * cached set lacks, for which the resolver asks again, at most once per 10 seconds. Never rejects.
+   * cached set lacks, for which the resolver asks again, at most once per 10 seconds.
    * @spec KEY-6 @spec KEY-12 @spec T-5
    */
   keySet(walletAddress: string, unknownKid?: string, asker?: KeyAsker): Promise<KeySetResult>
   /**
    * `publicName` in the client's wallet address document; `undefined` if it has none or cannot be asked. `source` is where
-   * the request that names this client came from, if the host tells. Never rejects.
+   * the request that names this client came from, if the host tells. A grant request waits for it for a second.
    */
   publicName(walletAddress: string, source?: string): Promise<string | undefined>
 }

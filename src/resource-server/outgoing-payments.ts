@@ -40,7 +40,7 @@ export async function createOutgoingPayment({
   body,
 }: Input<TokenCaller, CreateOutgoingPayment>): Promise<Result> {
   const { context } = exchange
-  const timed = withAnswerDeadline(context)
+  const timed = withAnswerDeadline(context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'outgoing-payment', 'create', body.walletAddress)
   const readTerms = async (): Promise<PaymentTerms> => {

@@ -18,7 +18,7 @@ import { singleUseOf } from './single-use.ts'
 /** `create-quote`. @spec QUO-1 @spec QUO-2 @spec QUO-6 */
 export async function createQuote({ exchange, caller, body }: Input<TokenCaller, CreateQuote>): Promise<Result> {
   const { context } = exchange
-  const timed = withAnswerDeadline(context)
+  const timed = withAnswerDeadline(context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
   const { response } = await decideOnce(timed, use, async () => {

@@ -8,6 +8,7 @@ import {
   type Answer,
   AUTH,
   BASE,
+  CLIENT,
   cryptography,
   grantAtOnce,
   incomingPayment,
@@ -19,6 +20,7 @@ import {
   testWallet,
   usd,
 } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 
 // The decisions D1 to D17 (docs/spec-gaps.md) are tested where their rule is. Here stand those that show only over
 // several endpoints.
@@ -130,6 +132,34 @@ describe('D15 how long a request waits for the wallet', () => {
     await called
     wallet.clock.advance(seconds * 1000 - 1)
     await new Promise((resolve) => setImmediate(resolve))
+    expect(isAnswered).toBe(false)
+    wallet.clock.advance(1)
+    expect((await answer).status).toBe(201)
+  })
+
+  it('D15 the time that the keys of the client take counts', async () => {
+    const { called, call } = silence()
+    let isSlow = false
+    // This pause moves the clock on by itself.
+    const find = async (url: string) => {
+      if (isSlow && url === CLIENT) await wallet.clock.sleep(2500)
+      return wallet.directory.get(url)
+    }
+    const wallet: TestWallet = await testWallet({
+      ledger: { ...testLedger(), hold: call },
+      walletAddresses: { find },
+    })
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1') }
+    isSlow = true
+    let isAnswered = false
+    const answer = wallet.send('POST', `${BASE}/outgoing-payments`, { token, json }).finally(() => {
+      isAnswered = true
+    })
+    await called
+    wallet.clock.advance(1999)
+    await turns(20)
     expect(isAnswered).toBe(false)
     wallet.clock.advance(1)
     expect((await answer).status).toBe(201)
