@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } from '../protocol/incoming-payment.ts'
-import type { Receipt } from '../protocol/receipt.ts'
+import { type Receipt, reportedReceiptId } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
@@ -54,10 +54,10 @@ export async function receivePayment(
     tellFault(context, 'a URL was reported as the id of an incoming payment', cause)
   }
   // Before taking the turn: the wallet's directory may be slow.
-  await requirePayeeAccount(context, id, receiptIdOf(transferId))
+  await requirePayeeAccount(context, id, reportedReceiptId(transferId))
   const { completes, ...received } = await context.inTurn(turnAtIncoming(id), () =>
     decide<ReceivedPayment & { readonly completes?: string }>(context, async () => {
-      const { incoming: record, receipt: known } = await readReceipt(context, id, receiptIdOf(transferId))
+      const { incoming: record, receipt: known } = await readReceipt(context, id, reportedReceiptId(transferId))
       if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
@@ -68,7 +68,7 @@ export async function receivePayment(
       const isRefused = typeof outcome !== 'bigint'
       const accepted = isRefused ? 0n : outcome
       const receipt: Receipt = {
-        id: receiptIdOf(transferId),
+        id: reportedReceiptId(transferId),
         incomingPaymentId: id,
         state: isRefused ? 'dropped' : 'credited',
         amount: amountOf(amount, accepted),
@@ -95,14 +95,6 @@ export async function receivePayment(
   // Not awaited: the host may call this from its own event handler.
   if (completes !== undefined) context.ongoing.keep(deliverEvents(context, completes))
   return received
-}
-
-/**
- * The id of its receipt; the prefix keeps it apart from the ids of this server's credits. It must never change: under
- * another prefix, a transfer that was already counted would be counted again.
- */
-function receiptIdOf(transferId: string): string {
-  return `rail:${transferId}`
 }
 
 /** Refuses what a wallet in plain JavaScript may pass by mistake: an answer would be final. */

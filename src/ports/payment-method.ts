@@ -193,7 +193,10 @@ export interface RailServer {
   exchange(amount: Amount, to: Asset, walletAddress: string): Promise<Amount | undefined>
   /** What arrived by a transfer that was taken before, in the asset of the incoming payment; `undefined` if it was not. */
   findReceived(terms: TransferTerms): Promise<Amount | undefined>
-  /** Makes a transfer durable, once per id. */
+  /**
+   * Makes a transfer durable, once per id. One that the wallet has reported itself (`incomingPayments.received`) under this
+   * id, after a restore, was taken before.
+   */
   receive(transfer: RailTransfer): Promise<TransferOutcome>
   /** What an account of this rail has moved so far. */
   balance(account: string): Promise<RailBalance>

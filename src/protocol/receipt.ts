@@ -3,6 +3,14 @@ import type { Amount } from './amount.ts'
 /** The state of a receipt: `reserved` while it holds room in an incoming payment, then `credited` or `dropped`. */
 export type ReceiptState = 'reserved' | 'credited' | 'dropped'
 
+/**
+ * The id of the receipt of a transfer that the wallet itself reports; the prefix keeps it apart from the ids of this server's
+ * credits. It must never change: under another prefix, a transfer that was already counted would be counted again.
+ */
+export function reportedReceiptId(transferId: string): string {
+  return `rail:${transferId}`
+}
+
 /** Money that reached an incoming payment. `id` is unique on this server and is applied once. @spec INC-5 */
 export interface Receipt {
   readonly id: string

@@ -18,7 +18,7 @@ import {
 // What docs/production.md says of a storage and a ledger that were restored to one moment.
 
 /** One file with both, restored to before Alice paid 5.00 to Bob, and a peer 3.00; and the log of what the ledger did. */
-async function restoredTogether() {
+async function restoredTogether(expected: { readonly incomingAmount?: object } = {}) {
   const file = await openSqlite(':memory:')
   const { ledger } = await openLedger(file)
   let isFull = true
@@ -30,11 +30,12 @@ async function restoredTogether() {
   })
   const lost = await openWallet(file, logged)
   const { payment: within } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
-  const { payment: fromPeer, token } = await incomingPayment(lost.wallet)
+  const { payment: fromPeer, token } = await incomingPayment(lost.wallet, expected)
   const spending = await spendingToken(lost.wallet)
   const backup = await copyOf(file)
   const id = await order(lost.wallet, spending, within.id)
-  await lost.bring(await packetFor(detailsOf(fromPeer), 300n, lost.wallet.clock.now()))
+  const packet = await packetFor(detailsOf(fromPeer), 300n, lost.wallet.clock.now())
+  expect(await lost.bring(packet)).toBe('fulfill')
   expect((await ledger.balance('bob'))?.total).toBe(800n)
 
   const { ledger: restored } = await openLedger(backup)
@@ -44,7 +45,7 @@ async function restoredTogether() {
       settled += by
     },
   }
-  const { wallet, owed } = await openWallet(backup, restored, { settled: () => settled })
+  const { wallet, owed, bring } = await openWallet(backup, restored, { settled: () => settled })
   for (const [url, found] of lost.wallet.directory) wallet.directory.set(url, found)
   const { received } = wallet.openPayments.incomingPayments
   const receivedOf = async (url: string): Promise<string> => {
@@ -53,7 +54,22 @@ async function restoredTogether() {
   }
   const read = async (url: string) =>
     (await wallet.send('GET', url, { token: spending, as: lost.wallet.client })).status
-  return { backup, calls, id, within, fromPeer, restored, wallet, owed, books, received, receivedOf, read }
+  return {
+    backup,
+    calls,
+    id,
+    within,
+    fromPeer,
+    packet,
+    restored,
+    wallet,
+    owed,
+    bring,
+    books,
+    received,
+    receivedOf,
+    read,
+  }
 }
 
 it('both restored to one moment have forgotten what was paid, and nothing here shows it', async () => {
@@ -99,3 +115,21 @@ it('without that log a person books what a peer says it has sent', async () => {
   expect(await owed()).toBe(300n)
   expect(await reconcileNow(wallet, backup, { noted: [id] })).toEqual([])
 })
+
+it.each([{}, { incomingAmount: usd('300') }])(
+  'a packet whose answer its peer never heard is fulfilled when it comes again, and counted once: %j',
+  async (expected) => {
+    const { backup, calls, id, fromPeer, packet, restored, wallet, owed, bring, books, received, receivedOf } =
+      await restoredTogether(expected)
+    expect(await replay(calls, restored)).toEqual([])
+    const [within = '', fromRail = ''] = calls.flatMap(([name, argument]) => (name === 'credit' ? [argument.id] : []))
+    expect(await received(lastSegment(fromPeer.id), usdAmount(300n), fromRail)).toMatchObject({ accepted: 300n })
+    books.correct(-300n)
+    wallet.clock.advance(400_000)
+    expect(await bring(packet)).toBe('fulfill')
+    expect(await receivedOf(fromPeer.id)).toBe('300')
+    expect(await restored.balance('bob')).toMatchObject({ total: 800n })
+    expect(await owed()).toBe(300n)
+    expect(await reconcileNow(wallet, backup, { noted: [id, within, fromRail] })).toEqual([])
+  },
+)

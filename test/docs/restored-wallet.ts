@@ -7,7 +7,7 @@ import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sql
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import type { Pool } from 'pg'
 import { expect, onTestFinished } from 'vitest'
-import { encodeAmountTooLarge } from '../../adapters/ilp/packet.ts'
+import { decodeIlpPacket, encodeAmountTooLarge } from '../../adapters/ilp/packet.ts'
 import { reconcileAll } from '../examples/nightly.ts'
 import { readReceived } from '../examples/read-received.ts'
 import { readSqliteBooks } from '../examples/read-sqlite-books.ts'
@@ -111,11 +111,13 @@ export async function openWallet(
     wallet,
     owed: async () => (await rail.balance('test.peer')).owed,
     balance: () => rail.balance('test.peer'),
-    /** Hands over a packet of the peer. */
-    bring: async (bytes: Uint8Array): Promise<void> => {
+    /** Hands over a packet of the peer; answers the kind of its answer. */
+    bring: async (bytes: Uint8Array): Promise<string | undefined> => {
       const request = peerRequest(bytes, { authorization: `Bearer ${TOKEN}` })
-      expect((await wallet.openPayments.handle(request)).status).toBe(200)
+      const { status, body } = await wallet.openPayments.handle(request)
+      expect(status).toBe(200)
       await wallet.openPayments.drain()
+      return body instanceof Uint8Array ? decodeIlpPacket(body)?.type : undefined
     },
   }
 }

@@ -50,6 +50,28 @@ describe('a transfer', () => {
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 30n })
   })
 
+  it('INC-5 that the wallet has reported itself, by its id, was taken before, and is not counted again', async () => {
+    const world = await railWorld()
+    const { received } = world.wallet.openPayments.incomingPayments
+    const [id, other, small] = [
+      await world.incoming(),
+      await world.incoming(),
+      await world.incoming({ incomingAmount: usd('5') }),
+    ]
+    expect(await received(id, usdAmount(30n), transferId(1))).toMatchObject({ ok: true, accepted: 30n })
+    expect(await received(small, usdAmount(9n), transferId(2))).toMatchObject({ ok: true, accepted: 5n, excess: 4n })
+    await world.wallet.openPayments.drain()
+    const before = await everything(world)
+    for (const isRefused of [false, true]) {
+      expect(await world.rail.receive(transferOf(1, id, 30n, { isRefused }))).toBe('received')
+      expect(await world.rail.receive(transferOf(1, id, 29n, { isRefused }))).toBe('taken_otherwise')
+      expect(await world.rail.receive(transferOf(1, other, 30n, { isRefused }))).toBe('taken_otherwise')
+      expect(await world.rail.receive(transferOf(2, small, 9n, { isRefused }))).toBe('received')
+    }
+    expect(await everything(world)).toEqual(before)
+    expect(await world.ledger.balance('bob')).toMatchObject({ total: 0n })
+  })
+
   it('INC-5 is credited as what it is in the books', async () => {
     const world = await railWorld()
     const process = world.startRail()

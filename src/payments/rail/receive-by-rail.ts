@@ -13,7 +13,7 @@ import {
 import { isLedgerId } from '../../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, type IncomingPayment, isActive, reserve } from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
-import type { Receipt } from '../../protocol/receipt.ts'
+import { type Receipt, reportedReceiptId } from '../../protocol/receipt.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
 import { readRecord, recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
@@ -106,20 +106,25 @@ function assertTransfer(transfer: RailTransfer): void {
 interface Found {
   readonly incoming: StoredRecord<'incoming-payment'> | undefined
   readonly receipt: StoredRecord<'receipt'> | undefined
+  /** If the wallet reported the transfer itself, because a restored storage had forgotten it. */
+  readonly reported: StoredRecord<'receipt'> | undefined
   readonly railAccount: StoredRecord<'rail-account'> | undefined
 }
 
-/** Reads all three records in one call, so that they agree with each other. */
+/** Reads all records in one call, so that they agree with each other. */
 async function readTransfer(context: Context, method: string, transfer: RailTransfer): Promise<Found> {
   const found = await context.storage.get([
     { kind: 'incoming-payment', id: transfer.incomingPayment },
     { kind: 'receipt', id: transfer.id },
+    { kind: 'receipt', id: reportedReceiptId(transfer.id) },
     { kind: 'rail-account', id: railAccountId(method, transfer.account) },
   ])
   const [incoming] = recordsOfKind(found, 'incoming-payment')
-  const [receipt] = recordsOfKind(found, 'receipt')
+  const receipts = recordsOfKind(found, 'receipt')
+  const receipt = receipts.find(({ value }) => value.id === transfer.id)
+  const reported = receipts.find(({ value }) => value.id !== transfer.id)
   const [railAccount] = recordsOfKind(found, 'rail-account')
-  return { incoming, receipt, railAccount }
+  return { incoming, receipt, reported, railAccount }
 }
 
 /** Who is credited, or why nobody is. */
@@ -188,8 +193,9 @@ async function takeTransfer(
   transfer: RailTransfer,
   payee: Payee,
 ): Promise<Attempt<Taken>> {
-  const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
+  const { incoming, receipt, reported, railAccount } = await readTransfer(context, method, transfer)
   if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
+  if (reported !== undefined) return { answer: answerReported(transfer, reported.value) }
   // Final: with no payment, or one in a final state, no later transfer can be taken, so no refusal need be recorded.
   const isOver = incoming?.value.state === 'completed' || incoming?.value.state === 'expired'
   // Checked here, after everything that may have taken time: the wallet's answers, the wait for the turn, a conflict.
@@ -265,4 +271,15 @@ function answerAgain(method: string, terms: TransferTerms, receipt: Receipt): Tr
     receipt.railAccountId === railAccountId(method, terms.account) &&
     receipt.railAmount === terms.accountAmount.value
   return isSame ? 'received' : 'taken_otherwise'
+}
+
+/**
+ * The wallet has reported this transfer itself, by its id, which its ledger has as a credit: it was taken before the storage
+ * was restored to an older state. Its sender, which heard no answer then, learns it now; nothing is counted again.
+ * @spec INC-5
+ */
+function answerReported({ incomingPayment, amount }: RailTransfer, reported: Receipt): TransferOutcome {
+  const total = reported.amount.value + (reported.excess ?? 0n)
+  const isSame = reported.incomingPaymentId === incomingPayment && total === amount.value
+  return isSame && isSameAsset(reported.amount, amount) ? 'received' : 'taken_otherwise'
 }
