@@ -129,7 +129,8 @@ export async function* auditPayments(context: Context, text: string): AsyncItera
     const records = await context.storage.list({ ...query, ...(after && { after }) })
     const payments = recordsOfKind(records, 'outgoing-payment').map(({ value }) => value)
     yield* await auditPage(context, payments)
-    after = payments.length < PAGE ? undefined : payments.at(-1)
+    const last = payments.at(-1)
+    after = payments.length < PAGE || last === undefined ? undefined : { createdAt: last.createdAt, id: last.id }
   } while (after !== undefined)
 }
 

@@ -58,7 +58,7 @@ export interface Ask<T> {
 
 /**
  * Holds the results of `load` by key (a URL): for 60 seconds, or 10 if the result is not good. Concurrent calls for one
- * key share one load. If `isEnough` rejects a held good answer, it is loaded again, but not within 10 seconds of the
+ * key share one load, those of strangers and those of known ones each. If `isEnough` rejects a held good answer, it is loaded again, but not within 10 seconds of the
  * last load. A failed load does not displace a good answer that is still current, and a result with `isUnasked` is not
  * held. `load` is told the standing of the key.
  * @spec KEY-12 @spec T-4 @spec T-5
@@ -67,6 +67,7 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
   // Two maps, so that names which lead nowhere push out nothing that is known.
   const known = new Map<string, Held<T>>()
   const strangers = new Map<string, Held<T>>()
+  /** By key and standing: a stranger's load may fail for want of budget, which says nothing about a known key. */
   const loads = new Map<string, Promise<T>>()
 
   function hold(key: string, entry: Held<T>, isKnown: boolean): void {
@@ -108,13 +109,14 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
       hold(key, found, known.has(key))
       return found.value
     }
-    const running = loads.get(key)
+    const name = `${isKnown} ${key}`
+    const running = loads.get(name)
     if (running !== undefined) return running
     const refusal = isKnown ? undefined : refuse?.()
     if (refusal !== undefined) return refusal.value
     const ofKnown = found?.isProven === true && !isCurrent ? 'proven' : 'known'
-    const started = loadAndHold(key, isKnown ? ofKnown : 'stranger').finally(() => loads.delete(key))
-    loads.set(key, started)
+    const started = loadAndHold(key, isKnown ? ofKnown : 'stranger').finally(() => loads.delete(name))
+    loads.set(name, started)
     return started
   }
 }

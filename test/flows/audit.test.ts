@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto'
 import type { AuditedPayment, Cryptography, OpenPaymentsOptions } from 'open-payments-server'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { lastSegment } from '../support/last-segment.ts'
 import { type RecordedStorage, recordedStorage } from '../support/recorded-storage.ts'
 import {
@@ -303,8 +303,12 @@ describe('an audit', () => {
     const rest = { ...from, token: (await grantWithConsent(from.wallet, ACCESS)).body.access_token.value }
     const ids: string[] = []
     for (let count = 0; count < 101; count++) ids.unshift(await pay(count % 20 === 0 ? from : rest, '1'))
+    const list = vi.spyOn(from.storage, 'list')
     const payments = await audit(from)
     expect(payments.map(({ id }) => id)).toEqual(ids)
+    // A place in the list and no more: a store may put it into words.
+    const places = list.mock.calls.map(([{ after }]) => after)
+    expect(places).toEqual([undefined, { createdAt: expect.any(Number), id: ids[99] }])
     expect(new Set(payments.map(({ grant }) => grant.id)).size).toBe(2)
     expect(await audit(from, `${BASE}/bob`)).toEqual([])
   })

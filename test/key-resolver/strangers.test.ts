@@ -3,6 +3,7 @@ import { alterRequest, createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it } from 'vitest'
 import { type AuthWallet, authWallet, CONSENT_REQUEST, PLAIN_REQUEST } from '../auth-server/auth-wallet.ts'
 import { fakeClock } from '../support/fake-clock.ts'
+import { gate } from '../support/gate.ts'
 import { type Answer, type Client, cryptography } from '../support/test-wallet.ts'
 import { type FakeNetwork, fakeNetwork, jsonReply, publishedKey } from './fake-network.ts'
 
@@ -179,6 +180,19 @@ describe('a source that names too many clients', () => {
     // Nor by naming that very client, for whom the budget of its host is used up.
     expect(await here.network.resolver.keySet(SHOP)).toMatchObject({ ok: false })
     expect(await here.network.resolver.keySet(SHOP, undefined, asker)).toMatchObject({ ok: true })
+  })
+
+  it('T-5 a client that holds a grant does not share the load of a stranger, who has no budget', async () => {
+    const { network } = await scene()
+    for (let index = 0; index < 100; index++)
+      await network.resolver.keySet(`https://no${index}.example/pay`, undefined, { source: `${index}` })
+    const { open, opened } = gate()
+    network.addresses = opened.then(() => ['93.184.216.34'])
+    const stranger = network.resolver.keySet(SHOP, undefined, { source: SOURCE })
+    const holder = network.resolver.keySet(SHOP, undefined, { isHolder: true })
+    open()
+    expect(await stranger).toMatchObject({ ok: false })
+    expect(await holder).toMatchObject({ ok: true })
   })
 
   it('T-5 T-4 a client that holds a grant and whose host fails is asked for once in 10 seconds', async () => {

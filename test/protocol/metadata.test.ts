@@ -53,7 +53,19 @@ describe('metadata', () => {
     'INC-11 refuses %s, which JSON would give back as null',
     (number) => {
       expect(v.is(Metadata, JSON.parse(`{"a":${number}}`))).toBe(false)
-      expect(v.is(Metadata, JSON.parse(`{"a":${number.replace(/e\d+/, 'e30')}}`))).toBe(true)
+      expect(v.is(Metadata, JSON.parse(`{"a":${number.replace(/e\d+/, 'e15')}}`))).toBe(true)
     },
   )
+
+  it('INC-11 refuses an integer whose digits would not all come back', () => {
+    for (const [text, isTaken] of [
+      ['9007199254740991', true],
+      ['9007199254740993', false],
+      ['-9007199254740993', false],
+      ['1234567890123456789', false],
+      ['"1234567890123456789"', true],
+      ['0.5', true],
+    ] as const)
+      expect([text, v.is(Metadata, JSON.parse(`{"a":[${text}]}`))]).toEqual([text, isTaken])
+  })
 })

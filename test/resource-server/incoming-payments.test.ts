@@ -35,7 +35,7 @@ function inFuture(now: number, milliseconds: number): string {
   return new Date(now + milliseconds).toISOString()
 }
 
-const NO_METADATA = 'metadata: must be an object of at most 8 levels and finite numbers'
+const NO_METADATA = 'metadata: must be an object of at most 8 levels, and integers of at most 2^53 - 1: write larger ones as text'
 const FOREIGN_AMOUNT = invalidAmount('incomingAmount is not in the asset of the wallet address')
 
 describe('create-incoming-payment', () => {
@@ -197,7 +197,7 @@ describe('create-incoming-payment', () => {
 
   it('INC-11 gives metadata back unchanged, an own __proto__ included', async () => {
     const { wallet, token } = await receivingWallet()
-    const metadata = `{"__proto__":{"a":1},"constructor":"c","":{"é":"\\ud83d\\ude00","n":[0,-1.5,1e21,true,null,[],{}]},"__defineGetter__":1}`
+    const metadata = `{"__proto__":{"a":1},"constructor":"c","":{"é":"\\ud83d\\ude00","n":[0,-1.5,1e-21,true,null,[],{}]},"__defineGetter__":1}`
     const body = `{"walletAddress":"${BOB}","metadata":${metadata}}`
     const created = await expectStatus(201, wallet.send('POST', COLLECTION, { token, body }))
     const read = await wallet.send('GET', created.body.id, { token })
