@@ -250,6 +250,13 @@ describe('which resource', () => {
     const headers = (authorization: string): Sending => ({ headers: { authorization } })
     await expectRefusal(wallet, MISSING_AUTHORIZATION, () => wallet.send('GET', incoming.id, headers('')))
     await expectRefusal(wallet, MISSING_AUTHORIZATION, () => wallet.send('GET', incoming.id, headers('Bearer x')))
+    const twice = { authorization: [`GNAP ${receiving}`, `GNAP ${receiving}`] }
+    await expectRefusal(wallet, MISSING_AUTHORIZATION, () =>
+      wallet.send('GET', incoming.id, {
+        token: receiving,
+        alter: (request) => alterRequest(request, { headers: twice }),
+      }),
+    )
     await expectRefusal(wallet, INVALID_TOKEN, () => wallet.send('GET', incoming.id, { token: 'x' }))
     await expectRefusal(wallet, UNKNOWN_KEY, () => wallet.send('GET', incoming.id, { token: receiving, as: other }))
     await expectRefusal(wallet, UNSIGNED, () =>

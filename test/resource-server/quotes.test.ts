@@ -226,6 +226,18 @@ describe('a quote over its life', () => {
     await expectStatus(200, wallet.send('GET', second.body.id, { token: spending }))
   })
 
+  it('OUT-2 does not pay by a quote that expires while the terms of its payment are read', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const find = wallet.directory.get.bind(wallet.directory)
+    const quote = await askQuote(wallet, spending, { receiver: incoming.id, debitAmount: usd('100') })
+    wallet.clock.advance(Date.parse(quote.body.expiresAt) - wallet.clock.now() - 1)
+    wallet.directory.get = (url) => {
+      if (url === BOB) wallet.clock.advance(1)
+      return find(url)
+    }
+    await expectRefusal(wallet, EXPIRED_QUOTE, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+  })
+
   it('OUT-2 is for its own wallet address', async () => {
     const { wallet, spending, incoming } = await shop()
     wallet.directory.set(`${BASE}/alice2`, { account: 'alice', assetCode: 'USD', assetScale: 2 })
