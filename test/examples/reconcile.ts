@@ -22,7 +22,7 @@ export interface Received {
   readonly payeeAccount: string
   readonly amount: WireAmount
   readonly createdAt: number
-  /** The payment method and its account with the peer, such as `ilp:g.other-wallet/USD/6`. */
+  /** The payment method and its account with the peer, such as `ilp:g.other-wallet/USD/2`. */
   readonly railAccount: string
 }
 
