@@ -6,7 +6,13 @@
 
 import { refuseUnknown, requireObject } from '../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../src/index.ts'
-import type { Consent, ConsentData, DecidedInteraction, ResourceOwner } from '../../src/ports/consent.ts'
+import type {
+  Consent,
+  ConsentData,
+  ConsentExchange,
+  DecidedInteraction,
+  ResourceOwner,
+} from '../../src/ports/consent.ts'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
 import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
 import { type Frame, type Notice, REFUSALS, renderNotice, renderQuestion } from './page.ts'
@@ -159,7 +165,6 @@ async function readAnswer(request: HttpRequest): Promise<Answer | Notice> {
   return { decision, csrf: form.get('csrf') ?? '' }
 }
 
-type Exchange = Parameters<Consent['respond']>[0]
 type Decisions = Map<string, Promise<DecidedInteraction>>
 
 /**
@@ -181,7 +186,7 @@ function takeOnce(
 async function answerInteraction(
   underWay: Decisions,
   frame: Frame,
-  { request, reference, interactions }: Exchange,
+  { request, reference, interactions }: ConsentExchange,
   user: AuthenticatedUser,
 ): Promise<HttpResponse> {
   const answer = await readAnswer(request)
@@ -199,7 +204,7 @@ async function answerInteraction(
 
 async function showInteraction(
   frame: Frame,
-  { reference, url, interactions }: Exchange,
+  { reference, url, interactions }: ConsentExchange,
   user: AuthenticatedUser,
 ): Promise<HttpResponse> {
   const { session, walletAddresses } = user

@@ -1,4 +1,4 @@
-import type { Amount, Asset, PaymentMethod, RailQuote } from '../../src/index.ts'
+import type { Amount, Asset, RailQuote, RailQuoteRequest } from '../../src/index.ts'
 import { isSameAsset, MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import { probePath } from './probe-path.ts'
 import { greater, smaller } from './send-money-amounts.ts'
@@ -12,10 +12,7 @@ const LEAST_AMOUNT = 10n ** 4n
 const TIMES = 16n
 
 /** Measures the current rate to a receiver, and quotes it less the slippage (none if everything is one to one). */
-export async function quotePath(
-  sender: Sender,
-  { details, from, to, amount }: Parameters<PaymentMethod['quote']>[0],
-): Promise<RailQuote> {
+export async function quotePath(sender: Sender, { details, from, to, amount }: RailQuoteRequest): Promise<RailQuote> {
   const { slippageBasisPoints, peers, server } = sender
   const peer = peers.peerFor(details.ilpAddress, from, to)
   if (peer === undefined)

@@ -2,7 +2,7 @@ import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
 import type { Input } from '../http/endpoint.ts'
 import { PAGE_PROTECTION } from '../http/render-error.ts'
 import type { Result } from '../http/respond.ts'
-import type { Consent, Interactions } from '../ports/consent.ts'
+import type { Consent, ConsentExchange, Interactions } from '../ports/consent.ts'
 import type { HttpResponse } from '../ports/http-exchange.ts'
 
 /** Replaced by 303, the only redirect that never makes the browser post the form again to the next URL. @spec INT-8 */
@@ -46,7 +46,7 @@ export async function interact(
  */
 async function respondOrFail(
   consent: Consent,
-  exchange: Parameters<Consent['respond']>[0],
+  exchange: ConsentExchange,
 ): Promise<{ readonly response: HttpResponse; readonly failure?: unknown }> {
   try {
     return { response: checkedAnswer('respond', await consent.respond(exchange)) }

@@ -1,5 +1,5 @@
 import type { Context } from '../ports/context.ts'
-import type { Price, Pricing } from '../ports/pricing.ts'
+import type { Price, PriceRequest } from '../ports/pricing.ts'
 import { type Amount, type Asset, amountOf, amountToWire, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import {
   type AssetExchange,
@@ -99,16 +99,13 @@ export async function pricePayment(
   return { ok: true, amounts }
 }
 
-/** What the wallet's pricing is asked. */
-type PriceQuestion = Parameters<Pricing['price']>[0]
-
 /**
  * What the wallet's pricing answers: its rate, checked, and the whole answer as `given`, for callers that charge the
  * fee. Throws if it does not answer; `undefined` if it does not exchange the two assets.
  */
 export async function askPrice(
   context: Context,
-  { walletAddress, from, to }: PriceQuestion,
+  { walletAddress, from, to }: PriceRequest,
 ): Promise<(AssetExchange & { readonly given: Price }) | undefined> {
   const price = await answerInTime(context, 'the pricing', () =>
     context.pricing.price({ walletAddress, from: bareAsset(from), to: bareAsset(to) }),
@@ -127,7 +124,7 @@ export async function askPrice(
  * exchange only. Between two scales of one asset code the rate is one, unless the wallet has another. `undefined` if
  * the wallet has no price.
  */
-async function ownExchange(context: Context, question: PriceQuestion): Promise<AssetExchange | undefined> {
+async function ownExchange(context: Context, question: PriceRequest): Promise<AssetExchange | undefined> {
   const { from, to } = question
   const even = { from, to, rate: { numerator: 1n, denominator: 1n } }
   if (isSameAsset(from, to)) return even
@@ -143,7 +140,7 @@ function refuseMisspelt(name: string, given: object, known: readonly string[]): 
   if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
 }
 
-async function termsOf(context: Context, question: PriceQuestion): Promise<Terms | undefined> {
+async function termsOf(context: Context, question: PriceRequest): Promise<Terms | undefined> {
   const price = await askPrice(context, question)
   if (price === undefined) return undefined
   const { from, to, rate, given } = price

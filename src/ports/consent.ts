@@ -134,20 +134,23 @@ export interface Interactions {
   deny(reference: string, decider: Decider): Promise<DecidedInteraction>
 }
 
+/** A request of a browser to an interaction, and what its answer needs. */
+export interface ConsentExchange {
+  readonly request: HttpRequest
+  readonly reference: string
+  /** The interaction URL itself, for the form's action. */
+  readonly url: string
+  readonly interactions: Interactions
+}
+
 /** Answers the browser at `{authServer}/interact/{reference}`. */
 export interface Consent {
   /**
-   * Answers a GET or a POST. `url` is the interaction URL itself, for the form's action; the library adds the
-   * security headers of INT-9 to whatever is returned, and sends every redirect with status 303. An answer that no host
+   * Answers a GET or a POST. The library adds the security headers of INT-9 to whatever is returned, and sends every redirect with status 303. An answer that no host
    * could send counts as a rejection: a status outside 200 to 599, or a header with a control character or with one above
    * U+00FF. So percent-encode a URL.
    */
-  respond(exchange: {
-    readonly request: HttpRequest
-    readonly reference: string
-    readonly url: string
-    readonly interactions: Interactions
-  }): Promise<HttpResponse>
+  respond(exchange: ConsentExchange): Promise<HttpResponse>
   /**
    * Makes the page that a person sees when `respond` rejects: `status` is 503 if the same request may succeed later, and
    * 500 if something is broken. The failure itself is reported by an event. Without this method, or if it rejects too or no

@@ -24,6 +24,15 @@ export interface OpenIncomingPayment extends PayableIncomingPayment {
   readonly remainder?: bigint
 }
 
+/** What a rail is asked to carry. */
+export interface RailQuoteRequest {
+  readonly details: IlpPaymentMethod
+  readonly from: Asset
+  readonly to: Asset
+  /** Roughly what is to be paid, in `from` or `to`: no more than a hint, absent if no amount is named. */
+  readonly amount?: Amount
+}
+
 /**
  * What a rail carries to a receiver, or why it does not. `asset` is the one in which money leaves, `account` the rail account
  * that it leaves through, which stays the same for good. At least `received` of the receiver's smallest units arrive for
@@ -213,16 +222,8 @@ export interface PaymentMethod {
    * possibly for one that never is, and again whenever it is read: it has no effect and gives the same answer each time.
    */
   createDetails(incomingPayment: PayableIncomingPayment): Promise<IlpPaymentMethod>
-  /**
-   * What the rail would carry to a receiver, for a payer with an account in `from`. `amount` is roughly what is to be paid, in
-   * `from` or `to`: no more than a hint, absent if no amount is named.
-   */
-  quote(request: {
-    readonly details: IlpPaymentMethod
-    readonly from: Asset
-    readonly to: Asset
-    readonly amount?: Amount
-  }): Promise<RailQuote>
+  /** What the rail would carry to a receiver, for a payer with an account in `from`. */
+  quote(request: RailQuoteRequest): Promise<RailQuote>
   /**
    * Sends, from where `progress` left off. `record` is awaited before anything leaves, with all that may then have left, so
    * that a crash sends nothing twice. If `record` rejects, another worker has taken over, or may at any moment because the

@@ -10,6 +10,13 @@ export interface Price {
   readonly fee?: { readonly basisPoints?: number; readonly fixed?: bigint }
 }
 
+/** What is asked of the wallet's prices. */
+export interface PriceRequest {
+  readonly walletAddress: string
+  readonly from: Asset
+  readonly to: Asset
+}
+
 /** The wallet's prices. The default is one to one within an asset, no fee, and no exchange between assets. */
 export interface Pricing {
   /**
@@ -21,9 +28,5 @@ export interface Pricing {
    * `walletAddress` is the payer's. For money that comes from another server in another asset than the payee's it is the
    * payee's, and the fee is not charged: the rate alone is what such an exchange brings.
    */
-  price(request: {
-    readonly walletAddress: string
-    readonly from: Asset
-    readonly to: Asset
-  }): Promise<Price | null | undefined>
+  price(request: PriceRequest): Promise<Price | null | undefined>
 }

@@ -1,6 +1,6 @@
 import { unavailable } from '../../errors/conditions.ts'
 import type { Context } from '../../ports/context.ts'
-import type { PaymentMethod, RailQuote } from '../../ports/payment-method.ts'
+import type { PaymentMethod, RailQuote, RailQuoteRequest } from '../../ports/payment-method.ts'
 import type { FoundReceiver, ReceiverAsker, RemoteIncomingPayment } from '../../ports/remote-receivers.ts'
 import {
   type Amount,
@@ -179,11 +179,7 @@ function noWay(detail: string): FoundWay {
   return { ok: false, reason: 'unreachable', detail }
 }
 
-async function quoteOf(
-  context: Context,
-  method: PaymentMethod,
-  request: Parameters<PaymentMethod['quote']>[0],
-): Promise<RailQuote> {
+async function quoteOf(context: Context, method: PaymentMethod, request: RailQuoteRequest): Promise<RailQuote> {
   try {
     return await askRail(request.details, () => method.quote(request))
   } catch (cause) {
