@@ -189,7 +189,7 @@ async function clientName(context: Context, client: ClientId): Promise<string | 
   if (walletAddress === undefined) return undefined
   const name = isLocalWalletAddress(context, walletAddress)
     ? (await context.walletAddresses.find(walletAddress))?.publicName
-    : await context.keyResolver.publicName(walletAddress, context.source)
+    : await context.keyResolver.publicName(walletAddress, { source: context.source })
   return name === undefined ? undefined : plainName(name)
 }
 

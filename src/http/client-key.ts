@@ -101,7 +101,7 @@ export async function clientKeySet(
     return { ok: true, keys }
   }
   const { keyResolver, source } = context
-  const asker = { isHolder, ...(source !== undefined && { source }) }
+  const asker = { isHolder, source }
   const held = await keyResolver.keySet(walletAddress, undefined, asker)
   const isMissing = held.ok && !hasAnyOf(held.keys, keyIds)
   const found = isMissing ? await keyResolver.keySet(walletAddress, keyIds[0], asker) : held

@@ -12,7 +12,7 @@ export type KeySetResult =
 /** On whose behalf this server asks. A resolver that fetches limits what strangers can make it fetch. @spec T-5 */
 export interface KeyAsker {
   /** Where the request that names this client came from, if the host tells. */
-  readonly source?: string
+  readonly source?: string | undefined
   /** Whether a stored grant or token is bound to this client: then it counts as known, whatever the resolver remembers. */
   readonly isHolder?: boolean
 }
@@ -32,8 +32,8 @@ export interface KeyResolver {
    */
   keySet(walletAddress: string, unknownKid?: string, asker?: KeyAsker): Promise<KeySetResult>
   /**
-   * `publicName` in the client's wallet address document; `undefined` if it has none or cannot be asked. `source` is where
-   * the request that names this client came from, if the host tells. A grant request waits for it for a second.
+   * `publicName` in the client's wallet address document; `undefined` if it has none or cannot be asked. A grant
+   * request waits for it for a second.
    */
-  publicName(walletAddress: string, source?: string): Promise<string | undefined>
+  publicName(walletAddress: string, asker?: KeyAsker): Promise<string | undefined>
 }

@@ -116,7 +116,7 @@ export function fetchKeyResolver(options: FetchKeyResolverOptions = {}): KeyReso
         },
       })
     },
-    async publicName(walletAddress, source) {
+    async publicName(walletAddress, { source } = {}) {
       if (!isFetchable(walletAddress)) return undefined
       return names(withoutSlash(walletAddress), {
         refuse: () => (waitOf(source) === 0 ? undefined : { value: undefined }),

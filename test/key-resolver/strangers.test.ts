@@ -219,8 +219,8 @@ describe('a source that names too many clients', () => {
       expect(answer.status).toBe(index < 10 ? 200 : 429)
     }
     expect(asked).toHaveLength(20)
-    expect(await here.network.resolver.publicName('https://shop-99.example/pay', SOURCE)).toBeUndefined()
-    expect(await here.network.resolver.publicName('https://shop-9.example/pay', SOURCE)).toBe('Shop')
+    expect(await here.network.resolver.publicName('https://shop-99.example/pay', { source: SOURCE })).toBeUndefined()
+    expect(await here.network.resolver.publicName('https://shop-9.example/pay', { source: SOURCE })).toBe('Shop')
     expect(await here.network.resolver.publicName('https://shop-99.example/pay')).toBe('Shop')
   })
 })
