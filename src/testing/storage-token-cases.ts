@@ -1,14 +1,15 @@
 import type { Change, Key, RecordTypes, Storage } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
-import { ACCESS_TOKEN, MOMENT, sampleGrant } from './sample-records.ts'
+import { ACCESS_TOKEN, MOMENT, sampleGrant, WALLET_ADDRESS } from './sample-records.ts'
 import { assertConflicts, mustCommit, race, readVersions, type StorageCase } from './storage-case.ts'
 
 const ROUNDS = 10
 
 type Grant = RecordTypes['grant']
 
+/** A grant that its owner has given: it is listed, so it has a wallet address. */
 function grantOf(round: number, members: Partial<Grant>): Grant {
-  return sampleGrant(`grant${round}`, members)
+  return sampleGrant(`grant${round}`, { walletAddress: WALLET_ADDRESS, account: 'alice', ...members })
 }
 
 function tokenOf(round: number, name: string): RecordTypes['access-token'] {
