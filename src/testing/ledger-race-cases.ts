@@ -8,6 +8,7 @@ import {
   idOf,
   type LedgerCase,
   makeWallet,
+  mustAgree,
   mustSucceed,
   settlementOf,
   USD,
@@ -107,6 +108,74 @@ export const RACE_CASES: readonly LedgerCase[] = [
         for (const answer of [...answers, await hold()]) assertSame(answer, expected, 'an answer to the hold')
         await assertAvailable(wallet, `after the hold of round ${round}`, first?.ok ? 0n : available + 10n)
         if (first?.ok) await mustSucceed(ledger.release({ id: idOf(round) }), 'the release')
+      }
+    },
+  },
+  {
+    name: 'a hold of all there is, or of too much, made fifty times at once, has one answer for all',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      // The refusal first: the connections of a pool are there when it comes to those that must be held.
+      const refused = { ok: false, reason: 'insufficient_funds' } as const
+      await mustAgree(FIFTY, () => ledger.hold(holdOf(1, 1001n)), refused, 'a hold of too much')
+      await mustAgree(FIFTY, () => ledger.hold(holdOf(2, 1000n)), { ok: true }, 'a hold of all there is')
+      const more = () => ledger.hold(holdOf(3, 300n, { account: 'bob' }))
+      await mustAgree(FIFTY, more, { ok: true }, 'a hold of more than half')
+      await assertAvailable(wallet, 'after three holds, each made fifty times', 0n, 200n)
+    },
+  },
+  {
+    name: 'what a settlement takes is at no moment free for a hold',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (let round = 0; round < 20; round++) {
+        const account = `payer${round}`
+        const first = 100 * round
+        await wallet.openAccount(account, USD, 1000n)
+        await mustSucceed(ledger.hold(holdOf(first, 600n, { account })), 'the hold of 600 of 1000')
+        const more = (number: number) => ledger.hold(holdOf(first + number, 401n, { account }))
+        const before = [1, 2, 3, 4].map(more)
+        const settled = ledger.settle(settlementOf(first, 600n, 10n))
+        const what = 'a hold of 401, of which 400 are available before the settlement and after it'
+        const answers = await Promise.all([...before, ...[5, 6, 7, 8, 9, 10, 11, 12].map(more)])
+        for (const answer of answers) assertSame(answer, { ok: false, reason: 'insufficient_funds' }, what)
+        await mustSucceed(settled, 'the settlement')
+        assertSame(await wallet.available(account), 400n, `available to ${account} after the settlement`)
+      }
+    },
+  },
+  {
+    name: 'a hold that ends while the same call still runs stays ended',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (let round = 0; round < 10; round++) {
+        const calls = Array.from({ length: 20 }, () => ledger.hold(holdOf(round, 100n)))
+        await mustSucceed(Promise.race(calls), 'the first answer to the hold')
+        await mustSucceed(ledger.release({ id: idOf(round) }), 'the release, while the hold is still asked for')
+        for (const answer of await Promise.all(calls)) assertSame(answer, { ok: true }, 'a late answer to the hold')
+        await assertAvailable(wallet, 'after the release and the late answers', 1000n)
+      }
+    },
+  },
+  {
+    name: 'of holds that meet money on its way those that succeed are held, and the others are not',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (let round = 0; round < 20; round++) {
+        const account = `payer${round}`
+        const first = 100 * round
+        await wallet.openAccount(account, USD, 100n)
+        const hold = (number: number) => ledger.hold(holdOf(first + number, 110n, { account }))
+        const before = [1, 2, 3, 4, 5, 6].map(hold)
+        const money = ledger.credit(creditOf(first, 10n, { account }))
+        const answers = await Promise.all([...before, ...[7, 8, 9, 10, 11, 12].map(hold)])
+        await mustSucceed(money, `money for ${account}`)
+        const available = 110n - 110n * BigInt(answers.filter(({ ok }) => ok).length)
+        assertSame(await wallet.available(account), available, `available to ${account} after the holds that succeeded`)
       }
     },
   },

@@ -1,10 +1,12 @@
 import type { Hold, LedgerResult } from '../../src/ports/ledger.ts'
-import { turn } from '../support/turns.ts'
+import { turn, turns } from '../support/turns.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const OK = { ok: true } as const
-const MEANWHILE = 'a call that nobody waited for is answered the same when it is made again, meanwhile and afterwards'
-const AFTER_END = 'a hold with other arguments under the id of one that has ended is a conflict without effect'
+const AT_ONCE = 'a hold of all there is, or of too much, made fifty times at once, has one answer for all'
+const NEVER_FREE = 'what a settlement takes is at no moment free for a hold'
+const STAYS_ENDED = 'a hold that ends while the same call still runs stays ended'
+const ON_ITS_WAY = 'of holds that meet money on its way those that succeed are held, and the others are not'
 const BOTH_WAYS = 'payments in both directions, and of an account to itself, at the same time all come through'
 
 /** Locks that are taken one after the other; where two wait for each other one gives up, as in a database. */
@@ -28,127 +30,10 @@ function locks() {
   }
 }
 
-/** Ledgers that answer a call wrongly when it comes again. */
-export const BROKEN_REPEATS: readonly BrokenLedger[] = [
-  {
-    does: 'looks at the account before it looks at the id',
-    breaks: ['a success is kept under its id, even if the same call would be refused by now'],
-    breakLedger: (ledger) => ({
-      hold: async (hold) =>
-        (await ledger.account(hold.account))?.canSend === false
-          ? { ok: false, reason: 'account_closed' }
-          : ledger.hold(hold),
-    }),
-  },
-  {
-    does: 'looks at the balance before it looks at the id',
-    breaks: ['a success is kept under its id, even if the same call would be refused by now'],
-    breakLedger: (ledger) => ({
-      async hold(hold) {
-        const { available = 0n } = (await ledger.balance(hold.account)) ?? {}
-        return available === 0n ? { ok: false, reason: 'insufficient_funds' } : ledger.hold(hold)
-      },
-    }),
-  },
-  {
-    does: 'refuses a call as a conflict while the same call is running',
-    breaks: [MEANWHILE],
-    breakLedger(ledger) {
-      const running = new Set<string>()
-      return {
-        async credit(credit) {
-          if (running.has(credit.id)) return { ok: false, reason: 'conflict' }
-          running.add(credit.id)
-          await turn()
-          running.delete(credit.id)
-          return ledger.credit(credit)
-        },
-      }
-    },
-  },
-  {
-    does: 'knows an id only once its call has ended',
-    breaks: [
-      MEANWHILE,
-      'a credit that is repeated adds once, also at the same time',
-      'of fifty calls of one id with different arguments at the same time exactly one has an effect',
-    ],
-    breakLedger(ledger) {
-      const ended = new Map<string, string>()
-      return {
-        async credit(credit) {
-          const id = ended.get(credit.id) ?? randomId()
-          await turn()
-          const answer = await ledger.credit({ ...credit, id })
-          ended.set(credit.id, id)
-          return answer
-        },
-      }
-    },
-  },
-  {
-    does: 'takes a credit that comes again after the settlement for a new one',
-    breaks: ['every call of a payment that is over may come again, in any order, and is answered as it was'],
-    breakLedger(ledger) {
-      let isSettled = false
-      return {
-        settle(settlement) {
-          isSettled = true
-          return ledger.settle(settlement)
-        },
-        credit: (credit) => ledger.credit(isSettled ? { ...credit, id: randomId() } : credit),
-      }
-    },
-  },
-  {
-    does: 'forgets the arguments of a hold once it is released, and takes it anew',
-    breaks: [AFTER_END],
-    breakLedger(ledger) {
-      const released = new Map<string, bigint>()
-      const held = new Map<string, bigint>()
-      return {
-        hold(hold) {
-          const earlier = released.get(hold.id)
-          const isAnew = earlier !== undefined && earlier !== hold.amount.value
-          if (!held.has(hold.id)) held.set(hold.id, hold.amount.value)
-          return ledger.hold(isAnew ? { ...hold, id: randomId() } : hold)
-        },
-        release(release) {
-          released.set(release.id, held.get(release.id) ?? 0n)
-          return ledger.release(release)
-        },
-      }
-    },
-  },
-  {
-    does: 'gives every hold under an id that is settled its first answer',
-    breaks: [AFTER_END],
-    breakLedger(ledger) {
-      const settled = new Set<string>()
-      return {
-        hold: async (hold) => (settled.has(hold.id) ? OK : ledger.hold(hold)),
-        settle(settlement) {
-          settled.add(settlement.id)
-          return ledger.settle(settlement)
-        },
-      }
-    },
-  },
-  {
-    does: 'answers a release that comes again with a conflict',
-    breaks: ['every call of a payment that is over may come again, in any order, and is answered as it was'],
-    breakLedger(ledger) {
-      const released = new Set<string>()
-      return {
-        async release(release) {
-          if (released.has(release.id)) return { ok: false, reason: 'conflict' }
-          released.add(release.id)
-          return ledger.release(release)
-        },
-      }
-    },
-  },
-]
+/** Makes a call, and once more if it fails. */
+async function surely<T>(call: () => Promise<T>): Promise<T> {
+  return call().catch(call)
+}
 
 /** Ledgers that are right while one caller waits for the other, and wrong when two come at once. */
 export const BROKEN_RACES: readonly BrokenLedger[] = [
@@ -259,6 +144,102 @@ export const BROKEN_RACES: readonly BrokenLedger[] = [
           return ledger.hold(hold)
         },
         credit: async (credit) => (known.has(credit.id) ? OK : ledger.credit(credit)),
+      }
+    },
+  },
+  {
+    does: 'looks for the id, waits for the account, judges the balance, and only then meets the id',
+    breaks: [AT_ONCE],
+    breakLedger(ledger) {
+      const lock = locks()
+      const known = new Set<string>()
+      return {
+        async hold(hold) {
+          if (known.has(hold.id)) return ledger.hold(hold)
+          return lock([hold.account], async () => {
+            const balance = await ledger.balance(hold.account)
+            const answer = await ledger.hold(hold)
+            known.add(hold.id)
+            const isShort = balance !== undefined && balance.available < hold.amount.value
+            return isShort ? { ok: false, reason: 'insufficient_funds' } : answer
+          })
+        },
+        credit: (credit) => lock([credit.account], () => ledger.credit(credit)),
+      }
+    },
+  },
+  {
+    does: 'frees what is held, and takes the money in a second step, which it repeats until it is done',
+    breaks: [NEVER_FREE],
+    breakLedger(ledger) {
+      const held = new Map<string, Hold>()
+      return {
+        async hold(hold) {
+          if (!held.has(hold.id)) held.set(hold.id, hold)
+          await turn()
+          return ledger.hold(hold)
+        },
+        async settle(settlement) {
+          const answer = await ledger.settle(settlement)
+          const hold = held.get(settlement.id)
+          if (!answer.ok || hold === undefined) return answer
+          held.delete(settlement.id)
+          const { canSend = false, canReceive = false } = (await ledger.account(hold.account)) ?? {}
+          if (!canSend || !canReceive) return answer
+          const { amount } = settlement
+          const step = (): Hold => ({ ...hold, id: randomId(), amount })
+          const [there, back] = [step(), step()]
+          // What was settled is there once more for a turn.
+          await surely(() => ledger.credit(there))
+          await turn()
+          await surely(() => ledger.hold(back))
+          await surely(() => ledger.settle({ ...settlement, id: back.id, fee: { ...amount, value: 0n } }))
+          return answer
+        },
+      }
+    },
+  },
+  {
+    does: 'keeps open holds in a table of their own, which a release empties, and looks at the answers before it waits',
+    breaks: [STAYS_ENDED],
+    breakLedger(ledger) {
+      const [answered, released] = [new Set<string>(), new Set<string>()]
+      return {
+        async hold(hold) {
+          const isKnown = answered.has(hold.id)
+          await turn()
+          const isAnew = !isKnown && released.has(hold.id)
+          const answer = await ledger.hold(isAnew ? { ...hold, id: randomId() } : hold)
+          answered.add(hold.id)
+          return answer
+        },
+        release(release) {
+          released.add(release.id)
+          return ledger.release(release)
+        },
+      }
+    },
+  },
+  {
+    does: 'looks up afterwards why it did not reserve, and takes it for done where nothing speaks against it by then',
+    breaks: [ON_ITS_WAY],
+    breakLedger(ledger) {
+      const lock = locks()
+      const explained = new Map<string, Promise<LedgerResult>>()
+      const explain = async (hold: Hold): Promise<LedgerResult> => {
+        await turns(2)
+        const { available = 0n } = (await ledger.balance(hold.account)) ?? {}
+        return available < hold.amount.value ? { ok: false, reason: 'insufficient_funds' } : OK
+      }
+      return {
+        async hold(hold) {
+          const answer = await lock([hold.account], () => ledger.hold(hold))
+          if (answer.ok || answer.reason !== 'insufficient_funds') return answer
+          const explanation = explained.get(hold.id) ?? explain(hold)
+          explained.set(hold.id, explanation)
+          return explanation
+        },
+        credit: (credit) => lock([credit.account], () => ledger.credit(credit)),
       }
     },
   },

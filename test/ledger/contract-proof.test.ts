@@ -12,8 +12,9 @@ import { BROKEN_COMPARISONS } from './contract-broken-exact.ts'
 import { BROKEN_FAILURES } from './contract-broken-failures.ts'
 import { BROKEN_HOLDS } from './contract-broken-holds.ts'
 import { BROKEN_PERMISSIONS } from './contract-broken-permissions.ts'
-import { BROKEN_RACES, BROKEN_REPEATS } from './contract-broken-races.ts'
+import { BROKEN_RACES } from './contract-broken-races.ts'
 import { BROKEN_RAILS } from './contract-broken-rails.ts'
+import { BROKEN_REPEATS } from './contract-broken-repeats.ts'
 import { walletOf } from './contract-wallet.ts'
 
 const BROKEN: readonly BrokenLedger[] = [
