@@ -1,3 +1,4 @@
+import type { Counterparty } from '../ports/ledger.ts'
 import { type Asset, amountOf, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import { assertSame } from './assertions.ts'
 import {
@@ -7,10 +8,12 @@ import {
   holdOf,
   idOf,
   type LedgerCase,
+  LOCAL,
   makeWallet,
   mustNotSucceed,
   mustRefuse,
   mustSucceed,
+  RAIL,
   settlementOf,
   USD,
 } from './ledger-case.ts'
@@ -30,8 +33,40 @@ function idsWith(digit: string): readonly string[] {
 
 const LONG_NAME = 'a'.repeat(64)
 
-/** Names that databases take for one another or for "alice": padded, with accents, in two forms of Unicode, or cut. */
-const NAMES: readonly string[] = ['alice ', 'alic\u00e9', 'alice\u0301', `${LONG_NAME}1`, `${LONG_NAME}2`]
+/** Names that databases take for one another or for "alice": padded, with accents, with what is not seen, numbers, or cut. */
+const NAMES: readonly string[] = [
+  ...['alice ', ' alice', 'alice\t', 'alice\u200b', 'alic\u00e9', 'alice\u0301', 'alice\u{1f600}', 'alice\u{1f601}'],
+  ...['7', '007', '7.0', '10', '1e1', `${LONG_NAME}1`, `${LONG_NAME}2`],
+]
+
+/** Codes of assets that begin alike, or differ in case from one that is there; the longest there are. */
+const CODES: readonly string[] = ['usd', 'USDCOIN12345', 'USDCOIN12346']
+
+/** A text of so many characters. */
+function longText(length: number, begin: string, end: string): string {
+  return begin.padEnd(length - end.length, 'x') + end
+}
+
+/** A receiver elsewhere whose names are the longest there are. */
+function longRail(address: string, walletAddress: string): Extract<Counterparty, { kind: 'rail' }> {
+  return {
+    ...RAIL,
+    address: longText(1023, 'g.other.', address),
+    walletAddress: longText(2048, 'https://other-wallet.example/', walletAddress),
+  }
+}
+
+/** Counterparties, each with some that are nearly the same. */
+const COUNTERPARTIES: readonly (readonly [Counterparty, readonly Counterparty[]])[] = [
+  [
+    longRail('a', 'a'),
+    [longRail('b', 'a'), longRail('a', 'b'), longRail('a', 'A'), { ...longRail('a', 'a'), method: 'other' }],
+  ],
+  [
+    { ...LOCAL, account: 'alic\u00e9' },
+    ['alice\u0301', 'alic\u00c9', 'alice'].map((account) => ({ ...LOCAL, account })),
+  ],
+]
 
 /** What the ledger promises of things that are nearly the same: amounts, assets, names. */
 export const EXACT_CASES: readonly LedgerCase[] = [
@@ -95,7 +130,7 @@ export const EXACT_CASES: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'names that differ in an accent, in a space at the end or after 64 characters are of different accounts',
+    name: 'names that differ in an accent, in what is not seen, as numbers do or after 64 characters are of different accounts',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
@@ -165,6 +200,74 @@ export const EXACT_CASES: readonly LedgerCase[] = [
       await assertAvailable(wallet, 'after the settlements', MAX_AMOUNT_VALUE, sum - 2n ** 32n - odd - MAX_AMOUNT_VALUE)
       assertSame(await wallet.fees(USD), 2n ** 31n + odd + 2n ** 63n + 1n, 'the fees')
       assertSame(await wallet.total(USD), MAX_AMOUNT_VALUE, 'the total')
+    },
+  },
+  {
+    name: 'what is held of an account, fees and positive clearing go beyond 64 bits, and are exact there',
+    async run(makeLedger) {
+      const wallet = await makeLedger()
+      const { ledger } = wallet
+      const account = 'bob'
+      const most = MAX_AMOUNT_VALUE
+      await wallet.openAccount('bob', USD, most)
+      for (const number of [1, 2, 3]) await mustSucceed(ledger.credit(creditOf(number, most)), 'a credit')
+      for (const number of [4, 5, 6]) await mustSucceed(ledger.hold(holdOf(number, most, { account })), 'a hold')
+      assertSame(await wallet.available('bob'), most, 'available to bob while three times that is held')
+      await mustSucceed(ledger.hold(holdOf(7, most - 1n, { account })), 'a hold of all that is left but one unit')
+      await mustRefuse(ledger.hold(holdOf(8, 2n, { account })), 'insufficient_funds', 'a hold of one unit more')
+      for (const number of [4, 5]) await mustSucceed(ledger.settle(settlementOf(number, most, most)), 'a fee of all')
+      await mustSucceed(ledger.settle(settlementOf(6, most)), 'a settlement without a fee')
+      await mustSucceed(ledger.release({ id: idOf(7) }), 'the release')
+      assertSame([await wallet.available('bob'), await wallet.fees(USD)], [most, 2n * most], 'available, and the fees')
+      // Three were credited and one has left without being credited: four more turn clearing into twice the largest amount.
+      for (const number of [11, 12, 13, 14]) {
+        await wallet.openAccount(`payer${number}`, USD, most)
+        await mustSucceed(ledger.hold(holdOf(number, most, { account: `payer${number}` })), 'a hold of a payer')
+        await mustSucceed(ledger.settle(settlementOf(number, most)), 'a settlement of a payer')
+      }
+      assertSame(await wallet.total(USD), 5n * most, 'the total')
+    },
+  },
+  {
+    name: 'the longest counterparties there are, and those that differ in one character, are told apart',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (const [number, [counterparty, others]] of COUNTERPARTIES.entries()) {
+        const calls = {
+          hold: (to: Counterparty) => ledger.hold(holdOf(number, 10n, { counterparty: to })),
+          credit: (from: Counterparty) => ledger.credit(creditOf(number + 10, 10n, { counterparty: from })),
+        }
+        for (const [what, call] of Object.entries(calls)) {
+          await mustSucceed(call(counterparty), `the ${what} ${number}`)
+          await mustSucceed(call(counterparty), `the ${what} ${number} again`)
+          for (const [index, other] of others.entries())
+            await mustRefuse(call(other), 'conflict', `the ${what} ${number} with counterparty ${index} that is alike`)
+        }
+      }
+      await assertAvailable(wallet, 'after two holds and two credits of 10', 980n, 520n)
+    },
+  },
+  {
+    name: 'assets whose codes differ in case, or after eleven characters, are different',
+    async run(makeLedger) {
+      const wallet = await makeWallet(makeLedger)
+      const { ledger } = wallet
+      for (const [index, assetCode] of CODES.entries()) {
+        const asset = { assetCode, assetScale: 2 }
+        const account = `holder${index}`
+        const amount = amountOf(asset, 10n)
+        const [foreign, other, held] = [10 * index, 10 * index + 1, 10 * index + 2]
+        await wallet.openAccount(account, asset, 1000n)
+        await mustRefuse(ledger.hold(holdOf(foreign, 10n, { account })), 'not_allowed', `USD of ${account}`)
+        await mustRefuse(ledger.hold(holdOf(other, 10n, { amount })), 'not_allowed', `${assetCode} of alice`)
+        await mustSucceed(ledger.hold(holdOf(held, 10n, { account, amount })), `a hold of ${assetCode}`)
+        const settled = ledger.settle({ id: idOf(held), amount, fee: amountOf(asset, 3n) })
+        await mustSucceed(settled, `a settlement of ${assetCode}`)
+        const sums = [await wallet.fees(asset), await wallet.fees(USD), await wallet.total(asset)]
+        assertSame(sums, [3n, 0n, 1000n], `the fees in ${assetCode} and in USD, and the total of ${assetCode}`)
+      }
+      assertSame(await wallet.total(USD), 1600n, 'the total of USD')
     },
   },
 ]

@@ -53,6 +53,9 @@ const BOOKS = [
   { assetCode: 'USD', assetScale: 2, ledger: 840, clearing: 1n, fees: 2n, outside: 3n },
   { assetCode: 'EUR', assetScale: 2, ledger: 978, clearing: 4n, fees: 5n, outside: 6n },
   { assetCode: 'USD', assetScale: 6, ledger: 841, clearing: 7n, fees: 8n, outside: 9n },
+  { assetCode: 'usd', assetScale: 2, ledger: 2001, clearing: 10n, fees: 11n, outside: 12n },
+  { assetCode: 'USDCOIN12345', assetScale: 2, ledger: 2002, clearing: 13n, fees: 14n, outside: 15n },
+  { assetCode: 'USDCOIN12346', assetScale: 2, ledger: 2003, clearing: 16n, fees: 17n, outside: 18n },
 ] as const
 
 const ACCOUNT: Account = {

@@ -3,12 +3,9 @@ import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
 import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const NEIGHBOURS = 'amounts that floating point takes for the same are told apart'
-const NAMES = 'names of accounts compare exactly: alice and Alice are two'
-
-const LOOKALIKES =
-  'names that differ in an accent, in a space at the end or after 64 characters are of different accounts'
 const IDS = 'ids of 128 bits that differ in one digit are not taken for one another'
 const ASSETS = 'an asset is its code and its scale: fees and clearing of one code and two scales are kept apart'
+const MORE_SUMS = 'what is held of an account, fees and positive clearing go beyond 64 bits, and are exact there'
 const SUMS = 'balances, fees and clearing go beyond 64 bits, and are exact there'
 
 /** A ledger that keeps its ids in another form. */
@@ -98,65 +95,6 @@ export const BROKEN_COMPARISONS: readonly BrokenLedger[] = [
     }),
   },
   {
-    does: 'finds the account of a credit in whatever case it is written',
-    breaks: [NAMES],
-    breakLedger: (ledger) => ({
-      credit: (credit) => ledger.credit({ ...credit, account: credit.account.toLowerCase() }),
-    }),
-  },
-  {
-    does: 'finds the account of a hold in whatever case it is written',
-    breaks: [NAMES],
-    breakLedger: (ledger) => ({ hold: (hold) => ledger.hold({ ...hold, account: hold.account.toLowerCase() }) }),
-  },
-  {
-    does: 'knows an account in whatever case it is written',
-    breaks: [NAMES],
-    breakLedger: (ledger) => ({ account: (account) => ledger.account(account.toLowerCase()) }),
-  },
-  {
-    does: 'compares the account of a call that comes again in whatever case it is written',
-    breaks: [NAMES],
-    breakLedger(ledger) {
-      const written = new Map<string, string>()
-      return {
-        credit(credit) {
-          const call = `${credit.id} ${credit.account.toLowerCase()}`
-          const account = written.get(call) ?? credit.account
-          written.set(call, account)
-          return ledger.credit({ ...credit, account })
-        },
-      }
-    },
-  },
-  {
-    does: 'ignores spaces at the end of a name',
-    breaks: [LOOKALIKES],
-    breakLedger: (ledger) => ({ account: (account) => ledger.account(account.trimEnd()) }),
-  },
-  {
-    does: 'takes two forms of a letter with an accent for one where it credits',
-    breaks: [LOOKALIKES],
-    breakLedger: (ledger) => ({
-      credit: (credit) => ledger.credit({ ...credit, account: credit.account.normalize('NFC') }),
-    }),
-  },
-  {
-    does: 'cuts names',
-    breaks: [LOOKALIKES],
-    breakLedger: (ledger) => ({
-      account: async (account) => (await ledger.account(account)) ?? ledger.account(`${account.slice(0, 64)}1`),
-    }),
-  },
-  {
-    does: 'knows an account for every member of an object',
-    breaks: [LOOKALIKES],
-    breakLedger: (ledger) => ({
-      account: async (account) =>
-        account in {} ? { assetCode: '', assetScale: 0, canSend: false, canReceive: false } : ledger.account(account),
-    }),
-  },
-  {
     does: 'keeps the last 64 bits of an id',
     breaks: [IDS],
     breakLedger: (ledger) => withIds(ledger, (id) => id.slice(-16)),
@@ -209,5 +147,38 @@ export const BROKEN_COMPARISONS: readonly BrokenLedger[] = [
     breakLedger: (ledger) => ({
       settle: ({ id, amount, fee }) => ledger.settle({ id, amount, fee: { ...fee, value: BigInt(Number(fee.value)) } }),
     }),
+  },
+  {
+    does: 'keeps what is held in 64 bits, and begins again at 0',
+    breaks: [MORE_SUMS],
+    breakLedger(ledger) {
+      const held = new Map<string, bigint>()
+      return {
+        async hold(hold) {
+          const { total, available } = (await ledger.balance(hold.account)) ?? { total: 0n, available: 0n }
+          const lost = total - available - BigInt.asUintN(64, total - available)
+          // What it has forgotten is there to be held again.
+          if (lost > 0n && available < hold.amount.value && !held.has(hold.id)) return { ok: true }
+          held.set(hold.id, hold.amount.value)
+          return ledger.hold(hold)
+        },
+      }
+    },
+  },
+  {
+    does: 'keeps all fees in 64 bits, and drops what does not fit',
+    breaks: [MORE_SUMS],
+    breakLedger(ledger) {
+      let fees = 0n
+      return {
+        async settle(settlement) {
+          const { fee } = settlement
+          const isOver = fees + fee.value > MAX_AMOUNT_VALUE && fee.value <= settlement.amount.value
+          const answer = await ledger.settle(isOver ? { ...settlement, fee: { ...fee, value: 0n } } : settlement)
+          if (answer.ok && !isOver) fees += fee.value
+          return answer
+        },
+      }
+    },
   },
 ]

@@ -11,6 +11,7 @@ import { BROKEN_CREDITS, BROKEN_ENDS } from './contract-broken-ends.ts'
 import { BROKEN_COMPARISONS } from './contract-broken-exact.ts'
 import { BROKEN_FAILURES } from './contract-broken-failures.ts'
 import { BROKEN_HOLDS } from './contract-broken-holds.ts'
+import { BROKEN_NAMES } from './contract-broken-names.ts'
 import { BROKEN_PERMISSIONS } from './contract-broken-permissions.ts'
 import { BROKEN_RACES } from './contract-broken-races.ts'
 import { BROKEN_RAILS } from './contract-broken-rails.ts'
@@ -23,6 +24,7 @@ const BROKEN: readonly BrokenLedger[] = [
   ...BROKEN_CREDITS,
   ...BROKEN_RAILS,
   ...BROKEN_COMPARISONS,
+  ...BROKEN_NAMES,
   ...BROKEN_PERMISSIONS,
   ...BROKEN_REPEATS,
   ...BROKEN_FAILURES,
