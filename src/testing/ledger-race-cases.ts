@@ -126,7 +126,7 @@ export const RACE_CASES: readonly LedgerCase[] = [
     },
   },
   {
-    name: 'what a settlement takes is at no moment free for a hold',
+    name: 'what a settlement takes is at no moment free for a hold, and what it leaves always is',
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
@@ -135,14 +135,16 @@ export const RACE_CASES: readonly LedgerCase[] = [
         const first = 100 * round
         await wallet.openAccount(account, USD, 1000n)
         await mustSucceed(ledger.hold(holdOf(first, 600n, { account })), 'the hold of 600 of 1000')
-        const more = (number: number) => ledger.hold(holdOf(first + number, 401n, { account }))
-        const before = [1, 2, 3, 4].map(more)
+        const hold = (number: number, value: bigint) => ledger.hold(holdOf(first + number, value, { account }))
+        const before = [1, 2, 3, 4].map((number) => hold(number, 401n))
         const settled = ledger.settle(settlementOf(first, 600n, 10n))
-        const what = 'a hold of 401, of which 400 are available before the settlement and after it'
-        const answers = await Promise.all([...before, ...[5, 6, 7, 8, 9, 10, 11, 12].map(more)])
+        const rest = hold(5, 400n)
+        const answers = await Promise.all([...before, ...[6, 7, 8, 9, 10, 11, 12].map((number) => hold(number, 401n))])
+        const what = 'a hold of 401, where 400 are available before the settlement and after it'
         for (const answer of answers) assertSame(answer, { ok: false, reason: 'insufficient_funds' }, what)
+        await mustSucceed(rest, 'a hold of 400, which are available before the settlement and after it')
         await mustSucceed(settled, 'the settlement')
-        assertSame(await wallet.available(account), 400n, `available to ${account} after the settlement`)
+        assertSame(await wallet.available(account), 0n, `available to ${account} after the settlement`)
       }
     },
   },

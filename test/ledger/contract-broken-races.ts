@@ -4,7 +4,7 @@ import { type BrokenLedger, randomId } from './contract-broken.ts'
 
 const OK = { ok: true } as const
 const AT_ONCE = 'a hold of all there is, or of too much, made fifty times at once, has one answer for all'
-const NEVER_FREE = 'what a settlement takes is at no moment free for a hold'
+const NEVER_FREE = 'what a settlement takes is at no moment free for a hold, and what it leaves always is'
 const STAYS_ENDED = 'a hold that ends while the same call still runs stays ended'
 const ON_ITS_WAY = 'of holds that meet money on its way those that succeed are held, and the others are not'
 const BOTH_WAYS = 'payments in both directions, and of an account to itself, at the same time all come through'
@@ -195,6 +195,31 @@ export const BROKEN_RACES: readonly BrokenLedger[] = [
           await surely(() => ledger.hold(back))
           await surely(() => ledger.settle({ ...settlement, id: back.id, fee: { ...amount, value: 0n } }))
           return answer
+        },
+      }
+    },
+  },
+  {
+    does: 'takes the money, and frees what was held for it in a second step',
+    breaks: [NEVER_FREE],
+    breakLedger(ledger) {
+      const [payers, taken] = [new Map<string, string>(), new Map<string, bigint>()]
+      return {
+        async hold(hold) {
+          if (payers.has(hold.id)) return ledger.hold(hold)
+          payers.set(hold.id, hold.account)
+          await turn()
+          const { available = 0n } = (await ledger.balance(hold.account)) ?? {}
+          const isShort = available - (taken.get(hold.account) ?? 0n) < hold.amount.value
+          const isCovered = available >= hold.amount.value
+          return isShort && isCovered ? { ok: false, reason: 'insufficient_funds' } : ledger.hold(hold)
+        },
+        async settle(settlement) {
+          const payer = payers.get(settlement.id) ?? ''
+          taken.set(payer, settlement.amount.value)
+          await turns(2)
+          taken.delete(payer)
+          return ledger.settle(settlement)
         },
       }
     },
