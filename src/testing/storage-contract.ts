@@ -8,6 +8,7 @@ import { RAIL_CASES } from './storage-rail-cases.ts'
 import { READ_CASES } from './storage-read-cases.ts'
 import { READER_CASES } from './storage-reader-cases.ts'
 import { RECEIPT_CASES } from './storage-receipt-cases.ts'
+import { TEXT_CASES } from './storage-text-cases.ts'
 import { TOKEN_CASES } from './storage-token-cases.ts'
 import { VALUE_CASES } from './storage-value-cases.ts'
 
@@ -21,6 +22,7 @@ import { VALUE_CASES } from './storage-value-cases.ts'
 export function storageContract(): readonly StorageCase[] {
   return [
     ...VALUE_CASES,
+    ...TEXT_CASES,
     ...ID_CASES,
     ...READ_CASES,
     ...COMMIT_CASES,

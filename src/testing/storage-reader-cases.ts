@@ -1,4 +1,4 @@
-import type { Change, Key, Storage, StoredRecord } from '../ports/storage.ts'
+import type { Change, Key, RecordTypes, Storage, StoredRecord } from '../ports/storage.ts'
 import { AssertionError, assertSame } from './assertions.ts'
 import { MOMENT, sampleAmount, sampleIncomingPayment, sampleSpending, WALLET_ADDRESS } from './sample-records.ts'
 import {
@@ -14,6 +14,8 @@ import {
 
 const INCOMING = 'incoming-payment'
 const LIST = { kind: INCOMING, walletAddress: WALLET_ADDRESS, direction: 'newer', limit: 100 } as const
+type Incoming = RecordTypes['incoming-payment']
+
 const READERS = 3
 /**
  * With a storage that answers at once, a reader in a loop never lets a writer go on, so readers must stop by
@@ -119,22 +121,26 @@ export const READER_CASES: readonly StorageCase[] = [
     },
   },
   {
-    name: 'one get of a hundred records sees a commit to all of them whole or not at all',
+    name: 'one get of two hundred and fifty records sees a commit to a hundred of them whole or not at all',
     async run(makeStorage) {
       const storage = await makeStorage()
-      const ids = Array.from({ length: 100 }, (_, index) => `a${index}`)
-      await mustCommit(storage, ...ids.map((id) => insertClaim(id)))
+      const ids = Array.from({ length: 250 }, (_, index) => `a${index}`)
+      // From the first to the last, so that no part of the keys has all of them.
+      const written = ids.filter((_id, index) => index % 5 < 2)
+      for (let first = 0; first < ids.length; first += 50) {
+        await mustCommit(storage, ...ids.slice(first, first + 50).map((id) => insertClaim(id)))
+      }
       const read = async (): Promise<void> => {
         const versions = await readVersions(storage, ...ids.map(claim))
         const [first] = versions
         assertSame(
           versions,
-          versions.map(() => first),
+          ids.map((_id, index) => (index % 5 < 2 ? first : 1)),
           'the versions in one get',
         )
       }
       const writes = Array.from({ length: 5 }, (_, index) => {
-        const replacements = ids.map((id) => replaceClaim(id, index + 1, index))
+        const replacements = written.map((id) => replaceClaim(id, index + 1, index))
         return () => mustCommit(storage, ...replacements)
       })
       await readDuring(storage, writes, read)
@@ -229,6 +235,34 @@ export const READER_CASES: readonly StorageCase[] = [
           moments.toSorted((a, b) => a - b),
           'when it is due',
         )
+      }
+      await readDuring(storage, writes, read)
+    },
+  },
+  {
+    // Or two workers would take up the same work: who finds it due at the version of another's lease takes that over.
+    name: 'list and due give a record as it was while it was listed or due, and none as another commit has left it since',
+    async run(makeStorage) {
+      const storage = await makeStorage()
+      const ids = ['a', 'b', 'c', 'd', 'e', 'f']
+      const open = { isListed: true, dueAt: 1 }
+      const writeAll = (write: (record: { readonly kind: typeof INCOMING; readonly value: Incoming }) => Change) =>
+        Promise.all(ids.map((id) => mustCommit(storage, write({ kind: INCOMING, value: sampleIncomingPayment(id) }))))
+      await writeAll((record) => ({ ...record, action: 'insert', ...open }))
+      const writes = Array.from({ length: 20 }, (_, index) => () => {
+        const marks = index % 2 === 0 ? { dueAt: MOMENT + 1 } : open
+        return writeAll((record) => ({ ...record, action: 'replace', version: index + 1, ...marks }))
+      })
+      const read = async (): Promise<void> => {
+        const [listed, due] = await Promise.all([storage.list(LIST), storage.due(INCOMING, MOMENT, 100)])
+        for (const { isListed, version } of listed)
+          assertSame([isListed, version % 2], [true, 1], 'whether a record in a list is listed, and its version is odd')
+        for (const { dueAt, version } of due)
+          assertSame(
+            [dueAt, version % 2],
+            [1, 1],
+            'when a record is due that due gives, and whether its version is odd',
+          )
       }
       await readDuring(storage, writes, read)
     },

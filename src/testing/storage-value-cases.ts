@@ -1,15 +1,6 @@
 import type { Change, RecordKind, RecordMarks, Storage, StoredRecord } from '../ports/storage.ts'
 import { assertSame } from './assertions.ts'
-import {
-  CLIENT,
-  INTERACTION,
-  type Insert,
-  MOMENT,
-  SIGNED_REQUEST,
-  sampleIncomingPayment,
-  sampleInserts,
-  WALLET_ADDRESS,
-} from './sample-records.ts'
+import { CLIENT, type Insert, MOMENT, sampleIncomingPayment, sampleInserts, WALLET_ADDRESS } from './sample-records.ts'
 import {
   claim,
   insertClaim,
@@ -75,7 +66,8 @@ function formsOf(kind: RecordKind): readonly Insert[] {
   })
 }
 
-const VALUES: readonly StorageCase[] = [
+/** What the store promises of values and marks: they come back as they were written. */
+export const VALUE_CASES: readonly StorageCase[] = [
   {
     name: 'every kind of record comes back as it was written: exact amounts, absent members absent, its marks',
     async run(makeStorage) {
@@ -189,85 +181,3 @@ const VALUES: readonly StorageCase[] = [
     },
   },
 ]
-
-// What trims, folds, normalises, escapes, counts in bytes or stops at a character would not give back.
-const ODD_TEXTS: readonly string[] = [
-  '',
-  ' \t\r\n leading and trailing \n ',
-  `'; DROP TABLE op_grant; --`,
-  '" \\ ` % _ * ? $1 :id {} <b> &amp; \\n \\u0000 \\x00 \\',
-  'null',
-  '0123',
-  '\u2028 \u2029 \u0085 \u00a0 \u200b \u202e \ufeff',
-  '\u0001 \u001f \u007f \u0080 \ufffd \uffff',
-  'e\u0301 is not \u00e9, \u00df not ss, \u0130 not i, \u212a not K',
-  '\u{1f600} \u{1f469}\u200d\u{1f469}\u200d\u{1f467}\u200d\u{1f466} \u{10ffff} \ufdfd',
-  '\u6f22'.repeat(1_500),
-  '\u6f22'.repeat(20_000),
-  "'".repeat(60_000),
-]
-
-async function assertTextsKept(storage: Storage, texts: readonly string[], toInsert: ToInsert): Promise<void> {
-  for (const [index, text] of texts.entries()) {
-    const insert = toInsert(`text${index}`, text)
-    await mustCommit(storage, insert)
-    const [record] = await storage.get([{ kind: insert.kind, id: insert.value.id }])
-    assertSame(record?.value, insert.value, `text ${index} in ${insert.kind}`)
-  }
-}
-
-type ToInsert = (id: string, text: string) => Insert
-
-const TEXTS: readonly StorageCase[] = [
-  {
-    name: 'text that a stranger chose comes back as it was, also the longest request',
-    async run(makeStorage) {
-      await assertTextsKept(await makeStorage(), ODD_TEXTS, (id, text) => ({
-        action: 'insert',
-        kind: 'signed-request',
-        value: { ...SIGNED_REQUEST, id, base: text, body: text },
-      }))
-    },
-  },
-  {
-    name: 'names and metadata that a stranger chose come back as they were, even what is no character',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      const texts = [...ODD_TEXTS.filter(({ length }) => length < 10_000), 'NUL \u0000', 'half a pair \ud83d', '\udc00']
-      await assertTextsKept(storage, texts, (id, text) => ({
-        action: 'insert',
-        kind: INCOMING,
-        value: sampleIncomingPayment(id, { metadata: { [text]: [text, { [text]: text }] } }),
-      }))
-      await assertTextsKept(storage, texts, (id, text) => ({
-        action: 'insert',
-        kind: 'interaction',
-        value: { ...INTERACTION, id, clientName: text },
-      }))
-    },
-  },
-  {
-    name: 'a client whose name has 2048 characters, the most there are, is kept and listed',
-    async run(makeStorage) {
-      const storage = await makeStorage()
-      const client = longClient()
-      const value = sampleIncomingPayment('a', { client })
-      await mustCommit(storage, { action: 'insert', kind: INCOMING, value, isListed: true })
-      assertSame((await storage.list({ ...LIST, kind: INCOMING, client }))[0]?.value, value, 'the record')
-    },
-  },
-]
-
-/** A wallet address that no index can compress. */
-function longClient(): string {
-  let state = 1
-  let url = 'https://client.example/'
-  while (url.length < 2048) {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    url += state.toString(36)
-  }
-  return url.slice(0, 2048)
-}
-
-/** What the store promises of values and marks: they come back as they were written. */
-export const VALUE_CASES: readonly StorageCase[] = [...VALUES, ...TEXTS]

@@ -2,6 +2,9 @@ import type { Change, CommitResult, Storage, StoredRecord } from '../../src/port
 import { turn } from '../support/turns.ts'
 import { type BrokenStore, changeOf, conflictsOf, idOf, keyOf } from './contract-broken.ts'
 
+const AS_IT_WAS =
+  'list and due give a record as it was while it was listed or due, and none as another commit has left it since'
+
 /** What undoes a change that was made to a record as it was; it is inserted again where that is the only way back. */
 function undoing(change: Change, before: StoredRecord | undefined): readonly (readonly Change[])[] {
   if (change.action === 'check') return []
@@ -35,6 +38,13 @@ function queue(): <T>(task: () => Promise<T>) => Promise<T> {
     last = run.catch(() => undefined)
     return run
   }
+}
+
+/** The records as they are a turn later. */
+async function readAgain(storage: Storage, records: readonly StoredRecord[]): Promise<readonly StoredRecord[]> {
+  await turn()
+  const found = await storage.get(records.map(({ kind, value }) => ({ kind, id: value.id })))
+  return found.filter((record) => record !== undefined)
 }
 
 /** Stores that show others what is not committed, or not yet. */
@@ -83,15 +93,15 @@ export const BROKEN_READERS: readonly BrokenStore[] = [
     },
   },
   {
-    does: 'reads ten records at a time',
-    breaks: ['one get of a hundred records sees a commit to all of them whole or not at all'],
+    does: 'reads a hundred records at a time',
+    breaks: ['one get of two hundred and fifty records sees a commit to a hundred of them whole or not at all'],
     breakStore: (storage) => ({
       ...storage,
       async get(keys) {
         const found: (StoredRecord | undefined)[] = []
-        for (let start = 0; start < keys.length; start += 10) {
+        for (let start = 0; start < keys.length; start += 100) {
           await turn()
-          found.push(...(await storage.get(keys.slice(start, start + 10))))
+          found.push(...(await storage.get(keys.slice(start, start + 100))))
         }
         return found
       },
@@ -177,5 +187,18 @@ export const BROKEN_READERS: readonly BrokenStore[] = [
         },
       }
     },
+  },
+  {
+    does: 'finds the ids of what is due, and then reads the records',
+    breaks: [AS_IT_WAS],
+    breakStore: (storage) => ({
+      ...storage,
+      due: async (kind, now, limit) => readAgain(storage, await storage.due(kind, now, limit)),
+    }),
+  },
+  {
+    does: 'finds the ids of a list in its index, and then reads the records',
+    breaks: [AS_IT_WAS],
+    breakStore: (storage) => ({ ...storage, list: async (query) => readAgain(storage, await storage.list(query)) }),
   },
 ]

@@ -4,15 +4,6 @@ import { type BrokenStore, idOf, reading, replacing, withMember, writing } from 
 const EVERY_KIND = 'every kind of record comes back as it was written: exact amounts, absent members absent, its marks'
 const REPLACEMENT =
   'a replacement of any kind takes the place of all that was there, and get, list and due give the whole of it'
-const STRANGERS_TEXT = 'text that a stranger chose comes back as it was, also the longest request'
-const STRANGERS_NAMES = 'names and metadata that a stranger chose come back as they were, even what is no character'
-
-function textMember(alter: (text: string) => string): (value: Change) => Change {
-  return (change) => {
-    if (!('value' in change) || change.kind !== 'signed-request') return change
-    return { ...change, value: { ...change.value, body: alter(change.value.body) } }
-  }
-}
 
 /** A store that makes something else of some texts in metadata. */
 function reviving(storage: Storage, pattern: RegExp, revive: (text: string) => unknown): Storage {
@@ -238,70 +229,5 @@ export const BROKEN_VALUES: readonly BrokenStore[] = [
         },
       }
     },
-  },
-  {
-    does: 'trims text',
-    breaks: [STRANGERS_TEXT],
-    breakStore: (storage) =>
-      writing(
-        storage,
-        textMember((text) => text.trim()),
-      ),
-  },
-  {
-    does: 'normalises text',
-    breaks: [STRANGERS_TEXT],
-    breakStore: (storage) =>
-      writing(
-        storage,
-        textMember((text) => text.normalize('NFC')),
-      ),
-  },
-  {
-    does: 'has columns of three bytes for a character',
-    breaks: [STRANGERS_TEXT],
-    breakStore: (storage) =>
-      writing(
-        storage,
-        textMember((text) => text.replaceAll(/[\u{10000}-\u{10ffff}]/gu, '\ufffd')),
-      ),
-  },
-  {
-    does: 'cuts text at 32 KiB',
-    breaks: [STRANGERS_TEXT],
-    breakStore: (storage) =>
-      writing(
-        storage,
-        textMember((text) => text.slice(0, 32_768)),
-      ),
-  },
-  {
-    does: 'takes no NUL in JSON',
-    breaks: [STRANGERS_NAMES],
-    rejects: 'unsupported Unicode escape sequence',
-    breakStore: (storage) =>
-      writing(storage, (change) => {
-        const hasNul = 'metadata' in change.value && JSON.stringify(change.value.metadata).includes('NUL \\u0000')
-        if (hasNul) throw new Error('unsupported Unicode escape sequence')
-        return change
-      }),
-  },
-  {
-    does: 'turns half a pair of code units into a replacement character',
-    breaks: [STRANGERS_NAMES],
-    breakStore: (storage) =>
-      reading(storage, (record) => ({
-        ...record,
-        value: withMember(record.value, 'clientName', (name) => Buffer.from(String(name)).toString()),
-      })),
-  },
-  {
-    does: 'cuts the name of a client at 255 characters',
-    breaks: ['a client whose name has 2048 characters, the most there are, is kept and listed'],
-    breakStore: (storage) =>
-      writing(storage, (change) => {
-        if (change.kind !== 'incoming-payment') return change
-        return { ...change, value: { ...change.value, client: change.value.client.slice(0, 255) } }
-      }),
   },
 ]

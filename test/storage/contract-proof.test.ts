@@ -11,10 +11,12 @@ import { BROKEN_LISTS } from './contract-broken-lists.ts'
 import { BROKEN_RACES } from './contract-broken-races.ts'
 import { BROKEN_READERS } from './contract-broken-readers.ts'
 import { BROKEN_READS } from './contract-broken-reads.ts'
+import { BROKEN_TEXTS } from './contract-broken-texts.ts'
 import { BROKEN_VALUES } from './contract-broken-values.ts'
 
 const BROKEN: readonly BrokenStore[] = [
   ...BROKEN_VALUES,
+  ...BROKEN_TEXTS,
   ...BROKEN_IDS,
   ...BROKEN_READS,
   ...BROKEN_LISTS,
