@@ -8,7 +8,7 @@ export interface LedgerAccount extends Asset {
 
 /**
  * Who is at the other end of a movement: an account of this ledger, with the id of the incoming payment (the last segment
- * of its URL), or an address in the network of a payment method, such as an ILP address.
+ * of its URL), or an address in the network of a payment method, such as an ILP address, which has up to 1,023 characters.
  */
 export type Counterparty =
   | { readonly kind: 'local'; readonly account: string; readonly incomingPayment: string }
@@ -17,8 +17,8 @@ export type Counterparty =
       readonly method: string
       readonly address: string
       /**
-       * In a hold: the payee's wallet address, in the form of this server's own. It is what the receiver's server claimed at
-       * the order, and nothing proves it. Absent if that named none.
+       * In a hold: the payee's wallet address, in the form of this server's own. It is what the receiver's server claimed
+       * at the order, and nothing proves it. Up to 2,048 characters. Absent if that named none.
        */
       readonly walletAddress?: string
     }
@@ -67,9 +67,10 @@ export interface Credit {
 /**
  * The wallet's ledger: the only place that holds money.
  *
- * The wallet guarantees, for every call: durable before it resolves; the same id with the same arguments gives the
- * same answer and one effect, a refusal included; the same id with different arguments gives `conflict` and no effect. The
- * same call may arrive again while the first one is still running.
+ * The wallet guarantees, for every call: durable before it resolves; the same id with the same arguments gives the same
+ * answer and one effect, a refusal included; the same id with different arguments gives `conflict` and no effect. The same
+ * call may arrive again while the first one is still running. What is available changes with each call in one step: at no
+ * moment is money free that a settlement takes, or gone that it leaves.
  *
  * The library guarantees: the arguments of a call are committed before it is made; a hold whose outcome is unknown is
  * never released before it has been requested again; every hold ends in exactly one of `settle` and `release`.

@@ -47,7 +47,10 @@ export type RecordKind = keyof RecordTypes
 /** A kind that can be listed; listed values have `walletAddress`, `client` and `createdAt`. */
 export type ListableKind = 'grant' | 'incoming-payment' | 'outgoing-payment'
 
-/** What a record is written with, besides its kind, its id (the value's `id`) and its version. */
+/**
+ * What a record is written with, besides its kind, its id (the value's `id`) and its version. A default may come back for
+ * an absent mark.
+ */
 export interface RecordMarks {
   /** When background work is due on this record, in whole milliseconds since 1970; absent if none is. */
   readonly dueAt?: number
@@ -120,14 +123,17 @@ export interface ListQuery {
  * The library's storage: versioned records and one atomic commit. There is no begin and no rollback, so the same
  * contract works for memory, SQL and every store with a conditional batch write.
  *
- * - `get`, `list` and `due` see every commit that resolved before they were called; one `get` sees all its records at
- *   one moment. Nobody ever sees part of a commit, or anything of one that met a conflict or is not durable yet.
+ * - `get`, `list` and `due` see every commit that resolved before they were called; one call sees all its records at one
+ *   moment: `list` and `due` give each as it was when it was listed or due. Nobody ever sees part of a commit, or anything
+ *   of one that met a conflict or is not durable yet.
  * - `commit` applies all changes or none, durably before it resolves. Of two commits that replace or delete a record at one
  *   version, or insert one id, exactly one succeeds; any number may check it. Changes name each record at most once; there
- *   are 1 to 100 of them. A `check` changes nothing in its record.
+ *   are 1 to 100 of them. A `check` changes nothing in its record. A commit whose versions all fit is tried again if it has
+ *   lost to contention alone, never answered with `conflicts`.
  * - Ids and wallet addresses compare exactly, character by character. An id has up to 517 UTF-16 code units; that of a rail
  *   account is as long as its name.
- * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself.
+ * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself, nor does
+ *   its driver.
  */
 export interface Storage {
   /**

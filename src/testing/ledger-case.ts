@@ -27,9 +27,9 @@ export interface LedgerUnderTest {
    * Makes the database of the ledger fail once, at its next commit: with an error instead of the commit, of which nothing
    * stays, or with one after it, as when the connection is lost before the answer. So many commits as `skip` says (0 if it
    * is not given) come through before that one, in whatever calls they are; what was asked for before and has not happened
-   * yet is forgotten. The call that meets the error must reject, and not refuse; a flag and a number in the function that
-   * runs the ledger's transactions are enough, one of each for all the ledgers that are called `inTurns`. Optional: the
-   * cases that need it are to be skipped without it.
+   * yet is forgotten. The error is the driver's own, of a lost connection or a timeout. The call that meets it must reject,
+   * and not refuse; a flag and a number in the function that runs the ledger's transactions are enough, one of each for all
+   * the ledgers that are called `inTurns`. Optional: the cases that need it are to be skipped without it.
    */
   failNext?(moment: 'before commit' | 'after commit', skip?: number): void | Promise<void>
 }
