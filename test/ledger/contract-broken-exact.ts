@@ -181,4 +181,28 @@ export const BROKEN_COMPARISONS: readonly BrokenLedger[] = [
       }
     },
   },
+  {
+    does: 'keeps clearing in floating point where it is above 64 bits',
+    breaks: [MORE_SUMS],
+    breakLedger(ledger) {
+      let clearing = 0n
+      return {
+        async credit(credit) {
+          const answer = await ledger.credit(credit)
+          if (answer.ok) clearing -= credit.amount.value
+          return answer
+        },
+        async settle(settlement) {
+          const answer = await ledger.settle(settlement)
+          if (!answer.ok) return answer
+          clearing += settlement.amount.value - settlement.fee.value
+          const more = BigInt(Number(clearing)) - clearing
+          // What rounding has made is there from then on.
+          if (clearing > MAX_AMOUNT_VALUE && more > 0n)
+            await ledger.createAccount({ account: randomId(), assetCode: 'USD', assetScale: 2, balance: more })
+          return answer
+        },
+      }
+    },
+  },
 ]
