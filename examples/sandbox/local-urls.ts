@@ -25,7 +25,7 @@ export function storageWithLocalUrls(storage: Storage, origin: string): Storage 
   return {
     get: async (keys) => mapTexts(await storage.get(keys), restore),
     list: async (query) => mapTexts(await storage.list(mapTexts(query, store)), restore),
-    due: async (kind, now, limit) => mapTexts(await storage.due(kind, now, limit), restore),
+    due: async (...query) => mapTexts(await storage.due(...query), restore),
     commit: (changes) => storage.commit(mapTexts(changes, store)),
   }
 }

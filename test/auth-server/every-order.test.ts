@@ -32,7 +32,7 @@ async function always<T>(
       storage: {
         get: (keys) => store.get(keys),
         list: (query) => store.list(query),
-        due: (kind, now, limit) => store.due(kind, now, limit),
+        due: (...query) => store.due(...query),
         commit: (changes) => store.commit(changes),
       },
     }),

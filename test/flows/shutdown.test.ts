@@ -10,7 +10,7 @@ it.each(['recover', 'sweep'] as const)(
     const storage = memoryStorage()
     const { open, opened } = gate()
     const { openPayments } = await testWallet({
-      storage: { ...storage, due: (kind, now, most) => opened.then(() => storage.due(kind, now, most)) },
+      storage: { ...storage, due: (...query) => opened.then(() => storage.due(...query)) },
     })
     const order: string[] = []
     const work = openPayments[call]().then(() => order.push(call))

@@ -43,7 +43,7 @@ describe('a payment whose intent is durable', () => {
     const storage: Storage = {
       get: (keys) => (isDown ? fail() : inner.get(keys)),
       list: (query) => (isDown ? fail() : inner.list(query)),
-      due: (kind, now, limit) => (isDown ? fail() : inner.due(kind, now, limit)),
+      due: (...query) => (isDown ? fail() : inner.due(...query)),
       commit: async (changes) => {
         if (isDown) return fail()
         const outcome = await inner.commit(changes)

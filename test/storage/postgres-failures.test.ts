@@ -30,7 +30,7 @@ function inTurn(storage: Storage): Storage {
   return {
     get: (keys) => next(() => storage.get(keys)),
     list: (query) => next(() => storage.list(query)),
-    due: (kind, now, limit) => next(() => storage.due(kind, now, limit)),
+    due: (...query) => next(() => storage.due(...query)),
     commit: (changes) => next(() => storage.commit(changes)),
   }
 }

@@ -35,7 +35,7 @@ function createRace(inner: Storage, order: Order, widths: number[]): Race {
   const storage: Storage = {
     get: (keys) => inTurn(() => inner.get(keys)),
     list: (query) => inTurn(() => inner.list(query)),
-    due: (kind, now, limit) => inTurn(() => inner.due(kind, now, limit)),
+    due: (...query) => inTurn(() => inner.due(...query)),
     commit: (changes) => inTurn(() => inner.commit(changes)),
   }
   return {

@@ -16,7 +16,7 @@ export function interleavedStorage(inner: Storage, seed: number): Storage {
   return {
     get: (keys) => late(() => inner.get(keys)),
     list: (query) => late(() => inner.list(query)),
-    due: (kind, now, limit) => late(() => inner.due(kind, now, limit)),
+    due: (...query) => late(() => inner.due(...query)),
     commit: (changes) => late(() => inner.commit(changes)),
   }
 }

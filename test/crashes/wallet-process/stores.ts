@@ -25,7 +25,7 @@ function watchPorts(
     storage: {
       get: (keys) => calls.during(nameOf('get', keys), () => storage.get(keys)),
       list: (query) => calls.during('list', () => storage.list(query)),
-      due: (kind, now, limit) => calls.during(kind === 'event' ? 'event' : 'due', () => storage.due(kind, now, limit)),
+      due: (kind, ...query) => calls.during(kind === 'event' ? 'event' : 'due', () => storage.due(kind, ...query)),
       commit: (changes) => calls.during(nameOf('commit', changes), () => storage.commit(changes)),
     },
     ledger: {
