@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { type Clock, createOpenPayments, fetchKeyResolver, type OnEvent, type OpenPayments } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
@@ -125,11 +126,10 @@ async function describe(
 
 /** Listens on this machine only, since everybody knows the sandbox's password; resolves with the port. */
 export async function listen(server: Server, port: number): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    if (server.listening) resolve()
-    else server.listen(port, '127.0.0.1', resolve)
-  })
+  if (!server.listening) {
+    server.listen(port, '127.0.0.1')
+    await once(server, 'listening')
+  }
   const address = server.address()
   return typeof address === 'object' && address !== null ? address.port : port
 }
