@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { type Clock, createOpenPayments, fetchKeyResolver, type OnEvent, type OpenPayments } from 'open-payments-server'
+import {
+  type Clock,
+  createOpenPayments,
+  fetchKeyResolver,
+  keepGoing,
+  type OnEvent,
+  type OpenPayments,
+} from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import type { Ilp } from 'open-payments-server/ilp'
 import { toNodeListener } from 'open-payments-server/node'
@@ -57,8 +64,6 @@ export interface Sandbox {
   stop(): Promise<void>
 }
 
-const RECOVER_SECONDS = 5
-const SWEEP_SECONDS = 60
 const CLOSE_SECONDS = 2
 
 function createServers(
@@ -134,18 +139,6 @@ export async function listen(server: Server, port: number): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : port
 }
 
-/** Repeats background work, also after a failure. The function that it returns stops this and awaits the last run. */
-function repeat(seconds: number, work: () => Promise<unknown>): () => Promise<unknown> {
-  let running: Promise<unknown> = Promise.resolve()
-  const timer = setInterval(() => {
-    running = work().catch(console.error)
-  }, seconds * 1000)
-  return () => {
-    clearInterval(timer)
-    return running
-  }
-}
-
 /** Closes the port; requests that are being answered get a moment to end. */
 async function close(server: Server): Promise<void> {
   const closed = new Promise((resolve) => server.close(resolve))
@@ -180,8 +173,7 @@ export async function startSandbox({
     const { accounts } = wallet
     const routes = createRoutes({ origin, openPayments, ledger: database.ledger, accounts, peers, logins })
     server.on('request', toNodeListener(openPayments, { next: routes }))
-    await openPayments.recover()
-    const timers = [repeat(RECOVER_SECONDS, openPayments.recover), repeat(SWEEP_SECONDS, openPayments.sweep)]
+    const stopWork = keepGoing(openPayments)
     return {
       origin,
       openPayments,
@@ -189,7 +181,7 @@ export async function startSandbox({
       describe: async () => describe(origin, wallet, database, await peers()),
       async stop() {
         await close(server)
-        await Promise.all(timers.map((cancel) => cancel()))
+        await stopWork()
         await openPayments.drain()
         database.close()
       },
