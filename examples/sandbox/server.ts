@@ -5,8 +5,8 @@ import {
   createOpenPayments,
   fetchKeyResolver,
   keepGoing,
-  type OnEvent,
   type OpenPayments,
+  reportFaults,
 } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import type { Ilp } from 'open-payments-server/ilp'
@@ -16,7 +16,6 @@ import { type Database, openDatabase } from './database.ts'
 import { storageWithLocalUrls } from './local-urls.ts'
 import { CREDENTIALS, createLogins, type Logins } from './login.ts'
 import { createRail, describePeers, type PeerDescription } from './peers.ts'
-import { reportTrouble } from './report.ts'
 import { createRoutes, loginUrl } from './routes.ts'
 import { openWallet, type Wallet } from './wallet.ts'
 
@@ -73,7 +72,6 @@ function createServers(
   logins: Logins,
   configuration: Configuration,
   rail: Ilp | undefined,
-  onEvent: OnEvent,
   clock: Clock | undefined,
 ): OpenPayments {
   const { lifetimes = {}, loopbackKeys = true } = configuration
@@ -87,7 +85,8 @@ function createServers(
     walletAddresses: { find: async (walletAddress) => wallet.find(walletAddress.slice(origin.length)) },
     pricing: wallet.pricing,
     ...(rail && { paymentMethods: [rail] }),
-    onEvent,
+    // Not left out, though it is the default: only then are refused credits, as events about money, recorded and told.
+    onEvent: reportFaults,
     consent: consentPage({
       walletName: 'Open Payments sandbox',
       homeUrl: `${origin}/`,
@@ -168,8 +167,7 @@ export async function startSandbox({
     const actualPort = await listen(server, port)
     const origin = `http://localhost:${actualPort}`
     const logins = createLogins(actualPort)
-    const onEvent = reportTrouble(warn)
-    const openPayments = createServers(origin, database, wallet, logins, configuration, rail, onEvent, clock)
+    const openPayments = createServers(origin, database, wallet, logins, configuration, rail, clock)
     const { accounts } = wallet
     const routes = createRoutes({ origin, openPayments, ledger: database.ledger, accounts, peers, logins })
     server.on('request', toNodeListener(openPayments, { next: routes }))

@@ -1,14 +1,15 @@
 import { createPrivateKey } from 'node:crypto'
 import { createServer } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type AuthenticatedClient, isFinalizedGrantWithAccessToken, isPendingGrant } from '@interledger/open-payments'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Configuration, readConfiguration } from '../../examples/sandbox/configuration.ts'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { listen, type Sandbox, startSandbox } from '../../examples/sandbox/server.ts'
 import { codeBlocksOf } from '../docs/markdown.ts'
+import { useMovedTime } from '../examples/moved-time.ts'
 import { officialClient } from '../examples/official-client.ts'
 
+const { advance } = useMovedTime()
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
@@ -22,7 +23,7 @@ function configurationsOfThePage(ports: readonly [number, number]): readonly Con
   return pages.map(({ code }) => {
     const read = readConfiguration(code.replace('4000', String(ports[0])).replace('4001', String(ports[1])))
     if (!read.ok) throw new Error(read.message)
-    return { ...read.configuration, lifetimes: { continuationWaitSeconds: 1 } }
+    return read.configuration
   })
 }
 
@@ -57,7 +58,7 @@ async function openPayer(sandbox: Sandbox) {
   )
   if (!isPendingGrant(grant)) throw new Error('the grant is not pending')
   const back = new URL((await answerAsPerson(grant.interact.redirect, consent.credentials, 'approve')) ?? '')
-  await sleep((grant.continue.wait ?? 0) * 1000)
+  advance((grant.continue.wait ?? 0) * 1000)
   const { uri, access_token } = grant.continue
   const continued = await official.grant.continue(
     { url: uri, accessToken: access_token.value },
@@ -148,9 +149,9 @@ describe('two sandboxes with the configurations of the page', () => {
 
 describe('a sandbox whose peer does not answer', () => {
   it('says so to the person who started it', async () => {
-    const warn = vi.fn()
+    const print = vi.spyOn(console, 'error').mockReturnValue()
     const start = async (configuration: Configuration): Promise<Sandbox> => {
-      const sandbox = await startSandbox({ port: 0, database: ':memory:', configuration, warn })
+      const sandbox = await startSandbox({ port: 0, database: ':memory:', configuration, warn: () => {} })
       cleanups.push(sandbox.stop)
       return sandbox
     }
@@ -158,7 +159,9 @@ describe('a sandbox whose peer does not answer', () => {
     const [configuration = {}, other = {}] = configurationsOfThePage([1, 1])
     const [first, second] = [await start(configuration), await start(other)]
     await expect(payAcross(await openPayer(first), second, '/bob', '10')).rejects.toMatchObject({ status: 400 })
-    expect(warn).toHaveBeenCalledWith(expect.stringMatching(/^nothing moves through test\.second\/USD\/2: unreachable/))
+    const told = 'open-payments-server: nothing moves through test.second/USD/2: unreachable'
+    expect(print).toHaveBeenCalledWith(expect.stringContaining(told))
+    print.mockRestore()
   })
 })
 
@@ -166,8 +169,7 @@ describe('a sandbox without peers', () => {
   it('T-45 pays no receiver elsewhere', async () => {
     const [first, second] = await Promise.all(
       [0, 1].map(async () => {
-        const configuration = { lifetimes: { continuationWaitSeconds: 1 } }
-        const sandbox = await startSandbox({ port: 0, database: ':memory:', configuration, warn: () => {} })
+        const sandbox = await startSandbox({ port: 0, database: ':memory:', configuration: {}, warn: () => {} })
         cleanups.push(sandbox.stop)
         return sandbox
       }),
