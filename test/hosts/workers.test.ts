@@ -42,9 +42,9 @@ const network = {
   },
 }
 
-async function startExample(options: Worker = {}): Promise<RunningHost> {
+async function startExample(options: Worker = {}, path = 'examples/workers/worker.ts'): Promise<RunningHost> {
   const port = options.port ?? (await freePort())
-  const worker = startWorker(await bundleForWorkers('examples/workers/worker.ts'), {
+  const worker = startWorker(await bundleForWorkers(path), {
     host: '127.0.0.1',
     port,
     bindings: { ORIGIN: `http://localhost:${port}`, SECRET: 'a secret of the tests, long enough to be one' },
@@ -135,6 +135,23 @@ describe('a wallet in a Durable Object', () => {
       rmSync(folder, { recursive: true, force: true })
     }
   }, 60_000)
+})
+
+describe('a wallet in a Durable Object whose database fails', () => {
+  it('EMB-5 answers requests, and tries its background work again and again', async () => {
+    const host = await startExample({}, 'test/hosts/failing-worker.ts')
+    try {
+      expect((await fetch(host.walletAddress)).status).toBe(200)
+      const secondsToAlarm = async (): Promise<number> => {
+        const at = await readAnswer<number | null>(fetch(new URL('/next-alarm', host.walletAddress)), 200)
+        return ((at ?? 0) - Date.now()) / 1000
+      }
+      // Once the first has failed, the next one is set.
+      await expect.poll(secondsToAlarm, { timeout: 5000 }).toBeGreaterThan(1)
+    } finally {
+      await host.stop()
+    }
+  })
 })
 
 interface PendingGrant {

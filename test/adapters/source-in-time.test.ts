@@ -1,0 +1,6 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { expect, it } from 'vitest'
+import { openPaymentsMiddleware } from '../../adapters/express.ts'
+import { toNodeListener } from '../../adapters/node.ts'
+import { serveHandler } from '../../adapters/serve-handler.ts'
