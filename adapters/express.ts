@@ -7,6 +7,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
 import { createNodeRequestHandler } from './node/request-handler.ts'
+import { readNow } from './read-now.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
 /** What Express adds to a request of Node: the target before a mount point removed its prefix. */
@@ -49,10 +50,10 @@ export function openPaymentsMiddleware(
   requireOpenPayments(openPayments, 'openPaymentsMiddleware', options, ['source'])
   const { source } = options
   const handleRequest = createNodeRequestHandler(openPayments)
-  const handle = async (request: ExpressRequest, response: ServerResponse): Promise<void> =>
-    handleRequest(request, response, request.originalUrl, source?.(request))
   return (request, response, next) => {
+    const from = readNow(() => source?.(request))
+    const handle = async (): Promise<void> => handleRequest(request, response, request.originalUrl, from())
     const owned = openPayments.owns(request.method ?? 'GET', request.originalUrl).catch(() => true)
-    owned.then((isOwned) => (isOwned ? handle(request, response).catch(next) : next()))
+    owned.then((isOwned) => (isOwned ? handle().catch(next) : next()))
   }
 }

@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { OpenPayments } from '../src/index.ts'
 import { createBatches } from './batches.ts'
 import { createNodeRequestHandler, hasBody } from './node/request-handler.ts'
+import { readNow } from './read-now.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
 /** What a server of `node:http` does with the requests that are not for Open Payments. */
@@ -43,18 +44,16 @@ export function toNodeListener(
   const { next, source } = options
   const nextBatch = createBatches()
   const handleRequest = createNodeRequestHandler(openPayments)
-  const handleInBatch = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    // Read now: by the next turn the connection, which knows the address, may be gone.
-    const from = source?.(request)
-    if (!hasBody(request)) await nextBatch()
-    return handleRequest(request, response, request.url ?? '/', from)
-  }
-  const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    handleInBatch(request, response).catch((error: Error) => response.destroy(error))
-  }
-  if (next === undefined) return answer
   return async (request, response) => {
-    const isOwned = await openPayments.owns(request.method ?? 'GET', request.url ?? '/').catch(() => true)
-    return (isOwned ? answer : next)(request, response)
+    const from = readNow(() => source?.(request))
+    const answer = async (): Promise<void> => {
+      const address = from()
+      if (!hasBody(request)) await nextBatch()
+      return handleRequest(request, response, request.url ?? '/', address)
+    }
+    const owns = () => openPayments.owns(request.method ?? 'GET', request.url ?? '/').catch(() => true)
+    const isOwned = next === undefined || (await owns())
+    if (!isOwned) return next(request, response)
+    answer().catch((error: Error) => response.destroy(error))
   }
 }

@@ -1,6 +1,7 @@
 import type { OpenPayments } from '../src/index.ts'
 import { targetOfUrl } from '../src/protocol/request-target.ts'
 import { createBatches } from './batches.ts'
+import { readNow } from './read-now.ts'
 import { requireOpenPayments } from './require-open-payments.ts'
 
 /** What the handler needs to know about the host. */
@@ -33,12 +34,12 @@ export function serveHandler<Peer extends readonly unknown[]>(
   const { next, source } = options
   const nextBatch = createBatches()
   return async (request, ...peer) => {
+    const from = readNow(() => source?.(request, ...peer))
     const owns = () => openPayments.owns(request.method, targetOfUrl(request)).catch(() => true)
     const isOwned = next === undefined || (await owns())
     if (!isOwned) return next(request)
-    // Read now: by the next turn the connection, which knows the address, may be gone.
-    const from = source?.(request, ...peer)
+    const address = from()
     if (request.body === null) await nextBatch()
-    return openPayments.fetch(request, { source: from })
+    return openPayments.fetch(request, { source: address })
   }
 }
