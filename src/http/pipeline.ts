@@ -38,7 +38,7 @@ export function createPipeline(context: Context, match: (method: string, target:
       const result = await found.row.answer(exchange)
       const response = respond(result)
       if ('failure' in result) reportFailure(context, told, response.status, result.failure)
-      else context.emit({ type: 'request', at: context.clock.now(), ...told, status: response.status })
+      else context.emit({ type: 'request', at: timeNow(context), ...told, status: response.status })
       return response
     } catch (error) {
       const response = renderError(context, role, error)
@@ -87,8 +87,17 @@ function createExchange(
   }
 }
 
+/** For events: 0 if the clock is what fails, since a request must still be answered, and its fault reported. */
+function timeNow({ clock }: Context): number {
+  try {
+    return clock.now()
+  } catch {
+    return 0
+  }
+}
+
 function reportFailure(context: Context, told: Told, status: number, error: unknown): void {
-  const at = context.clock.now()
+  const at = timeNow(context)
   const refusal = isOpenPaymentsError(error) ? error : undefined
   if (refusal === undefined) {
     const message = error instanceof Error ? error.message : 'a value that is not an Error was thrown'

@@ -35,6 +35,22 @@ describe('handle', () => {
     expect(await openPayments.handle(request)).toMatchObject({ status: 500 })
   })
 
+  it('answers though the clock of the host fails, and tells why', async () => {
+    const wallet = await testWallet()
+    const cause = new Error('no time')
+    wallet.clock.now = () => {
+      throw cause
+    }
+    const request: HttpRequest = {
+      method: 'GET',
+      target: '/alice',
+      headerLines: () => [],
+      bytes: () => new Uint8Array(),
+    }
+    expect(await wallet.openPayments.handle(request)).toMatchObject({ status: 500 })
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', cause }))
+  })
+
   it('answers as ever where the host cannot be told of the work that goes on', async () => {
     const world = await moneyWorld()
     const { token, body } = await preparePayment(world, await grantTokens(world))
