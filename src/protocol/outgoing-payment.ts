@@ -117,9 +117,9 @@ export type CreateOutgoingPayment =
 const url = v.pipe(v.string(), v.maxLength(2048))
 
 // The Python SDK sends null if there is no metadata.
-const common = { walletAddress: url, metadata: v.nullish(Metadata) }
-const FromQuote = v.strictObject({ ...common, quoteId: url })
-const FromIncomingPayment = v.strictObject({ ...common, incomingPayment: url, debitAmount: Amount })
+const inBoth = { walletAddress: url, metadata: v.nullish(Metadata) }
+const FromQuote = v.strictObject({ ...inBoth, quoteId: url })
+const FromIncomingPayment = v.strictObject({ ...inBoth, incomingPayment: url, debitAmount: Amount })
 const NeitherOrBoth = v.custom<never>(() => false, 'give either quoteId, or incomingPayment and debitAmount')
 
 /**

@@ -49,15 +49,15 @@ export interface CreateQuote {
   readonly debitAmount?: Amount
 }
 
-const common = {
-  walletAddress: v.pipe(v.string(), v.maxLength(2048)),
-  receiver: v.pipe(v.string(), v.maxLength(2048)),
-  method: v.literal('ilp', 'must be ilp'),
-}
-
 /** Reads the body of `POST /quotes`: exactly one of its three alternatives. @spec QUO-1 */
 export const CreateQuote: v.GenericSchema<unknown, CreateQuote> = v.pipe(
-  v.strictObject({ ...common, receiveAmount: v.exactOptional(Amount), debitAmount: v.exactOptional(Amount) }),
+  v.strictObject({
+    walletAddress: v.pipe(v.string(), v.maxLength(2048)),
+    receiver: v.pipe(v.string(), v.maxLength(2048)),
+    method: v.literal('ilp', 'must be ilp'),
+    receiveAmount: v.exactOptional(Amount),
+    debitAmount: v.exactOptional(Amount),
+  }),
   v.check(
     (body) => body.receiveAmount === undefined || body.debitAmount === undefined,
     'give debitAmount or receiveAmount, not both',

@@ -23,20 +23,20 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ports: { rooms: ['protocol'], isTypesOnly: true },
   deadline: { rooms: ['ports'] },
   records: { rooms: ['protocol', 'errors', 'ports', 'deadline'] },
-  'http-signatures': { rooms: ['protocol', 'errors', 'ports'], packages: ['structured-headers'] },
+  'http-signatures': { rooms: ['protocol', 'ports'], packages: ['structured-headers'] },
   http: {
     rooms: ['protocol', 'errors', 'ports', 'deadline', 'records', 'http-signatures'],
     packages: ['itty-router', 'valibot'],
   },
-  client: { rooms: ['protocol', 'errors', 'ports', 'deadline', 'http-signatures'], packages: ['valibot'] },
+  client: { rooms: ['protocol', 'ports', 'deadline', 'http-signatures'], packages: ['valibot'] },
   payments: { rooms: ['protocol', 'errors', 'ports', 'deadline', 'records'] },
   'auth-server': { rooms: ['protocol', 'errors', 'ports', 'deadline', 'records', 'http', 'http-signatures'] },
-  'resource-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures', 'payments'] },
-  'wallet-address-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'http-signatures'] },
-  ase: { rooms: ['protocol', 'errors', 'ports', 'records', 'payments'] },
+  'resource-server': { rooms: ['protocol', 'errors', 'ports', 'records', 'http', 'payments'] },
+  'wallet-address-server': { rooms: ['protocol', 'errors', 'ports', 'http'] },
+  ase: { rooms: ['protocol', 'ports', 'records', 'payments'] },
   runtime: { rooms: ['ports', 'protocol', 'errors', 'deadline'], lazyPackages: ['@peculiar/webcrypto'] },
-  testing: { rooms: ['ports', 'protocol', 'http-signatures', 'open-payments.ts'] },
-  'options.ts': { rooms: WHOLE, packages: ['valibot'] },
+  testing: { rooms: ['ports', 'protocol', 'http-signatures'] },
+  'options.ts': { rooms: ['protocol', 'errors', 'ports'] },
   'create-context.ts': { rooms: [...WHOLE, 'options.ts'] },
   'open-payments.ts': { rooms: [...WHOLE, 'create-context.ts', 'options.ts'] },
   'index.ts': { rooms: [...WHOLE, 'options.ts', 'open-payments.ts'] },
@@ -144,6 +144,25 @@ function refusalOf(path: string, statement: Import, surroundings: Surroundings):
   }
   const target = roomOf(targetOf(path, specifier))
   return target === name || room.rooms.includes(target) ? undefined : `${name} may not import ${target}`
+}
+
+/** Every permission of the table that no import uses; the files that put the whole together are permitted the whole. */
+export function findUnusedPermissions(sources: readonly Source[]): readonly string[] {
+  const used = new Set(
+    sources.flatMap((source) =>
+      importsOf(source).map(({ specifier }) => {
+        const target = specifier.startsWith('.') ? roomOf(targetOf(source.path, specifier)) : packageOf(specifier)
+        return `${roomOf(source.path)} may import ${target}`
+      }),
+    ),
+  )
+  return Object.entries(ROOMS).flatMap(([name, { rooms, packages = [], lazyPackages = [] }]) =>
+    WHOLE.every((room) => rooms.includes(room))
+      ? []
+      : [...rooms, ...packages, ...lazyPackages]
+          .map((target) => `${name} may import ${target}`)
+          .filter((permission) => !used.has(permission)),
+  )
 }
 
 /** Every import that the table does not allow. */

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { findCycles, findForbiddenImports, findMissingFiles, importsOf, ROOMS } from './import-rules.ts'
+import {
+  findCycles,
+  findForbiddenImports,
+  findMissingFiles,
+  findUnusedPermissions,
+  importsOf,
+  ROOMS,
+} from './import-rules.ts'
 import { readSources, readText } from './source-tree.ts'
 
 const manifest: unknown = JSON.parse(readText('package.json'))
@@ -21,6 +28,12 @@ describe('who may import whom', () => {
   it('holds for every file of src, adapters and examples', () => {
     expect(sources.length).toBeGreaterThan(30)
     expect(findForbiddenImports(sources, surroundings)).toEqual([])
+  })
+
+  it('permits nothing that no file needs', () => {
+    expect(findUnusedPermissions(sources)).toEqual([])
+    const withoutDeadline = sources.filter(({ path }) => !path.startsWith('src/deadline/'))
+    expect(findUnusedPermissions(withoutDeadline)).toEqual(['deadline may import ports'])
   })
 
   it('finds every file that is imported', () => {
