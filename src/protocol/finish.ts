@@ -1,5 +1,5 @@
 import { toBase64, toBase64url } from './identifiers.ts'
-import { parseUrl } from './url.ts'
+import { MAX_URL_LENGTH, parseUrl } from './url.ts'
 import { isLoopbackHost } from './wallet-address.ts'
 
 /**
@@ -27,8 +27,6 @@ const FINISH_NONCE = /^[ -~]{1,256}$/
 export function isFinishNonce(text: string): boolean {
   return FINISH_NONCE.test(text)
 }
-
-const MAX_LENGTH = 2048
 
 /** Visible ASCII except `#` and backslash: no line break can reach a header, and every parser finds the same host. */
 const FINISH_URI = /^[!"$-[\]-~]+$/
@@ -58,7 +56,7 @@ export function parseFinishUri(
   uri: string,
   options: { readonly loopbackHttp: boolean; readonly schemes: readonly string[] },
 ): URL | undefined {
-  const url = uri.length > MAX_LENGTH || !FINISH_URI.test(uri) ? undefined : parseUrl(uri)
+  const url = uri.length > MAX_URL_LENGTH || !FINISH_URI.test(uri) ? undefined : parseUrl(uri)
   if (url?.username !== '' || url.password !== '') return undefined
   if (url.protocol === 'https:') return WITH_HOST.test(uri) ? url : undefined
   if (url.protocol === 'http:')

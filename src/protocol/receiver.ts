@@ -1,4 +1,4 @@
-import { parseUrl } from './url.ts'
+import { MAX_URL_LENGTH, parseUrl } from './url.ts'
 
 /** The URL of an incoming payment, on this server or another, and its parts. */
 export interface ReceiverUrl {
@@ -10,17 +10,14 @@ export interface ReceiverUrl {
   readonly collection: string
 }
 
-/** The longest URL that this server reads, in characters: as it was sent, and as a URL parser writes it. */
-const MAX_LENGTH = 2048
-
 /**
  * What the published pattern requires of the text before its path, and no query or fragment. One pass, no backtracking.
  */
 const HTTP_URL = /^https?:\/\/[^\s\\?#]+$/
 
 function parseHttpUrl(text: string): URL | undefined {
-  const url = text.length > MAX_LENGTH || !HTTP_URL.test(text) ? undefined : parseUrl(text)
-  return url?.username === '' && url.password === '' && url.href.length <= MAX_LENGTH ? url : undefined
+  const url = text.length > MAX_URL_LENGTH || !HTTP_URL.test(text) ? undefined : parseUrl(text)
+  return url?.username === '' && url.password === '' && url.href.length <= MAX_URL_LENGTH ? url : undefined
 }
 
 /**

@@ -1,8 +1,6 @@
 import type { Asset } from './amount.ts'
-import { parseUrl } from './url.ts'
+import { MAX_URL_LENGTH, parseUrl } from './url.ts'
 
-/** The longest URL that this server reads, in characters. */
-const MAX_LENGTH = 2048
 const DEFAULT_PATH = '/.well-known/pay'
 
 /** Path segments of the three servers, which no wallet address may contain. @spec WAS-3 */
@@ -44,7 +42,7 @@ export function isLoopbackHost(hostname: string): boolean {
  * @spec WAS-2 @spec WAS-3 @spec T-40
  */
 export function canonicalWalletAddress(text: string, options: { readonly loopbackHttp: boolean }): string | undefined {
-  if (text.length > MAX_LENGTH) return undefined
+  if (text.length > MAX_URL_LENGTH) return undefined
   const plain = PLAIN_ADDRESS.exec(text)
   const match = plain ?? WALLET_ADDRESS.exec(text)
   if (match === null) return undefined
