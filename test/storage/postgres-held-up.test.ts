@@ -80,7 +80,7 @@ it('gives up after a minute or so, and says what it has waited for', async () =>
 })
 
 /** What the start reads of a schema that has taken no step. */
-const STATE: readonly (string | null)[] = ['0', '0', 'UTF8', 'public', 'public', null]
+const STATE: readonly (string | null)[] = ['0', '0', 'UTF8', 'public', 'public', null, null]
 
 /** A pool that answers every statement with one row, or an error. */
 function answering(answerTo: (text: string) => Error | readonly (string | null)[]): PgPool {
