@@ -1,14 +1,15 @@
 import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
+import type { StoredRecord } from '../ports/storage.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import { isIdentifier } from '../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } from '../protocol/incoming-payment.ts'
 import { type Receipt, reportedReceiptId } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
+import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { deliverEvents } from './notify.ts'
-import { readReceipt } from './read-receipt.ts'
 import { completionChanges, keepIncoming, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
@@ -54,11 +55,11 @@ export async function receivePayment(
     tellFault(context, 'a URL was reported as the id of an incoming payment', cause)
   }
   // Before taking the turn: the wallet's directory may be slow.
-  await requirePayeeAccount(context, id, reportedReceiptId(transferId))
+  await requirePayeeAccount(context, id, transferId)
   const { completes, ...received } = await context.inTurn(turnAtIncoming(id), () =>
     decide<ReceivedPayment & { readonly completes?: string }>(context, async () => {
-      const { incoming: record, receipt: known } = await readReceipt(context, id, reportedReceiptId(transferId))
-      if (known !== undefined) return { answer: answerAgain(known.value, record?.value, id, amount) }
+      const { incoming: record, receipt: known } = await readReported(context, id, transferId)
+      if (known !== undefined) return { answer: answerAgain(known, record?.value, id, amount) }
       if (record === undefined) return { answer: { ok: false, reason: 'unknown' } }
       if (!isSameAsset(amount, assetOf(record.value))) return { answer: { ok: false, reason: 'wrong_asset' } }
       // Read once: a refusal must not be recorded at another moment than the one it was decided for.
@@ -117,15 +118,41 @@ function assertReceived(amount: Amount, transferId: string): void {
  * address now has a different account: any answer would be final, and the directory may only be wrong for a while.
  * @spec INC-13
  */
-async function requirePayeeAccount(context: Context, id: string, receiptId: string): Promise<void> {
+async function requirePayeeAccount(context: Context, id: string, transferId: string): Promise<void> {
   if (!isIdentifier(id)) return
-  const { incoming, receipt } = await readReceipt(context, id, receiptId)
+  const { incoming, receipt } = await readReported(context, id, transferId)
   if (incoming === undefined || receipt !== undefined || !isActive(incoming.value, context.clock.now())) return
   const { walletAddress } = incoming.value
   const payee = await context.walletAddresses.find(walletAddress)
   if (payee === undefined || incoming.value.account === payee.account) return
   tellOtherAccount(context, incoming.value, payee.account)
   throw unavailable('a wallet address now has a different account')
+}
+
+/**
+ * Reads an incoming payment and the receipt of a transfer with this id, in a single read. If a rail has taken the transfer,
+ * the receipt is the rail's: after a restore a wallet may report a credit of its ledger that the storage has not forgotten, or
+ * knows again.
+ */
+async function readReported(
+  context: Context,
+  id: string,
+  transferId: string,
+): Promise<{
+  readonly incoming: StoredRecord<'incoming-payment'> | undefined
+  readonly receipt: Receipt | undefined
+}> {
+  const found = await context.storage.get([
+    ...(isIdentifier(id) ? [{ kind: 'incoming-payment', id } as const] : []),
+    { kind: 'receipt', id: reportedReceiptId(transferId) },
+    { kind: 'receipt', id: transferId },
+  ])
+  const [incoming] = recordsOfKind(found, 'incoming-payment')
+  const receipts = recordsOfKind(found, 'receipt').map(({ value }) => value)
+  const receipt = receipts.find(
+    (one) => one.id !== transferId || (one.railAmount !== undefined && one.state !== 'dropped'),
+  )
+  return { incoming, receipt }
 }
 
 function answerAgain(

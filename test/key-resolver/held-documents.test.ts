@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { cacheDocuments, type Loaded } from '../../src/runtime/document-cache.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { fakeNetwork, jsonReply, publishedKey } from './fake-network.ts'
 
 const ALICE = 'https://wallet.example/alice'
@@ -172,5 +174,33 @@ describe('held key sets', () => {
     expect(await network.resolver.publicName(ALICE)).toBe('Alice')
     expect(await network.resolver.keySet(ALICE)).toMatchObject({ ok: true })
     expect(network.connections.map((connection) => connection.url.href)).toEqual([ALICE, KEYS])
+  })
+})
+
+describe("a stranger's load that ends after one of a known client", () => {
+  function scene() {
+    const clock = fakeClock()
+    const ends: ((loaded: Loaded<string>) => void)[] = []
+    const ask = cacheDocuments<string>(clock, () => new Promise((resolve) => ends.push(resolve)))
+    return { clock, ends, ask }
+  }
+
+  it.each([
+    ['fails', { isGood: false, value: 'no keys' }],
+    ['has an older answer', { isGood: true, value: 'old keys' }],
+  ])('KEY-12 T-5 displaces nothing if it %s', async (_what, late) => {
+    const { clock, ends, ask } = scene()
+    const stranger = ask(ALICE, { isKnown: false })
+    const holder = ask(ALICE, { isKnown: true })
+    ends[1]?.({ isGood: true, value: 'new keys' })
+    expect(await holder).toBe('new keys')
+    ends[0]?.(late)
+    expect(await stranger).toBe('new keys')
+    expect(await ask(ALICE)).toBe('new keys')
+    clock.advance(60_000)
+    // It still counts as known: nobody asks whether a stranger may load it.
+    const again = ask(ALICE, { refuse: () => ({ value: 'refused' }) })
+    ends[2]?.({ isGood: true, value: 'newer keys' })
+    expect(await again).toBe('newer keys')
   })
 })

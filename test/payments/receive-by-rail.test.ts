@@ -67,9 +67,37 @@ describe('a transfer', () => {
       expect(await world.rail.receive(transferOf(1, id, 29n, { isRefused }))).toBe('taken_otherwise')
       expect(await world.rail.receive(transferOf(1, other, 30n, { isRefused }))).toBe('taken_otherwise')
       expect(await world.rail.receive(transferOf(2, small, 9n, { isRefused }))).toBe('received')
+      // Only what was accepted of a transfer is in the ledger, and so reported.
+      expect(await world.rail.receive(transferOf(1, id, 31n, { isRefused }))).toBe('received')
     }
+    const without = world.startRail({
+      walletAddresses: { find: () => Promise.reject(new Error('the directory is down')) },
+    })
+    expect(await without.rail.receive(transferOf(1, id, 30n))).toBe('received')
     expect(await everything(world)).toEqual(before)
     expect(await world.ledger.balance('bob')).toMatchObject({ total: 0n })
+  })
+
+  it('INC-5 that was taken is not counted again if the wallet reports it by its id', async () => {
+    const world = await railWorld()
+    const { received } = world.wallet.openPayments.incomingPayments
+    const [id, other] = [await world.incoming({ incomingAmount: usd('60') }), await world.incoming()]
+    await world.receive(world.rail, transferOf(1, id, 30n))
+    await world.wallet.openPayments.drain()
+    const before = await everything(world)
+    expect(await received(id, usdAmount(30n), transferId(1))).toEqual({ ok: true, accepted: 30n, excess: 0n })
+    expect(await received(id, usdAmount(29n), transferId(1))).toEqual({ ok: false, reason: 'conflict' })
+    expect(await received(other, usdAmount(30n), transferId(1))).toEqual({ ok: false, reason: 'conflict' })
+    expect(await everything(world)).toEqual(before)
+    await checkReceived(world)
+  })
+
+  it('INC-5 that was refused does not keep the wallet from reporting its money', async () => {
+    const world = await railWorld()
+    const { received } = world.wallet.openPayments.incomingPayments
+    const id = await world.incoming()
+    expect(await world.rail.receive(transferOf(1, id, 30n, { isRefused: true }))).toBe('refused')
+    expect(await received(id, usdAmount(30n), transferId(1))).toEqual({ ok: true, accepted: 30n, excess: 0n })
   })
 
   it('INC-5 is credited as what it is in the books', async () => {

@@ -138,8 +138,8 @@ type Payee =
  */
 async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<Payee> {
   if (isTooLate(context, transfer)) return 'not_payable'
-  const { incoming, receipt, railAccount } = await readTransfer(context, method, transfer)
-  if (incoming === undefined || receipt !== undefined) return 'not_payable'
+  const { incoming, receipt, reported, railAccount } = await readTransfer(context, method, transfer)
+  if (incoming === undefined || receipt !== undefined || reported !== undefined) return 'not_payable'
   if (!isActive(incoming.value, context.clock.now())) return 'not_payable'
   const payee = await findPayee(context, incoming.value)
   if (payee === undefined) return 'not_payable'
@@ -275,11 +275,12 @@ function answerAgain(method: string, terms: TransferTerms, receipt: Receipt): Tr
 
 /**
  * The wallet has reported this transfer itself, by its id, which its ledger has as a credit: it was taken before the storage
- * was restored to an older state. Its sender, which heard no answer then, learns it now; nothing is counted again.
+ * was restored to an older state. Its sender, which heard no answer then, learns it now; nothing is counted again. What the
+ * ledger has credited may be less than what came, but not more: another packet with this id would be.
  * @spec INC-5
  */
 function answerReported({ incomingPayment, amount }: RailTransfer, reported: Receipt): TransferOutcome {
   const total = reported.amount.value + (reported.excess ?? 0n)
-  const isSame = reported.incomingPaymentId === incomingPayment && total === amount.value
+  const isSame = reported.incomingPaymentId === incomingPayment && total <= amount.value
   return isSame && isSameAsset(reported.amount, amount) ? 'received' : 'taken_otherwise'
 }
