@@ -82,7 +82,7 @@ export async function receivePacket(
   const rejection = await takeMoney(arrival, refusal)
   if (rejection !== undefined) return rejection
   // A copy that came at the same time may have been the one taken, at another price.
-  return fulfill(isExchanged ? { ...offer, arrived: (await findReceived(offer)) ?? arrived } : arrival)
+  return fulfill(isExchanged ? { ...offer, arrived: await findReceived(offer) } : arrival)
 }
 
 async function findReceived(offer: Offer): Promise<Amount | undefined> {

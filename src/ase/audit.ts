@@ -129,8 +129,9 @@ export async function* auditPayments(context: Context, text: string): AsyncItera
     const records = await context.storage.list({ ...query, ...(after && { after }) })
     const payments = recordsOfKind(records, 'outgoing-payment').map(({ value }) => value)
     yield* await auditPage(context, payments)
-    const last = payments.at(-1)
-    after = payments.length < PAGE || last === undefined ? undefined : { createdAt: last.createdAt, id: last.id }
+    // Only a full page has it.
+    const last = payments[PAGE - 1]
+    after = last && { createdAt: last.createdAt, id: last.id }
   } while (after !== undefined)
 }
 

@@ -34,16 +34,11 @@ export function invalidRequest(description: string): OpenPaymentsError {
 
 /** The body is larger than the limit, in bytes, or its connection ended early: hosts do not all tell these apart. @spec EMB-1 */
 export function payloadTooLarge(limit: number): OpenPaymentsError {
-  return refuse(
-    'payload_too_large',
-    413,
-    'payload_too_large',
-    `the body is larger than ${limit} bytes, or did not arrive in full`,
-    {
-      gnapCode: 'invalid_request',
-      headers: { connection: 'close' },
-    },
-  )
+  const description = `the body is larger than ${limit} bytes, or did not arrive in full`
+  return refuse('payload_too_large', 413, 'payload_too_large', description, {
+    gnapCode: 'invalid_request',
+    headers: { connection: 'close' },
+  })
 }
 
 /** The body did not arrive before its deadline. @spec EMB-2 */

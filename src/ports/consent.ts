@@ -146,9 +146,9 @@ export interface ConsentExchange {
 /** Answers the browser at `{authServer}/interact/{reference}`. */
 export interface Consent {
   /**
-   * Answers a GET or a POST. The library adds the security headers of INT-9 to whatever is returned, and sends every redirect with status 303. An answer that no host
-   * could send counts as a rejection: a status outside 200 to 599, or a header with a control character or with one above
-   * U+00FF. So percent-encode a URL.
+   * Answers a GET or a POST. The library adds the security headers of INT-9 to whatever is returned, and sends every
+   * redirect with status 303. An answer that no host could send counts as a rejection: a status outside 200 to 599, or a
+   * header with a control character or with one above U+00FF. So percent-encode a URL.
    */
   respond(exchange: ConsentExchange): Promise<HttpResponse>
   /**

@@ -35,5 +35,5 @@ export interface KeyResolver {
    * `publicName` in the client's wallet address document; `undefined` if it has none or cannot be asked. A grant
    * request waits for it for a second.
    */
-  publicName(walletAddress: string, asker?: KeyAsker): Promise<string | undefined>
+  publicName(walletAddress: string, asker?: Pick<KeyAsker, 'source'>): Promise<string | undefined>
 }

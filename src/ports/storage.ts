@@ -131,7 +131,7 @@ export interface ListQuery {
  *   are 1 to 100 of them. A `check` changes nothing in its record. A commit whose versions all fit is tried again if it has
  *   lost to contention alone, never answered with `conflicts`.
  * - Ids and wallet addresses compare exactly, character by character. An id has up to 517 UTF-16 code units; that of a rail
- *   account is as long as its name.
+ *   account is `<method>:<name>`, with `ilp` up to 981.
  * - A rejection of `commit` means that the outcome is *unknown*. A store never repeats such a commit by itself, nor does
  *   its driver.
  */

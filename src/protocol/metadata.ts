@@ -9,12 +9,11 @@ const MAX_BYTES = 8192
 const MAX_DEPTH = 8
 
 /**
- * Whether a value has at most so many levels of objects and arrays, and no number that would come back as another one:
- * `1e400` is read as infinity, and the last digits of a larger integer than 2^53 - 1 may be lost.
+ * Whether a value has at most so many levels of objects and arrays, and no number above 2^53 - 1 either way: integers
+ * may lose their last digits there, and `1e400` is read as infinity.
  */
 function isRepeatable(value: unknown, levels: number): boolean {
-  if (typeof value === 'number')
-    return Number.isSafeInteger(value) || (Number.isFinite(value) && !Number.isInteger(value))
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
   if (typeof value !== 'object' || value === null) return true
   return levels > 0 && Object.values(value).every((member) => isRepeatable(member, levels - 1))
 }
@@ -34,7 +33,7 @@ export const Metadata: v.GenericSchema<unknown, Metadata> = v.pipe(
   // serialising a value that is nested too deeply overflows the stack.
   v.custom<Metadata>(
     (value) => isMetadata(value) && isRepeatable(value, MAX_DEPTH),
-    'must be an object of at most 8 levels, and integers of at most 2^53 - 1: write larger ones as text',
+    'must be an object of at most 8 levels, with no number beyond 2^53 - 1: write larger ones as text',
   ),
   v.check((value) => toUtf8(JSON.stringify(value)).length <= MAX_BYTES, 'too large'),
 )

@@ -2,7 +2,7 @@ import type { Asset } from './amount.ts'
 
 /** What a rail has moved through one of its accounts, in that account's asset, since the beginning. */
 export interface RailAccount extends Asset {
-  /** The type of the rail and its name for the account, such as `ilp:g.other-wallet/USD/6`. */
+  /** The type of the rail and its name for the account, such as `ilp:g.other-wallet/USD/2`. */
   readonly id: string
   /** What has left or may have left. */
   readonly sent: bigint

@@ -58,9 +58,9 @@ export interface Ask<T> {
 
 /**
  * Holds the results of `load` by key (a URL): for 60 seconds, or 10 if the result is not good. Concurrent calls for one
- * key share one load, those of strangers and those of known ones each. If `isEnough` rejects a held good answer, it is loaded again, but not within 10 seconds of the
- * last load. A failed load does not displace a good answer that is still current, and a result with `isUnasked` is not
- * held. `load` is told the standing of the key.
+ * key share one load, those of strangers and those of known ones each. If `isEnough` rejects a held good answer, it is
+ * loaded again, but not within 10 seconds of the last load. A failed load does not displace a good answer that is still
+ * current, and a result with `isUnasked` is not held. `load` is told the standing of the key.
  * @spec KEY-12 @spec T-4 @spec T-5
  */
 export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: Standing) => Promise<Loaded<T>>) {

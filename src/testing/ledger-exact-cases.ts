@@ -1,4 +1,4 @@
-import type { Counterparty } from '../ports/ledger.ts'
+import type { Counterparty, Ledger } from '../ports/ledger.ts'
 import { type Asset, amountOf, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
 import { assertSame } from './assertions.ts'
 import {
@@ -56,16 +56,29 @@ function longRail(address: string, walletAddress: string): Extract<Counterparty,
   }
 }
 
-/** Counterparties, each with some that are nearly the same. */
-const COUNTERPARTIES: readonly (readonly [Counterparty, readonly Counterparty[]])[] = [
+/** The account of a peer, which a credit names instead. The longest that `ilp` makes. */
+function longPeer(end: string): Extract<Counterparty, { kind: 'rail' }> {
+  const { kind, method } = RAIL
+  return { kind, method, address: longText(977, 'g.other.', end) }
+}
+
+/** Accounts of the ledger whose names are nearly the same. */
+const ALIKE: readonly string[] = ['alic\u00e9', 'alice\u0301', 'alic\u00c9', 'alice']
+
+/** A counterparty, and some that are nearly the same. */
+type Alike = readonly [Counterparty, readonly Counterparty[]]
+
+const [LOCAL_ONE = LOCAL, ...LOCAL_OTHERS] = ALIKE.map((account) => ({ ...LOCAL, account }))
+const PAYEES: readonly Alike[] = [
   [
     longRail('a', 'a'),
     [longRail('b', 'a'), longRail('a', 'b'), longRail('a', 'A'), { ...longRail('a', 'a'), method: 'other' }],
   ],
-  [
-    { ...LOCAL, account: 'alic\u00e9' },
-    ['alice\u0301', 'alic\u00c9', 'alice'].map((account) => ({ ...LOCAL, account })),
-  ],
+  [LOCAL_ONE, LOCAL_OTHERS],
+]
+const PAYERS: readonly Alike[] = [
+  [longPeer('a'), [longPeer('b'), longPeer('A'), { ...longPeer('a'), method: 'other' }]],
+  [LOCAL_ONE, LOCAL_OTHERS],
 ]
 
 /** What the ledger promises of things that are nearly the same: amounts, assets, names. */
@@ -210,6 +223,7 @@ export const EXACT_CASES: readonly LedgerCase[] = [
       const account = 'bob'
       const most = MAX_AMOUNT_VALUE
       await wallet.openAccount('bob', USD, most)
+      await wallet.openAccount('alice', USD, 0n)
       for (const number of [1, 2, 3]) await mustSucceed(ledger.credit(creditOf(number, most)), 'a credit')
       for (const number of [4, 5, 6]) await mustSucceed(ledger.hold(holdOf(number, most, { account })), 'a hold')
       assertSame(await wallet.available('bob'), most, 'available to bob while three times that is held')
@@ -233,18 +247,26 @@ export const EXACT_CASES: readonly LedgerCase[] = [
     async run(makeLedger) {
       const wallet = await makeWallet(makeLedger)
       const { ledger } = wallet
-      for (const [number, [counterparty, others]] of COUNTERPARTIES.entries()) {
-        const calls = {
-          hold: (to: Counterparty) => ledger.hold(holdOf(number, 10n, { counterparty: to })),
-          credit: (from: Counterparty) => ledger.credit(creditOf(number + 10, 10n, { counterparty: from })),
-        }
-        for (const [what, call] of Object.entries(calls)) {
-          await mustSucceed(call(counterparty), `the ${what} ${number}`)
-          await mustSucceed(call(counterparty), `the ${what} ${number} again`)
-          for (const [index, other] of others.entries())
-            await mustRefuse(call(other), 'conflict', `the ${what} ${number} with counterparty ${index} that is alike`)
-        }
+      for (const account of ALIKE) if (account !== 'alice') await wallet.openAccount(account, USD, 0n)
+      const tell = async (
+        call: (counterparty: Counterparty) => ReturnType<Ledger['hold']>,
+        alike: Alike,
+        what: string,
+      ) => {
+        const [counterparty, others] = alike
+        await mustSucceed(call(counterparty), what)
+        await mustSucceed(call(counterparty), `${what} again`)
+        for (const [index, other] of others.entries())
+          await mustRefuse(call(other), 'conflict', `${what} with counterparty ${index} that is alike`)
       }
+      for (const [number, alike] of PAYEES.entries())
+        await tell((to) => ledger.hold(holdOf(number, 10n, { counterparty: to })), alike, `hold ${number}`)
+      for (const [number, alike] of PAYERS.entries())
+        await tell(
+          (from) => ledger.credit(creditOf(number + 10, 10n, { counterparty: from })),
+          alike,
+          `credit ${number}`,
+        )
       await assertAvailable(wallet, 'after two holds and two credits of 10', 980n, 520n)
     },
   },

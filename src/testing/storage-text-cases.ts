@@ -122,8 +122,10 @@ export const TEXT_CASES: readonly StorageCase[] = [
       const storage = await makeStorage()
       const url = 'https://other-wallet.example/'.padEnd(2047, 'x')
       const ilp = 'g.other-wallet.'.padEnd(1022, 'x')
-      const account = sampleRailAccount({ id: `ilp:${ilp}a` })
-      const terms = { ...RAIL_TERMS, account: `${ilp}a`, address: `${ilp}b`, walletAddress: `${url}a` }
+      // The account with a peer whose address leaves room for those below it.
+      const peer = 'g.other-wallet.'.padEnd(977, 'x')
+      const account = sampleRailAccount({ id: `ilp:${peer}` })
+      const terms = { ...RAIL_TERMS, account: peer, address: `${ilp}b`, walletAddress: `${url}a` }
       const quote = { ...QUOTE, id: 'longest', receiver: `${url}b`, rail: { ...RAIL_TERMS, account: terms.account } }
       const payment = { ...OUTGOING_PAYMENT, id: 'longest', receiver: `${url}b`, rail: terms }
       const inserts: readonly Insert[] = [

@@ -70,6 +70,11 @@ describe('a transfer', () => {
       // Only what was accepted of a transfer is in the ledger, and so reported.
       expect(await world.rail.receive(transferOf(1, id, 31n, { isRefused }))).toBe('received')
     }
+    // What it was worth then counts, whatever the rate is now.
+    const euros = { account: 'test.peer/EUR/4', accountAmount: { value: 400n, assetCode: 'EUR', assetScale: 4 } }
+    expect(await world.rail.receive(transferOf(1, id, 12n, euros))).toBe('received')
+    expect(await world.rail.findReceived(transferOf(1, id, 12n, euros))).toEqual(usdAmount(30n))
+    expect(await world.rail.findReceived(transferOf(1, other, 12n, euros))).toBeUndefined()
     const without = world.startRail({
       walletAddresses: { find: () => Promise.reject(new Error('the directory is down')) },
     })

@@ -57,7 +57,7 @@ describe('metadata', () => {
     },
   )
 
-  it('INC-11 refuses an integer whose digits would not all come back', () => {
+  it('INC-11 refuses a number whose digits would not all come back', () => {
     for (const [text, isTaken] of [
       ['9007199254740991', true],
       ['9007199254740993', false],

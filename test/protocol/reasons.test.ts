@@ -95,7 +95,7 @@ describe('what a client is told of', () => {
   )
 
   it.each([
-    [[], 'must be an object of at most 8 levels, and integers of at most 2^53 - 1: write larger ones as text'],
+    [[], 'must be an object of at most 8 levels, with no number beyond 2^53 - 1: write larger ones as text'],
     [{ a: 'x'.repeat(8192) }, 'too large'],
   ])('INC-11 metadata: %#', (given, reason) => expect(reasonOf(Metadata, given)).toBe(reason))
 })

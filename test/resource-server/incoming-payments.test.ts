@@ -36,7 +36,7 @@ function inFuture(now: number, milliseconds: number): string {
 }
 
 const NO_METADATA =
-  'metadata: must be an object of at most 8 levels, and integers of at most 2^53 - 1: write larger ones as text'
+  'metadata: must be an object of at most 8 levels, with no number beyond 2^53 - 1: write larger ones as text'
 const FOREIGN_AMOUNT = invalidAmount('incomingAmount is not in the asset of the wallet address')
 
 describe('create-incoming-payment', () => {

@@ -68,7 +68,7 @@ describe('create-outgoing-payment', () => {
     [
       'metadata that is no object',
       { quoteId: 'Q', metadata: 'x' },
-      'metadata: must be an object of at most 8 levels, and integers of at most 2^53 - 1: write larger ones as text',
+      'metadata: must be an object of at most 8 levels, with no number beyond 2^53 - 1: write larger ones as text',
     ],
   ])('OUT-1 refuses a body with %s', async (_, members, mistake) => {
     const { wallet, spending, incoming } = await shop()

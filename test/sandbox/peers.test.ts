@@ -1,7 +1,7 @@
 import { createPrivateKey } from 'node:crypto'
 import { createServer } from 'node:http'
 import { type AuthenticatedClient, isFinalizedGrantWithAccessToken, isPendingGrant } from '@interledger/open-payments'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { type Configuration, readConfiguration } from '../../examples/sandbox/configuration.ts'
 import { answerAsPerson } from '../../examples/sandbox/person.ts'
 import { listen, type Sandbox, startSandbox } from '../../examples/sandbox/server.ts'
@@ -150,6 +150,7 @@ describe('two sandboxes with the configurations of the page', () => {
 describe('a sandbox whose peer does not answer', () => {
   it('says so to the person who started it', async () => {
     const print = vi.spyOn(console, 'error').mockReturnValue()
+    onTestFinished(() => print.mockRestore())
     const start = async (configuration: Configuration): Promise<Sandbox> => {
       const sandbox = await startSandbox({ port: 0, database: ':memory:', configuration, warn: () => {} })
       cleanups.push(sandbox.stop)
@@ -161,7 +162,6 @@ describe('a sandbox whose peer does not answer', () => {
     await expect(payAcross(await openPayer(first), second, '/bob', '10')).rejects.toMatchObject({ status: 400 })
     const told = 'open-payments-server: nothing moves through test.second/USD/2: unreachable'
     expect(print).toHaveBeenCalledWith(expect.stringContaining(told))
-    print.mockRestore()
   })
 })
 

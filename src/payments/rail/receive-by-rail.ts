@@ -15,7 +15,7 @@ import { acceptReceipt, assetOf, type IncomingPayment, isActive, reserve } from 
 import { railAccountId } from '../../protocol/rail-account.ts'
 import { type Receipt, reportedReceiptId } from '../../protocol/receipt.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
-import { readRecord, recordsOfKind } from '../../records/read-record.ts'
+import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
 import { tellOtherAccount } from '../../records/tell-other-account.ts'
 import { checkLedgerAccount } from '../ask-ledger.ts'
@@ -252,9 +252,12 @@ export async function findReceived(
   method: string,
   terms: TransferTerms,
 ): Promise<Amount | undefined> {
-  const receipt = (await readRecord(context.storage, 'receipt', terms.id))?.value
-  if (receipt === undefined || answerAgain(method, terms, receipt) !== 'received') return undefined
-  return amountOf(receipt.amount, receipt.amount.value + (receipt.excess ?? 0n))
+  const ids = [terms.id, reportedReceiptId(terms.id)]
+  const found = recordsOfKind(await context.storage.get(ids.map((id) => ({ kind: 'receipt', id }))), 'receipt')
+  const receipt = (found.find(({ value }) => value.id === terms.id) ?? found[0])?.value
+  if (receipt === undefined) return undefined
+  const answer = receipt.id === terms.id ? answerAgain(method, terms, receipt) : answerReported(terms, receipt)
+  return answer === 'received' ? totalOf(receipt) : undefined
 }
 
 /**
@@ -275,12 +278,17 @@ function answerAgain(method: string, terms: TransferTerms, receipt: Receipt): Tr
 
 /**
  * The wallet has reported this transfer itself, by its id, which its ledger has as a credit: it was taken before the storage
- * was restored to an older state. Its sender, which heard no answer then, learns it now; nothing is counted again. What the
- * ledger has credited may be less than what came, but not more: another packet with this id would be.
+ * was restored to an older state. Its sender, which heard no answer then, learns it now; nothing is counted again. What was
+ * credited may be less than what came. If it is more, another packet is meant; in another asset, nobody can tell.
  * @spec INC-5
  */
-function answerReported({ incomingPayment, amount }: RailTransfer, reported: Receipt): TransferOutcome {
-  const total = reported.amount.value + (reported.excess ?? 0n)
-  const isSame = reported.incomingPaymentId === incomingPayment && total <= amount.value
-  return isSame && isSameAsset(reported.amount, amount) ? 'received' : 'taken_otherwise'
+function answerReported({ incomingPayment, accountAmount }: TransferTerms, reported: Receipt): TransferOutcome {
+  const total = totalOf(reported)
+  const isLess = isSameAsset(accountAmount, total) && accountAmount.value < total.value
+  return reported.incomingPaymentId === incomingPayment && !isLess ? 'received' : 'taken_otherwise'
+}
+
+/** What arrived, including the part above the remainder. */
+function totalOf({ amount, excess = 0n }: Receipt): Amount {
+  return amountOf(amount, amount.value + excess)
 }

@@ -115,9 +115,9 @@ const wideAccess = fc
     { type: 'quote', actions: ['create', 'read'] },
   ])
 
-/** Whether a value has no integer that is refused because it may lose digits. */
+/** Whether a value has no number that is refused because it may lose digits. */
 function isExact(value: unknown): boolean {
-  if (typeof value === 'number') return Number.isSafeInteger(value) || !Number.isInteger(value)
+  if (typeof value === 'number') return Math.abs(value) <= Number.MAX_SAFE_INTEGER
   return typeof value !== 'object' || value === null || Object.values(value).every(isExact)
 }
 
