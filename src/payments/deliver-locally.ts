@@ -6,7 +6,7 @@ import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
 import { askEnd, changesOfDecision, changesOfDecisionAndEnd } from './finish-payment.ts'
 import type { LocalRecord } from './payment-record.ts'
-import { readReceipt } from './read-receipt.ts'
+import { readReceipts } from './read-receipts.ts'
 import { changesOfCredit } from './replace-incoming.ts'
 import type { Step } from './step.ts'
 import { creditIdOf, takeRoom } from './take-room.ts'
@@ -57,7 +57,8 @@ export async function deliverLocally(
  */
 async function reserveRoom(context: Context, record: LocalRecord, creditId: string): Promise<'reserved' | Step> {
   return decideAtReceiver<'reserved' | Step>(context, record.value, async () => {
-    const { incoming, receipt } = await readReceipt(context, record.value.incomingPaymentId, creditId)
+    const { incoming, receipts } = await readReceipts(context, record.value.incomingPaymentId, creditId)
+    const [receipt] = receipts
     if (receipt?.value.state === 'reserved') return { answer: 'reserved' }
     if (receipt !== undefined) return { answer: await takenOver(context, record) }
     // The incoming payment ended so long ago that it was deleted: so no room in it was ever reserved. @spec INC-14
@@ -81,7 +82,8 @@ async function writeOutcome(
   isTold: boolean,
 ): Promise<Step> {
   return decideAtReceiver<Step>(context, record.value, async () => {
-    const { incoming, receipt } = await readReceipt(context, record.value.incomingPaymentId, creditId)
+    const { incoming, receipts } = await readReceipts(context, record.value.incomingPaymentId, creditId)
+    const [receipt] = receipts
     if (incoming === undefined || receipt === undefined) throw new Error('the receipt of a payment has vanished')
     if (receipt.value.state !== 'reserved') return { answer: await takenOver(context, record) }
     const credit = changesOfCredit(context, incoming, receipt, decision.action === 'settle')

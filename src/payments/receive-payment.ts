@@ -6,10 +6,10 @@ import { isIdentifier } from '../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } from '../protocol/incoming-payment.ts'
 import { type Receipt, reportedReceiptId } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
-import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { deliverEvents } from './notify.ts'
+import { readReceipts } from './read-receipts.ts'
 import { completionChanges, keepIncoming, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turns.ts'
 
@@ -142,16 +142,9 @@ async function readReported(
   readonly incoming: StoredRecord<'incoming-payment'> | undefined
   readonly receipt: Receipt | undefined
 }> {
-  const found = await context.storage.get([
-    ...(isIdentifier(id) ? [{ kind: 'incoming-payment', id } as const] : []),
-    { kind: 'receipt', id: reportedReceiptId(transferId) },
-    { kind: 'receipt', id: transferId },
-  ])
-  const [incoming] = recordsOfKind(found, 'incoming-payment')
-  const receipts = recordsOfKind(found, 'receipt').map(({ value }) => value)
-  const receipt = receipts.find(
-    (one) => one.id !== transferId || (one.railAmount !== undefined && one.state !== 'dropped'),
-  )
+  const { incoming, receipts } = await readReceipts(context, id, reportedReceiptId(transferId), transferId)
+  const isOfRail = ({ railAmount, state }: Receipt): boolean => railAmount !== undefined && state !== 'dropped'
+  const receipt = receipts.map(({ value }) => value).find((one) => one.id !== transferId || isOfRail(one))
   return { incoming, receipt }
 }
 

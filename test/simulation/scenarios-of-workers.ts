@@ -10,13 +10,13 @@ const FINISH = 'src/payments/finish-payment.ts'
 const HOLD = 'src/payments/confirm-hold.ts'
 /** An incoming payment and a receipt of it, read one after the other. */
 export const READ_APART: Edit = {
-  file: 'src/payments/read-receipt.ts',
+  file: 'src/payments/read-receipts.ts',
   find: `await context.storage.get([
     ...(isIdentifier(incomingPaymentId) ? [{ kind: 'incoming-payment', id: incomingPaymentId } as const] : []),
-    { kind: 'receipt', id: receiptId },
+    ...receiptIds.map((id) => ({ kind: 'receipt', id }) as const),
   ])`,
   put: `[
-    ...(await context.storage.get([{ kind: 'receipt', id: receiptId }])),
+    ...(await context.storage.get(receiptIds.map((id) => ({ kind: 'receipt', id }) as const))),
     ...(await context.storage.get([{ kind: 'incoming-payment', id: incomingPaymentId }])),
   ]`,
 }

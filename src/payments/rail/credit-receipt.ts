@@ -7,7 +7,7 @@ import { tellFault } from '../../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../../records/try-commit.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../notify.ts'
-import { readReceipt } from '../read-receipt.ts'
+import { readReceipts } from '../read-receipts.ts'
 import { changesOfCredit } from '../replace-incoming.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
 import { turnAtIncoming } from '../turns.ts'
@@ -58,7 +58,10 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
   const refusals = credited.outcome === 'done' ? [] : [creditRefusedEvent(context, receipt, credited.reason)]
   const subject = await context.inTurn(turnAtIncoming(incomingPaymentId), () =>
     decide<string | undefined>(context, async () => {
-      const { incoming, receipt: record } = await readReceipt(context, incomingPaymentId, id)
+      const {
+        incoming,
+        receipts: [record],
+      } = await readReceipts(context, incomingPaymentId, id)
       if (record === undefined || incoming === undefined) throw new Error('a receipt has vanished')
       if (record.value.state !== 'reserved') return { answer: undefined }
       const isCredited = credited.outcome === 'done'

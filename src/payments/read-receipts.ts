@@ -4,23 +4,22 @@ import { isIdentifier } from '../protocol/identifiers.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 
 /**
- * Reads an incoming payment and one of its receipts in a single read, so that they agree: a receipt that is still
- * reserved is counted in the payment, and if a receipt has just completed the payment, it is found. An id that no
- * incoming payment can have is not looked up.
+ * Reads an incoming payment and those of these receipts that there are, in a single read, so that they agree: a receipt
+ * that is still reserved is counted in the payment, and if a receipt has just completed the payment, it is found. An id
+ * that no incoming payment can have is not looked up.
  */
-export async function readReceipt(
+export async function readReceipts(
   context: Context,
   incomingPaymentId: string,
-  receiptId: string,
+  ...receiptIds: readonly string[]
 ): Promise<{
   readonly incoming: StoredRecord<'incoming-payment'> | undefined
-  readonly receipt: StoredRecord<'receipt'> | undefined
+  readonly receipts: readonly StoredRecord<'receipt'>[]
 }> {
   const found = await context.storage.get([
     ...(isIdentifier(incomingPaymentId) ? [{ kind: 'incoming-payment', id: incomingPaymentId } as const] : []),
-    { kind: 'receipt', id: receiptId },
+    ...receiptIds.map((id) => ({ kind: 'receipt', id }) as const),
   ])
   const [incoming] = recordsOfKind(found, 'incoming-payment')
-  const [receipt] = recordsOfKind(found, 'receipt')
-  return { incoming, receipt }
+  return { incoming, receipts: recordsOfKind(found, 'receipt') }
 }
