@@ -2,7 +2,7 @@ import { unavailable } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { type Amount, amountOf, isSameAsset, MAX_AMOUNT_VALUE } from '../protocol/amount.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
+import { isIdentifier, isLedgerId } from '../protocol/identifiers.ts'
 import { acceptReceipt, assetOf, countReceipt, type IncomingPayment, isActive } from '../protocol/incoming-payment.ts'
 import { type Receipt, reportedReceiptId } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
@@ -130,9 +130,9 @@ async function requirePayeeAccount(context: Context, id: string, transferId: str
 }
 
 /**
- * Reads an incoming payment and the receipt of a transfer with this id, in a single read. If a rail has taken the transfer,
- * the receipt is the rail's: after a restore a wallet may report a credit of its ledger that the storage has not forgotten, or
- * knows again.
+ * Reads an incoming payment and the receipt of a transfer with this id, in a single read. That is also the receipt of a
+ * credit which this server has made under the id: after a restore a wallet may report a line of its ledger that the storage
+ * has not forgotten, or knows again.
  */
 async function readReported(
   context: Context,
@@ -142,9 +142,9 @@ async function readReported(
   readonly incoming: StoredRecord<'incoming-payment'> | undefined
   readonly receipt: Receipt | undefined
 }> {
-  const { incoming, receipts } = await readReceipts(context, id, reportedReceiptId(transferId), transferId)
-  const isOfRail = ({ railAmount, state }: Receipt): boolean => railAmount !== undefined && state !== 'dropped'
-  const receipt = receipts.map(({ value }) => value).find((one) => one.id !== transferId || isOfRail(one))
+  const ids = [reportedReceiptId(transferId), ...(isLedgerId(transferId) ? [transferId] : [])]
+  const { incoming, receipts } = await readReceipts(context, id, ...ids)
+  const receipt = receipts.map(({ value }) => value).find((one) => one.id !== transferId || one.state !== 'dropped')
   return { incoming, receipt }
 }
 
