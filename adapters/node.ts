@@ -44,16 +44,20 @@ export function toNodeListener(
   const { next, source } = options
   const nextBatch = createBatches()
   const handleRequest = createNodeRequestHandler(openPayments)
+  const owns = ({ method = 'GET', url = '/' }: IncomingMessage): Promise<boolean> =>
+    openPayments.owns(method, url).catch(() => true)
+  const handleInBatch = async (
+    request: IncomingMessage,
+    response: ServerResponse,
+    source: () => string | undefined,
+  ): Promise<void> => {
+    const from = source()
+    if (!hasBody(request)) await nextBatch()
+    return handleRequest(request, response, request.url ?? '/', from)
+  }
   return async (request, response) => {
     const from = readNow(() => source?.(request))
-    const answer = async (): Promise<void> => {
-      const address = from()
-      if (!hasBody(request)) await nextBatch()
-      return handleRequest(request, response, request.url ?? '/', address)
-    }
-    const owns = () => openPayments.owns(request.method ?? 'GET', request.url ?? '/').catch(() => true)
-    const isOwned = next === undefined || (await owns())
-    if (!isOwned) return next(request, response)
-    answer().catch((error: Error) => response.destroy(error))
+    if (next !== undefined && !(await owns(request))) return next(request, response)
+    handleInBatch(request, response, from).catch((error: Error) => response.destroy(error))
   }
 }
