@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { toUtf8 } from './identifiers.ts'
 
-/** Metadata that a client attaches to a payment: any JSON object, returned unchanged. */
+/** Metadata that a client attaches to a payment: a JSON object, returned unchanged. */
 export type Metadata = Readonly<Record<string, unknown>>
 
 /** The largest serialised form, in bytes. */

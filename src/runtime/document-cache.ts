@@ -91,8 +91,8 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
     const startedAt = clock.now()
     const loaded = await load(key, standing)
     const before = known.get(key)
-    // While a stranger's load was running, the key has become known: that load had another budget.
-    if (standing === 'stranger' && before !== undefined) return before.value
+    // While a stranger's load was running, the key has become known by another: only a good answer in place of a bad one counts.
+    if (standing === 'stranger' && before !== undefined && (before.isGood || !loaded.isGood)) return before.value
     const isBeforeGood = before?.isGood === true && isWithin(before.loadedAt, GOOD_MILLISECONDS)
     const kept = loaded.isGood || !isBeforeGood ? { ...loaded, loadedAt: startedAt } : before
     if (loaded.isUnasked === true) return kept.value

@@ -5,25 +5,7 @@ import { createBatches, gatherWork } from '../../adapters/batches.ts'
 import { serveHandler as serveBun } from '../../adapters/bun.ts'
 import { serveHandler as serveDeno } from '../../adapters/deno.ts'
 import { toNodeListener } from '../../adapters/node.ts'
-
-/** A server that notes what is asked of it, and by whom. */
-function createNoting() {
-  const asked: (string | undefined)[] = []
-  return {
-    asked,
-    owns: async () => true,
-    handle: async ({ source }: { readonly source?: string | undefined }) => {
-      asked.push(source)
-      return { status: 204, headers: {} }
-    },
-    fetch: async (_request: Request, options: { readonly source?: string | undefined } = {}) => {
-      asked.push(options.source)
-      return new Response()
-    },
-  }
-}
-
-type Noting = ReturnType<typeof createNoting>
+import { createNotingServer, type NotingServer } from './noting-server.ts'
 
 /** A request for a host of Node, and where its answer goes. */
 function arrive(method: string) {
@@ -36,7 +18,7 @@ const fetched = (method: string) =>
   new Request('https://wallet.example/op', { method, ...(method === 'POST' && { body: '1' }) })
 
 /** For each host: how one request reaches a server, from a source that is named as long as the turn lasts. */
-const HOSTS: readonly [string, (server: Noting, source: () => string) => (method: string) => unknown][] = [
+const HOSTS: readonly [string, (server: NotingServer, source: () => string) => (method: string) => unknown][] = [
   [
     'node:http',
     (server, source) => {
@@ -152,7 +134,7 @@ describe('work that is done together', () => {
 
 describe.each(HOSTS)('what comes to %s', (_, mount) => {
   it('in one turn without a body goes on together in the next one, with its source of the first', async () => {
-    const server = createNoting()
+    const server = createNotingServer()
     let source = 'first turn'
     const send = mount(server, () => source)
     send('GET')
@@ -166,7 +148,7 @@ describe.each(HOSTS)('what comes to %s', (_, mount) => {
   })
 
   it('with a body goes on at once', async () => {
-    const server = createNoting()
+    const server = createNotingServer()
     mount(server, () => 'first turn')('POST')
     await sameTurn()
     expect(server.asked).toEqual(['first turn'])

@@ -5,31 +5,20 @@ import { openPaymentsMiddleware } from '../../adapters/express.ts'
 import { toNodeListener } from '../../adapters/node.ts'
 import { serveHandler } from '../../adapters/serve-handler.ts'
 import { gate } from '../support/gate.ts'
+import { createNotingServer, type NotingServer } from './noting-server.ts'
 
 /** A server whose directory says in its own time whether a request is for Open Payments, and that notes its sources. */
 function createSlow() {
   const { open, opened } = gate()
-  const asked: (string | undefined)[] = []
   let isOwned = true
   return {
-    asked,
+    ...createNotingServer(() => opened.then(() => isOwned)),
     decide(answer: boolean) {
       isOwned = answer
       open()
     },
-    owns: () => opened.then(() => isOwned),
-    handle: async ({ source }: { readonly source?: string | undefined }) => {
-      asked.push(source)
-      return { status: 204, headers: {} }
-    },
-    fetch: async (_request: Request, options: { readonly source?: string | undefined } = {}) => {
-      asked.push(options.source)
-      return new Response()
-    },
   }
 }
-
-type Slow = ReturnType<typeof createSlow>
 
 function arrive() {
   const request = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/op', originalUrl: '/op' })
@@ -37,7 +26,7 @@ function arrive() {
 }
 
 /** For each host: a request reaches the server, or else `pass` is called. */
-const HOSTS: readonly [string, (server: Slow, source: () => string, pass: () => void) => unknown][] = [
+const HOSTS: readonly [string, (server: NotingServer, source: () => string, pass: () => void) => unknown][] = [
   [
     'node:http',
     (server, source, next) => {

@@ -203,4 +203,15 @@ describe("a stranger's load that ends after one of a known client", () => {
     ends[2]?.({ isGood: true, value: 'newer keys' })
     expect(await again).toBe('newer keys')
   })
+
+  it('KEY-12 T-5 counts if it is good and the other one was not', async () => {
+    const { ends, ask } = scene()
+    const stranger = ask(ALICE, { isKnown: false })
+    const holder = ask(ALICE, { isKnown: true })
+    ends[1]?.({ isGood: false, value: 'no keys' })
+    expect(await holder).toBe('no keys')
+    ends[0]?.({ isGood: true, value: 'keys' })
+    expect(await stranger).toBe('keys')
+    expect(await ask(ALICE, { isKnown: true })).toBe('keys')
+  })
 })
