@@ -19,7 +19,7 @@ import { finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { endGrantChange, revokeGrantChanges } from '../records/end-grant.ts'
-import { readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { REPEAT_MILLISECONDS } from '../records/retention.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { unmarked } from '../records/unmarked.ts'
@@ -34,7 +34,7 @@ import {
 
 /** The holder of a continuation token, proved by the signature of the grant's client. */
 export interface ContinuationCaller {
-  readonly grantId: string
+  readonly presented: StoredRecord<'grant'>
   readonly continuationToken: string
   readonly proof: Proof
 }
@@ -56,7 +56,7 @@ export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Ex
     if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash))
       throw wrongContinuationToken()
     const { proof } = await proveHolder(exchange, candidates, record.value, id, unknownClient)
-    return { grantId: id, continuationToken: token, proof }
+    return { presented: record, continuationToken: token, proof }
   }
 }
 
@@ -76,7 +76,8 @@ export async function continueGrant({ exchange, caller }: Input<ContinuationCall
   const reference =
     exchange.bytes.length === 0 ? undefined : parseBody(ContinuationRequest, exchange.json()).interactRef
   const referenceHash = reference === undefined ? undefined : await context.secrets.digest(reference)
-  const outcome = await decide(context, () => decideContinuation(context, caller.grantId, referenceHash), {
+  const readGrant = knownAtFirst(context.storage, caller.presented)
+  const outcome = await decide(context, async () => decideContinuation(context, await readGrant(), referenceHash), {
     claims: caller.proof.claims,
   })
   // Count first, refuse afterwards: if the refusal were thrown inside the decision, the count would not be committed.
@@ -107,10 +108,9 @@ function continuationBody(
 
 async function decideContinuation(
   context: Context,
-  id: string,
+  record: StoredRecord<'grant'> | undefined,
   referenceHash: string | undefined,
 ): Promise<Attempt<Continuation>> {
-  const record = await readRecord(context.storage, 'grant', id)
   if (record === undefined) throw unknownContinuation()
   const grant = record.value
   const now = context.clock.now()
@@ -215,10 +215,11 @@ async function repeatIssue(
 /** `delete-continue`: ends the grant and its token in one commit. Repeating it is fine. @spec CON-8 */
 export async function cancelGrant({ exchange, caller }: Input<ContinuationCaller, undefined>): Promise<Result> {
   const { context } = exchange
+  const readGrant = knownAtFirst(context.storage, caller.presented)
   await decide(
     context,
     async () => {
-      const record = await readRecord(context.storage, 'grant', caller.grantId)
+      const record = await readGrant()
       if (record === undefined || record.value.state === 'finalised') return { answer: undefined }
       return { changes: await revokeGrantChanges(context, record), answer: undefined }
     },

@@ -119,13 +119,15 @@ export async function revokeToken({ exchange, caller }: Input<TokenCaller, undef
   const { context } = exchange
   const { token } = caller
   const isLive = token.state === 'active' || isStillRepeated(context, token)
+  const readToken = knownAtFirst(context.storage, caller.presented)
   await decide(
     context,
     async () => {
       // Read even if the token was active: it may have been rotated since, and only the grant names the newest token.
       const grant = isLive ? await readRecord(context.storage, 'grant', token.grantId) : undefined
       if (grant === undefined || grant.value.state === 'finalised') return { answer: undefined }
-      return { changes: await revokeGrantChanges(context, grant), answer: undefined }
+      const newest = token.id === grant.value.tokenId ? await readToken() : undefined
+      return { changes: await revokeGrantChanges(context, grant, newest), answer: undefined }
     },
     { claims: caller.proof.claims },
   )

@@ -11,10 +11,18 @@ export function endGrantChange(context: Context, record: StoredRecord<'grant'>, 
   return { ...unmarked(record), action: 'replace', value, ...(!wasGiven(value) && { dueAt }) }
 }
 
-/** The changes that revoke a grant and the token that it has, for one commit. @spec CON-8 */
-export async function revokeGrantChanges(context: Context, record: StoredRecord<'grant'>): Promise<readonly Change[]> {
+/**
+ * The changes that revoke a grant and the token that it has, for one commit. `known`: that token, if it was read before.
+ * @spec CON-8
+ */
+export async function revokeGrantChanges(
+  context: Context,
+  record: StoredRecord<'grant'>,
+  known?: StoredRecord<'access-token'>,
+): Promise<readonly Change[]> {
   const { tokenId } = record.value
-  const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
+  const token =
+    known ?? (tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId))
   const end = endGrantChange(context, record, finaliseGrant(record.value, 'revoked'))
   return token === undefined ? [end] : [end, revokeTokenChange(context, token)]
 }

@@ -1,4 +1,5 @@
 import { signedRequest } from 'open-payments-server/testing'
+import { expect } from 'vitest'
 import {
   ALICE,
   type Answer,
@@ -10,6 +11,8 @@ import {
   decideAs,
   grantAtOnce,
   incomingPayment,
+  OWNER,
+  referenceOf,
   requestConsent,
   spendingToken,
   usd,
@@ -49,6 +52,12 @@ async function manage(wallet: CountedWallet, method: 'POST' | 'DELETE'): Promise
   return wallet.costOf({ method, url: body.access_token.manage, token: body.access_token.value })
 }
 
+async function order(wallet: CountedWallet, token: string): Promise<Answer> {
+  const { payment } = await receive(wallet)
+  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('5') }
+  return wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+}
+
 async function pay(wallet: CountedWallet, limits?: typeof LIMITS): Promise<Counts> {
   const { payment } = await receive(wallet)
   const token = await spendingToken(wallet, limits)
@@ -76,11 +85,32 @@ export const OPERATIONS: ReadonlyMap<string, (wallet: CountedWallet) => Promise<
   ['post-request', (wallet) => askGrant(wallet, RECEIVING)],
   ['post-request, interactive', (wallet) => askGrant(wallet, SPENDING, { interact: { start: ['redirect'] } })],
   [
+    'interact, opened and approved',
+    async (wallet) => {
+      const reference = referenceOf(await requestConsent(wallet, [SPENDING]))
+      const { interactions } = wallet.openPayments
+      return wallet.costOfWork(async () => {
+        const opened = await interactions.find(reference, OWNER)
+        const csrf = opened.ok ? opened.csrf : ''
+        const decided = await interactions.approve(reference, { ...OWNER, csrf, access: 'all' })
+        expect(decided).toMatchObject({ ok: true })
+      })
+    },
+  ],
+  [
     'post-continue',
     async (wallet) => {
       const { pending, reference } = await askConsent(wallet)
       const { access_token, uri } = pending.body.continue
       return wallet.costOf({ method: 'POST', url: uri, token: access_token.value, json: { interact_ref: reference } })
+    },
+  ],
+  [
+    'delete-continue',
+    async (wallet) => {
+      const { pending } = await askConsent(wallet)
+      const { access_token, uri } = pending.body.continue
+      return wallet.costOf({ method: 'DELETE', url: uri, token: access_token.value })
     },
   ],
   ['post-token', (wallet) => manage(wallet, 'POST')],
@@ -138,6 +168,22 @@ export const OPERATIONS: ReadonlyMap<string, (wallet: CountedWallet) => Promise<
       const { body } = await wallet.send('POST', `${BASE}/quotes`, { token, json: order })
       const json = { walletAddress: ALICE, quoteId: body.id }
       return wallet.costOf({ method: 'POST', url: `${BASE}/outgoing-payments`, token, json })
+    },
+  ],
+  [
+    'get-outgoing-payment',
+    async (wallet) => {
+      const token = await spendingToken(wallet)
+      const { body } = await order(wallet, token)
+      return wallet.costOf({ method: 'GET', url: body.id, token })
+    },
+  ],
+  [
+    'list-outgoing-payments',
+    async (wallet) => {
+      const token = await spendingToken(wallet)
+      await order(wallet, token)
+      return wallet.costOf({ method: 'GET', url: listOf('outgoing-payments', ALICE), token })
     },
   ],
   [

@@ -17,9 +17,11 @@ get-wallet-address-keys             0      0      0      0    0      0      1   
 get-incoming-payment, public        1      0      0      0    0      0      0    0   0    1   0
 post-request                        0      1      2      0    1      1      4    2   1    2   0
 post-request, interactive           0      1      2      0    2      1      4    2   1    2   0
-post-continue                       2      1      2      0    1      1      5    1   0    2   0
+interact, opened and approved       4      2      3      0    0      0      9    4   9    1   0
+post-continue                       1      1      2      0    1      1      5    1   0    2   0
+delete-continue                     1      1      1      0    1      1      2    0   0    0   0
 post-token                          2      1      3      0    1      1      3    1   0    1   0
-delete-token                        3      1      2      0    1      1      2    0   0    0   0
+delete-token                        2      1      2      0    1      1      2    0   0    0   0
 create-incoming-payment             1      2      3      1    1      1      4    2   0    2   0
 get-incoming-payment                1      0      0      0    1      1      3    2   0    1   0
 list-incoming-payments              2      0      0      0    1      1      2    0   1    1   0
@@ -29,6 +31,8 @@ get-quote                           1      0      0      0    1      1      2   
 create-outgoing-payment             6      5     15      4    1      1      5    0   1    5   0
 create-outgoing-payment, limited    6      5     15      4    1      1      5    0   1    5   0
 create-outgoing-payment, quoted     8      6     18      3    1      1      5    0   2    4   0
+get-outgoing-payment                1      0      0      0    1      1      2    0   0    1   0
+list-outgoing-payments              2      0      0      0    1      1      2    0   1    1   0
 get-outgoing-payment-grant          2      0      0      0    1      1      2    0   0    1   0
 `
 
