@@ -65,6 +65,10 @@ async function answerOnNode(request: IncomingMessage, response: ServerResponse):
   await new Promise((resolve) => request.on('end', resolve))
   const { method = '', url = '', headers } = request
   const { status, body } = await answer(method, url, (name) => headers[name]?.toString(), Buffer.concat(chunks))
+  if (status === 204) {
+    response.writeHead(status).end()
+    return
+  }
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
   response.end(body)
 }
@@ -73,7 +77,7 @@ async function answerOnFetch(request: Request): Promise<Response> {
   const bytes = request.method === 'GET' ? new Uint8Array() : new Uint8Array(await request.arrayBuffer())
   const target = request.url.slice(request.url.indexOf('/', 'https://'.length))
   const { status, body } = await answer(request.method, target, (name) => request.headers.get(name) ?? undefined, bytes)
-  return new Response(body, { status, headers: { 'content-type': 'application/json' } })
+  return new Response(status === 204 ? null : body, { status, headers: { 'content-type': 'application/json' } })
 }
 
 async function listen(at: HostName): Promise<number> {

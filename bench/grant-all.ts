@@ -1,16 +1,12 @@
 import { type Clock, type OpenPayments, webCryptography } from 'open-payments-server'
 import { signedRequest } from 'open-payments-server/testing'
+import { approve } from './approve.ts'
 import { AUTH, BASE, type ClientKey, PAYERS, signingKeyOf, type Tokens } from './wallet.ts'
 
 interface GrantAnswer {
   readonly access_token?: { readonly value: string }
   readonly continue: { readonly access_token: { readonly value: string }; readonly uri: string }
   readonly interact?: { readonly redirect: string }
-}
-
-const OWNER = {
-  session: 'bench',
-  walletAddresses: Array.from({ length: PAYERS }, (_, index) => `${BASE}/p${index}`),
 }
 
 /** Has the client granted what it needs; its interactions are approved here. */
@@ -38,10 +34,7 @@ export async function grantAll(
     const json = { access_token: { access: [access] }, client: `${BASE}/shop`, interact }
     const asked = await ask(`${AUTH}/`, { json })
     if (asked.access_token !== undefined) return asked.access_token.value
-    const reference = asked.interact?.redirect.split('/').at(-1) ?? ''
-    const opened = await openPayments.interactions.find(reference, OWNER)
-    if (!opened.ok) throw new Error(opened.reason)
-    await openPayments.interactions.approve(reference, { ...OWNER, csrf: opened.csrf, access: 'all' })
+    await approve(openPayments.interactions, asked.interact?.redirect.split('/').at(-1) ?? '')
     // A client waits before it continues.
     ahead += 1000
     advance(1000)
@@ -50,10 +43,7 @@ export async function grantAll(
   }
   const grantSpending = async (limits: object): Promise<readonly string[]> => {
     const granted: string[] = []
-    for (const identifier of OWNER.walletAddresses) {
-      const actions = ['create', 'read', 'list']
-      granted.push(await grant({ type: 'outgoing-payment', actions, identifier, ...limits }))
-    }
+    for (let payer = 0; payer < PAYERS; payer++) granted.push(await grant(spendingOf(payer, limits)))
     return granted
   }
   const shop = { actions: ['create', 'read', 'list', 'complete'], identifier: `${BASE}/shop` }
@@ -63,6 +53,12 @@ export async function grantAll(
     spending: await grantSpending({}),
     limited: await grantSpending({ limits: { debitAmount: usd('1000000000000') } }),
   }
+}
+
+/** What a client may do with the money of a customer. */
+export function spendingOf(payer: number, limits: object): object {
+  const actions = ['create', 'read', 'list']
+  return { type: 'outgoing-payment', actions, identifier: `${BASE}/p${payer}`, ...limits }
 }
 
 /** An amount in the asset of all accounts. */

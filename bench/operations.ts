@@ -1,4 +1,4 @@
-import { usd } from './grant-all.ts'
+import { spendingOf, usd } from './grant-all.ts'
 import { pick, plainBytes, signedBytes, type Target } from './requests.ts'
 import { AUTH, BASE, PAYERS, type Tokens } from './wallet.ts'
 
@@ -10,11 +10,15 @@ export interface Operation {
   readonly stores: boolean
   /** How many are sent in a pass, 32 at a time. */
   readonly requests: number
-  /** The operation that is asked first, once for each request; its answers are used up. */
+  /** The operation that is asked first, once for each request; its answers are used up. It may have one before it, too. */
   readonly after?: string
-  /** The bytes of one request; `answer`: the body of what was asked first. */
-  request(target: Target, index: number, answer: string): Promise<Buffer>
+  /** How long a client has to wait after that, in milliseconds. */
+  readonly waits?: number
+  /** The bytes of one request; `answers`: the bodies of what was asked first, the latest first. */
+  request(target: Target, index: number, answers: Answers): Promise<Buffer>
 }
+
+type Answers = readonly string[]
 
 const create = (path: string, token: string, target: Target, json: unknown): Promise<Buffer> =>
   signedBytes(target, { method: 'POST', url: `${BASE}/${path}`, token, json })
@@ -27,8 +31,12 @@ const pay = (tokens: readonly string[], payer: number, target: Target, index: nu
     metadata: { order: String(target.next()) },
   })
 
-const requestGrant = (target: Target, client: unknown, access: object): Promise<Buffer> =>
-  signedBytes(target, { method: 'POST', url: `${AUTH}/`, json: { access_token: { access: [access] }, client } })
+const requestGrant = (target: Target, client: unknown, access: object, interact?: object): Promise<Buffer> =>
+  signedBytes(target, {
+    method: 'POST',
+    url: `${AUTH}/`,
+    json: { access_token: { access: [access] }, client, ...(interact && { interact }) },
+  })
 
 const list = (path: string, { tokens }: Target, token: (tokens: Tokens) => string, owner: string): Asked => ({
   method: 'GET',
@@ -38,7 +46,17 @@ const list = (path: string, { tokens }: Target, token: (tokens: Tokens) => strin
 
 type Asked = Parameters<typeof signedBytes>[1]
 
-const idOf = (answer: string): string => JSON.parse(answer).id
+const idOf = ([answer = '']: Answers): string => JSON.parse(answer).id
+
+const manageToken = (method: 'POST' | 'DELETE', target: Target, [answer = '']: Answers): Promise<Buffer> => {
+  const { manage, value } = JSON.parse(answer).access_token
+  return signedBytes(target, { method, url: manage, token: value })
+}
+
+const continueGrant = (method: 'POST' | 'DELETE', target: Target, answer = '', json?: object): Promise<Buffer> => {
+  const { uri, access_token } = JSON.parse(answer).continue
+  return signedBytes(target, { method, url: uri, token: access_token.value, ...(json && { json }) })
+}
 
 const read = { status: 200, stores: false, requests: 4000 } as const
 const write = { status: 201, stores: true, requests: 2800 } as const
@@ -77,10 +95,49 @@ export const OPERATIONS: readonly Operation[] = [
     ...write,
     status: 200,
     after: 'post-request, by wallet address',
-    request: (target, _index, answer) => {
-      const { manage, value } = JSON.parse(answer).access_token
-      return signedBytes(target, { method: 'POST', url: manage, token: value })
+    request: (target, _index, answers) => manageToken('POST', target, answers),
+  },
+  {
+    name: 'delete-token',
+    ...write,
+    status: 204,
+    after: 'post-request, by wallet address',
+    request: (target, _index, answers) => manageToken('DELETE', target, answers),
+  },
+  {
+    name: 'post-request, with interaction',
+    ...write,
+    status: 200,
+    request: (target, index) => {
+      const finish = { method: 'redirect', uri: `${BASE}/shop/thanks`, nonce: String(target.next()) }
+      const limits = { limits: { debitAmount: usd('1000') } }
+      return requestGrant(target, `${BASE}/shop`, spendingOf(index % PAYERS, limits), { start: ['redirect'], finish })
     },
+  },
+  {
+    name: 'interact, approved',
+    ...write,
+    status: 200,
+    after: 'post-request, with interaction',
+    request: async (_target, _index, [answer = '']) => plainBytes(JSON.parse(answer).interact.redirect),
+  },
+  {
+    name: 'post-continue',
+    ...write,
+    status: 200,
+    after: 'interact, approved',
+    waits: 1000,
+    request: (target, _index, [redirect = '', answer]) => {
+      const reference = new URL(redirect).searchParams.get('interact_ref')
+      return continueGrant('POST', target, answer, { interact_ref: reference })
+    },
+  },
+  {
+    name: 'delete-continue',
+    ...write,
+    status: 204,
+    after: 'post-request, with interaction',
+    request: (target, _index, [answer]) => continueGrant('DELETE', target, answer),
   },
   {
     name: 'create-incoming-payment',
@@ -113,8 +170,8 @@ export const OPERATIONS: readonly Operation[] = [
     ...write,
     status: 200,
     after: 'create-incoming-payment',
-    request: (target, _index, answer) => {
-      const url = `${idOf(answer)}/complete`
+    request: (target, _index, answers) => {
+      const url = `${idOf(answers)}/complete`
       return signedBytes(target, { method: 'POST', url, token: target.tokens.receiving })
     },
   },
@@ -130,6 +187,13 @@ export const OPERATIONS: readonly Operation[] = [
       }),
   },
   {
+    name: 'get-quote',
+    ...read,
+    after: 'create-quote',
+    request: (target, _index, answers) =>
+      signedBytes(target, { method: 'GET', url: idOf(answers), token: target.tokens.quoting }),
+  },
+  {
     name: 'create-outgoing-payment, no limits',
     ...write,
     request: (target, index) => pay(target.tokens.spending, index % PAYERS, target, index),
@@ -143,6 +207,13 @@ export const OPERATIONS: readonly Operation[] = [
     name: 'create-outgoing-payment, debit limit, one grant',
     ...write,
     request: (target, index) => pay(target.tokens.limited, 0, target, index),
+  },
+  {
+    name: 'get-outgoing-payment',
+    ...read,
+    after: 'create-outgoing-payment, no limits',
+    request: (target, index, answers) =>
+      signedBytes(target, { method: 'GET', url: idOf(answers), token: pick(target.tokens.spending, index % PAYERS) }),
   },
   {
     name: 'list-outgoing-payments, 10',

@@ -9,6 +9,7 @@ import {
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { sodiumCryptography } from '../test/docs/sodium-cryptography.ts'
 import { answerLines } from './answer-lines.ts'
+import { approve } from './approve.ts'
 import type { Question } from './child.ts'
 import type { HostName, StorageName, VerifierName } from './host-names.ts'
 import { listenOnFetch, listenOnNode } from './listen.ts'
@@ -51,7 +52,12 @@ const openPayments = createOpenPayments({
   storage,
   ledger,
   walletAddresses: { find: async (url) => walletAddresses.get(url) },
-  consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+  consent: {
+    // The one person here approves whatever is shown, and the answer says where the browser goes next.
+    respond: async ({ reference, interactions }) => {
+      return { status: 200, headers: {}, body: await approve(interactions, reference) }
+    },
+  },
   ...(verifier === 'libsodium' && { cryptography: sodiumCryptography((await import('sodium-native')).default) }),
   clock: { ...clock, now: () => clock.now() + ahead },
   settings: {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { webCryptography } from 'open-payments-server'
 import { createSigningKey } from 'open-payments-server/testing'
@@ -61,8 +62,8 @@ export async function startServed(
 ): Promise<Served> {
   const ours = await startServer(runtime, { ...options, hasGrants: true }, server)
   const created = await targetOf(ours, options.key)
-  const answers = await askAll(ours, operationOf('create-incoming-payment'), created, INCOMING)
-  return { ours, target: { ...created, incoming: answers.map((body) => JSON.parse(body).id) } }
+  const answers = await askAll({ ours, target: created }, operationOf('create-incoming-payment'), INCOMING)
+  return { ours, target: { ...created, incoming: answers.map(([body = '']) => JSON.parse(body).id) } }
 }
 
 /** Starts both, and creates the incoming payments. The ledger is in memory, or else in a SQLite file. */
@@ -97,26 +98,34 @@ export async function targetOf({ hello }: Child<ServerHello>, key: ClientKey): P
 
 /** Signs all requests of a pass. What they need first is asked now. */
 export async function signAll(subject: Served, operation: Operation, count: number): Promise<readonly Buffer[]> {
-  const { ours, target } = subject
-  const answers = operation.after === undefined ? [] : await askAll(ours, operationOf(operation.after), target, count)
-  const indexes = Array.from({ length: count }, (_, index) => index)
-  return Promise.all(indexes.map((index) => operation.request(target, index, answers[index] ?? '')))
+  const { requests } = await prepareAll(subject, operation, count)
+  return requests
 }
 
-/** The bodies of so many answers, in the order of their requests. */
-async function askAll(
-  { hello }: Child<Listening>,
-  operation: Operation,
-  target: Target,
-  count: number,
-): Promise<readonly string[]> {
-  const requests = await Promise.all(Array.from({ length: count }, (_, index) => operation.request(target, index, '')))
-  const bodies: string[] = []
+/** So many requests, and for each of them the bodies of what was asked before it, the latest first. */
+interface Prepared {
+  readonly requests: readonly Buffer[]
+  readonly earlier: readonly (readonly string[])[]
+}
+
+async function prepareAll(served: Served, operation: Operation, count: number): Promise<Prepared> {
+  const { after, waits } = operation
+  const earlier = after === undefined ? [] : await askAll(served, operationOf(after), count)
+  if (waits !== undefined) await wait(waits)
+  const indexes = Array.from({ length: count }, (_, index) => index)
+  const requests = await Promise.all(indexes.map((at) => operation.request(served.target, at, earlier[at] ?? [])))
+  return { requests, earlier }
+}
+
+/** The bodies of so many answers, in the order of their requests, each with those of what was asked before it. */
+async function askAll(served: Served, operation: Operation, count: number): Promise<readonly (readonly string[])[]> {
+  const { requests, earlier } = await prepareAll(served, operation, count)
+  const answers: (readonly string[])[] = []
   const keep = ({ body }: RawAnswer, index: number): void => {
-    bodies[index] = body.toString()
+    answers[index] = [body.toString(), ...(earlier[index] ?? [])]
   }
-  await runLoad(hello.port, requests, 8, operation.status, keep)
-  return bodies
+  await runLoad(served.ours.hello.port, requests, 8, operation.status, keep)
+  return answers
 }
 
 /** What the library answers to one request, so that the bare server answers as many bytes. */
