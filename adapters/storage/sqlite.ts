@@ -11,7 +11,14 @@ import { createTables } from './sql/statements.ts'
 import { createBatchReads } from './sqlite/batch-reads.ts'
 import { createBinding } from './sqlite/changes.ts'
 import { createGroupCommit } from './sqlite/group-commit.ts'
-import { configureHandle, createMoments, createRunner, type SqliteHandle, type SqliteOptions } from './sqlite/handle.ts'
+import {
+  configureHandle,
+  createMoments,
+  createRunner,
+  enlargeCache,
+  type SqliteHandle,
+  type SqliteOptions,
+} from './sqlite/handle.ts'
 import { createReader } from './sqlite/joined-read.ts'
 import { migrate } from './sqlite/migrate.ts'
 
@@ -25,10 +32,12 @@ const CONFLICT = Object.freeze(new Error('a change does not fit'))
  * A storage on a SQLite connection that the host has open, in tables whose names begin with `op_`; they are created or
  * brought up to date at once; it throws if that fails, and a `ConfigurationError` if an argument is not valid or the
  * encoding of the database is not UTF-8. Commits are durable (write-ahead log, `synchronous = EXTRA`), and simultaneous ones
- * share one fsync. Several processes may use one file.
+ * share one fsync. Several processes may use one file. If the page cache of the connection is as large as SQLite makes it by
+ * itself (`PRAGMA cache_size` is -2000), it becomes 32 MB.
  */
 export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {}): Storage {
   const busyMilliseconds = configureHandle(handle, options)
+  enlargeCache(handle)
   migrate(handle, 'storage', STORAGE_MIGRATIONS, STORAGE_READABLE_FROM)
   const runner = createRunner(handle)
   const commitInBatch = createGroupCommit(handle, busyMilliseconds)

@@ -45,6 +45,17 @@ it('synchronises the folder of a file that can have no write-ahead log, whose jo
   expect(handle.prepare('PRAGMA synchronous').get()).toMatchObject({ synchronous: EXTRA })
 })
 
+it.each([
+  ['becomes 32 MB where it is as large as SQLite makes it', -2000, -32_000],
+  ['stays as the host has set it', -4000, -4000],
+  ['stays as the host has set it, in pages', 2000, 2000],
+])('the page cache of a connection %s', async (_, before, after) => {
+  const handle = await open(newFile())
+  handle.exec(`PRAGMA cache_size = ${before}`)
+  sqliteStorage(handle)
+  expect(handle.prepare('PRAGMA cache_size').get()).toMatchObject({ cache_size: after })
+})
+
 describe.each([
   ['storage', sqliteStorage],
   ['ledger', sqliteLedger],
