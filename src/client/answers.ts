@@ -65,12 +65,23 @@ export interface ForeignToken {
   readonly expiresIn?: number
 }
 
+/** What can be sent in a header line. */
+const TOKEN_VALUE = /^[\w.~+/-]+=*$/
+
 const WireForeignToken = v.pipe(
   v.object({
-    // So that it can be sent in a header line.
-    value: v.pipe(v.string(), v.maxLength(4096), v.regex(/^[\w.~+/-]+=*$/)),
+    value: v.pipe(
+      v.string(),
+      v.maxLength(4096),
+      v.check((text) => TOKEN_VALUE.test(text)),
+    ),
     manage: Url,
-    expires_in: v.nullish(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
+    expires_in: v.nullish(
+      v.pipe(
+        v.number(),
+        v.check((seconds) => Number.isSafeInteger(seconds) && seconds >= 0),
+      ),
+    ),
   }),
   v.transform(
     ({ value, manage, expires_in: expiresIn }): ForeignToken => ({
@@ -101,21 +112,25 @@ const IlpMethod: v.GenericSchema<unknown, IlpPaymentMethod> = v.object({
   ilpAddress: v.pipe(v.string(), v.check(isIlpAddress)),
   sharedSecret: v.pipe(
     v.string(),
-    v.length(43),
-    v.check((text) => fromBase64url(text) !== undefined),
+    v.check((text) => fromBase64url(text)?.length === 32),
   ),
 })
 
 /** A payment method of a type that this library does not know. */
 const OtherMethod = v.pipe(
-  v.object({ type: v.pipe(v.string(), v.notValue('ilp')) }),
+  v.object({
+    type: v.pipe(
+      v.string(),
+      v.check((type) => type !== 'ilp'),
+    ),
+  }),
   v.transform(() => undefined),
 )
 
 const IncomingPayment = v.pipe(
   v.object({
     id: Url,
-    walletAddress: v.optional(v.unknown()),
+    walletAddress: v.nullish(v.unknown()),
     completed: v.nullish(v.boolean(), false),
     incomingAmount: v.nullish(Amount),
     receivedAmount: Amount,

@@ -47,28 +47,14 @@ export function storedAmount(text: string): bigint {
   return BigInt(text)
 }
 
-/** The code of an asset: 1 to 12 visible ASCII characters, compared exactly. @spec AMT-2 */
-export const AssetCode: v.GenericSchema<string, string> = v.pipe(
-  v.string(),
-  v.regex(/^[!-~]{1,12}$/, 'invalid assetCode'),
-)
-
-/** The scale of an asset: an integer from 0 to 255. @spec AMT-2 */
-export const AssetScale: v.GenericSchema<number, number> = v.pipe(
-  v.number(),
-  v.integer('invalid assetScale'),
-  v.minValue(0, 'invalid assetScale'),
-  v.maxValue(255, 'invalid assetScale'),
-)
-
-/** Whether a value from a host in plain JavaScript is the code of an asset. @spec AMT-2 */
+/** Whether a value is the code of an asset: 1 to 12 visible ASCII characters, compared exactly. @spec AMT-2 */
 export function isAssetCode(value: unknown): boolean {
-  return v.is(AssetCode, value)
+  return typeof value === 'string' && /^[!-~]{1,12}$/.test(value)
 }
 
-/** Whether such a value is the scale of an asset. @spec AMT-2 */
+/** Whether a value is the scale of an asset: an integer from 0 to 255. @spec AMT-2 */
 export function isAssetScale(value: unknown): boolean {
-  return v.is(AssetScale, value)
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 255
 }
 
 /** What is wrong with an asset from plain JavaScript, if anything. */
@@ -87,8 +73,14 @@ export const Amount: v.GenericSchema<WireAmount, Amount> = v.pipe(
         `must be whole smallest units in plain digits, at most ${MAX_AMOUNT_VALUE}`,
       ),
     ),
-    assetCode: AssetCode,
-    assetScale: AssetScale,
+    assetCode: v.pipe(
+      v.string(),
+      v.check((text) => isAssetCode(text), 'invalid assetCode'),
+    ),
+    assetScale: v.pipe(
+      v.number(),
+      v.check((scale) => isAssetScale(scale), 'invalid assetScale'),
+    ),
   }),
   v.transform((wire) => amountOf(wire, BigInt(wire.value))),
 )

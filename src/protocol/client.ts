@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { isObject } from './json-web-key.ts'
 
 /** How a client instance identifies itself: by its wallet address, or by a key of its own (directed identity). */
 export type ClientIdentification = { readonly walletAddress: string } | { readonly jwk: unknown }
@@ -11,7 +12,7 @@ export const ClientIdentification: v.GenericSchema<unknown, ClientIdentification
       v.transform((walletAddress) => ({ walletAddress })),
     ),
     v.strictObject({ walletAddress: v.string() }),
-    v.strictObject({ jwk: v.record(v.string(), v.unknown()) }),
+    v.strictObject({ jwk: v.custom(isObject) }),
   ],
   'must be a wallet address, { walletAddress } or { jwk }',
 )

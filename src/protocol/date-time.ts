@@ -27,10 +27,6 @@ export function parseDateTime(text: string): number | undefined {
 /** A date-time member of a body, as milliseconds since 1970. */
 export const DateTime: v.GenericSchema<unknown, number> = v.pipe(
   v.string(),
-  v.rawTransform(({ dataset, addIssue, NEVER }) => {
-    const moment = parseDateTime(dataset.value)
-    if (moment !== undefined) return moment
-    addIssue({ message: 'invalid date-time' })
-    return NEVER
-  }),
+  v.transform(parseDateTime),
+  v.number('invalid date-time'),
 )

@@ -25,9 +25,12 @@ const SubjectIdentifier = v.strictObject({
   format: v.literal('uri', 'must be uri'),
 })
 
+const ONE_IDENTIFIER = 'sub_ids must hold exactly one identifier'
+
 const Subject = v.pipe(
-  v.object({ sub_ids: v.strictTuple([SubjectIdentifier], 'sub_ids must hold exactly one identifier') }),
-  v.transform(({ sub_ids: [identifier] }) => identifier.id),
+  v.object({ sub_ids: v.pipe(v.array(SubjectIdentifier, ONE_IDENTIFIER), v.maxLength(1, ONE_IDENTIFIER)) }),
+  v.transform(({ sub_ids: [identifier] }) => identifier?.id),
+  v.string(ONE_IDENTIFIER),
 )
 
 const FinishRequest = v.pipe(

@@ -62,7 +62,8 @@ export function parsePublicKey(jwk: unknown, { requireAlg }: { readonly requireA
   return { ok: true, key: { kid, x } }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Whether a value has members: whether it is an object or a list. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { KeyResolver, KeySetResult } from '../ports/key-resolver.ts'
 import type { OutboundAnswer } from '../ports/outbound-requests.ts'
 import { plainName } from '../protocol/client.ts'
-import { findKey, parseKeySet } from '../protocol/json-web-key.ts'
+import { findKey, isObject, parseKeySet } from '../protocol/json-web-key.ts'
 import { bareOrigin } from '../protocol/wallet-address.ts'
 import { cacheDocuments, type Loaded, type Standing } from './document-cache.ts'
 import {
@@ -167,8 +167,4 @@ function readName(fetched: FetchedDocument, walletAddress: string): Loaded<strin
   const { id, publicName } = fetched.document
   if (typeof id !== 'string' || withoutSlash(id) !== walletAddress) return { isGood: false, value: undefined }
   return { isGood: true, value: typeof publicName === 'string' ? plainName(publicName) : undefined }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
