@@ -1,5 +1,7 @@
 import { answerWithin } from '../../src/deadline/answer-within.ts'
+import { thrownMessage } from '../../src/errors/thrown-message.ts'
 import type { HttpRequest, HttpResponse, RailServer } from '../../src/index.ts'
+import { tellFault } from '../../src/records/tell-fault.ts'
 import { decodeIlpPacket, encodeIlpPacket, MAX_PREPARE_OCTETS } from './packet.ts'
 import type { Peer, Peers } from './peers.ts'
 import { receivePacket } from './receive-packet.ts'
@@ -14,6 +16,7 @@ interface Refusal {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const ANSWERED = { status: 200, headers: { 'content-type': OCTETS } } as const
 const UNAUTHORIZED: Refusal = { status: 401, condition: 'unknown_peer', headers: { 'www-authenticate': 'Bearer' } }
 const WRONG_TYPE: Refusal = { status: 415, condition: 'unsupported_media_type' }
 const TOO_LARGE: Refusal = { status: 413, condition: 'payload_too_large', headers: { connection: 'close' } }
@@ -32,24 +35,14 @@ export async function answerPeer(
   request: HttpRequest,
 ): Promise<HttpResponse> {
   const at = server.clock.now()
-  try {
-    const answer = await readAndReceive(server, address, peers, request)
-    const status = answer instanceof Uint8Array ? 200 : answer.status
-    const condition = answer instanceof Uint8Array ? {} : { condition: answer.condition }
-    server.emit({ type: 'request', at, operation: undefined, status, ...condition })
-    return answer instanceof Uint8Array
-      ? { status, headers: { 'content-type': OCTETS, 'cache-control': 'no-store' }, body: answer }
-      : refuse(answer)
-  } catch (cause) {
-    const message = cause instanceof Error ? cause.message : 'a value that is not an Error was thrown'
-    server.emit({ type: 'fault', at, operation: undefined, message, cause })
-    server.emit({ type: 'request', at, operation: undefined, ...FAULT })
-    return refuse(FAULT)
-  }
-}
-
-function refuse({ status, headers }: Refusal): HttpResponse {
-  return { status, headers: { 'cache-control': 'no-store', ...headers }, body: '' }
+  const answer = await readAndReceive(server, address, peers, request).catch((cause: unknown) => {
+    tellFault(server, thrownMessage(cause), cause)
+    return FAULT
+  })
+  const { status, headers, ...told } = answer instanceof Uint8Array ? ANSWERED : answer
+  server.emit({ type: 'request', at, operation: undefined, status, ...told })
+  const body = answer instanceof Uint8Array ? answer : ''
+  return { status, headers: { ...headers, 'cache-control': 'no-store' }, body }
 }
 
 async function readAndReceive(

@@ -1,5 +1,5 @@
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
-import { toUtf8 } from '../../src/protocol/identifiers.ts'
+import { joinBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
 
 /**
  * Reads the canonical octet encoding rules (ITU-T X.696) as far as the packets of Interledger use them. Never throws:
@@ -88,19 +88,6 @@ export function readOer(bytes: Uint8Array): OerReader {
   }
 }
 
-/** Concatenates octets. */
-export function joinOctets(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  let length = 0
-  for (const part of parts) length += part.length
-  const joined = new Uint8Array(length)
-  let offset = 0
-  for (const part of parts) {
-    joined.set(part, offset)
-    offset += part.length
-  }
-  return joined
-}
-
 /** One octet. */
 export const uint8 = (value: number): Uint8Array => Uint8Array.of(value)
 
@@ -116,9 +103,9 @@ export function uint64(value: bigint): Uint8Array {
 /** Octets, preceded by their length in as few octets as it needs. */
 export function varOctets(bytes: Uint8Array): Uint8Array {
   const { length } = bytes
-  if (length < 0x80) return joinOctets(uint8(length), bytes)
+  if (length < 0x80) return joinBytes([uint8(length), bytes])
   const size = shortest(BigInt(length))
-  return joinOctets(uint8(0x80 | size.length), size, bytes)
+  return joinBytes([uint8(0x80 | size.length), size, bytes])
 }
 
 /** Text, preceded by its length. */

@@ -1,6 +1,6 @@
-import { toUtf8 } from '../../src/protocol/identifiers.ts'
+import { joinBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
-import { joinOctets, type OerReader, readOer, uint8, uint64, varOctets, varText } from './oer.ts'
+import { type OerReader, readOer, uint8, uint64, varOctets, varText } from './oer.ts'
 
 /** An offer to pay `amount` to `destination`, if its fulfillment is shown before `expiresAt` (milliseconds, UTC). */
 export interface IlpPrepare {
@@ -47,7 +47,7 @@ export const MAX_PREPARE_OCTETS = MAX_DATA_OCTETS + 1023 + 57 + 10
 
 /** Writes a packet. Throws a `RangeError` if an amount or the expiry does not fit. */
 export function encodeIlpPacket(packet: IlpPacket): Uint8Array<ArrayBuffer> {
-  return joinOctets(uint8(TYPES[packet.type]), varOctets(contentOf(packet)))
+  return joinBytes([uint8(TYPES[packet.type]), varOctets(contentOf(packet))])
 }
 
 function contentOf(packet: IlpPacket): Uint8Array {
@@ -55,13 +55,13 @@ function contentOf(packet: IlpPacket): Uint8Array {
   switch (packet.type) {
     case 'prepare': {
       const { amount, expiresAt, executionCondition, destination } = packet
-      return joinOctets(uint64(amount), toUtf8(timestampOf(expiresAt)), executionCondition, varText(destination), data)
+      return joinBytes([uint64(amount), toUtf8(timestampOf(expiresAt)), executionCondition, varText(destination), data])
     }
     case 'fulfill':
-      return joinOctets(packet.fulfillment, data)
+      return joinBytes([packet.fulfillment, data])
     case 'reject': {
       const { code, triggeredBy, message } = packet
-      return joinOctets(toUtf8(code), varText(triggeredBy), varText(message), data)
+      return joinBytes([toUtf8(code), varText(triggeredBy), varText(message), data])
     }
   }
 }
@@ -136,7 +136,7 @@ export interface AmountTooLarge {
 
 /** Writes the data of an `F08`. */
 export function encodeAmountTooLarge({ receivedAmount, maximumAmount }: AmountTooLarge): Uint8Array {
-  return joinOctets(uint64(receivedAmount), uint64(maximumAmount))
+  return joinBytes([uint64(receivedAmount), uint64(maximumAmount)])
 }
 
 /** Reads the data of an `F08`; `undefined` if it is missing. */

@@ -1,7 +1,6 @@
 import type { OpenIncomingPayment, RailServer, RailTransfer, TransferOutcome, TransferTerms } from '../../src/index.ts'
 import { type Amount, amountOf, isSameAsset } from '../../src/protocol/amount.ts'
-import { fromBase64url, isEqualBytes, toHex, toUtf8 } from '../../src/protocol/identifiers.ts'
-import { joinOctets } from './oer.ts'
+import { fromBase64url, isEqualBytes, joinBytes, toHex, toUtf8 } from '../../src/protocol/identifiers.ts'
 import { encodeAmountTooLarge, type IlpPrepare, type IlpReject, type IlpReply } from './packet.ts'
 import type { Peer } from './peers.ts'
 import { readSettled } from './read-settled.ts'
@@ -91,7 +90,7 @@ async function findReceived(offer: Offer): Promise<Amount | undefined> {
 
 /** The terms of a packet as a transfer. The id comes from its condition, so a repeated packet is the same transfer. */
 async function termsOf({ server, peer, prepare, payment }: Offer): Promise<TransferTerms> {
-  const digest = await server.cryptography.sha256(joinOctets(toUtf8(payment.id), prepare.executionCondition))
+  const digest = await server.cryptography.sha256(joinBytes([toUtf8(payment.id), prepare.executionCondition]))
   return {
     id: toHex(digest.subarray(0, 16)),
     incomingPayment: payment.id,

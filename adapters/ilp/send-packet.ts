@@ -1,6 +1,6 @@
 import { answerOrStop } from '../../src/deadline/answer-within.ts'
 import type { Clock } from '../../src/index.ts'
-import { joinOctets } from './oer.ts'
+import { joinBytes } from '../../src/protocol/identifiers.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
@@ -51,7 +51,7 @@ async function readCapped({ body }: Response): Promise<Uint8Array> {
   for (const reader = body?.getReader(); reader !== undefined; ) {
     const { done, value } = await reader.read()
     if (done) break
-    read = joinOctets(read, value)
+    read = joinBytes([read, value])
     if (read.length > MOST_REPLY_OCTETS) {
       await reader.cancel()
       throw new RangeError('the reply is longer than any packet')

@@ -1,6 +1,5 @@
 import type { Cryptography } from '../../src/index.ts'
-import { toUtf8 } from '../../src/protocol/identifiers.ts'
-import { joinOctets } from './oer.ts'
+import { joinBytes, toUtf8 } from '../../src/protocol/identifiers.ts'
 
 /** What both ends of a connection derive from their shared secret. */
 export interface StreamKeys {
@@ -34,20 +33,20 @@ export async function deriveStreamKeys(cryptography: Cryptography, sharedSecret:
       // secret may see), and a packet that is made twice has the same octets, which reveal only that it is the same
       // packet. The salt is hashed first to a fixed length, so that none of its octets can pass for an octet of the
       // plaintext.
-      const distinct = joinOctets(await cryptography.sha256(salt), plaintext)
+      const distinct = joinBytes([await cryptography.sha256(salt), plaintext])
       const iv = new Uint8Array(await cryptography.hmacSha256(nonce, distinct)).slice(0, NONCE_OCTETS)
       const sealed = new Uint8Array(
         await crypto.subtle.encrypt({ name: 'AES-GCM', iv }, cipher, new Uint8Array(plaintext)),
       )
       // WebCrypto puts the tag after the ciphertext, STREAM before it.
       const end = sealed.length - TAG_OCTETS
-      return joinOctets(iv, sealed.subarray(end), sealed.subarray(0, end))
+      return joinBytes([iv, sealed.subarray(end), sealed.subarray(0, end)])
     },
     async decrypt(sealed) {
       if (sealed.length < NONCE_OCTETS + TAG_OCTETS) return undefined
       const iv = sealed.slice(0, NONCE_OCTETS)
       const start = NONCE_OCTETS + TAG_OCTETS
-      const joined = joinOctets(sealed.subarray(start), sealed.subarray(NONCE_OCTETS, start))
+      const joined = joinBytes([sealed.subarray(start), sealed.subarray(NONCE_OCTETS, start)])
       try {
         return new Uint8Array(await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, cipher, joined))
       } catch {

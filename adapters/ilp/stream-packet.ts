@@ -1,4 +1,5 @@
-import { joinOctets, type OerReader, readOer, uint8, varOctets, varText, varUint } from './oer.ts'
+import { joinBytes } from '../../src/protocol/identifiers.ts'
+import { type OerReader, readOer, uint8, varOctets, varText, varUint } from './oer.ts'
 
 /** The frames of STREAM that move money or say how it is counted; all others are skipped. */
 export type StreamFrame =
@@ -41,25 +42,25 @@ const FRAMES = {
 
 /** Writes the text to be encrypted. Throws a `RangeError` for a number that does not fit 64 bits. */
 export function encodeStreamPacket({ ilpPacketType, sequence, amount, frames }: StreamPacket): Uint8Array {
-  const written = frames.map((frame) => joinOctets(uint8(FRAMES[frame.type]), varOctets(contentOf(frame))))
+  const written = frames.map((frame) => joinBytes([uint8(FRAMES[frame.type]), varOctets(contentOf(frame))]))
   const count = varUint(BigInt(frames.length))
-  return joinOctets(uint8(VERSION), uint8(ilpPacketType), varUint(sequence), varUint(amount), count, ...written)
+  return joinBytes([uint8(VERSION), uint8(ilpPacketType), varUint(sequence), varUint(amount), count, ...written])
 }
 
 function contentOf(frame: StreamFrame): Uint8Array {
   switch (frame.type) {
     case 'connection-close':
-      return joinOctets(uint8(frame.errorCode), varText(frame.errorMessage))
+      return joinBytes([uint8(frame.errorCode), varText(frame.errorMessage)])
     case 'connection-new-address':
       return varText(frame.sourceAccount)
     case 'connection-asset-details':
-      return joinOctets(varText(frame.assetCode), uint8(frame.assetScale))
+      return joinBytes([varText(frame.assetCode), uint8(frame.assetScale)])
     case 'stream-close':
-      return joinOctets(varUint(frame.streamId), uint8(frame.errorCode), varText(frame.errorMessage))
+      return joinBytes([varUint(frame.streamId), uint8(frame.errorCode), varText(frame.errorMessage)])
     case 'stream-money':
-      return joinOctets(varUint(frame.streamId), varUint(frame.shares))
+      return joinBytes([varUint(frame.streamId), varUint(frame.shares)])
     case 'stream-max-money':
-      return joinOctets(varUint(frame.streamId), varUint(frame.receiveMax), varUint(frame.totalReceived))
+      return joinBytes([varUint(frame.streamId), varUint(frame.receiveMax), varUint(frame.totalReceived)])
   }
 }
 

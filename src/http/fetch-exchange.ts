@@ -1,7 +1,7 @@
 import { invalidRequest } from '../errors/conditions.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
-import { toUtf8 } from '../protocol/identifiers.ts'
+import { joinBytes, toUtf8 } from '../protocol/identifiers.ts'
 import { targetOfUrl } from '../protocol/request-target.ts'
 
 /**
@@ -71,15 +71,5 @@ async function readBytes(
   } catch {
     return undefined
   }
-  return joinBytes(chunks, length)
-}
-
-function joinBytes(chunks: readonly Uint8Array[], length: number): Uint8Array {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
+  return joinBytes(chunks)
 }

@@ -1,4 +1,5 @@
 import { isOpenPaymentsError } from '../errors/open-payments-error.ts'
+import { thrownMessage } from '../errors/thrown-message.ts'
 import type { Context } from '../ports/context.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { ClientId } from '../protocol/client.ts'
@@ -100,8 +101,7 @@ function reportFailure(context: Context, told: Told, status: number, error: unkn
   const at = timeNow(context)
   const refusal = isOpenPaymentsError(error) ? error : undefined
   if (refusal === undefined) {
-    const message = error instanceof Error ? error.message : 'a value that is not an Error was thrown'
-    context.emit({ type: 'fault', at, operation: told.operation, message, cause: error })
+    context.emit({ type: 'fault', at, operation: told.operation, message: thrownMessage(error), cause: error })
   }
   context.emit({
     type: 'request',

@@ -129,6 +129,17 @@ export function fromBase64url(text: string): Uint8Array<ArrayBuffer> | undefined
   return (buffer & ((1 << bits) - 1)) === 0 ? bytes : undefined
 }
 
+/** Some byte strings, one behind the other. */
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const joined = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
+}
+
 /** Whether two byte strings are equal, in time that depends only on their lengths. @spec T-15 */
 export function isEqualBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false

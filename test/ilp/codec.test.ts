@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { joinOctets, readOer, uint8, uint64, varOctets, varText, varUint } from '../../adapters/ilp/oer.ts'
+import { readOer, uint8, uint64, varOctets, varText, varUint } from '../../adapters/ilp/oer.ts'
 import {
   decodeIlpPacket,
   encodeAmountTooLarge,
@@ -13,6 +13,7 @@ import {
 } from '../../adapters/ilp/packet.ts'
 import { decodeStreamPacket, encodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
 import { MAX_AMOUNT_VALUE } from '../../src/protocol/amount.ts'
+import { joinBytes } from '../../src/protocol/identifiers.ts'
 import { isIlpAddress } from '../../src/protocol/payment-method.ts'
 
 const octets = (...values: readonly number[]): Uint8Array => Uint8Array.from(values)
@@ -35,7 +36,7 @@ const REJECT: IlpReject = {
 
 /** A packet of some content. */
 const packetOf = (type: number, ...content: readonly Uint8Array[]): Uint8Array =>
-  joinOctets(uint8(type), varOctets(joinOctets(...content)))
+  joinBytes([uint8(type), varOctets(joinBytes([...content]))])
 
 const CONTENT = [uint64(107n), new TextEncoder().encode('20260301120000007'), PREPARE.executionCondition] as const
 
@@ -80,7 +81,7 @@ describe('octet encoding rules', () => {
 
   it.each([0, 1, 127, 128, 255, 256, 65_535, 65_536])('read %i octets as they were written', (length) => {
     const content = Uint8Array.from({ length }, (_, index) => index)
-    const reader = readOer(joinOctets(varOctets(content), uint8(42)))
+    const reader = readOer(joinBytes([varOctets(content), uint8(42)]))
     expect(Buffer.compare(reader.varOctets(), content)).toBe(0)
     expect([reader.uint8(), reader.isBroken()]).toEqual([42, false])
   })
@@ -102,7 +103,7 @@ describe('octet encoding rules', () => {
   })
 
   it('read from a part of something as from all of it', () => {
-    const part = joinOctets(octets(9, 9), uint64(5n), octets(9)).subarray(2, 10)
+    const part = joinBytes([octets(9, 9), uint64(5n), octets(9)]).subarray(2, 10)
     const reader = readOer(part)
     expect([reader.uint64(), reader.isBroken(), reader.uint8(), reader.isBroken()]).toEqual([5n, false, 0, true])
   })
@@ -129,7 +130,7 @@ describe('a packet of the Interledger', () => {
   it('is read where octets follow the last of its fields', () => {
     const [content, behind] = [encodeIlpPacket(PREPARE).subarray(2), octets(1, 2, 3)]
     expect(decodeIlpPacket(packetOf(12, content, behind))).toEqual(PREPARE)
-    expect(decodeIlpPacket(joinOctets(encodeIlpPacket(PREPARE), behind))).toEqual(PREPARE)
+    expect(decodeIlpPacket(joinBytes([encodeIlpPacket(PREPARE), behind]))).toEqual(PREPARE)
     expect(decodeIlpPacket(packetOf(13, new Uint8Array(32), octets(0), behind))).toMatchObject({ type: 'fulfill' })
   })
 
@@ -231,7 +232,7 @@ describe('a packet of STREAM', () => {
   it('is read with padding, with frames that are longer than known, and without those that are not known', () => {
     const start = encodeStreamPacket(packet).subarray(0, -1)
     const longer = octets(0x11, 5, 1, 1, 1, 1, 9)
-    const written = joinOctets(start, octets(3), octets(0x77, 2, 1, 2), longer, money, octets(0, 0, 0))
+    const written = joinBytes([start, octets(3), octets(0x77, 2, 1, 2), longer, money, octets(0, 0, 0)])
     expect(decodeStreamPacket(written)).toEqual({ ...packet, frames: [read, read] })
   })
 

@@ -1,3 +1,4 @@
+import { thrownMessage } from '../../errors/thrown-message.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 
 /**
@@ -12,8 +13,7 @@ export async function askRail<T>(
   try {
     return await call()
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : 'a value that is not an Error was thrown'
-    throw new Error(hideSecret(said, { sharedSecret }))
+    throw new Error(hideSecret(thrownMessage(cause), { sharedSecret }))
   }
 }
 
