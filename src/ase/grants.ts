@@ -1,10 +1,8 @@
 import type { Context } from '../ports/context.ts'
-import type { StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
 import { decide } from '../records/decide.ts'
 import { revokeGrantChanges } from '../records/end-grant.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { readNamed, recordsOfKind } from '../records/read-record.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
 /** A grant that the owner of a wallet address has given and that is still live. */
@@ -58,7 +56,7 @@ async function listGrants(
 ): Promise<readonly LiveGrant[]> {
   if (!Number.isInteger(limit) || limit < 1 || limit > MAXIMUM_LIMIT)
     throw new RangeError(`limit must be an integer from 1 to ${MAXIMUM_LIMIT}`)
-  const last = await findGrant(context, afterId ?? '')
+  const last = await readNamed(context.storage, 'grant', afterId)
   if (afterId !== undefined && last?.value.walletAddress !== walletAddress)
     throw new RangeError('after is not a grant on this wallet address')
   const after = last && { createdAt: last.value.createdAt, id: last.value.id }
@@ -79,12 +77,8 @@ async function listGrants(
 
 async function revokeGrant(context: Context, walletAddress: string, grantId: string): Promise<boolean> {
   return decide<boolean>(context, async () => {
-    const record = await findGrant(context, grantId)
+    const record = await readNamed(context.storage, 'grant', grantId)
     if (record?.value.walletAddress !== walletAddress || record.value.state === 'finalised') return { answer: false }
     return { changes: await revokeGrantChanges(context, record), answer: true }
   })
-}
-
-async function findGrant(context: Context, id: string): Promise<StoredRecord<'grant'> | undefined> {
-  return isIdentifier(id) ? readRecord(context.storage, 'grant', id) : undefined
 }

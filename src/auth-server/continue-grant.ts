@@ -16,10 +16,10 @@ import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { ContinuationRequest } from '../protocol/continuation.ts'
 import { finaliseGrant, type Grant } from '../protocol/grant.ts'
-import { isEqualDigest, isIdentifier } from '../protocol/identifiers.ts'
+import { isEqualDigest } from '../protocol/identifiers.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { endGrantChange, revokeGrantChanges } from '../records/end-grant.ts'
-import { knownAtFirst, readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
 import { REPEAT_MILLISECONDS } from '../records/retention.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { unmarked } from '../records/unmarked.ts'
@@ -51,7 +51,7 @@ export function identifyByGrant(unknown: () => OpenPaymentsError): (exchange: Ex
     if (token === undefined) throw missingManagementToken()
     const candidates = await signaturesOf(exchange)
     const id = params['id'] ?? ''
-    const record = isIdentifier(id) ? await readRecord(context.storage, 'grant', id) : undefined
+    const record = await readNamed(context.storage, 'grant', id)
     if (record === undefined) throw unknown()
     if (!isEqualDigest(await context.secrets.digest(token), record.value.continuationHash))
       throw wrongContinuationToken()
@@ -203,8 +203,7 @@ async function repeatIssue(
   const isInTime = grant.issuedAt !== undefined && now < grant.issuedAt + REPEAT_MILLISECONDS
   // A grant that needed no consent was issued with its request: there is no continuation to repeat.
   if (grant.decidedAt === undefined || !isSameCall || !isInTime) throw invalidContinuation()
-  const token =
-    grant.tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', grant.tokenId)
+  const token = await readRecord(context.storage, 'access-token', grant.tokenId)
   // A token that has since been rotated or revoked is not given out again.
   if (token !== undefined && (token.value.state !== 'active' || token.value.issuedAt !== grant.issuedAt))
     throw invalidContinuation()

@@ -233,7 +233,7 @@ async function pinKeys(
     if (added.length === 0) return { answer: undefined }
     const keys = [...known, ...added]
     if (keys.length > PINNED_KEYS) throw invalidSignature('this grant has seen too many keys')
-    const token = tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId)
+    const token = await readRecord(context.storage, 'access-token', tokenId)
     const pinned: Change = { ...grant, action: 'replace', value: { ...grant.value, keys } }
     if (token === undefined) return { changes: [pinned], answer: undefined }
     const write = { ...token, action: 'replace', value: { ...token.value, keys } } satisfies Change

@@ -196,9 +196,7 @@ async function refusePayment(
 
 /** The changes that keep the receiver of a payment that is shown although its money was never held. */
 async function keepReceiver(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const { incomingPaymentId } = payment
-  if (incomingPaymentId === undefined) return []
-  const incoming = await readRecord(context.storage, 'incoming-payment', incomingPaymentId)
+  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId)
   return incoming ? keepIncoming(incoming) : []
 }
 
@@ -213,7 +211,7 @@ async function undoOrderChanges(context: Context, payment: OutgoingPayment): Pro
 }
 
 async function reopenQuoteChanges(context: Context, { id, quoteId }: OutgoingPayment): Promise<readonly Change[]> {
-  const quote = quoteId === undefined ? undefined : await readRecord(context.storage, 'quote', quoteId)
+  const quote = await readRecord(context.storage, 'quote', quoteId)
   if (quote?.value.outgoingPaymentId !== id) return []
   const { outgoingPaymentId: _, ...rest } = quote.value
   const dueAt = rest.expiresAt + EXPIRED_KEPT_MILLISECONDS

@@ -35,7 +35,7 @@ export async function releaseSpendingChanges(context: Context, payment: Outgoing
  * @spec LIM-10
  */
 async function unrefused(context: Context, charge: LastCharge | undefined): Promise<LastCharge | undefined> {
-  const record = charge && (await readRecord(context.storage, 'outgoing-payment', charge.payment))
+  const record = await readRecord(context.storage, 'outgoing-payment', charge?.payment)
   return record?.value.state === 'refused' ? unrefused(context, record.value.chargedAfter) : charge
 }
 

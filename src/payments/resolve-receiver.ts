@@ -2,10 +2,9 @@ import { rateLimited } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { ReceiverAsker } from '../ports/remote-receivers.ts'
 import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
 import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
-import { readRecord } from '../records/read-record.ts'
+import { readNamed } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import {
   findRemoteReceiver,
@@ -92,7 +91,7 @@ async function receiverAt<Found extends { readonly ok: true }>(
 
 /** The incoming payment of this server, if it can be paid now. @spec OUT-4 @spec INC-13 */
 async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise<ResolvedReceiver> {
-  const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
+  const record = await readNamed(context.storage, 'incoming-payment', id)
   if (record === undefined) return { ok: false, reason: 'unknown incoming payment' }
   const payment = record.value
   if (!isActive(payment, context.clock.now()))

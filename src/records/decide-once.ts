@@ -83,7 +83,7 @@ export async function planOnce<T>(
   { claims, key }: SingleUse,
   attempt: () => Promise<Effect<T>>,
 ): Promise<Plan<Once<T>> | undefined> {
-  const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
+  const found = await readRecord(context.storage, 'idempotency-key', key?.id)
   if (found !== undefined) return undefined
   const { changes, answer } = underKey(context, key, await attempt(), undefined)
   return { changes: [...changes, ...claims], answer }
@@ -123,7 +123,7 @@ export async function unlessRepeated<T>(
  * Whether a key was used, and its record has not expired: then that record alone decides how the request is answered.
  */
 async function isUsedKey(context: Context, key: KeyedRequest | undefined): Promise<boolean> {
-  const found = key && (await readRecord(context.storage, 'idempotency-key', key.id))
+  const found = await readRecord(context.storage, 'idempotency-key', key?.id)
   return found !== undefined && isCurrent(context, found.value)
 }
 
@@ -167,7 +167,7 @@ async function claimForRepeat(context: Context, { claims, nonceClaims }: SingleU
 
 /** The change that frees the key under which an undone payment was ordered; none if there was no key. */
 export async function freeKeyChanges(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
-  const record = keyId === undefined ? undefined : await readRecord(context.storage, 'idempotency-key', keyId)
+  const record = await readRecord(context.storage, 'idempotency-key', keyId)
   if (record?.value.resourceId !== id) return []
   return [{ action: 'delete', kind: record.kind, id: record.value.id, version: record.version }]
 }

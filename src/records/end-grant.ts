@@ -20,9 +20,7 @@ export async function revokeGrantChanges(
   record: StoredRecord<'grant'>,
   known?: StoredRecord<'access-token'>,
 ): Promise<readonly Change[]> {
-  const { tokenId } = record.value
-  const token =
-    known ?? (tokenId === undefined ? undefined : await readRecord(context.storage, 'access-token', tokenId))
+  const token = known ?? (await readRecord(context.storage, 'access-token', record.value.tokenId))
   const end = endGrantChange(context, record, finaliseGrant(record.value, 'revoked'))
   return token === undefined ? [end] : [end, revokeTokenChange(context, token)]
 }

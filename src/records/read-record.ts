@@ -1,18 +1,29 @@
 import type { RecordKind, Storage, StoredRecord } from '../ports/storage.ts'
+import { isIdentifier } from '../protocol/identifiers.ts'
 
 /** Whether there is a record and it is of this kind. */
 export function isOfKind<K extends RecordKind>(record: StoredRecord | undefined, kind: K): record is StoredRecord<K> {
   return record !== undefined && record.kind === kind
 }
 
-/** Reads one record by its id. */
+/** Reads one record by its id; without an id there is none. */
 export async function readRecord<K extends RecordKind>(
   storage: Storage,
   kind: K,
-  id: string,
+  id: string | undefined,
 ): Promise<StoredRecord<K> | undefined> {
+  if (id === undefined) return undefined
   const [record] = await storage.get([{ kind, id }])
   return isOfKind(record, kind) ? record : undefined
+}
+
+/** The same for what somebody else wrote: a text that can be no id of this server's is not looked up. */
+export function readNamed<K extends RecordKind>(
+  storage: Storage,
+  kind: K,
+  text: string | undefined,
+): Promise<StoredRecord<K> | undefined> {
+  return readRecord(storage, kind, isIdentifier(text ?? '') ? text : undefined)
 }
 
 /**

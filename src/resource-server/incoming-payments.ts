@@ -13,7 +13,6 @@ import { completionChanges, endIncoming } from '../payments/replace-incoming.ts'
 import type { Context } from '../ports/context.ts'
 import { amountOf, amountToWire, isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
 import {
   type CreateIncomingPayment,
   type IncomingPayment,
@@ -24,7 +23,7 @@ import type { IlpPaymentMethod } from '../protocol/payment-method.ts'
 import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { freshId } from '../records/fresh-id.ts'
-import { knownAtFirst, readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
 import { activeWalletAddress, requireLedgerAccount, requireOwn, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
@@ -144,8 +143,7 @@ export async function getIncomingPayment({
 
 /** @spec RS-9 @spec WAS-8 */
 async function publicView({ context, params }: Exchange): Promise<Result> {
-  const id = params['id'] ?? ''
-  const record = isIdentifier(id) ? await readRecord(context.storage, 'incoming-payment', id) : undefined
+  const record = await readNamed(context.storage, 'incoming-payment', params['id'])
   if (record === undefined) throw unknownResource()
   return {
     status: 200,

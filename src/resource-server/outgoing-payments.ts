@@ -16,7 +16,7 @@ import type { StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { KeptAnswer } from '../protocol/idempotency-key.ts'
-import { isIdentifier, toBase64url } from '../protocol/identifiers.ts'
+import { toBase64url } from '../protocol/identifiers.ts'
 import {
   type CreateOutgoingPayment,
   type OutgoingPayment,
@@ -27,7 +27,7 @@ import type { Quote } from '../protocol/quote.ts'
 import { localQuoteId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
-import { knownAtFirst, readRecord } from '../records/read-record.ts'
+import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
 import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
@@ -93,8 +93,7 @@ async function termsOfQuote(
   url: string,
   client: ClientId,
 ): Promise<PaymentTerms> {
-  const id = localQuoteId(url, context.resourceServer)
-  const quote = id === undefined || !isIdentifier(id) ? undefined : await readRecord(context.storage, 'quote', id)
+  const quote = await readNamed(context.storage, 'quote', localQuoteId(url, context.resourceServer))
   const isBound = context.policies.quoteBinding === 'client'
   // Somebody else's quote looks like one that does not exist. @spec T-38 @spec D12 @spec RS-13
   if (
@@ -150,9 +149,8 @@ async function requireOpen(
 
 /** The URL of the payment that used a quote, if this client ordered it. */
 async function paidWith(context: Context, { outgoingPaymentId }: Quote, client: ClientId): Promise<string | undefined> {
-  if (outgoingPaymentId === undefined) return undefined
   const payment = await readRecord(context.storage, 'outgoing-payment', outgoingPaymentId)
-  return payment?.value.client === client ? outgoingPaymentUrl(context, outgoingPaymentId) : undefined
+  return payment?.value.client === client ? outgoingPaymentUrl(context, payment.value.id) : undefined
 }
 
 async function termsOfIncomingPayment(

@@ -7,8 +7,7 @@ import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
 import type { ListableKind, ListPosition, RecordTypes } from '../ports/storage.ts'
 import type { ClientId } from '../protocol/client.ts'
-import { isIdentifier } from '../protocol/identifiers.ts'
-import { readRecord, recordsOfKind } from '../records/read-record.ts'
+import { readNamed, recordsOfKind } from '../records/read-record.ts'
 import { activeWalletAddress, isOfOtherAccount, requireRightTo, visibleClient } from './authorize.ts'
 
 /** The page that a list request asks for. */
@@ -145,7 +144,7 @@ async function positionOf<K extends ListableKind>(
   cursor: string,
   isShown: (item: RecordTypes[K]) => boolean,
 ): Promise<ListPosition> {
-  const record = isIdentifier(cursor) ? await readRecord(context.storage, kind, cursor) : undefined
+  const record = await readNamed(context.storage, kind, cursor)
   const isInScope =
     record?.isListed === true &&
     record.value.walletAddress === scope.walletAddress &&
