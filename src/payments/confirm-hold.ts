@@ -12,6 +12,7 @@ import { signedRequestIdOf } from '../protocol/signed-request.ts'
 import { asCommitted } from '../records/as-committed.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { freeKeyChanges } from '../records/decide-once.ts'
+import { deleteChange } from '../records/delete-change.ts'
 import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
@@ -202,11 +203,8 @@ async function keepReceiver(context: Context, payment: OutgoingPayment): Promise
 
 /** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */
 async function undoOrderChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
-  const id = signedRequestIdOf(payment)
-  const signed = await readRecord(context.storage, 'signed-request', id)
-  const forgotten: readonly Change[] = signed
-    ? [{ action: 'delete', kind: signed.kind, id, version: signed.version }]
-    : []
+  const signed = await readRecord(context.storage, 'signed-request', signedRequestIdOf(payment))
+  const forgotten = signed ? [deleteChange(signed)] : []
   return [...forgotten, ...(await reopenQuoteChanges(context, payment)), ...(await freeKeyChanges(context, payment))]
 }
 

@@ -1,6 +1,7 @@
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import { commitUncontested } from '../records/commit-uncontested.ts'
 import type { CommitContext } from '../records/decide.ts'
+import { deleteChange } from '../records/delete-change.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { nameRecords, type TakenUp, tryCommit } from '../records/try-commit.ts'
 
@@ -14,7 +15,7 @@ const MOST_FAILURES = 8
  * or fewer if a commit that failed has happened after all.
  */
 export async function forgetRecords(context: CommitContext, records: readonly StoredRecord[]): Promise<number> {
-  const changes = records.map(deleteRecord)
+  const changes = records.map(deleteChange)
   try {
     return await commitUncontested(context, changes)
   } catch (cause) {
@@ -48,8 +49,4 @@ export async function sweepEach<T>(
     if (outcome === 'taken') count++
   }
   return count
-}
-
-function deleteRecord({ kind, version, value }: StoredRecord): Change {
-  return { action: 'delete', kind, id: value.id, version }
 }

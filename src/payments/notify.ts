@@ -6,6 +6,7 @@ import type { IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { asCommitted } from '../records/as-committed.ts'
+import { deleteChange } from '../records/delete-change.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
@@ -110,9 +111,7 @@ export async function deliverEvents(
       if (waiting.length === 0 || (isLeftAlone && !isDue)) return 'lost'
       for (const record of waiting) {
         await deliverEvent(record.value.event)
-        const { kind, version, value } = record
-        const changes: readonly Change[] = [{ action: 'delete', kind, id: value.id, version }]
-        const outcome = await tryCommit(context, changes, 'a delivered money event was not deleted')
+        const outcome = await tryCommit(context, [deleteChange(record)], 'a delivered money event was not deleted')
         if (outcome === 'failed') return postponeEvents(context, waiting)
         waiting = waiting.slice(1)
       }

@@ -1,6 +1,6 @@
 import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import { creditReceipt, dropReceipt, type IncomingPayment } from '../protocol/incoming-payment.ts'
+import { creditReceipt, dropReceipt, hasEnded, type IncomingPayment } from '../protocol/incoming-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
@@ -9,8 +9,7 @@ import { eventChanges, incomingPaymentEvent } from './notify.ts'
 /** The change that writes an incoming payment; one that is completed or expired is no longer due. */
 export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value: IncomingPayment): Change {
   const { dueAt, ...rest } = record
-  const isOver = value.state === 'completed' || value.state === 'expired'
-  return { ...rest, action: 'replace', value, ...(dueAt !== undefined && !isOver && { dueAt }) }
+  return { ...rest, action: 'replace', value, ...(dueAt !== undefined && !hasEnded(value) && { dueAt }) }
 }
 
 /**
@@ -20,10 +19,9 @@ export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value:
  * @spec INC-14
  */
 export function isUntouched({ value, version, dueAt }: StoredRecord<'incoming-payment'>): boolean {
-  const hasEnded = value.state === 'expired' || value.state === 'completed'
   // In another storage, a copied record may begin at version 1 again; one that has received money never counts as
   // untouched.
-  return value.received.value === 0n && (hasEnded ? dueAt !== undefined : version === 1)
+  return value.received.value === 0n && (hasEnded(value) ? dueAt !== undefined : version === 1)
 }
 
 /**

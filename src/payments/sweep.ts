@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { RecordKind, StoredRecord } from '../ports/storage.ts'
 import { finaliseGrant, wasGiven } from '../protocol/grant.ts'
+import { hasEnded } from '../protocol/incoming-payment.ts'
 import { endGrantChange } from '../records/end-grant.ts'
 import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
@@ -81,7 +82,7 @@ function isKept(record: StoredRecord): boolean {
 function isEndedFirst(record: StoredRecord): boolean {
   if (isOfKind(record, 'grant'))
     return record.value.state === 'pending' || record.value.state === 'approved' || wasGiven(record.value)
-  return isOfKind(record, 'incoming-payment') && record.value.state !== 'expired' && record.value.state !== 'completed'
+  return isOfKind(record, 'incoming-payment') && !hasEnded(record.value)
 }
 
 async function endRecord(context: Context, record: StoredRecord): Promise<TakenUp> {

@@ -91,10 +91,14 @@ export function assetOf(payment: IncomingPayment): Asset {
   return payment.received
 }
 
+/** Whether an incoming payment is in a state that is never left. */
+export function hasEnded({ state }: IncomingPayment): boolean {
+  return state === 'completed' || state === 'expired'
+}
+
 /** Whether an incoming payment still accepts money at this moment. @spec INC-7 */
 export function isActive(payment: IncomingPayment, now: number): boolean {
-  if (payment.state === 'completed' || payment.state === 'expired') return false
-  return payment.expiresAt === undefined || now <= payment.expiresAt
+  return !hasEnded(payment) && (payment.expiresAt === undefined || now <= payment.expiresAt)
 }
 
 /** What may still be paid in; `undefined` if the payment names no amount. */

@@ -4,6 +4,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import type { IdempotencyKey, KeptAnswer, KeyedRequest } from '../protocol/idempotency-key.ts'
 import type { OutgoingPayment } from '../protocol/outgoing-payment.ts'
 import { decide } from './decide.ts'
+import { deleteChange } from './delete-change.ts'
 import { readRecord } from './read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS, IDEMPOTENCY_KEPT_MILLISECONDS } from './retention.ts'
 
@@ -169,5 +170,5 @@ async function claimForRepeat(context: Context, { claims, nonceClaims }: SingleU
 export async function freeKeyChanges(context: Context, { id, keyId }: OutgoingPayment): Promise<readonly Change[]> {
   const record = await readRecord(context.storage, 'idempotency-key', keyId)
   if (record?.value.resourceId !== id) return []
-  return [{ action: 'delete', kind: record.kind, id: record.value.id, version: record.version }]
+  return [deleteChange(record)]
 }

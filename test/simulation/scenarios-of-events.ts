@@ -45,12 +45,8 @@ export const OF_EVENTS: readonly Scenario[] = [
           {
             file: 'src/payments/notify.ts',
             find: `await deliverEvent(record.value.event)
-        const { kind, version, value } = record
-        const changes: readonly Change[] = [{ action: 'delete', kind, id: value.id, version }]
-        const outcome = await tryCommit(context, changes, 'a delivered money event was not deleted')`,
-            put: `const { kind, version, value } = record
-        const changes: readonly Change[] = [{ action: 'delete', kind, id: value.id, version }]
-        const outcome = await tryCommit(context, changes, 'a delivered money event was not deleted')
+        const outcome = await tryCommit(context, [deleteChange(record)], 'a delivered money event was not deleted')`,
+            put: `const outcome = await tryCommit(context, [deleteChange(record)], 'a delivered money event was not deleted')
         await deliverEvent(record.value.event)`,
           },
         ],

@@ -258,7 +258,7 @@ export const OF_PACKETS: readonly Scenario[] = [
         edits: [
           {
             file: RECEIVE,
-            find: 'if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }\n',
+            find: 'if (known !== undefined) return { answer: known.answer }\n',
             put: '',
           },
         ],

@@ -5,8 +5,9 @@ import { assetOf, isActive, remainderOf } from '../../protocol/incoming-payment.
 import { priceFixedSend } from '../../protocol/price.ts'
 import { readRecord } from '../../records/read-record.ts'
 import { askPrice } from '../price-payment.ts'
+import { findReceived } from './known-transfer.ts'
 import { readRailBalance } from './rail-account.ts'
-import { findPayee, findReceived, receiveByRail } from './receive-by-rail.ts'
+import { findPayee, receiveByRail } from './receive-by-rail.ts'
 import { openAddress } from './seal-address.ts'
 
 /** What this server gives to a payment method; work that goes on after a call is passed to `keep`. */

@@ -1,19 +1,19 @@
 import type { Context } from '../../ports/context.ts'
-import type { RailTransfer, TransferOutcome, TransferTerms } from '../../ports/payment-method.ts'
+import type { RailTransfer, TransferOutcome } from '../../ports/payment-method.ts'
 import type { Change, StoredRecord } from '../../ports/storage.ts'
 import type { WalletAddress } from '../../ports/wallet-addresses.ts'
-import {
-  type Amount,
-  amountOf,
-  isAssetCode,
-  isAssetScale,
-  isSameAsset,
-  MAX_AMOUNT_VALUE,
-} from '../../protocol/amount.ts'
+import { amountOf, isAssetCode, isAssetScale, isSameAsset, MAX_AMOUNT_VALUE } from '../../protocol/amount.ts'
 import { isLedgerId } from '../../protocol/identifiers.ts'
-import { acceptReceipt, assetOf, type IncomingPayment, isActive, reserve } from '../../protocol/incoming-payment.ts'
+import {
+  acceptReceipt,
+  assetOf,
+  hasEnded,
+  type IncomingPayment,
+  isActive,
+  reserve,
+} from '../../protocol/incoming-payment.ts'
 import { railAccountId } from '../../protocol/rail-account.ts'
-import { type Receipt, reportedReceiptId } from '../../protocol/receipt.ts'
+import type { Receipt } from '../../protocol/receipt.ts'
 import { type Attempt, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import { CLOCK_ERROR_MILLISECONDS } from '../../records/retention.ts'
@@ -23,6 +23,7 @@ import { leaseEnd } from '../lease.ts'
 import { replaceIncoming } from '../replace-incoming.ts'
 import { turnAtIncoming, turnAtRailAccount } from '../turns.ts'
 import { creditPayee } from './credit-receipt.ts'
+import { type KnownTransfer, knownTransfer, receiptKeys } from './known-transfer.ts'
 import { railAccountChange } from './rail-account.ts'
 
 /**
@@ -105,9 +106,7 @@ function assertTransfer(transfer: RailTransfer): void {
 
 interface Found {
   readonly incoming: StoredRecord<'incoming-payment'> | undefined
-  readonly receipt: StoredRecord<'receipt'> | undefined
-  /** If the wallet reported the transfer itself, because a restored storage had forgotten it. */
-  readonly reported: StoredRecord<'receipt'> | undefined
+  readonly known: KnownTransfer | undefined
   readonly railAccount: StoredRecord<'rail-account'> | undefined
 }
 
@@ -115,16 +114,12 @@ interface Found {
 async function readTransfer(context: Context, method: string, transfer: RailTransfer): Promise<Found> {
   const found = await context.storage.get([
     { kind: 'incoming-payment', id: transfer.incomingPayment },
-    { kind: 'receipt', id: transfer.id },
-    { kind: 'receipt', id: reportedReceiptId(transfer.id) },
+    ...receiptKeys(transfer),
     { kind: 'rail-account', id: railAccountId(method, transfer.account) },
   ])
   const [incoming] = recordsOfKind(found, 'incoming-payment')
-  const receipts = recordsOfKind(found, 'receipt')
-  const receipt = receipts.find(({ value }) => value.id === transfer.id)
-  const reported = receipts.find(({ value }) => value.id !== transfer.id)
   const [railAccount] = recordsOfKind(found, 'rail-account')
-  return { incoming, receipt, reported, railAccount }
+  return { incoming, known: knownTransfer(method, transfer, found), railAccount }
 }
 
 /** Who is credited, or why nobody is. */
@@ -138,8 +133,8 @@ type Payee =
  */
 async function findPayeeAccount(context: Context, method: string, transfer: RailTransfer): Promise<Payee> {
   if (isTooLate(context, transfer)) return 'not_payable'
-  const { incoming, receipt, reported, railAccount } = await readTransfer(context, method, transfer)
-  if (incoming === undefined || receipt !== undefined || reported !== undefined) return 'not_payable'
+  const { incoming, known, railAccount } = await readTransfer(context, method, transfer)
+  if (incoming === undefined || known !== undefined) return 'not_payable'
   if (!isActive(incoming.value, context.clock.now())) return 'not_payable'
   const payee = await findPayee(context, incoming.value)
   if (payee === undefined) return 'not_payable'
@@ -193,14 +188,12 @@ async function takeTransfer(
   transfer: RailTransfer,
   payee: Payee,
 ): Promise<Attempt<Taken>> {
-  const { incoming, receipt, reported, railAccount } = await readTransfer(context, method, transfer)
-  if (receipt !== undefined) return { answer: answerAgain(method, transfer, receipt.value) }
-  if (reported !== undefined) return { answer: answerReported(transfer, reported.value) }
-  // Final: with no payment, or one in a final state, no later transfer can be taken, so no refusal need be recorded.
-  const isOver = incoming?.value.state === 'completed' || incoming?.value.state === 'expired'
+  const { incoming, known, railAccount } = await readTransfer(context, method, transfer)
+  if (known !== undefined) return { answer: known.answer }
   // Checked here, after everything that may have taken time: the wallet's answers, the wait for the turn, a conflict.
   const isLate = isTooLate(context, transfer)
-  if (incoming === undefined || isOver) return { answer: isLate ? 'refused' : 'not_payable' }
+  // Final: with no payment, or one in a final state, no later transfer can be taken, so no refusal need be recorded.
+  if (incoming === undefined || hasEnded(incoming.value)) return { answer: isLate ? 'refused' : 'not_payable' }
   const now = context.clock.now()
   const refused: Receipt = {
     id: transfer.id,
@@ -240,55 +233,4 @@ async function takeTransfer(
   const dueAt = leaseEnd(context, now)
   const room = replaceIncoming(incoming, reserve(incoming.value, accepted))
   return { changes: [{ action: 'insert', kind: 'receipt', value: taken, dueAt }, room, moved], answer: taken }
-}
-
-/**
- * What arrived by a transfer that was taken before, including the part above the remainder; `undefined` if it was not
- * taken, or was taken on other terms.
- * @spec INC-5
- */
-export async function findReceived(
-  context: Context,
-  method: string,
-  terms: TransferTerms,
-): Promise<Amount | undefined> {
-  const ids = [terms.id, reportedReceiptId(terms.id)]
-  const found = recordsOfKind(await context.storage.get(ids.map((id) => ({ kind: 'receipt', id }))), 'receipt')
-  const receipt = (found.find(({ value }) => value.id === terms.id) ?? found[0])?.value
-  if (receipt === undefined) return undefined
-  const answer = receipt.id === terms.id ? answerAgain(method, terms, receipt) : answerReported(terms, receipt)
-  return answer === 'received' ? totalOf(receipt) : undefined
-}
-
-/**
- * Two reports are of the same transfer if the same amount came through the same rail account for the same incoming
- * payment. Its value in the payee's asset stays what it was when it was taken, whatever the rate is now. A report with
- * the same id on other terms is not answered `refused`: the original was taken, and its sender must not send the value
- * again.
- */
-function answerAgain(method: string, terms: TransferTerms, receipt: Receipt): TransferOutcome {
-  // The receipt of a refusal has no such amount, nor has a receipt that did not come by a rail.
-  if (receipt.railAmount === undefined) return 'refused'
-  const isSame =
-    receipt.incomingPaymentId === terms.incomingPayment &&
-    receipt.railAccountId === railAccountId(method, terms.account) &&
-    receipt.railAmount === terms.accountAmount.value
-  return isSame ? 'received' : 'taken_otherwise'
-}
-
-/**
- * The wallet has reported this transfer itself, by its id, which its ledger has as a credit: it was taken before the storage
- * was restored to an older state. Its sender, which heard no answer then, learns it now; nothing is counted again. What was
- * credited may be less than what came. If it is more, another packet is meant; in another asset, nobody can tell.
- * @spec INC-5
- */
-function answerReported({ incomingPayment, accountAmount }: TransferTerms, reported: Receipt): TransferOutcome {
-  const total = totalOf(reported)
-  const isLess = isSameAsset(accountAmount, total) && accountAmount.value < total.value
-  return reported.incomingPaymentId === incomingPayment && !isLess ? 'received' : 'taken_otherwise'
-}
-
-/** What arrived, including the part above the remainder. */
-function totalOf({ amount, excess = 0n }: Receipt): Amount {
-  return amountOf(amount, amount.value + excess)
 }
