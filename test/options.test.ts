@@ -136,9 +136,9 @@ describe('the options', () => {
 
   it('secrets are long, different, and at least one', () => {
     const refused: readonly (readonly [unknown, string])[] = [
-      [undefined, 'at least one secret'],
-      [SECRET, 'must be a list of strings'],
-      [[], 'at least one secret'],
+      [undefined, 'must be a list of at least one string'],
+      [SECRET, 'must be a list of at least one string'],
+      [[], 'must be a list of at least one string'],
       [['x'.repeat(31)], 'secrets[0] must be a string of at least 32 characters (31 given)'],
       [[SECRET, ''], 'secrets[1] must be a string of at least 32 characters (0 given)'],
       [[undefined], 'secrets[0] must be a string of at least 32 characters (undefined given)'],

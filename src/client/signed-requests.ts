@@ -5,7 +5,6 @@ import type { Cryptography } from '../ports/cryptography.ts'
 import type { OutboundAnswer, OutboundOptions, SendOutbound } from '../ports/outbound-requests.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import { toUtf8 } from '../protocol/identifiers.ts'
-import { parseUrl } from '../protocol/url.ts'
 
 /** What it takes to send requests that this server signs. */
 export interface SignedRequestsOptions {
@@ -43,8 +42,7 @@ export function signedRequests({ clock, cryptography, secrets, send }: SignedReq
     key,
     async send({ method, url, token, json }, options) {
       // Sign the URL as it will be requested: a base URL without a path gets the path `/`.
-      const href = parseUrl(url)?.href
-      if (href === undefined) return { ok: false, reason: 'invalid', detail: 'not a URL' }
+      const { href } = new URL(url)
       const body = json === undefined ? undefined : toUtf8(JSON.stringify(json))
       const authorization = token === undefined ? {} : { authorization: `GNAP ${token}` }
       const headers = await signRequest(

@@ -48,9 +48,8 @@ const SHORTEST_SECRET = 32
 
 /** Requires usable secrets. The messages do not contain the secrets, because they may be logged. */
 export function requireSecrets(secrets: unknown): void {
-  if (typeof secrets === 'string') throw new ConfigurationError('secrets must be a list of strings')
   if (!Array.isArray(secrets) || secrets.length === 0)
-    throw new ConfigurationError('secrets must hold at least one secret')
+    throw new ConfigurationError('secrets must be a list of at least one string')
   for (const [index, secret] of secrets.entries()) {
     const length = typeof secret === 'string' ? secret.length : undefined
     if (length === undefined || length < SHORTEST_SECRET)

@@ -82,10 +82,10 @@ export function walletAddressPath(path: string): string {
   return path.replace(/\/jwks\.json\/*$/, '')
 }
 
-/** A wallet address document as it travels in JSON. */
+/** A wallet address document as it travels in JSON, which leaves out what is undefined. */
 export interface WireWalletAddress extends Asset {
   readonly id: string
-  readonly publicName?: string
+  readonly publicName: string | undefined
   readonly authServer: string
   readonly resourceServer: string
 }

@@ -18,10 +18,10 @@ interface PageRequest {
   readonly direction: 'older' | 'newer'
 }
 
-/** The `pagination` member of a list. */
+/** The `pagination` member of a list. JSON leaves out what is undefined. */
 interface PageInfo {
-  readonly startCursor?: string
-  readonly endCursor?: string
+  readonly startCursor: string | undefined
+  readonly endCursor: string | undefined
   readonly hasNextPage: boolean
   readonly hasPreviousPage: boolean
 }
@@ -112,7 +112,8 @@ async function listPage<K extends ListableKind>(
   return {
     items,
     pagination: {
-      ...(items.length > 0 && { startCursor: items[0]?.id ?? '', endCursor: items[items.length - 1]?.id ?? '' }),
+      startCursor: items[0]?.id,
+      endCursor: items.at(-1)?.id,
       // On the side towards the cursor there is always more: at least the item of the cursor itself.
       hasNextPage: page.direction === 'older' ? hasMore : true,
       hasPreviousPage: page.direction === 'older' ? after !== undefined : hasMore,

@@ -72,7 +72,7 @@ async function activeAddress(context: Context, url: string): Promise<LocalWallet
 /** @spec WAS-1 @spec WAS-4 */
 function addressDocument({ authServer, resourceServer }: Context, found: LocalWalletAddress): WireWalletAddress {
   const { url: id, publicName, assetCode, assetScale } = found
-  return { id, ...(publicName !== undefined && { publicName }), assetCode, assetScale, authServer, resourceServer }
+  return { id, publicName, assetCode, assetScale, authServer, resourceServer }
 }
 
 /**
