@@ -11,9 +11,10 @@ export interface ReceiverUrl {
 }
 
 /**
- * What the published pattern requires of the text before its path, and no query or fragment. One pass, no backtracking.
+ * What the published pattern requires of the text before its path, and no query or fragment; of a host beyond
+ * ASCII no more than a name can have, because a URL parser takes time quadratic in it. Nothing backtracks.
  */
-const HTTP_URL = /^https?:\/\/[^\s\\?#]+$/
+const HTTP_URL = /^https?:\/\/(?!\/*(?=[^/]{261})[^/]*[^!-~])[^\s\\?#]+$/
 
 function parseHttpUrl(text: string): URL | undefined {
   const url = text.length > MAX_URL_LENGTH || !HTTP_URL.test(text) ? undefined : parseUrl(text)

@@ -68,7 +68,8 @@ export function bareOrigin(walletAddress: string): string | undefined {
  * port.
  */
 function isWrittenByParser(text: string, href: string, options: { readonly loopbackHttp: boolean }): boolean {
-  const url = parseUrl(text)
+  // A parser writes ASCII only; finding out how it would write other characters takes time quadratic in their number.
+  const url = /^[!-~]+$/.test(href) ? parseUrl(text) : undefined
   if (url?.href !== href || url.username !== '' || url.password !== '' || url.hostname.endsWith('.')) return false
   const allowsAny = options.loopbackHttp && isLoopbackHost(url.hostname)
   return allowsAny || (url.protocol === 'https:' && url.port === '')

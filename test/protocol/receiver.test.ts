@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isLocalReceiver, localQuoteId, parseReceiver } from '../../src/protocol/receiver.ts'
 import vectors from '../vectors/receiver-pattern.json' with { type: 'json' }
 
@@ -113,6 +113,47 @@ describe('receivers', () => {
     expect(refused).toBe(1000)
     // Processor time, which a busy machine does not stretch.
     expect(process.cpuUsage(started).user).toBeLessThan(1_000_000)
+  })
+})
+
+describe('receivers at hosts beyond ASCII', () => {
+  const ideographs = (length: number): string =>
+    String.fromCodePoint(...Array.from({ length }, (_, index) => 0x4e00 + index))
+  const path = '/incoming-payments/1'
+
+  it('T-24 are read in any spelling, and refused before a parser if they are longer than a name can be', () => {
+    const label = ideographs(10)
+    const name = `${label}.`.repeat(10)
+    const canonical = parseReceiver(`https://${label}.example${path}`)?.url
+    expect(canonical).toMatch(/^https:\/\/xn--[\w-]+\.example\/incoming-payments\/1$/)
+    expect(parseReceiver(`https://${encodeURI(label)}.example${path}`)?.url).toBe(canonical)
+    expect(parseReceiver(`https:////${label}.example${path}`)?.url).toBe(canonical)
+    expect(parseReceiver(`https://${name}example${path}`)?.url).toContain('xn--')
+    expect(parseReceiver(`https://wallet.example${`/${ideographs(100)}`.repeat(2)}${path}`)).toBeDefined()
+    expect(parseReceiver(`https://${'a.'.repeat(200)}example${path}`)).toBeDefined()
+    const asked: string[] = []
+    class NotedURL extends URL {
+      constructor(text: string) {
+        asked.push(text)
+        super(text)
+      }
+    }
+    vi.stubGlobal('URL', NotedURL)
+    try {
+      for (const host of [
+        ideographs(261),
+        `${ideographs(1900)}.example`,
+        `${'a'.repeat(300)}${ideographs(1)}`,
+        `user@${ideographs(1900)}`,
+        `///${ideographs(1900)}`,
+      ]) {
+        expect(parseReceiver(`https://${host}${path}`)).toBeUndefined()
+        expect(localQuoteId(`https://${host}/quotes/${id}`, server)).toBeUndefined()
+      }
+      expect(asked).toEqual([])
+    } finally {
+      vi.unstubAllGlobals()
+    }
   })
 })
 

@@ -140,6 +140,27 @@ function mostly<T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T
 }
 
 describe('what is a wallet address', () => {
+  it('T-24 no URL parser is asked about a host beyond ASCII: it would take time quadratic in its length', () => {
+    const asked: string[] = []
+    class NotedURL extends URL {
+      constructor(text: string) {
+        asked.push(text)
+        super(text)
+      }
+    }
+    vi.stubGlobal('URL', NotedURL)
+    try {
+      const host = String.fromCodePoint(...Array.from({ length: 2000 }, (_, index) => 0x4e00 + index))
+      for (const text of [`https://${host}`, `https://${host}.example/alice`, `https://wallet.example@${host}/alice`])
+        expect(canonicalWalletAddress(text, lenient)).toBeUndefined()
+      expect(asked).toEqual([])
+      expect(canonicalWalletAddress('https://xn--fsq.example', strict)).toBe('https://xn--fsq.example/.well-known/pay')
+      expect(asked).toEqual(['https://xn--fsq.example'])
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+
   it('T-40 is written as a URL parser writes it, where it is not asked as well', () => {
     const labels = fc
       .array(fc.constantFrom(...HOST_PARTS), { minLength: 1, maxLength: 3 })
