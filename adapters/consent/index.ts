@@ -14,6 +14,7 @@ import type {
   ResourceOwner,
 } from '../../src/ports/consent.ts'
 import type { HttpRequest, HttpResponse } from '../../src/ports/http-exchange.ts'
+import { parseQuery } from '../../src/protocol/url.ts'
 import { isLoopbackHost } from '../../src/protocol/wallet-address.ts'
 import { type Frame, type Notice, REFUSALS, renderNotice, renderQuestion } from './page.ts'
 import { STYLE } from './style.ts'
@@ -159,7 +160,7 @@ async function readAnswer(request: HttpRequest): Promise<Answer | Notice> {
   if (type.trim().toLowerCase() !== 'application/x-www-form-urlencoded') return WRONG_TYPE
   const bytes = await request.bytes(FORM_BYTES)
   if (bytes === undefined) return TOO_LARGE
-  const form = new URLSearchParams(new TextDecoder().decode(bytes))
+  const form = parseQuery(new TextDecoder().decode(bytes))
   const decision = form.get('decision')
   if (decision !== 'approve' && decision !== 'deny') return NO_DECISION
   return { decision, csrf: form.get('csrf') ?? '' }

@@ -7,6 +7,7 @@ import {
   serializeItem,
 } from 'structured-headers'
 import { toBase64, toUtf8 } from '../protocol/identifiers.ts'
+import { parseQuery } from '../protocol/url.ts'
 import { parseStrictDictionary } from './dictionary.ts'
 import { combineFieldLines, fieldLineValue, isPrintableAscii, MAXIMUM_FIELD_LENGTH } from './field-value.ts'
 import { type Refusal, refuse } from './refusal.ts'
@@ -96,7 +97,7 @@ function queryParamValue(
 
 function readQueryParams(query: string): ReadonlyMap<string, string | undefined> {
   const params = new Map<string, string | undefined>()
-  for (const [key, value] of new URLSearchParams(query)) {
+  for (const [key, value] of parseQuery(query)) {
     const name = encodeForm(key)
     // A parameter that occurs twice cannot be covered: it would be unclear which of the two was signed.
     params.set(name, params.has(name) ? undefined : encodeForm(value))

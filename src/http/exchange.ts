@@ -2,6 +2,7 @@ import type { Context } from '../ports/context.ts'
 import type { HttpRequest } from '../ports/http-exchange.ts'
 import type { ClientId } from '../protocol/client.ts'
 import type { OperationId } from '../protocol/operations.ts'
+import { parseQuery } from '../protocol/url.ts'
 
 /** Which of the three servers answers. This decides the form of errors and the base of URLs. */
 export type ServerRole = 'auth-server' | 'resource-server' | 'wallet-address-server'
@@ -35,5 +36,5 @@ export interface Exchange {
 /** The query of a request; empty if its target has no question mark. */
 export function queryOf({ target }: HttpRequest): URLSearchParams {
   const queryStart = target.indexOf('?')
-  return new URLSearchParams(queryStart < 0 ? '' : target.slice(queryStart + 1))
+  return parseQuery(queryStart < 0 ? '' : target.slice(queryStart + 1))
 }

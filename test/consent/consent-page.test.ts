@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type AuthenticatedUser, consentPage, consentRedirect } from '../../adapters/consent/index.ts'
 import type { ConsentData } from '../../src/ports/consent.ts'
 import type { HttpResponse } from '../../src/ports/http-exchange.ts'
 import { bodyText } from '../support/body-text.ts'
+import { noteQueries } from '../support/note-queries.ts'
 import { ALICE, browserRequest, CONSENT, fakeInteractions } from './fake-interactions.ts'
 
 const URL_OF_INTERACTION = 'https://wallet.example/auth/interact/reference'
@@ -47,6 +48,19 @@ function policyOf({ headers }: HttpResponse): Readonly<Record<string, string>> {
     directives.map((directive) => [directive.split(' ', 1)[0], directive.split(' ').slice(1).join(' ')]),
   )
 }
+
+describe('a form', () => {
+  it('T-36 is read behind parameters that are not UTF-8, which no parser is given', async () => {
+    const given = noteQueries()
+    try {
+      const { status } = await browse()({ form: `${'=%FF&'.repeat(1000)}csrf=csrf-value&decision=deny` })
+      expect([status, given.length]).toEqual([303, 1])
+      for (const query of given) expect(() => decodeURIComponent(query)).not.toThrow()
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+})
 
 describe('the question', () => {
   it('INT-11 shows who asks, by name and by origin, and whose account it is about', async () => {

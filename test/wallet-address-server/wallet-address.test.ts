@@ -1,8 +1,9 @@
 import type { HttpRequest, WalletAddress } from 'open-payments-server'
 import { createSigningKey } from 'open-payments-server/testing'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { serverKey, serverPublicKeys } from '../../src/http-signatures/server-key.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
+import { noteQueries } from '../support/note-queries.ts'
 import {
   ALICE,
   type Answer,
@@ -53,6 +54,21 @@ async function walletWithKeys(keys: readonly unknown[]): Promise<TestWallet> {
   })
   return wallet
 }
+
+describe('a wallet address that a query names', () => {
+  it('T-36 is found behind 700 parameters that are not UTF-8, which no parser is given', async () => {
+    const wallet = await testWallet()
+    const given = noteQueries()
+    try {
+      const query = `${'=%FF&'.repeat(700)}wallet-address=${encodeURIComponent(ALICE)}`
+      expect((await get(wallet, `${BASE}/wallet-address?${query}`)).body).toMatchObject({ id: ALICE })
+      expect(given).toHaveLength(1)
+      for (const query of given) expect(() => decodeURIComponent(query)).not.toThrow()
+    } finally {
+      vi.unstubAllGlobals()
+    }
+  })
+})
 
 describe('get-wallet-address', () => {
   it('WAS-1 WAS-9 answers the document to anyone, unsigned', async () => {
