@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
+import { growBytes } from '../../src/protocol/growing-bytes.ts'
 import { createConnectionOrder, isQueued } from './connection-order.ts'
 
 /** Answers one request. `source`: the address that it came from, for the limits per source. */
@@ -107,19 +108,18 @@ export function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean
 function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   return new Promise((resolve) => {
     const announced = lengthOf(request)
-    const chunks: Uint8Array[] = []
+    let whole: Uint8Array = new Uint8Array()
     let length = 0
     let isSettled = false
     const settle = (isWhole: boolean): void => {
       if (isSettled) return
       isSettled = true
       request.off('data', collect)
-      const [first] = chunks
-      resolve(!isWhole ? undefined : first && chunks.length === 1 ? first : Buffer.concat(chunks))
+      resolve(isWhole ? whole.subarray(0, length) : undefined)
     }
     const collect = (chunk: Uint8Array): void => {
+      if (length + chunk.length <= limit) whole = growBytes(whole, length, chunk)
       length += chunk.length
-      chunks.push(chunk)
       // Most bodies come together with their head; settling without waiting for `end` then needs no deadline.
       if (length > limit || length === announced) settle(length <= limit)
     }

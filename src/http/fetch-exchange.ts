@@ -1,7 +1,8 @@
 import { invalidRequest } from '../errors/conditions.ts'
 import { ConfigurationError } from '../errors/configuration-error.ts'
 import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
-import { joinBytes, toUtf8 } from '../protocol/identifiers.ts'
+import { growBytes } from '../protocol/growing-bytes.ts'
+import { toUtf8 } from '../protocol/identifiers.ts'
 import { targetOfUrl } from '../protocol/request-target.ts'
 
 /**
@@ -60,16 +61,17 @@ async function readBytes(
   // An unread rest stays locked and is not cancelled: on cancel, Deno would read all of it, however long it is.
   const reader = body.getReader()
   if (Number(headers.get('content-length')) > limit) return undefined
-  const chunks: Uint8Array[] = []
+  let bytes: Uint8Array = new Uint8Array()
   let length = 0
   try {
     for (let part = await reader.read(); !part.done; part = await reader.read()) {
-      length += part.value.length
-      if (length > limit) return undefined
-      chunks.push(part.value)
+      const { value } = part
+      if (length + value.length > limit) return undefined
+      bytes = growBytes(bytes, length, value)
+      length += value.length
     }
   } catch {
     return undefined
   }
-  return joinBytes(chunks)
+  return bytes.subarray(0, length)
 }
