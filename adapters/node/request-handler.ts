@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ConfigurationError, type HttpResponse, type OpenPayments } from '../../src/index.ts'
+import { ConfigurationError, type HttpRequest, type HttpResponse, type OpenPayments } from '../../src/index.ts'
 import { growBytes } from '../../src/protocol/growing-bytes.ts'
 import { createConnectionOrder, isQueued } from './connection-order.ts'
 
@@ -38,7 +38,7 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
     const answer = await openPayments.handle({
       method: request.method ?? 'GET',
       target,
-      headerLines: (name) => linesOf(request, name),
+      headerLines: readLines(request),
       bytes: (limit) => (hasBody(request) ? read(limit) : new Uint8Array()),
       source,
     })
@@ -60,16 +60,47 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
  * The lines of a field; `name` is in lower case. Not from `request.headers`, which drops repeated lines of the fields
  * that matter most.
  */
-function linesOf({ rawHeaders, httpVersionMajor }: IncomingMessage, name: string): readonly string[] {
+function linesOf(rawHeaders: readonly string[], name: string): readonly string[] {
   const lines: string[] = []
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
     const raw = rawHeaders[at]
     // Comparing lengths first rules out most names.
     if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
   }
-  // HTTP/2 may send one line in parts (RFC 9113, 8.2.3).
-  if (name === 'cookie' && httpVersionMajor > 1 && lines.length > 1) return [lines.join('; ')]
   return lines
+}
+
+/** More than clients and proxies send. */
+const MANY_LINES = 100
+
+/**
+ * Reads the lines of a field. If there are many, they are sorted by name once: a signature may cover many fields, and all
+ * lines would be compared with each of their names.
+ * @spec T-36
+ */
+function readLines({ rawHeaders, httpVersionMajor }: IncomingMessage): HttpRequest['headerLines'] {
+  let byName: ReadonlyMap<string, readonly string[]> | undefined
+  const linesNamed = (name: string): readonly string[] => {
+    if (rawHeaders.length <= 2 * MANY_LINES) return linesOf(rawHeaders, name)
+    byName ??= sortByName(rawHeaders)
+    return byName.get(name) ?? []
+  }
+  return (name) => {
+    const lines = linesNamed(name)
+    // HTTP/2 may send one line in parts (RFC 9113, 8.2.3).
+    return name === 'cookie' && httpVersionMajor > 1 && lines.length > 1 ? [lines.join('; ')] : lines
+  }
+}
+
+function sortByName(rawHeaders: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const byName = new Map<string, string[]>()
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase()
+    const lines = byName.get(name) ?? []
+    lines.push(rawHeaders[at + 1] ?? '')
+    byName.set(name, lines)
+  }
+  return byName
 }
 
 /** The whole body; `undefined` if it is larger than the limit or does not arrive completely. */

@@ -89,3 +89,27 @@ describe('a body that comes byte by byte', () => {
     expect(new Uint8Array(read ?? [])).toEqual(EXPECTED)
   })
 })
+
+describe('many header lines', () => {
+  it('T-36 are looked through once, however many fields are asked for', async () => {
+    const lines = Array.from({ length: 900 }, (_, index) => [
+      `${index % 2 === 0 ? 'X' : 'x'}-${index % 300}`,
+      `${index}`,
+    ])
+    let read = 0
+    const rawHeaders = new Proxy(lines.flat(), {
+      get(target, name, receiver) {
+        if (typeof name === 'string' && /^\d+$/.test(name)) read++
+        return Reflect.get(target, name, receiver)
+      },
+    })
+    const { passedOn } = await arrive({ 'content-length': '1' }, rawHeaders)
+    for (let round = 0; round < 8; round++) {
+      for (let field = 0; field < 28; field++)
+        expect(passedOn.headerLines(`x-${field}`)).toEqual([`${field}`, `${field + 300}`, `${field + 600}`])
+      expect(passedOn.headerLines('x-300')).toEqual([])
+      expect(passedOn.headerLines('constructor')).toEqual([])
+    }
+    expect(read).toBeLessThanOrEqual(2 * 900)
+  })
+})
