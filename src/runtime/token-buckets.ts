@@ -50,9 +50,12 @@ export function tokenBuckets(clock: Clock, options: TokenBucketOptions): TokenBu
       buckets.delete(key)
       buckets.set(key, { level: level - token, at: now })
     }
-    for (const oldest of buckets.keys()) {
-      if (buckets.size <= maximumKeys) break
-      buckets.delete(oldest)
+    // To find its first key, a map passes over all that were deleted before it.
+    if (buckets.size > maximumKeys) {
+      for (const oldest of buckets.keys()) {
+        if (buckets.size <= maximumKeys) break
+        buckets.delete(oldest)
+      }
     }
     return 0
   }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type TokenBucketOptions, tokenBuckets } from '../../src/runtime/token-buckets.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 
@@ -55,6 +55,19 @@ describe('token buckets', () => {
     expect(take('a')).toBe(500)
     clock.advance(500)
     expect([take('a'), take('a')]).toEqual([0, 500])
+  })
+
+  it('T-37 look for the key to forget only if there are too many', () => {
+    const { take } = buckets({ maximumKeys: 2 })
+    const keys = vi.spyOn(Map.prototype, 'keys')
+    try {
+      expect([take('a'), take('b'), take('a')]).toEqual([0, 0, 0])
+      expect(keys).not.toHaveBeenCalled()
+      expect(take('c')).toBe(0)
+      expect(keys).toHaveBeenCalledOnce()
+    } finally {
+      keys.mockRestore()
+    }
   })
 
   it('T-37 forget the key that was granted a token longest ago; a refusal remembers and refreshes nobody', () => {
