@@ -9,19 +9,31 @@ export function isQueued({ socket }: IncomingMessage, response: ServerResponse):
   return response.socket === null && !response.writableEnded && socket.pending === false
 }
 
+/** The most reads that one connection has carried out before their turn: the answers to all of them are kept until then. */
+const MOST_AHEAD = 8
+
 /**
- * Waits until the answer to a request may be written. Meanwhile nothing more is read from its connection: Node itself
+ * Waits until the answer to a request may be written, or not at all for one of the few reads that may be carried out before
+ * that. Meanwhile nothing more is read from its connection: Node itself
  * pauses only for answers that the client does not take, and a waiting request has no answer yet.
  * @spec T-36
  */
-export function createConnectionOrder(): (socket: Socket, response: ServerResponse) => Promise<void> {
+export function createConnectionOrder(): (socket: Socket, response: ServerResponse, isRead: boolean) => Promise<void> {
+  /** How many reads are carried out before their turn, by connection. */
+  const ahead = new WeakMap<Socket, number>()
   /** How many requests wait, by connection. */
   const waiting = new WeakMap<Socket, number>()
   // Node resumes reading by itself if a body has come only in part.
   function stop(this: Socket): void {
     this.pause()
   }
-  return async (socket, response) => {
+  return async (socket, response, isRead) => {
+    const reads = ahead.get(socket) ?? 0
+    if (isRead && reads < MOST_AHEAD) {
+      ahead.set(socket, reads + 1)
+      response.once('socket', () => ahead.set(socket, (ahead.get(socket) ?? 0) - 1))
+      return
+    }
     const before = waiting.get(socket) ?? 0
     waiting.set(socket, before + 1)
     if (before === 0) socket.on('resume', stop)

@@ -24,9 +24,10 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
       const headers = { 'cache-control': 'no-store', connection: 'close' }
       return sendAnswer(request, response, { status: 431, headers }, false)
     }
-    if (request.httpVersionMajor === 1 && !SAFE_METHODS.includes(request.method ?? '')) {
-      if (isQueued(request, response)) await untilEarlierAreAnswered(request.socket, response)
-      if (response.writableEnded || request.socket.destroyed || request.socket.writableEnded) return
+    if (request.httpVersionMajor === 1) {
+      const isRead = SAFE_METHODS.includes(request.method ?? '')
+      if (isQueued(request, response)) await untilEarlierAreAnswered(request.socket, response, isRead)
+      if (!isRead && (response.writableEnded || request.socket.destroyed || request.socket.writableEnded)) return
     }
     // Whether every byte of the body has come, which Node reports only later.
     let isWhole = false
@@ -50,7 +51,8 @@ export function createNodeRequestHandler(openPayments: Pick<OpenPayments, 'handl
 const TOO_MANY_LINES = 1000
 
 /**
- * Requests that change nothing are carried out at once: a client that pipelines several waits only for the slowest.
+ * Requests that change nothing are carried out at once, a few of each connection: a client that pipelines several waits only
+ * for the slowest.
  * Others wait for the answers before them (RFC 9112, 9.3.2): if one of those closes the connection, the client may
  * assume that the later requests were not carried out (9.6).
  */

@@ -158,6 +158,42 @@ describe('a connection that is kept', () => {
     socket.destroy()
   })
 
+  it('T-36 has no more than nine reads begun whose answers are not sent, and all answered in their order', async () => {
+    const begun: string[] = []
+    const echo = createEcho()
+    const { open, opened } = gate()
+    const listener = toNodeListener({
+      ...echo,
+      async handle(request) {
+        begun.push(request.target)
+        if (request.target === '/op/0') await opened
+        return echo.handle(request)
+      },
+    })
+    const port = await listen(listener)
+    const targets = Array.from({ length: 100 }, (_, n) => `/op/${n}`)
+    const socket = send(port, targets.map((target) => `GET ${target} HTTP/1.1\r\nHost: test\r\n\r\n`).join(''))
+    for (let still = 0, before = -1; still < 50; still = begun.length === before && before > 0 ? still + 1 : 0) {
+      before = begun.length
+      await turn()
+    }
+    expect(begun).toEqual(targets.slice(0, 9))
+    open()
+    const text = await receiveUntil(socket, '"target":"/op/99"')
+    expect([...text.matchAll(/"target":"([^"]+)"/g)].map(([, target]) => target)).toEqual(targets)
+    expect(begun).toEqual(targets)
+    // What a connection has counted is over: it carries out as many again.
+    socket.write(
+      targets
+        .slice(0, 5)
+        .map((target) => `GET ${target} HTTP/1.1\r\nHost: test\r\n\r\n`)
+        .join(''),
+    )
+    await receiveUntil(socket, '"target":"/op/4"')
+    expect(begun.slice(100)).toEqual(targets.slice(0, 5))
+    socket.destroy()
+  })
+
   it('has changes that came at once carried out one after the other, each with its own body, and warns of nothing', async () => {
     const warnings: unknown[] = []
     const warned = (warning: unknown): void => void warnings.push(warning)
