@@ -14,7 +14,10 @@ export const NOTHING_CLOSED: Closed = { at: 0, payments: {}, receipts: [] }
 /** By how much the clocks of the ledger and of the processes may differ. */
 const CLOCKS_MILLISECONDS = 60_000
 
-/** Compares what came after the day that was closed last, and what that left open; closes the day that ended at `until`. */
+/**
+ * Compares what came after the day that was closed last, and what that left open. Closes the day that ended at `until`, unless
+ * a payer cannot be read.
+ */
 export async function reconcileDay(
   openPayments: Pick<OpenPayments, 'audit'>,
   payers: readonly string[], // the wallet addresses that have paid since `closed.at`
@@ -27,19 +30,27 @@ export async function reconcileDay(
   const ids: string[] = [] // of what may have lines that are older than those which are read
   const mayBeEarlier = (createdAt: number) => createdAt < closed.at + 2 * CLOCKS_MILLISECONDS
   const open: Record<string, string[]> = {}
+  async function* paymentsOf(payer: string) {
+    const older = new Set(closed.payments[payer])
+    for await (const payment of openPayments.audit(payer)) {
+      const { id, createdAt, state, states, holdId, creditId = holdId } = payment
+      if (createdAt < closed.at && !older.delete(id)) {
+        if (older.size === 0) break // all that follow are older
+        continue
+      }
+      const isOver = (state === 'completed' || state === 'failed') && (states.at(-1)?.at ?? until) < until
+      if (createdAt < until && !isOver) open[payer] = [...(open[payer] ?? []), id]
+      if (mayBeEarlier(createdAt)) ids.push(holdId, creditId)
+      yield payment
+    }
+  }
+  const unread: string[] = [] // of these payers nothing is known; all others are compared
   async function* payments() {
     for (const payer of new Set([...payers, ...Object.keys(closed.payments)])) {
-      const older = new Set(closed.payments[payer])
-      for await (const payment of openPayments.audit(payer)) {
-        const { id, createdAt, state, states, holdId, creditId = holdId } = payment
-        if (createdAt < closed.at && !older.delete(id)) {
-          if (older.size === 0) break // all that follow are older
-          continue
-        }
-        const isOver = (state === 'completed' || state === 'failed') && (states.at(-1)?.at ?? until) < until
-        if (createdAt < until && !isOver) open[payer] = [...(open[payer] ?? []), id]
-        if (mayBeEarlier(createdAt)) ids.push(holdId, creditId)
-        yield payment
+      try {
+        yield* paymentsOf(payer)
+      } catch (cause) {
+        unread.push(`${payer}: cannot be read: ${cause instanceof Error ? cause.message : cause}`)
       }
     }
   }
@@ -50,5 +61,7 @@ export async function reconcileDay(
   // What was booked before, and belongs to no payment, was found the night before, which read on until its own now.
   const readDay = () => readBooks(closed.at + CLOCKS_MILLISECONDS, ids)
   const differences = await reconcile(payments(), received, readDay, now)
+  // The day stays open where it was not compared as a whole: the next night compares it, too.
+  if (unread.length > 0) return { differences: [...unread, ...differences], closed }
   return { differences, closed: { at: until, payments: open, receipts: waiting.map(({ id }) => id) } }
 }

@@ -86,10 +86,10 @@ async function openWorld() {
       return lastSegment(created.body.id)
     },
     reconcile: () => reconcileAll(openPayments, [ALICE, BOB], () => readBooks(pool), clock.now),
-    reconcileDay: (closed: Closed, until: number, received: readonly Received[]) =>
+    reconcileDay: (closed: Closed, until: number, received: readonly Received[], payers: readonly string[] = [ALICE]) =>
       reconcileDay(
         openPayments,
-        [ALICE],
+        payers,
         async () => received,
         async (since, ids) => {
           const read = await readBooks(pool, since, ids)
@@ -333,5 +333,29 @@ describe('the program of the page on reconciliation', () => {
     await databases.run(schema, `DELETE FROM posting WHERE transfer IN ('${ids.OVER}', '${ids.SENDING}', '${next}')`)
     const lost = [`${next}: completed, settlement: no`, `${ids.SENDING}: completed, settlement: no`]
     expect((await second()).differences).toEqual(lost)
+  })
+
+  it('goes on past a payer that cannot be read, and leaves the day open until it can', async () => {
+    const world = await openWorld()
+    const dayBefore = { ...NOTHING_CLOSED, at: world.clock.now() }
+    const id = await world.pay({ credit: 'fails' })
+    const end = world.clock.now() + 1
+    await world.stamp()
+    world.clock.advance(20 * MINUTE)
+    const damaged = `${BASE.replace('wallet', 'other')}/dave`
+    const differences = [
+      expect.stringMatching(new RegExp(`^${damaged}: cannot be read: .*wallet address`)),
+      `${id}: still sending`,
+    ]
+    const first = await world.reconcileDay(dayBefore, end, [], [damaged, ALICE])
+    expect(first).toEqual({ differences, closed: dayBefore })
+    // Nor is it closed where that was open from an earlier day.
+    const before = { ...dayBefore, payments: { [damaged]: [id] } }
+    expect(await world.reconcileDay(before, end, [])).toEqual({
+      differences,
+      closed: before,
+    })
+    const { closed } = await world.reconcileDay(dayBefore, end, [])
+    expect(closed).toEqual({ at: end, payments: { [ALICE]: [id] }, receipts: [] })
   })
 })
