@@ -86,8 +86,8 @@ describe('a storage that was restored to an earlier moment', () => {
     await recoverUntilQuiet(world)
     const before = await moneyOf(world)
     const restored = world.start({ storage: backup })
-    // The payment, and its first event.
-    expect(await recoverLater(world, restored)).toBe(2)
+    // The payment, and its first event, unless the payment was faster to tell it.
+    expect([1, 2]).toContain(await recoverLater(world, restored))
     expect(await moneyOf(world)).toEqual(before)
     expect(before).toEqual({ taken: 10n, held: 0n, paid: 10n })
     await checkMoney(world)

@@ -203,6 +203,7 @@ describe('a hold that is not answered in time', () => {
       pauses.push(pause / 1000)
       world.wallet.clock.advance(pause)
       await process.openPayments.recover()
+      await process.openPayments.drain()
     }
     expect(pauses).toEqual([30, 60, 120, 240, 480, 960, 1920, 3600, 3600, 3600])
   })

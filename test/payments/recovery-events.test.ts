@@ -32,6 +32,8 @@ describe('the events of recover()', () => {
     await world.wallet.openPayments.recover()
     expect(eventsOf(world, 'recovered')).toEqual([])
     world.wallet.clock.advance(LEASE)
+    // The clock goes on for what the process waited for that crashed.
+    await turns(10)
     const at = world.wallet.clock.now()
     const [payment] = await world.storage.all('outgoing-payment')
     await world.wallet.openPayments.recover()
@@ -187,6 +189,7 @@ describe('the events of recover()', () => {
       expect(read).toMatchObject({ status: 200, body: { failed: false, sentAmount: usd('0') } })
       world.wallet.clock.advance((stalled?.retryAt ?? 0) - world.wallet.clock.now())
       await process.openPayments.recover()
+      await process.openPayments.drain()
     }
     expect(pauses).toEqual([1, 2, 4, 8, 16, 32, 64, 120].map((leases) => leases * LEASE))
     expect(await world.ledger.balance('alice')).toMatchObject({ held: 10n })

@@ -6,6 +6,7 @@ import { decide } from '../../records/decide.ts'
 import { tellFault } from '../../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../../records/try-commit.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
+import type { LedgerWaits } from '../ledger-waits.ts'
 import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../notify.ts'
 import { readReceipts } from '../read-receipts.ts'
 import { changesOfCredit } from '../replace-incoming.ts'
@@ -78,15 +79,20 @@ async function endReceipt(context: Context, receipt: Receipt, credited: DecidedC
 
 const LONGEST_PAUSE_MILLISECONDS = 3_600_000
 
-/** Credits receipts that are due, except those that another process has taken up. Returns what became of each. */
+/**
+ * Credits receipts that are due, except those that another process has taken up, and waits for the ledger no longer than
+ * `waits` does. Returns what became of each.
+ */
 export async function recoverReceipts(
   context: Context,
+  waits: LedgerWaits,
   due: readonly StoredRecord<'receipt'>[],
 ): Promise<readonly TakenUp[]> {
   return Promise.all(
     due.map(async (record) => {
       const leased = await takeLease(context, record)
-      if (leased === 'taken') await creditPayee(context, record.value, 'later')
+      if (leased === 'taken')
+        await waits.wait(record.value.payeeAccount ?? '', creditPayee(context, record.value, 'later'))
       return leased
     }),
   )

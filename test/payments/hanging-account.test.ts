@@ -1,0 +1,184 @@
+import { type Change, createOpenPayments, keepGoing, type Ledger } from 'open-payments-server'
+import { memoryLedger } from 'open-payments-server/ledger/memory'
+import { memoryStorage } from 'open-payments-server/storage/memory'
+import { describe, expect, it } from 'vitest'
+import { fakeClock } from '../support/fake-clock.ts'
+import { ALICE, AUTH, BASE, BOB, SECRET, usdAmount } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
+
+const CLIENT = 'https://shop.example/pay'
+const idOf = (number: number): string => number.toString(16).padStart(32, '0')
+const RECEIVER = idOf(0)
+
+/** What is due, the longest first: who pays, who is paid, and from where. */
+interface Due {
+  readonly from: string
+  readonly to: string
+}
+
+function paymentOf({ from, to }: Due, number: number, now: number): Change {
+  const value = {
+    id: idOf(number),
+    walletAddress: ALICE,
+    client: CLIENT,
+    state: 'created',
+    states: [{ state: 'created', at: now }],
+    createdAt: now,
+    receiver: `${BASE}/incoming-payments/${RECEIVER}`,
+    debitAmount: usdAmount(1n),
+    receiveAmount: usdAmount(1n),
+    fee: usdAmount(0n),
+    sentAmount: usdAmount(0n),
+    account: from,
+    payeeAccount: to,
+    incomingPaymentId: RECEIVER,
+    grantId: idOf(0),
+    spendingIds: [],
+    attempts: 0,
+  } as const
+  return { action: 'insert', kind: 'outgoing-payment', dueAt: now + number, isListed: true, value }
+}
+
+function receiptOf({ from, to }: Due, number: number, now: number): Change {
+  const value = {
+    id: idOf(number),
+    incomingPaymentId: RECEIVER,
+    payeeAccount: to,
+    railAccountId: from,
+    amount: usdAmount(1n),
+    state: 'reserved',
+    createdAt: now,
+  } as const
+  return { action: 'insert', kind: 'receipt', dueAt: now + number, value }
+}
+
+/** The end of either, as it is stored. */
+const ENDS: readonly string[] = ['completed', 'credited']
+
+/** A wallet with so much that is due, whose ledger answers nothing for the accounts that `hang`. */
+async function scene(dues: readonly Due[]) {
+  const clock = fakeClock()
+  const storage = memoryStorage()
+  const accounts = [...new Set(dues.flatMap(({ from, to }) => [from, to]))]
+  const asset = { assetCode: 'USD', assetScale: 2, balance: 1_000_000n }
+  const books = memoryLedger({ accounts: accounts.map((account) => ({ account, ...asset })) })
+  const hang = new Set<string>()
+  let asked = 0
+  const isAsked = async <T>(account: string, call: () => Promise<T>): Promise<T> => {
+    asked++
+    return hang.has(account) ? new Promise(() => undefined) : call()
+  }
+  const ledger: Ledger = {
+    ...books,
+    hold: (hold) => isAsked(hold.account, () => books.hold(hold)),
+    credit: (credit) => isAsked(credit.account, () => books.credit(credit)),
+  }
+  const isByRail = ({ from }: Due): boolean => from.startsWith('ilp:')
+  const incoming = {
+    id: RECEIVER,
+    walletAddress: BOB,
+    account: 'bob',
+    client: CLIENT,
+    state: 'pending',
+    createdAt: clock.now(),
+    received: usdAmount(0n),
+    reserved: usdAmount(BigInt(dues.filter(isByRail).length)),
+    secretId: 'f00d',
+  } as const
+  const records = dues.map((due, index) => (isByRail(due) ? receiptOf : paymentOf)(due, index + 1, clock.now()))
+  for (const change of [{ action: 'insert', kind: 'incoming-payment', value: incoming } as const, ...records])
+    await storage.commit([change])
+  clock.advance(10_000)
+  // All time passes in `pass`, that of pauses too.
+  const never = new AbortController().signal
+  const standing = { ...clock, sleep: (ms: number, signal: AbortSignal = never) => clock.sleep(ms, signal) }
+  const openPayments = createOpenPayments({
+    authServer: AUTH,
+    resourceServer: BASE,
+    secrets: [SECRET],
+    storage,
+    ledger,
+    walletAddresses: { find: async () => undefined },
+    consent: { respond: async () => ({ status: 200, headers: {}, body: '' }) },
+    clock: standing,
+    onEvent: () => undefined,
+  })
+  /** How many have come to an end, of those that pay to or from this account. */
+  const endedOf = async (account: string): Promise<number> => {
+    const keys = dues.flatMap((due, index) => {
+      const kind: 'receipt' | 'outgoing-payment' = isByRail(due) ? 'receipt' : 'outgoing-payment'
+      return [due.from, due.to].includes(account) ? [{ kind, id: idOf(index + 1) }] : []
+    })
+    const found = await storage.get(keys)
+    return found.filter((record) => record && 'state' in record.value && ENDS.includes(record.value.state)).length
+  }
+  const pass = async (seconds: number): Promise<void> => {
+    for (let left = seconds * 10; left > 0; left--) {
+      await turns(30)
+      clock.advance(100)
+    }
+    await turns(30)
+  }
+  return { openPayments, clock: standing, hang, endedOf, pass, asked: () => asked }
+}
+
+const many = (count: number, due: Due): readonly Due[] => Array.from({ length: count }, () => due)
+
+describe('an account that the ledger hangs for', () => {
+  it.each<[string, number, Due, Due]>([
+    ['payments from it', 200, { from: 'stuck', to: 'bob' }, { from: 'alice', to: 'bob' }],
+    ['payments to it', 200, { from: 'alice', to: 'stuck' }, { from: 'carol', to: 'bob' }],
+    ['money from a peer for it', 200, { from: 'ilp:a', to: 'stuck' }, { from: 'ilp:a', to: 'bob' }],
+    ['money from a peer for it, and payments', 200, { from: 'ilp:a', to: 'stuck' }, { from: 'alice', to: 'bob' }],
+    ['more payments from it than are read at once', 2000, { from: 'stuck', to: 'bob' }, { from: 'alice', to: 'bob' }],
+    ['more money for it than is read at once', 2000, { from: 'ilp:a', to: 'stuck' }, { from: 'ilp:a', to: 'bob' }],
+  ])('keeps others for two seconds at most: %s', async (_what, count, stuck, healthy) => {
+    const { openPayments, clock, hang, endedOf, pass } = await scene([...many(count, stuck), ...many(200, healthy)])
+    hang.add('stuck')
+    const stop = keepGoing(openPayments, clock)
+    await pass(2)
+    expect(await endedOf(healthy.from === 'ilp:a' ? healthy.to : healthy.from)).toBe(200)
+    hang.clear()
+    await pass(600)
+    expect(await endedOf('stuck')).toBe(count)
+    const stopped = stop()
+    await pass(1)
+    await stopped
+  })
+
+  it('is asked about no more of them while the first are not answered', async () => {
+    const { openPayments, clock, hang, pass, asked } = await scene(many(200, { from: 'stuck', to: 'bob' }))
+    hang.add('stuck')
+    void keepGoing(openPayments, clock)
+    await pass(2)
+    expect(asked()).toBe(100)
+  })
+
+  it('keeps drain() until what was taken up has got as far as it can', async () => {
+    const { openPayments, hang, pass } = await scene(many(1, { from: 'stuck', to: 'bob' }))
+    hang.add('stuck')
+    const recovered = openPayments.recover()
+    await pass(2)
+    expect(await recovered).toBe(1)
+    let isDrained = false
+    const drained = openPayments.drain().then(() => {
+      isDrained = true
+    })
+    await pass(1)
+    expect(isDrained).toBe(false)
+    await pass(10)
+    await drained
+  })
+
+  it('is one of many: no more than 256 go on while recover() takes up others', async () => {
+    const dues = Array.from({ length: 600 }, (_, number) => ({ from: `stuck ${number}`, to: 'bob' }))
+    const { openPayments, clock, hang, pass, asked } = await scene(dues)
+    for (const { from } of dues) hang.add(from)
+    void keepGoing(openPayments, clock)
+    // Each is asked for at once, and the next time 3 seconds later.
+    await pass(2.9)
+    expect(asked()).toBe(300)
+    await pass(6)
+    expect(asked()).toBe(900)
+  })
+})
