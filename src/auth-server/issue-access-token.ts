@@ -29,9 +29,13 @@ export interface IssuedToken {
 }
 
 /** Makes a new access token for a grant: only the digest of its value is kept. @spec TOK-1 @spec TOK-6 */
-export async function newAccessToken(context: Context, grant: Grant): Promise<IssuedToken> {
-  const { secrets, clock, lifetimes } = context
-  const issuedAt = clock.now()
+export async function newAccessToken(
+  { secrets, clock, lifetimes }: Context,
+  grant: Grant,
+  now = clock.now(),
+): Promise<IssuedToken> {
+  // Only the first token of a grant has the grant's time: by it, a repeated continuation knows that one. @spec CON-5
+  const issuedAt = now === grant.issuedAt ? now + 1 : now
   const manageId = freshId(secrets, issuedAt)
   const secretId = await secrets.currentId()
   const value = await tokenValueOf(secrets, { secretId, manageId })
@@ -48,7 +52,7 @@ export async function newAccessToken(context: Context, grant: Grant): Promise<Is
     ...(grant.walletAddress !== undefined && { walletAddress: grant.walletAddress }),
     ...(grant.account !== undefined && { account: grant.account }),
     issuedAt,
-    expiresAt: issuedAt + lifetimes.accessTokenSeconds * 1000,
+    expiresAt: now + lifetimes.accessTokenSeconds * 1000,
   }
   return { token, value }
 }

@@ -74,13 +74,14 @@ async function decideRotation(
   if (record.value.state === 'rotated') return { answer: await repeatRotation(context, record) }
   const grant = await readRecord(context.storage, 'grant', record.value.grantId)
   if (grant === undefined || grant.value.state !== 'issued') throw unknownManagedToken()
-  const issued = await newAccessToken(context, grant.value)
+  const now = context.clock.now()
+  const issued = await newAccessToken(context, grant.value, now)
   const { token } = issued
-  const rotated: AccessToken = { ...record.value, state: 'rotated', rotatedAt: token.issuedAt, successorId: token.id }
+  const rotated: AccessToken = { ...record.value, state: 'rotated', rotatedAt: now, successorId: token.id }
   return {
     changes: [
       insertToken(token, grant.value),
-      { ...unmarked(record), action: 'replace', value: rotated, dueAt: token.issuedAt + OVER_KEPT_MILLISECONDS },
+      { ...unmarked(record), action: 'replace', value: rotated, dueAt: now + OVER_KEPT_MILLISECONDS },
       {
         ...grant,
         action: 'replace',

@@ -379,7 +379,7 @@ describe('the answer to a continuation that got lost', () => {
     for (const finish of [rotate, revoke]) {
       const { pending, interactRef } = await approvedGrant(wallet)
       const issued = await resume(wallet, pending, { interact_ref: interactRef })
-      wallet.clock.advance(1)
+      // In the same millisecond.
       expect((await finish(wallet, issued)).status).toBeLessThan(300)
       await wallet.expectRefusal(404, 'invalid_continuation', () =>
         resume(wallet, pending, { interact_ref: interactRef }),

@@ -136,7 +136,7 @@ function issueToken(model: Model, grant: GrantModel, body: AnswerBody, now: numb
     grant,
     value,
     manage,
-    issuedAt: now,
+    isFirst: grant.token === undefined,
     expiresAt,
     state: 'active',
     rotatedAt: 0,
@@ -212,7 +212,7 @@ const subjectOf = ({ subject, owner }: GrantModel): object =>
 function repeatContinuation(grant: GrantModel, now: number, reference: string | undefined): Expected {
   const { token, issuedAt = 0, owner } = grant
   const isSameCall = owner !== undefined && reference === (grant.hasFinish ? grant.interactRef : undefined)
-  const isFirst = token === undefined || (token.state === 'active' && token.issuedAt === issuedAt)
+  const isFirst = token === undefined || (token.state === 'active' && token.isFirst)
   if (!isSameCall || now >= issuedAt + MINUTE || !isFirst) return refused(404, 'invalid_continuation')
   const again = token && { access_token: tokenOf(token, now) }
   return { status: 200, body: { ...again, ...subjectOf(grant), continue: continuationOf(grant) } }

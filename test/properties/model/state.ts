@@ -64,7 +64,7 @@ export interface TokenModel {
   readonly grant: GrantModel
   readonly value: string
   readonly manage: string
-  readonly issuedAt: number
+  readonly isFirst: boolean
   readonly expiresAt: number
   state: 'active' | 'rotated' | 'revoked'
   rotatedAt: number
