@@ -138,8 +138,7 @@ async function decideInteraction(
     const state = decided.grant.state === 'approved' ? 'approved' : 'denied'
     return {
       changes: [
-        // First, since a commit that was not answered is recognised by its first replacement: another approval writes the same
-        // interaction, but a different grant. An approved grant expires unless it is continued; a denied one is over.
+        // An approved grant expires unless it is continued; a denied one is over.
         state === 'approved'
           ? { ...grant, action: 'replace', value: forgetNonce(decided.grant) }
           : endGrantChange(context, grant, decided.grant),

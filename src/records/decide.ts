@@ -125,17 +125,17 @@ async function hasHappened(context: CommitContext, changes: readonly Change[], c
 
 /**
  * The writes by which a commit is recognised afterwards: a record with a fresh id, or else its payment and its receipt,
- * or else its first replacement.
+ * or else all that it replaces. Never its claims: those of the identical request may be the same.
  */
 function tellingWrites(writes: readonly Write[]): readonly Write[] {
   const fresh = writes.find(isFresh)
   if (fresh !== undefined) return [fresh]
   // Not the incoming payment that counts a receipt: other receipts of the same amount give it the same value. And the
   // payment only together with its receipt: another worker may have written just one of them with the same value.
-  const payment = writes.find(({ action, kind }) => action === 'replace' && kind === 'outgoing-payment')
+  const payment = writes.find(({ kind }) => kind === 'outgoing-payment')
   const receipt = writes.find(({ kind }) => kind === 'receipt')
   const own = [payment, receipt].filter((write) => write !== undefined)
-  return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace').slice(0, 1)
+  return own.length > 0 ? own : writes.filter(({ action }) => action === 'replace')
 }
 
 /** From this round on, the pauses between colliding writers are at their longest. */

@@ -212,6 +212,35 @@ describe('decide after a commit that was not answered', () => {
     expect(await refusalOf(decide(context, async () => ({ changes, answer: 'done' })))).toMatchObject({ status: 503 })
   })
 
+  it('SIG-24 does not take the claim of the identical request for its own', async () => {
+    const { context } = bench((base) => ({
+      commit: async () => {
+        await base.commit([claim])
+        throw new Error('the connection broke before the commit')
+      },
+    }))
+    const attempt = async () => ({ answer: 'done' })
+    expect(await refusalOf(decide(context, attempt, { claims: [claim] }))).toMatchObject({ status: 503 })
+  })
+
+  it('is unavailable where another writer has replaced just one of the records so', async () => {
+    const used = (id: string): Change => ({
+      action: 'replace',
+      kind: 'quote',
+      version: 1,
+      value: quote(id, { state: 'used' }),
+    })
+    const { context, storage } = bench((base) => ({
+      commit: async () => {
+        await base.commit([used('1')])
+        throw new Error('the connection broke before the commit')
+      },
+    }))
+    for (const id of ['1', '2']) await storage.commit([{ action: 'insert', kind: 'quote', value: quote(id) }])
+    const changes = [used('1'), used('2')]
+    expect(await refusalOf(decide(context, async () => ({ changes, answer: 'done' })))).toMatchObject({ status: 503 })
+  })
+
   it('INC-5 does not take the equal replacement of another receipt for its own', async () => {
     // Two transfers of one amount move the incoming payment to the same value; only the receipts tell them apart.
     const moved: Change = { action: 'replace', kind: 'quote', version: 1, value: quote('1', { state: 'used' }) }
