@@ -4,6 +4,7 @@ import { DEEDS } from '../deeds.ts'
 import { endDuring, type Relay, runRelay } from '../every-call.ts'
 import { openTally } from '../kills.ts'
 import { SQLITE_IN_ONE_FILE } from '../stores.ts'
+import { WRITES } from '../wallet-process/watched-calls.ts'
 import { openProgram } from '../wallet-program.ts'
 
 /** Runs steps on a package with a mistake in it; answers what was wrong then. */
@@ -18,8 +19,6 @@ async function runBroken({ edits }: Mistake, steps: (relay: Relay) => Promise<vo
     broken.remove()
   }
 }
-
-const WRITES = ['commit', 'hold', 'settle', 'release', 'credit'] as const
 
 describe.each(Object.entries(MISTAKES))('T-31 a wallet in which %s', (_name, mistake) => {
   const deed = DEEDS[mistake.deed]

@@ -19,6 +19,9 @@ export const CALLS = [
 /** One of them. */
 export type CallName = (typeof CALLS)[number]
 
+/** Those that write, but for events. */
+export const WRITES = ['commit', 'hold', 'settle', 'release', 'credit'] as const
+
 /** What a process notes as it begins and ends, so that whoever finds it dead knows what was under way. */
 export const NOTED = [...CALLS, 'transaction', 'order'] as const
 
