@@ -37,7 +37,7 @@ export interface Campaign {
 export async function payOverBadNetwork(campaign: Campaign): Promise<readonly string[]> {
   const { program, seed, run, rail, climate, tally } = campaign
   const random = randomFor(seed, run * 100)
-  const world = await openWorld(program, { rail, climate, random })
+  const world = await openWorld(program, { rail, climate, random, keepsGoing: true })
   try {
     for (const wallet of WALLETS) world.start(wallet)
     const orders = new Map<string, Fate>()
@@ -91,7 +91,12 @@ function openLanes(world: World, orders: Map<string, Fate>, { seed, run, tally }
   )
 }
 
-function checkWorld(world: World, wallets: OfEach<WalletState>, orders: ReadonlyMap<string, Fate>): readonly string[] {
+/** What is wrong with two wallets at rest, and between them. */
+export function checkWorld(
+  world: World,
+  wallets: OfEach<WalletState>,
+  orders: ReadonlyMap<string, Fate>,
+): readonly string[] {
   const packets = [...world.network.log.packets.values()].map((packet) => ({
     ...packet,
     incomingPayment: world.addresses.get(packet.destination) ?? '',

@@ -44,7 +44,7 @@ function refused(lane: Lane, what: string, { status, body }: Answer): undefined 
 }
 
 /** An incoming payment at the other wallet; `undefined` where it takes none for this account now. */
-async function receive(lane: Lane, payee: AccountName, members: object = {}): Promise<string | undefined> {
+export async function receive(lane: Lane, payee: AccountName, members: object = {}): Promise<string | undefined> {
   const wallet = otherOf(lane.from)
   const { base, tokens } = lane.world.clients[wallet]
   const json = { walletAddress: `${base}/${payee}`, ...members }
@@ -61,7 +61,12 @@ async function receive(lane: Lane, payee: AccountName, members: object = {}): Pr
 const MOST_QUOTES = 20
 
 /** A quote; for what its receiver asks for where no amount is given. */
-async function quote(lane: Lane, payer: Payer, receiver: string, members: object = {}): Promise<string | undefined> {
+export async function quote(
+  lane: Lane,
+  payer: Payer,
+  receiver: string,
+  members: object = {},
+): Promise<string | undefined> {
   const { base, tokens } = lane.world.clients[lane.from]
   const json = { walletAddress: `${base}/${payer}`, receiver, method: 'ilp', ...members }
   for (let tries = 0; tries < MOST_QUOTES; tries++) {
@@ -74,7 +79,7 @@ async function quote(lane: Lane, payer: Payer, receiver: string, members: object
 }
 
 /** Orders a payment, and notes what must have become of it. */
-async function order(lane: Lane, payer: Payer, members: object, fate: Fate): Promise<void> {
+export async function order(lane: Lane, payer: Payer, members: object, fate: Fate): Promise<void> {
   const { world, from, orders } = lane
   const { base, tokens } = world.clients[from]
   const json = { walletAddress: `${base}/${payer}`, ...members }

@@ -19,6 +19,8 @@ export async function bringToRest(world: World): Promise<readonly string[]> {
   for (let round = 0; round < MOST_ROUNDS; round++) {
     await settleDebts(world)
     await Promise.all(WALLETS.map((wallet) => world.server(wallet)?.recover()))
+    // What the last packets of one have brought to the other is still being credited: no clock moves in the midst of that.
+    await Promise.all(WALLETS.map((wallet) => world.server(wallet)?.drain()))
     const due = (await Promise.all(WALLETS.map((wallet) => dueIn(world, wallet)))).flat()
     if (due.length === 0) return []
     world.advance(Math.max(0, Math.max(...due.map(({ dueAt }) => dueAt)) - world.now()) + 1)

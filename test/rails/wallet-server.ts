@@ -9,10 +9,12 @@ export const RAIL_PROGRAM = 'test/rails/wallet-process/main.ts'
 /** A process of one of the two wallets. */
 export interface WalletServer extends RunningChild {
   setAhead(milliseconds: number): void
-  /** Resolves once it counts its calls, or has ended. */
-  arm(fuse: Fuse): Promise<unknown>
+  /** Resolves once it counts its calls, or no longer does where there is no fuse, or has ended. */
+  arm(fuse?: Fuse): Promise<unknown>
   /** Has it recover and let everything run out. */
   recover(): Promise<unknown>
+  /** Has it let everything run out that is under way. */
+  drain(): Promise<unknown>
   /** What its host is asked to decide, as it lists it; `undefined` where it has ended. */
   undecided(): Promise<unknown>
   /** The host's word on a payment; the answer, `undefined` where the process has ended. */
@@ -32,8 +34,9 @@ export function startServer(
   return {
     ...child,
     setAhead: (milliseconds) => tell({ set: 'ahead', milliseconds }),
-    arm: (fuse) => answerOf((number) => ({ set: 'fuse', fuse, number })),
+    arm: (fuse) => answerOf((number) => ({ set: 'fuse', ...(fuse && { fuse }), number })),
     recover: () => answerOf((number) => ({ set: 'recover', number })),
+    drain: () => answerOf((number) => ({ set: 'drain', number })),
     undecided: () => answerOf((number) => ({ set: 'list undecided', number })),
     decide: (id, hasArrived) => answerOf((number) => ({ set: 'decide', id, hasArrived, number })),
   }

@@ -1,5 +1,8 @@
 import type { Climate } from './bad-network.ts'
 
+/** Nothing befalls anything. */
+export const CALM: Climate = { packets: {}, requests: {} }
+
 /** One packet in ten is lost on its way or on its way back, and more befalls others. */
 export const STORM: Climate = {
   packets: {

@@ -55,12 +55,14 @@ export interface WorldTerms {
   readonly rail: RailTerms
   readonly climate: Climate
   readonly random: Random
+  /** Whether processes recover by themselves. */
+  readonly keepsGoing: boolean
 }
 
 /** Opens two wallets with nothing but accounts and clients in them; no process runs yet. */
 export async function openWorld(program: WalletProgram<ProcessOptions>, terms: WorldTerms): Promise<World> {
   const name = randomUUID()
-  const { rail, climate, random } = terms
+  const { rail, climate, random, keepsGoing } = terms
   const network = await openNetwork(climate, randomFor(random.below(1_000_000), 1))
   const system = systemClock()
   let ahead = 0
@@ -127,7 +129,7 @@ export async function openWorld(program: WalletProgram<ProcessOptions>, terms: W
   const start: World['start'] = (wallet, fuse) => {
     const { signer } = clients[wallet]
     const options = {
-      ...{ wallet, rail, urls: network.urls, place: books[wallet].place, aheadMilliseconds: ahead },
+      ...{ wallet, rail, urls: network.urls, place: books[wallet].place, aheadMilliseconds: ahead, keepsGoing },
       clients: { [signer.keyId]: signer.jwk },
       settledFile: settledFileOf(wallet),
       traceFile: join(program.folder, `trace-${name}-${started.length}`),

@@ -57,6 +57,8 @@ export interface ProcessOptions {
   /** How far its clock is ahead, in milliseconds. */
   readonly aheadMilliseconds: number
   readonly traceFile: string
+  /** Whether it recovers by itself, as a host has it do; else only where it is told to. */
+  readonly keepsGoing: boolean
   /** Armed before anything else. */
   readonly fuse?: Fuse
 }
@@ -70,13 +72,15 @@ export type Order =
   | { readonly set: 'fuse'; readonly fuse?: Fuse; readonly number: number }
   /** Recover, and let everything run out. */
   | { readonly set: 'recover'; readonly number: number }
+  /** Let everything run out that is under way. */
+  | { readonly set: 'drain'; readonly number: number }
   /** List the payments that wait for a word of the host. */
   | { readonly set: 'list undecided'; readonly number: number }
   /** The host's word: what was in flight of a payment has arrived, or has not. */
   | { readonly set: 'decide'; readonly id: string; readonly hasArrived: boolean; readonly number: number }
 
 const options: ProcessOptions = JSON.parse(process.argv[2] ?? '')
-const { wallet, place, urls, rail, settledFile, clients, aheadMilliseconds, traceFile, fuse } = options
+const { wallet, place, urls, rail, settledFile, clients, aheadMilliseconds, traceFile, keepsGoing, fuse } = options
 
 // Whoever started this has ended, however that came about.
 process.on('disconnect', () => process.exit())
@@ -135,7 +139,8 @@ server.listen(0, '127.0.0.1', () => {
   if (typeof address === 'object' && address !== null) report({ port: address.port })
 })
 // What a host does, with shorter pauses.
-keepGoing(openPayments, { ...clock, sleep: (milliseconds, signal) => clock.sleep(milliseconds / 10, signal) })
+if (keepsGoing)
+  keepGoing(openPayments, { ...clock, sleep: (milliseconds, signal) => clock.sleep(milliseconds / 10, signal) })
 
 async function carryOut(served: OpenPayments, order: Exclude<Order, { set: 'ahead' }>): Promise<unknown> {
   switch (order.set) {
@@ -143,6 +148,8 @@ async function carryOut(served: OpenPayments, order: Exclude<Order, { set: 'ahea
       return calls.arm(order.fuse)
     case 'recover':
       await served.recover()
+      return served.drain()
+    case 'drain':
       return served.drain()
     case 'list undecided':
       return served.outgoingPayments.undecided()
