@@ -1,5 +1,4 @@
 import { progressOf, toldDelivery } from '../payments/rail/delivery-progress.ts'
-import { creditIdOf } from '../payments/take-room.ts'
 import type { Context } from '../ports/context.ts'
 import type { ListPosition, StoredRecord } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
@@ -15,6 +14,7 @@ import {
   type StateEntry,
 } from '../protocol/outgoing-payment.ts'
 import { lineOf, type SignedRequest, showToken, signedRequestIdOf } from '../protocol/signed-request.ts'
+import { creditIdOf } from '../records/credit-id.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'

@@ -10,6 +10,7 @@ import {
 } from '../protocol/outgoing-payment.ts'
 import { signedRequestIdOf } from '../protocol/signed-request.ts'
 import { asCommitted } from '../records/as-committed.ts'
+import { creditIdOf } from '../records/credit-id.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { freeKeyChanges } from '../records/decide-once.ts'
 import { deleteChange } from '../records/delete-change.ts'
@@ -21,7 +22,7 @@ import { leaseEnd } from './lease.ts'
 import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
 import { keepIncoming } from './replace-incoming.ts'
-import { creditIdOf, type TakenRoom, takeRoom } from './take-room.ts'
+import { type TakenRoom, takeRoom } from './take-room.ts'
 import { turnAtGrant, turnAtIncoming } from './turns.ts'
 
 /** What was committed together with the fact that the money of a payment is held. */

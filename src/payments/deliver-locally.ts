@@ -1,6 +1,7 @@
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import type { Decision, LocalPayment } from '../protocol/outgoing-payment.ts'
+import { creditIdOf } from '../records/credit-id.ts'
 import { type Attempt, decide } from '../records/decide.ts'
 import { readRecord } from '../records/read-record.ts'
 import { askLedger } from './ask-ledger.ts'
@@ -9,7 +10,7 @@ import type { LocalRecord } from './payment-record.ts'
 import { readReceipts } from './read-receipts.ts'
 import { changesOfCredit } from './replace-incoming.ts'
 import type { Step } from './step.ts'
-import { creditIdOf, takeRoom } from './take-room.ts'
+import { takeRoom } from './take-room.ts'
 import { turnAtIncoming } from './turns.ts'
 
 /**

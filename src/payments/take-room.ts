@@ -1,16 +1,8 @@
-import type { Context } from '../ports/context.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
-import { toHex, toUtf8 } from '../protocol/identifiers.ts'
 import { type NotPayable, reserveReceipt } from '../protocol/incoming-payment.ts'
 import type { LocalPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
 import { keepIncoming, replaceIncoming } from './replace-incoming.ts'
-
-/** The id of the credit that pays a local receiver: 128 bits of SHA-256 over the payment's id. @spec OUT-6 */
-export async function creditIdOf(context: Context, outgoingPaymentId: string): Promise<string> {
-  const digest = await context.cryptography.sha256(toUtf8(`credit:${outgoingPaymentId}`))
-  return toHex(digest).slice(0, 32)
-}
 
 /**
  * Room for a payment: a part of what the incoming payment can still take, reserved until the ledger has answered the
