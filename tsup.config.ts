@@ -15,6 +15,7 @@ const library = {
   'ledger/sqlite': 'adapters/ledger/sqlite.ts',
   consent: 'adapters/consent/index.ts',
   ilp: 'adapters/ilp/index.ts',
+  reconciliation: 'adapters/reconciliation.ts',
   testing: 'src/testing/index.ts',
 }
 

@@ -14,6 +14,7 @@ import { createDoubleEntryLedger } from './double-entry.ts'
 
 export type { SqliteHandle, SqliteOptions, SqliteStatement } from '../storage/sqlite/handle.ts'
 export type { Balance, DoubleEntryLedger, LedgerEntry, NewAccount } from './books.ts'
+export { readSqliteBooks } from './sqlite-books.ts'
 
 const MIGRATIONS: readonly Migration[] = [
   [

@@ -87,15 +87,8 @@ describe('the code of the pages, which `test/package` compiles,', () => {
 
 it.each([
   ['ledger.md', 'examples/my-ledger.test.ts'],
-  ['reconciliation.md', 'examples/reconcile.ts'],
-  ['reconciliation.md', 'examples/read-books.ts'],
-  ['reconciliation.md', 'examples/read-sqlite-books.ts'],
-  ['reconciliation.md', 'examples/nightly.ts'],
-  ['reconciliation.md', 'examples/reconcile-day.ts'],
-  ['reconciliation.md', 'examples/read-received.ts'],
-  ['reconciliation.md', 'examples/tell-ledger.ts'],
   ['production.md', 'docs/end-on-signal.ts'],
-  ['production.md', 'docs/logged-ledger.ts'],
+  ['production.md', 'docs/log-to.ts'],
   ['production.md', 'docs/sodium-cryptography.ts'],
   ['operations.md', 'docs/refusing-key-resolver.ts'],
   ['consent.md', 'docs/express-sessions.ts'],

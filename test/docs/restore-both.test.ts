@@ -1,19 +1,11 @@
+import { creditIdOf } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
-import { creditIdOf } from '../examples/reconcile.ts'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { BASE, incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
-import {
-  copyOf,
-  FOR_NO_PAYMENT,
-  logOf,
-  openLedger,
-  openWallet,
-  order,
-  reconcileNow,
-  replay,
-} from './restored-wallet.ts'
+import { repeatLog } from './log-to.ts'
+import { copyOf, FOR_NO_PAYMENT, logOf, openLedger, openWallet, order, reconcileNow } from './restored-wallet.ts'
 
 // What docs/production.md says of a storage and a ledger that were restored to one moment.
 
@@ -22,7 +14,11 @@ async function restoredTogether(expected: { readonly incomingAmount?: object } =
   const file = await openSqlite(':memory:')
   const { ledger } = await openLedger(file)
   let isFull = true
-  const { log: calls, logged } = logOf(ledger, () => {
+  const {
+    log: calls,
+    lines,
+    logged,
+  } = logOf(ledger, () => {
     // A log that fails once delays the payment, and no more.
     if (!isFull) return
     isFull = false
@@ -57,6 +53,7 @@ async function restoredTogether(expected: { readonly incomingAmount?: object } =
   return {
     backup,
     calls,
+    lines,
     id,
     within,
     fromPeer,
@@ -83,12 +80,12 @@ it('both restored to one moment have forgotten what was paid, and nothing here s
 })
 
 it('the log of the ledger makes the ledger ahead again, and the first table does the rest', async () => {
-  const { backup, calls, id, within, fromPeer, restored, wallet, owed, books, received, receivedOf } =
+  const { backup, calls, lines, id, within, fromPeer, restored, wallet, owed, books, received, receivedOf } =
     await restoredTogether()
-  expect(await replay(calls, restored)).toEqual([])
+  expect(await repeatLog(restored, lines)).toEqual([])
   expect(await wallet.openPayments.recover()).toBe(0)
-  const credits = calls.flatMap(([name, argument]) => (name === 'credit' ? [argument.id] : []))
-  expect(credits[0]).toBe(creditIdOf(id))
+  const credits = calls.flatMap(({ name, argument }) => (name === 'credit' ? [argument.id] : []))
+  expect(credits[0]).toBe(await creditIdOf(id))
   const noted = [id, ...credits]
   const found = await reconcileNow(wallet, backup)
   expect(found.toSorted()).toEqual(noted.map((one) => `${one}: ${FOR_NO_PAYMENT}`).toSorted())
@@ -119,10 +116,10 @@ it('without that log a person books what a peer says it has sent', async () => {
 it.each([{}, { incomingAmount: usd('300') }])(
   'a packet whose answer its peer never heard is fulfilled when it comes again, and counted once: %j',
   async (expected) => {
-    const { backup, calls, id, fromPeer, packet, restored, wallet, owed, bring, books, received, receivedOf } =
+    const { backup, calls, lines, id, fromPeer, packet, restored, wallet, owed, bring, books, received, receivedOf } =
       await restoredTogether(expected)
-    expect(await replay(calls, restored)).toEqual([])
-    const [within = '', fromRail = ''] = calls.flatMap(([name, argument]) => (name === 'credit' ? [argument.id] : []))
+    expect(await repeatLog(restored, lines)).toEqual([])
+    const [within = '', fromRail = ''] = calls.flatMap(({ name, argument }) => (name === 'credit' ? [argument.id] : []))
     expect(await received(lastSegment(fromPeer.id), usdAmount(300n), fromRail)).toMatchObject({ accepted: 300n })
     books.correct(-300n)
     wallet.clock.advance(400_000)

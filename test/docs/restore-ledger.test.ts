@@ -1,7 +1,7 @@
 import type { Ledger } from 'open-payments-server'
+import { callsOf } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
-import { callsOf, tellLedger } from '../examples/tell-ledger.ts'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import { incomingPayment, spendingToken, usdAmount } from '../support/test-wallet.ts'
 import {
@@ -15,6 +15,7 @@ import {
   receivedIn,
   reconcileNow,
   recoverAll,
+  tell,
 } from './restored-wallet.ts'
 
 // What docs/production.md says of a ledger that is behind its storage, and of a refusal by hand.
@@ -71,11 +72,11 @@ describe('a ledger that is behind its storage', () => {
     if (failed !== undefined) expect(await restored.ledger.hold(callsOf(failed).hold)).toEqual({ ok: true })
     const received = await receivedIn(storage)
     // One that has lost nothing knows each call, by the very same arguments.
-    expect(await tellLedger(truth.ledger, await paymentsOf(wallet.openPayments), received)).toEqual([])
+    expect(await tell(wallet, truth.ledger, received)).toEqual([])
     expect((await reconcileNow(wallet, restored.books, { received })).length).toBeGreaterThan(5)
-    const tell = async () => tellLedger(restored.ledger, await paymentsOf(wallet.openPayments), received)
-    expect(await tell()).toEqual([])
-    expect(await tell()).toEqual([])
+    const tellRestored = () => tell(wallet, restored.ledger, received)
+    expect(await tellRestored()).toEqual([])
+    expect(await tellRestored()).toEqual([])
     await recoverAll(wallet)
     expect(await reconcileNow(wallet, restored.books, { received: await receivedIn(storage) })).toEqual([])
     expect(await restored.ledger.balance('alice')).toMatchObject({ total: 98_000n, held: 0n })
@@ -96,7 +97,7 @@ describe('a ledger that is behind its storage', () => {
     expect(await restored.ledger.balance('bob')).toMatchObject({ total: 500n })
     expect(await restored.ledger.balance('alice')).toMatchObject({ total: 100_000n, held: 0n })
     expect(await reconcileNow(wallet, restored.books)).toContain(`${id}: still decided`)
-    expect(await tellLedger(restored.ledger, await paymentsOf(wallet.openPayments))).toEqual([])
+    expect(await tell(wallet, restored.ledger)).toEqual([])
     await recoverAll(wallet)
     expect(await reconcileNow(wallet, restored.books)).toEqual([])
     expect(await restored.ledger.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
@@ -110,11 +111,7 @@ describe('a ledger that is behind its storage', () => {
     const id = await order(wallet, await spendingToken(wallet), payment.id)
     const { ledger } = await openLedger()
     await ledger.setPermissions('alice', { canSend: false, canReceive: true })
-    const payments = await paymentsOf(wallet.openPayments)
-    expect(await tellLedger(ledger, payments)).toEqual([
-      `hold ${id} (charge 500): not_allowed`,
-      `settle ${id}: conflict`,
-    ])
+    expect(await tell(wallet, ledger)).toEqual([`hold ${id} (charge 500): not_allowed`, `settle ${id}: conflict`])
   })
 })
 
@@ -143,7 +140,7 @@ describe('a hold that a ledger refuses to be told of', () => {
     await restored.ledger.setPermissions('alice', { canSend, canReceive: true })
     behind.current = restored.ledger
     const payments = await paymentsOf(wallet.openPayments)
-    const told = await tellLedger(restored.ledger, payments)
+    const told = await tell(wallet, restored.ledger)
     return { id, wallet, payments, receiver: elsewhere.receiver, ...restored, told }
   }
 
@@ -205,7 +202,7 @@ describe('a hold that a ledger refuses to be told of', () => {
       // What its payer is to be charged is what has left.
       const payments = await paymentsOf(wallet.openPayments)
       expect(payments).toMatchObject([{ state: 'decided', rail: { sent: { value: `${part}` } } }])
-      expect(await tellLedger(ledger, payments)).toEqual([`hold ${id} (charge ${part}): not_allowed`])
+      expect(await tell(wallet, ledger)).toEqual([`hold ${id} (charge ${part}): not_allowed`])
     },
   )
 })

@@ -1,23 +1,22 @@
 import type { Ledger } from 'open-payments-server'
 import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sqlite'
+import { creditIdOf, repeatCalls } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
-import { creditIdOf } from '../examples/reconcile.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, incomingPayment, spendingToken, usd, usdAmount } from '../support/test-wallet.ts'
+import { repeatLog } from './log-to.ts'
 import {
   copyOf,
   endingBefore,
   FOR_NO_PAYMENT,
   logOf,
-  makeAgain,
   openLedger,
   openWallet,
   order,
   paymentsOf,
   reconcileNow,
   recoverAll,
-  replay,
 } from './restored-wallet.ts'
 
 // What docs/production.md says of the log of a ledger that was restored together with its storage.
@@ -33,7 +32,7 @@ it.each([
   async (_, ending) => {
     const file = await openSqlite(':memory:')
     const { ledger } = await openLedger(file)
-    const { log, logged } = logOf(ledger)
+    const { log, lines, logged } = logOf(ledger)
     const lost = await openWallet(file, ending(logged))
     const { payment } = await incomingPayment(lost.wallet, { incomingAmount: usd('500') })
     const token = await spendingToken(lost.wallet)
@@ -42,18 +41,18 @@ it.each([
 
     const restored = sqliteLedger(backup)
     await restored.setPermissions('alice', { canSend: false, canReceive: true })
-    const refused = await replay(log, restored)
+    const refused = await repeatLog(restored, lines)
     expect(refused[0]).toBe(`hold ${id}: not_allowed`)
     const { wallet } = await openWallet(backup, restored)
     await recoverAll(wallet)
-    const credit = creditIdOf(id)
+    const credit = await creditIdOf(id)
     expect(await reconcileNow(wallet, backup)).toEqual([`${credit}: ${FOR_NO_PAYMENT}`])
     await wallet.openPayments.incomingPayments.received(lastSegment(payment.id), usdAmount(500n), credit)
     expect(await reconcileNow(wallet, backup, { noted: [credit] })).toEqual([])
     expect(await restored.balance('alice')).toMatchObject({ total: 100_000n })
     expect(await restored.balance('bob')).toMatchObject({ total: 500n })
     // So its payer is charged by hand, as the log has the credit of this hold, settled or not.
-    expect(log.some(([name, argument]) => name === 'credit' && argument.id === credit)).toBe(true)
+    expect(log.some(({ name, argument }) => name === 'credit' && argument.id === credit)).toBe(true)
     const own = crypto.randomUUID().replaceAll('-', '')
     const counterparty = { kind: 'local', account: 'bob', incomingPayment: lastSegment(payment.id) } as const
     await restored.setPermissions('alice', OPEN)
@@ -78,12 +77,15 @@ it('a hold that needed the money of another one is not refused if each is ended 
   const [first, release, second] = log
   if (first === undefined || release === undefined || second === undefined) throw new Error('a line is missing')
   const mixed = [first, second, release]
-  expect(await makeAgain(mixed, sqliteLedger(await copyOf(backup)))).toEqual([`hold ${b}: insufficient_funds`])
-  expect(await replay(mixed, sqliteLedger(await copyOf(backup)))).toEqual([])
+  const asLogged = sqliteLedger(await copyOf(backup))
+  const answers = []
+  for (const { name, argument } of mixed) if (name === 'hold') answers.push(await asLogged.hold(argument))
+  expect(answers).toEqual([{ ok: true }, { ok: false, reason: 'insufficient_funds' }])
+  expect(await repeatCalls(sqliteLedger(await copyOf(backup)), mixed)).toEqual([])
   // The same if the first was held before the backup.
   const later = await openLedger()
   await later.ledger.hold({ id: a, account: 'alice', amount: usdAmount(100_000n), counterparty })
-  expect(await replay([second, release], later.ledger)).toEqual([])
+  expect(await repeatCalls(later.ledger, [second, release])).toEqual([])
 })
 
 describe('an order that was refused since the backup, and sent anew', () => {
@@ -92,7 +94,7 @@ describe('an order that was refused since the backup, and sent anew', () => {
     const file = await openSqlite(':memory:')
     const { ledger } = await openLedger(file)
     const backups: SqliteHandle[] = []
-    const { log, logged } = logOf({
+    const { log, lines, logged } = logOf({
       ...ledger,
       hold: async (hold) => {
         if (backups.length === 0) {
@@ -115,7 +117,7 @@ describe('an order that was refused since the backup, and sent anew', () => {
     if (backup === undefined) throw new Error('there is no backup')
 
     const restored = sqliteLedger(backup)
-    expect(await replay(log, restored)).toEqual([])
+    expect(await repeatLog(restored, lines)).toEqual([])
     const { wallet } = await openWallet(backup, restored)
     wallet.clock.advance(lost.wallet.clock.now() - wallet.clock.now())
     return { backup, log, id, restored, wallet }
@@ -134,7 +136,7 @@ describe('an order that was refused since the backup, and sent anew', () => {
     const { id: forgotten, ...row } = backup
       .prepare('SELECT id, payee_account, incoming_payment_id FROM op_outgoing_payment')
       .all()[0] as { id: string; payee_account: string; incoming_payment_id: string }
-    expect(log.some(([, hold]) => hold.id === forgotten)).toBe(false)
+    expect(log.some(({ argument }) => argument.id === forgotten)).toBe(false)
     await restored.setPermissions('alice', CLOSED)
     const counterparty = {
       kind: 'local',
@@ -146,7 +148,7 @@ describe('an order that was refused since the backup, and sent anew', () => {
     await restored.setPermissions('alice', OPEN)
     await recoverAll(wallet)
     expect(await paymentsOf(wallet.openPayments)).toMatchObject([{ state: 'failed' }])
-    expect(await reconcileNow(wallet, backup, { noted: [id, creditIdOf(id)] })).toEqual([])
+    expect(await reconcileNow(wallet, backup, { noted: [id, await creditIdOf(id)] })).toEqual([])
     expect(await restored.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
     expect(await restored.balance('bob')).toMatchObject({ total: 500n })
   })

@@ -1,6 +1,6 @@
+import { creditIdOf } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
-import { creditIdOf } from '../examples/reconcile.ts'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
 import { REMOTE } from '../support/fake-remote-receivers.ts'
 import { lastSegment } from '../support/last-segment.ts'
@@ -41,7 +41,7 @@ describe('a hold that the storage has forgotten', () => {
     expect((await ledger.balance('bob'))?.total).toBe(500n)
 
     await recoverAll(wallet)
-    const credit = creditIdOf(id)
+    const credit = await creditIdOf(id)
     const found = await reconcileNow(wallet, books)
     expect(found.toSorted()).toEqual(
       [
@@ -131,7 +131,7 @@ describe('two payments to one incoming payment, of which the ledger has paid one
     // The first row of the page's table: the ledger has released the hold, so its credit is refused by hand.
     await ledger.setPermissions('bob', { canSend: false, canReceive: false })
     const counterparty = { kind: 'local', account: 'alice', incomingPayment: lastSegment(payment.id) } as const
-    const credit = { id: creditIdOf(loser), account: 'bob', amount: usdAmount(500n), counterparty }
+    const credit = { id: await creditIdOf(loser), account: 'bob', amount: usdAmount(500n), counterparty }
     expect(await ledger.credit(credit)).toEqual({ ok: false, reason: 'account_closed' })
     await ledger.setPermissions('bob', { canSend: true, canReceive: true })
     const { wallet } = await openWallet(backup, ledger)

@@ -1,9 +1,8 @@
 import type { Change, Storage } from 'open-payments-server'
+import { type Books, creditIdOf, type ReconcileAllOptions, reconcileAll } from 'open-payments-server/reconciliation'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { KINDS } from '../../src/testing/storage-case.ts'
-import { reconcileAll } from '../examples/nightly.ts'
-import { type Books, creditIdOf } from '../examples/reconcile.ts'
 import { checkMoney } from '../payments/money-invariants.ts'
 import {
   ask,
@@ -21,7 +20,7 @@ import {
 } from '../payments/money-world.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, usd, usdAmount } from '../support/test-wallet.ts'
-import { FOR_NO_PAYMENT, NOTHING_IN_FLIGHT } from './restored-wallet.ts'
+import { FOR_NO_PAYMENT } from './restored-wallet.ts'
 
 // What docs/production.md says of a storage that was restored to an earlier moment than its ledger.
 
@@ -64,9 +63,6 @@ function recoverLater(world: World, process: Process): Promise<number> {
   return process.openPayments.recover()
 }
 
-/** Not the present: what was held in this very millisecond would count as in flight even after a restore. */
-const STARTED_AT = Date.now()
-
 /** What the ledger of a world has booked; it holds what the storage that was lost had not ended. */
 async function booksOf({ ledger, storage }: World): Promise<Books> {
   const accounts = ['alice', 'bob', 'clearing:USD:2', 'fees:USD:2']
@@ -74,7 +70,7 @@ async function booksOf({ ledger, storage }: World): Promise<Books> {
   const unfinished = await storage.due('outgoing-payment', Number.MAX_SAFE_INTEGER, 100)
   return {
     lines: lines.flatMap(({ transfer: id, ...line }) => (id.startsWith('opening:') ? [] : [{ ...line, id }])),
-    openHolds: unfinished.map(({ value: { id } }) => ({ id, at: STARTED_AT })),
+    openHolds: unfinished.map(({ value: { id } }) => ({ id, at: Date.now() })),
   }
 }
 
@@ -165,17 +161,17 @@ describe('a storage that was restored to an earlier moment', () => {
     expect(new Set(forgotten).size).toBe(5)
 
     const restored = world.start({ storage: backup }).openPayments
-    const reconcileWith = (now?: () => number, noted?: ReadonlySet<string>) =>
-      reconcileAll(restored, [ALICE], () => booksOf(world), now, undefined, noted)
+    const reconcileWith = (more: Partial<ReconcileAllOptions> = {}) =>
+      reconcileAll({ openPayments: restored, walletAddresses: [ALICE], readBooks: () => booksOf(world), ...more })
     // By default all of it is taken for in flight.
     expect(await reconcileWith()).toEqual([])
-    const found = await reconcileWith(NOTHING_IN_FLIGHT)
+    const found = await reconcileWith({ isAfterRestore: true })
     expect(found.toSorted()).toEqual(forgotten.map((id) => `${id}: ${FOR_NO_PAYMENT}`).toSorted())
     // An incoming payment that was forgotten too cannot be told: nothing is left to do, its payee has the money.
     const told = await restored.incomingPayments.received(receivingId(young), usdAmount(10n), 'restored')
     expect(told).toEqual({ ok: false, reason: 'unknown' })
     expect((await moneyOf(world)).paid).toBe(20n)
-    expect(await reconcileWith(NOTHING_IN_FLIGHT, new Set(forgotten))).toEqual([])
+    expect(await reconcileWith({ isAfterRestore: true, noted: forgotten })).toEqual([])
   })
 
   it.each([
@@ -202,7 +198,7 @@ describe('a storage that was restored to an earlier moment', () => {
       const amount = { value: 10n, assetCode: 'USD', assetScale: 2 }
       const counterparty = { kind: 'local', account, incomingPayment: receivingId(prepared) } as const
       await world.ledger.setPermissions('bob', { canSend: false, canReceive: false })
-      await world.ledger.credit({ id: creditIdOf(id), account: payeeAccount, amount, counterparty })
+      await world.ledger.credit({ id: await creditIdOf(id), account: payeeAccount, amount, counterparty })
       await world.ledger.setPermissions('bob', { canSend: true, canReceive: true })
     }
     await recoverLater(world, restored)

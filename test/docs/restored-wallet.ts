@@ -3,26 +3,27 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AuditedPayment, Ledger, OpenPayments } from 'open-payments-server'
 import { ilp } from 'open-payments-server/ilp'
-import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sqlite'
+import { readSqliteBooks, type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sqlite'
+import {
+  type LoggedCall,
+  loggedLedger,
+  type Received,
+  readReceived,
+  reconcileAll,
+  tellLedger,
+} from 'open-payments-server/reconciliation'
 import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
-import type { Pool } from 'pg'
 import { expect, onTestFinished } from 'vitest'
 import { decodeIlpPacket, encodeAmountTooLarge } from '../../adapters/ilp/packet.ts'
-import { reconcileAll } from '../examples/nightly.ts'
-import { readReceived } from '../examples/read-received.ts'
-import { readSqliteBooks } from '../examples/read-sqlite-books.ts'
-import type { Received } from '../examples/reconcile.ts'
 import { PEER, peerRequest, TOKEN } from '../ilp/receiver-world.ts'
 import { testPath } from '../ilp/sender-path.ts'
 import { reject, type TestReceiver, testReceiver } from '../ilp/sender-receiver.ts'
 import { fakeRemoteReceivers, REMOTE } from '../support/fake-remote-receivers.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, type TestWallet, testWallet, usd } from '../support/test-wallet.ts'
-import { loggedLedger } from './logged-ledger.ts'
+import { logTo } from './log-to.ts'
 
 // What docs/production.md says of backups is played on SQLite, whose files can be copied at any moment.
-
-export const NOTHING_IN_FLIGHT = (): number => Date.now() + 15 * 60_000
 
 /** What reconciliation says after the id of a hold or an entry that no payment has. */
 export const FOR_NO_PAYMENT = 'held or booked for no payment'
@@ -146,53 +147,48 @@ export async function paymentsOf(openPayments: OpenPayments): Promise<readonly A
   return payments
 }
 
-/** What the page's program says after a restore. */
+/** What reconciliation says after a restore. */
 export function reconcileNow(
   { openPayments }: TestWallet,
   books: SqliteHandle,
   { noted = [], received = [] }: { readonly noted?: readonly string[]; readonly received?: readonly Received[] } = {},
 ): Promise<readonly string[]> {
-  const readBooks = async () => readSqliteBooks(books)
-  return reconcileAll(openPayments, [ALICE, BOB], readBooks, NOTHING_IN_FLIGHT, async () => received, new Set(noted))
-}
-
-/** The statement of docs/reconciliation.md, which has the same rows on SQLite. */
-export function receivedIn(storage: SqliteHandle): Promise<readonly Received[]> {
-  return readReceived({ query: async (sql: string) => ({ rows: storage.prepare(sql).all() }) } as unknown as Pool)
-}
-
-/** A line of the log of a ledger, as `loggedLedger` writes it. */
-export type LoggedCall = readonly [name: string, argument: { readonly id: string }]
-
-/** A ledger that is logged, and its log; `beforeLine` may fail instead of a line. */
-export function logOf(ledger: Ledger, beforeLine = (): void => undefined) {
-  const log: LoggedCall[] = []
-  const logged = loggedLedger(ledger, async (name, argument) => {
-    beforeLine()
-    if ('id' in argument) log.push([name, { ...argument, id: `${argument.id}` }])
+  return reconcileAll({
+    openPayments,
+    walletAddresses: [ALICE, BOB],
+    readBooks: () => readSqliteBooks(books),
+    readReceived: () => received,
+    noted,
+    isAfterRestore: true,
   })
-  return { log, logged }
 }
 
-/**
- * Makes the calls of a log again, in the order that the page gives: credits, what ends older holds, and then each hold with
- * its end. Answers what was refused.
- */
-export async function replay(log: readonly LoggedCall[], ledger: Ledger): Promise<readonly string[]> {
-  const of = (...names: readonly string[]) => log.filter(([name]) => names.includes(name))
-  const [holds, ends] = [of('hold'), of('settle', 'release')]
-  const endsOf = (id: string) => ends.filter(([, end]) => end.id === id)
-  const older = ends.filter(([, { id }]) => !holds.some(([, hold]) => hold.id === id))
-  return makeAgain([...of('credit'), ...older, ...holds.flatMap((hold) => [hold, ...endsOf(hold[1].id)])], ledger)
+/** What came from other wallets, in the tables of a storage. */
+export function receivedIn(storage: SqliteHandle): Promise<readonly Received[]> {
+  return readReceived((statement) => storage.prepare(statement).all())
 }
 
-/** Makes calls in the order in which they are given. Answers what was refused. */
-export async function makeAgain(calls: readonly LoggedCall[], ledger: Ledger): Promise<readonly string[]> {
-  const refused: string[] = []
-  for (const [name, argument] of calls) {
-    const call = ledger[name as keyof Ledger] as (argument: object) => ReturnType<Ledger['hold']>
-    const answer = await call(argument)
-    if (!answer.ok) refused.push(`${name} ${argument.id}: ${answer.reason}`)
-  }
-  return refused
+/** What a ledger that is behind does not take. */
+export function tell(
+  { openPayments }: TestWallet,
+  ledger: Ledger,
+  received: readonly Received[] = [],
+): Promise<readonly string[]> {
+  return tellLedger({ ledger, openPayments, walletAddresses: [ALICE], readReceived: () => received })
+}
+
+/** A ledger that is logged, its lines, and the calls that they are; `beforeLine` may fail instead of a line. */
+export function logOf(ledger: Ledger, beforeLine = (): void => undefined) {
+  const lines: string[] = []
+  const log: LoggedCall[] = []
+  const logged = logTo(
+    loggedLedger(ledger, (call) => {
+      beforeLine()
+      log.push(call)
+    }),
+    async (line) => {
+      lines.push(line)
+    },
+  )
+  return { log, lines, logged }
 }

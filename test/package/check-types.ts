@@ -34,7 +34,7 @@ const LOWEST: typeof ts = createRequire(import.meta.url)('typescript-lowest')
 
 const PORTABLE = readdirSync(USAGE).filter((name) => name !== 'node-hosts.ts')
 /** Examples that a wallet copies into its own project. */
-const COPIED = ['smallest-ledger.ts', 'postgres-ledger.ts', 'tigerbeetle-ledger.ts']
+const COPIED = ['smallest-ledger.ts', 'postgres-ledger.ts', 'postgres-books.ts', 'tigerbeetle-ledger.ts']
 const LANGUAGE = 'lib.es2022.d.ts'
 
 const PROJECTS: readonly (readonly [name: string, files: readonly string[], options: ts.CompilerOptions])[] = [

@@ -23,10 +23,9 @@ declare global {
 }
 `
 
-/** Where the blocks of a page lie, for those that import files beside them; these are the files of the tests. */
+/** Where the blocks of a page lie, for those that import files beside them. */
 const FOLDERS: Readonly<Record<string, string>> = {
-  'docs/reconciliation.md': 'test/examples',
-  'docs/production.md': 'test/docs',
+  'docs/reconciliation.md': 'examples',
 }
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')

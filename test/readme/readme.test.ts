@@ -138,7 +138,9 @@ describe('the tables of the README', () => {
   it('have every host of the package, and every one that there is an example for', () => {
     const [, section = ''] = readme.split('## Hosts\n')
     const [hosts = ''] = section.split('\n## ')
-    const entries = Object.keys(exports).filter((entry) => /^\.\/(?!package|consent|ilp|testing)\w+$/.test(entry))
+    const entries = Object.keys(exports).filter((entry) =>
+      /^\.\/(?!package|consent|ilp|reconciliation|testing)\w+$/.test(entry),
+    )
     for (const entry of entries) expect(hosts).toContain(`\`${entry}\``)
     const files = readdirSync(join(root, 'examples')).filter((name) => /(?<!\.d)\.ts$/.test(name))
     const servers = files.filter((name) => readText(`examples/${name}`).includes('createOpenPayments('))

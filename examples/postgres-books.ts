@@ -1,8 +1,8 @@
+import type { Books } from 'open-payments-server/reconciliation'
 import type { Pool } from 'pg'
-import type { Books } from './reconcile.ts'
 
-/** Reads what `examples/postgres-ledger.ts` has booked, in one statement and so at one moment: all, or since a moment and of some ids. */
-export async function readBooks(pool: Pool, since = 0, ids: readonly string[] = []): Promise<Books> {
+/** Reads what `postgres-ledger.ts` has booked, in one statement and so at one moment: all, or since a moment and of some ids. */
+export async function readPostgresBooks(pool: Pool, since = 0, ids: readonly string[] = []): Promise<Books> {
   const { rows } = await pool.query<{ id: string; account: string | null; amount: string; at: Date }>(
     `SELECT id, posting.account, posting.amount, posting.at FROM posting JOIN transfer ON transfer.id = posting.transfer
      WHERE posting.at >= to_timestamp($1 / 1000.0) OR posting.transfer = ANY ($2)

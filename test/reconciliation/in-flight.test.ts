@@ -1,7 +1,7 @@
 import type { AuditedPayment, Ledger } from 'open-payments-server'
+import { type Books, type Line, reconcileAll } from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
 import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
-import { type Books, type Line, reconcile } from './reconcile.ts'
 
 /** A payment of 10.00 with a fee of 0.10, an hour after the ledger stopped answering a call of it. */
 async function standingStill(call: 'credit' | 'settle') {
@@ -43,7 +43,12 @@ async function findingsOf(call: 'credit' | 'settle', isHeld: boolean, credit: Su
   async function* payments() {
     yield audited
   }
-  const [first, ...found] = await reconcile(payments(), [], async () => books, now)
+  const [first, ...found] = await reconcileAll({
+    openPayments: { audit: payments },
+    walletAddresses: [ALICE],
+    readBooks: () => books,
+    clock: { now: () => now },
+  })
   expect(first).toBe(`${id}: still ${state}`)
   return found.map((difference) => difference.replace(`${id}: `, ''))
 }

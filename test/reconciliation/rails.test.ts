@@ -7,17 +7,16 @@ import type {
   RemoteReceivers,
   TransferOutcome,
 } from 'open-payments-server'
+import { readReceived, reconcileAll } from 'open-payments-server/reconciliation'
 import { postgresStorage } from 'open-payments-server/storage/postgres'
 import { expect, it } from 'vitest'
+import { readPostgresBooks } from '../../examples/postgres-books.ts'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
 import { readText } from '../architecture/source-tree.ts'
+import { postgresWallet } from '../examples/ledger-wallets.ts'
 import { useDatabases } from '../storage/postgres-databases.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
-import { postgresWallet } from './ledger-wallets.ts'
-import { reconcileAll } from './nightly.ts'
-import { readBooks } from './read-books.ts'
-import { readReceived } from './read-received.ts'
 
 const databases = useDatabases()
 
@@ -114,14 +113,14 @@ async function openWorld() {
       return id
     },
     reconcile: (...noted: readonly string[]) =>
-      reconcileAll(
+      reconcileAll({
         openPayments,
-        [ALICE, BOB],
-        () => readBooks(pool),
-        clock.now,
-        () => readReceived(pool),
-        new Set(noted),
-      ),
+        walletAddresses: [ALICE, BOB],
+        readBooks: () => readPostgresBooks(pool),
+        readReceived: () => readReceived(async (statement) => (await pool.query(statement)).rows),
+        noted,
+        clock,
+      }),
     /** The database writes the time of the wall. In this world what was booked was booked now. */
     stamp: async () => {
       const at = [new Date(clock.now())]
@@ -140,7 +139,7 @@ async function openWorld() {
 
 const NOTHING = { sent: 0n, received: 0n }
 
-it('the program of the page on reconciliation explains what went to another wallet, in parts too, and what came from there', async () => {
+it('reconciliation explains what went to another wallet, in parts too, and what came from there', async () => {
   const world = await openWorld()
   const whole = await world.send((sent) => ({
     outcome: 'delivered',
@@ -208,7 +207,7 @@ it('the program of the page on reconciliation explains what went to another wall
   expect(await world.reconcile(owed, byHand)).toEqual([])
 })
 
-it('the program of the page on reconciliation goes on past a payer whose row is damaged', async () => {
+it('reconciliation goes on past a payer whose row is damaged', async () => {
   const world = await openWorld()
   const whole = await world.send((sent) => ({
     outcome: 'delivered',

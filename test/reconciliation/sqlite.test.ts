@@ -1,9 +1,8 @@
-import { sqliteLedger } from 'open-payments-server/ledger/sqlite'
+import { readSqliteBooks, sqliteLedger } from 'open-payments-server/ledger/sqlite'
+import { reconcileAll } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
 import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
-import { reconcileAll } from './nightly.ts'
-import { readSqliteBooks } from './read-sqlite-books.ts'
 
 const MINUTE = 60_000
 
@@ -30,7 +29,13 @@ it('reconciles with the ledger in SQLite, and finds a missing credit and a hold 
   for (const table of ['ledger_entry', 'ledger_transfer']) {
     handle.exec(`UPDATE ${table} SET created_at = ${clock.now()}`)
   }
-  const reconcileNow = () => reconcileAll(openPayments, [ALICE, BOB], async () => readSqliteBooks(handle), clock.now)
+  const reconcileNow = () =>
+    reconcileAll({
+      openPayments,
+      walletAddresses: [ALICE, BOB],
+      readBooks: () => readSqliteBooks(handle),
+      clock,
+    })
   clock.advance(14 * MINUTE)
   expect(await reconcileNow()).toEqual([])
   clock.advance(MINUTE)

@@ -1,14 +1,19 @@
 import type { AuditedPayment, Ledger, Pricing, WireAmount } from 'open-payments-server'
+import {
+  type Closed,
+  creditIdOf,
+  type Line,
+  type Received,
+  reconcileAll,
+  reconcileDay,
+} from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
+import { readPostgresBooks } from '../../examples/postgres-books.ts'
 import { postgresLedger, postgresLedgerSchema } from '../../examples/postgres-ledger.ts'
+import { postgresWallet } from '../examples/ledger-wallets.ts'
 import { useDatabases } from '../storage/postgres-databases.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import { ALICE, BASE, BOB, CAROL, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
-import { postgresWallet } from './ledger-wallets.ts'
-import { reconcileAll } from './nightly.ts'
-import { readBooks } from './read-books.ts'
-import { creditIdOf, type Line, type Received } from './reconcile.ts'
-import { type Closed, NOTHING_CLOSED, reconcileDay } from './reconcile-day.ts'
 
 const databases = useDatabases()
 
@@ -85,26 +90,32 @@ async function openWorld() {
       await books.setClosed('bob', false)
       return lastSegment(created.body.id)
     },
-    reconcile: () => reconcileAll(openPayments, [ALICE, BOB], () => readBooks(pool), clock.now),
-    reconcileDay: (closed: Closed, until: number, received: readonly Received[], payers: readonly string[] = [ALICE]) =>
-      reconcileDay(
+    reconcile: () =>
+      reconcileAll({
         openPayments,
-        payers,
-        async () => received,
-        async (since, ids) => {
-          const read = await readBooks(pool, since, ids)
+        walletAddresses: [ALICE, BOB],
+        readBooks: (since, ids) => readPostgresBooks(pool, since, ids),
+        clock,
+      }),
+    reconcileDay: (closed: Closed | undefined, endedAt: number, received: readonly Received[]) =>
+      reconcileDay({
+        openPayments,
+        walletAddresses: [ALICE],
+        readReceived: () => received,
+        readBooks: async (since, ids) => {
+          const read = await readPostgresBooks(pool, since, ids)
           lines = read.lines
           return read
         },
         closed,
-        until,
-        clock.now(),
-      ),
+        endedAt,
+        clock,
+      }),
     /** What the last one of these has read. */
     linesRead: () => lines,
     /** The database writes the time of the wall. In this world what was booked was booked now, but for one payment. */
     stamp: async (otherThan = '') => {
-      const at = [new Date(clock.now()), [otherThan, creditIdOf(otherThan)]]
+      const at = [new Date(clock.now()), [otherThan, await creditIdOf(otherThan)]]
       await pool.query('UPDATE posting SET at = $1 WHERE transfer <> ALL ($2)', at)
       await pool.query('UPDATE transfer SET at = $1 WHERE id <> ALL ($2)', at)
     },
@@ -142,7 +153,7 @@ async function payInEveryState({ pay }: World): Promise<Readonly<Record<string, 
   }
 }
 
-describe('the program of the page on reconciliation', () => {
+describe('reconciliation with the ledger of the example', () => {
   it('finds nothing while payments are in flight, then what stands still, and nothing once it has come through', async () => {
     const world = await openWorld()
     const ids = await payInEveryState(world)
@@ -307,11 +318,11 @@ describe('the program of the page on reconciliation', () => {
     const ids = { OVER: await world.pay(), SENDING: await world.pay({ credit: 'fails' }) }
     const created = clock.now()
     const amount = { value: 500n, assetCode: 'USD', assetScale: 2 }
-    const received = { id: 'e'.repeat(32), state: 'reserved', payeeAccount: 'bob', createdAt: created }
+    const received = { id: 'e'.repeat(32), state: 'reserved' as const, payeeAccount: 'bob', createdAt: created }
     const receipt = { ...received, amount: { ...amount, value: '500' }, railAccount: 'ilp:test.peer/USD/2' }
     await world.stamp()
     clock.advance(20 * MINUTE)
-    const first = await world.reconcileDay(NOTHING_CLOSED, created + 1, [receipt])
+    const first = await world.reconcileDay(undefined, created + 1, [receipt])
     expect(first.differences).toEqual([`${ids.SENDING}: still sending`, `${receipt.id}: still reserved`])
     const open = { payments: { [ALICE]: [ids.SENDING] }, receipts: [receipt.id] }
     expect(first.closed).toEqual({ at: created + 1, ...open })
@@ -333,29 +344,5 @@ describe('the program of the page on reconciliation', () => {
     await databases.run(schema, `DELETE FROM posting WHERE transfer IN ('${ids.OVER}', '${ids.SENDING}', '${next}')`)
     const lost = [`${next}: completed, settlement: no`, `${ids.SENDING}: completed, settlement: no`]
     expect((await second()).differences).toEqual(lost)
-  })
-
-  it('goes on past a payer that cannot be read, and leaves the day open until it can', async () => {
-    const world = await openWorld()
-    const dayBefore = { ...NOTHING_CLOSED, at: world.clock.now() }
-    const id = await world.pay({ credit: 'fails' })
-    const end = world.clock.now() + 1
-    await world.stamp()
-    world.clock.advance(20 * MINUTE)
-    const damaged = `${BASE.replace('wallet', 'other')}/dave`
-    const differences = [
-      expect.stringMatching(new RegExp(`^${damaged}: cannot be read: .*wallet address`)),
-      `${id}: still sending`,
-    ]
-    const first = await world.reconcileDay(dayBefore, end, [], [damaged, ALICE])
-    expect(first).toEqual({ differences, closed: dayBefore })
-    // Nor is it closed where that was open from an earlier day.
-    const before = { ...dayBefore, payments: { [damaged]: [id] } }
-    expect(await world.reconcileDay(before, end, [])).toEqual({
-      differences,
-      closed: before,
-    })
-    const { closed } = await world.reconcileDay(dayBefore, end, [])
-    expect(closed).toEqual({ at: end, payments: { [ALICE]: [id] }, receipts: [] })
   })
 })

@@ -1,0 +1,24 @@
+import type { Books } from '../reconciliation/books.ts'
+import { readBigint, readInteger, readText } from '../storage/sql/rows.ts'
+import { createRunner, type SqliteHandle } from '../storage/sqlite/handle.ts'
+
+const BOOKED = `SELECT transfer, account, amount, created_at FROM ledger_entry WHERE transfer NOT LIKE 'opening:%'
+  UNION ALL SELECT id, NULL, amount, created_at FROM ledger_transfer WHERE state = 'held'`
+
+/**
+ * Reads all that `sqliteLedger` has booked, for `reconcileAll` and `reconcileDay`: in one statement and so at one moment.
+ * `handle`: the connection that the ledger was made with, or another one to the same file. Throws if SQLite does.
+ */
+export function readSqliteBooks(handle: SqliteHandle): Books {
+  const rows = createRunner(handle).all(BOOKED, [])
+  // A hold of a release that did not keep its time is old.
+  const timeOf = (time: unknown): number => (time === null ? 0 : readInteger([time], 0))
+  return {
+    lines: rows.flatMap((row) => {
+      const [, account, , at] = row
+      if (account === null) return []
+      return [{ id: readText(row, 0), account: readText(row, 1), amount: readBigint(row, 2), at: timeOf(at) }]
+    }),
+    openHolds: rows.flatMap((row) => (row[1] === null ? [{ id: readText(row, 0), at: timeOf(row[3]) }] : [])),
+  }
+}

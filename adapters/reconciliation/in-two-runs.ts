@@ -1,0 +1,20 @@
+/** How long something may be in flight: what is younger is not judged yet. */
+export const IN_FLIGHT_MILLISECONDS = 15 * 60_000
+
+/**
+ * The differences that two runs agree on: what happens while one of them reads may show up in it, but not in both. There is a
+ * second run only if the first one has found something.
+ */
+export async function inTwoRuns(run: () => Promise<readonly string[]>): Promise<readonly string[]> {
+  const first = new Set(await run())
+  const second = first.size === 0 ? [] : await run()
+  return second.filter((difference) => first.has(difference))
+}
+
+/** The wallet addresses whose payments could not be read, each with the line that says so. */
+export type Unread = Map<string, string>
+
+/** Notes that the payments of a wallet address cannot be read: of them nothing is known; all others are compared. */
+export function noteUnread(unread: Unread, walletAddress: string, cause: unknown): void {
+  unread.set(walletAddress, `${walletAddress}: cannot be read: ${cause instanceof Error ? cause.message : cause}`)
+}

@@ -1,0 +1,54 @@
+import { type AuditedPayment, ConfigurationError } from '../../src/index.ts'
+import { requireBooks } from './books.ts'
+import { compare } from './compare.ts'
+import { IN_FLIGHT_MILLISECONDS, inTwoRuns, noteUnread, type Unread } from './in-two-runs.ts'
+import { type ReconciliationOptions, requireOptions, SHARED } from './options.ts'
+import { requireReceived } from './received.ts'
+
+/** What `reconcileAll` needs. `walletAddresses`: all that have ever paid. `readBooks` is called for everything. */
+export interface ReconcileAllOptions extends ReconciliationOptions {
+  /**
+   * Whether storage or ledger was just restored, or failed over, and no process is serving: then nothing is in flight, and
+   * every difference counts, however young it is. Default: no, and what is younger than 15 minutes is not judged.
+   */
+  readonly isAfterRestore?: boolean
+}
+
+/**
+ * Compares every payment, and all that came from other wallets, with the ledger. Resolves with what somebody has to explain,
+ * which two runs have found; each line begins with the id of a payment, a hold or a credit. A wallet address that cannot be
+ * read is a line, too (`https://wallet.example/alice: cannot be read: …`), and all others are compared. `[]`: they agree.
+ *
+ * It changes nothing. Rejects with a `ConfigurationError` if an option is not valid, with a `TypeError` if what `readBooks` or
+ * `readReceived` answers cannot be compared, and with their errors.
+ */
+export async function reconcileAll(options: ReconcileAllOptions): Promise<readonly string[]> {
+  requireOptions('reconcileAll', options, [...SHARED, 'isAfterRestore'])
+  const { openPayments, walletAddresses, readBooks, readReceived = () => [], isAfterRestore = false } = options
+  if (typeof isAfterRestore !== 'boolean')
+    throw new ConfigurationError('reconcileAll: isAfterRestore must be a boolean')
+  const { clock = { now: () => Date.now() } } = options
+  const noted = new Set(options.noted)
+  const unread: Unread = new Map()
+  async function* payments(): AsyncGenerator<AuditedPayment> {
+    for (const walletAddress of new Set(walletAddresses)) {
+      try {
+        yield* openPayments.audit(walletAddress)
+      } catch (cause) {
+        noteUnread(unread, walletAddress, cause)
+      }
+    }
+  }
+  const differences = await inTwoRuns(async () => {
+    const received = requireReceived(await readReceived())
+    const now = clock.now()
+    return compare({
+      payments: payments(),
+      received,
+      readBooks: async () => requireBooks(await readBooks(0, [])),
+      noted,
+      isOld: (at) => isAfterRestore || now - at >= IN_FLIGHT_MILLISECONDS,
+    })
+  })
+  return [...unread.values(), ...differences]
+}
