@@ -1,11 +1,13 @@
 import type { Ledger } from 'open-payments-server'
-import { callsOf } from 'open-payments-server/reconciliation'
+import { readSqliteBooks } from 'open-payments-server/ledger/sqlite'
+import { type Closed, callsOf, creditIdOf, reconcileDay } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
-import { incomingPayment, spendingToken, usdAmount } from '../support/test-wallet.ts'
+import { ALICE, incomingPayment, spendingToken, usdAmount } from '../support/test-wallet.ts'
 import {
   endingBefore,
+  FOR_NO_PAYMENT,
   letArrive,
   openElsewhere,
   openLedger,
@@ -101,6 +103,38 @@ describe('a ledger that is behind its storage', () => {
     await recoverAll(wallet)
     expect(await reconcileNow(wallet, restored.books)).toEqual([])
     expect(await restored.ledger.balance('alice')).toMatchObject({ total: 99_500n, held: 0n })
+  })
+
+  it('is found to agree by a reconciliation of days only if that begins again', async () => {
+    const storage = await openSqlite(':memory:')
+    const truth = await openLedger()
+    const { wallet } = await openWallet(storage, truth.ledger)
+    const { payment } = await incomingPayment(wallet)
+    const id = await order(wallet, await spendingToken(wallet), payment.id)
+    const restored = await openLedger()
+    let books = truth.books
+    const hours = (count: number): number => Date.now() + count * 3_600_000
+    const reconcileAt = (endedAt: number, closed?: Closed) =>
+      reconcileDay({
+        openPayments: wallet.openPayments,
+        walletAddresses: [ALICE],
+        readBooks: () => readSqliteBooks(books),
+        closed,
+        endedAt,
+        clock: { now: () => endedAt + 3_600_000 },
+      })
+    const night = await reconcileAt(hours(1))
+    expect(night.differences).toEqual([])
+    expect((await reconcileAt(hours(3), night.closed)).differences).toEqual([])
+
+    expect(await tell(wallet, restored.ledger)).toEqual([])
+    restored.books.exec(`UPDATE ledger_entry SET created_at = ${hours(2)}`)
+    books = restored.books
+    const goingOn = await reconcileAt(hours(3), night.closed)
+    expect(goingOn.differences.toSorted()).toEqual(
+      [`${id}: ${FOR_NO_PAYMENT}`, `${await creditIdOf(id)}: ${FOR_NO_PAYMENT}`].toSorted(),
+    )
+    expect((await reconcileAt(hours(3))).differences).toEqual([])
   })
 
   it('says what it does not take: what the wallet itself had booked has to be there first', async () => {
