@@ -1,5 +1,5 @@
 import type { Ledger } from 'open-payments-server'
-import { readSqliteBooks } from 'open-payments-server/ledger/sqlite'
+import { readSqliteBooks, sqliteLedger } from 'open-payments-server/ledger/sqlite'
 import { type Closed, callsOf, creditIdOf, reconcileDay } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
@@ -146,6 +146,40 @@ describe('a ledger that is behind its storage', () => {
     const { ledger } = await openLedger()
     await ledger.setPermissions('alice', { canSend: false, canReceive: true })
     expect(await tell(wallet, ledger)).toEqual([`hold ${id} (charge 500): not_allowed`, `settle ${id}: conflict`])
+  })
+})
+
+describe('an account that the wallet has opened or closed since the backup', () => {
+  const asset = { assetCode: 'USD', assetScale: 2 }
+
+  /** Bob has been paid; answers a ledger without him, and one in which he may be paid. */
+  async function paid() {
+    const truth = await openLedger()
+    const { wallet } = await openWallet(await openSqlite(':memory:'), truth.ledger)
+    const { payment } = await incomingPayment(wallet)
+    const id = await order(wallet, await spendingToken(wallet), payment.id)
+    const without = sqliteLedger(await openSqlite(':memory:'))
+    await without.createAccount({ account: 'alice', ...asset, balance: 100_000n })
+    const { ledger } = await openLedger()
+    const close = () => ledger.setPermissions('bob', { canSend: false, canReceive: false })
+    return { wallet, without, ledger, close, refused: [`credit ${await creditIdOf(id)}: account_closed`] }
+  }
+
+  it('is opened before the ledger is told: a credit that is refused stays refused', async () => {
+    const { wallet, without, refused } = await paid()
+    expect(await tell(wallet, without)).toEqual(refused)
+    await without.createAccount({ account: 'bob', ...asset })
+    expect(await tell(wallet, without)).toEqual(refused)
+  })
+
+  it('is closed after the ledger is told', async () => {
+    const early = await paid()
+    await early.close()
+    expect(await tell(early.wallet, early.ledger)).toEqual(early.refused)
+    const { wallet, ledger, close } = await paid()
+    expect(await tell(wallet, ledger)).toEqual([])
+    await close()
+    expect(await tell(wallet, ledger)).toEqual([])
   })
 })
 
