@@ -1,6 +1,6 @@
 import type { Ledger } from 'open-payments-server'
 import { type SqliteHandle, sqliteLedger } from 'open-payments-server/ledger/sqlite'
-import { creditIdOf, repeatCalls } from 'open-payments-server/reconciliation'
+import { creditIdOf, type LoggedCall, repeatCalls } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { lastSegment } from '../support/last-segment.ts'
@@ -82,6 +82,11 @@ it('a hold that needed the money of another one is not refused if each is ended 
   for (const { name, argument } of mixed) if (name === 'hold') answers.push(await asLogged.hold(argument))
   expect(answers).toEqual([{ ok: true }, { ok: false, reason: 'insufficient_funds' }])
   expect(await repeatCalls(sqliteLedger(await copyOf(backup)), mixed)).toEqual([])
+  // The same with the lines of several processes, one file after the other.
+  const lineOf = (call: LoggedCall, at: number) =>
+    JSON.stringify({ ...call, at }, (_, value: unknown) => (typeof value === 'bigint' ? `${value}` : value))
+  const files = [lineOf(second, 3), lineOf(first, 1), lineOf(release, 2)]
+  expect(await repeatLog(sqliteLedger(await copyOf(backup)), files)).toEqual([])
   // The same if the first was held before the backup.
   const later = await openLedger()
   await later.ledger.hold({ id: a, account: 'alice', amount: usdAmount(100_000n), counterparty })
