@@ -1,6 +1,6 @@
 import type { AuditedPayment, WireAmount } from '../../src/index.ts'
 import type { Books, Line } from './books.ts'
-import { creditIdOf } from './credit-id.ts'
+import { creditIdOfAny } from './credit-id.ts'
 import type { Received } from './received.ts'
 import { settledOf } from './settled.ts'
 
@@ -95,7 +95,7 @@ async function findStrangers(
   const differences = [...strangers].map((id) => `${id}: held or booked for no payment`)
   // Of what no payment names, noted or not, a credit still has its hold.
   for (const id of new Set([...strangers, ...noted])) {
-    if (!linesOf.has(id) && linesOf.has(await creditIdOf(id)))
+    if (!linesOf.has(id) && linesOf.has(await creditIdOfAny(id)))
       differences.push(`${id}: the payee is paid, and the payer is not charged`)
   }
   return differences

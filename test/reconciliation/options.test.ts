@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto'
 import { ConfigurationError } from 'open-payments-server'
 import { memoryLedger } from 'open-payments-server/ledger/memory'
 import {
+  creditIdOf,
   type LoggedCall,
   loggedLedger,
   type ReconcileDayOptions,
@@ -74,6 +76,23 @@ describe('the options of reconciliation', () => {
     expect(() => loggedLedger(odd({ hold: () => undefined }), () => undefined)).toThrow(ConfigurationError)
     expect(() => loggedLedger(ledger, odd(undefined))).toThrow('loggedLedger: log must be a function')
     await expect(repeatCalls(odd(undefined), [])).rejects.toThrow('repeatCalls: ledger is missing')
+  })
+})
+
+describe('the id of a hold', () => {
+  it('has the credit whose id is a digest of it', async () => {
+    const id = '0123456789abcdef0123456789abcdef'
+    expect(await creditIdOf(id)).toBe(createHash('sha256').update(`credit:${id}`).digest('hex').slice(0, 32))
+  })
+
+  it.each([
+    undefined,
+    '',
+    'https://wallet.example/outgoing-payments/0123456789abcdef0123456789abcdef',
+    '0123456789abcdef0123456789abcdef\n',
+    '0123456789ABCDEF0123456789ABCDEF',
+  ])('is refused if it is none: %j', async (id) => {
+    await expect(creditIdOf(odd(id))).rejects.toThrow(TypeError)
   })
 })
 

@@ -114,7 +114,7 @@ async function openWorld() {
     /** What the last one of these has read. */
     linesRead: () => lines,
     /** The database writes the time of the wall. In this world what was booked was booked now, but for one payment. */
-    stamp: async (otherThan = '') => {
+    stamp: async (otherThan = '0'.repeat(32)) => {
       const at = [new Date(clock.now()), [otherThan, await creditIdOf(otherThan)]]
       await pool.query('UPDATE posting SET at = $1 WHERE transfer <> ALL ($2)', at)
       await pool.query('UPDATE transfer SET at = $1 WHERE id <> ALL ($2)', at)
