@@ -50,6 +50,13 @@ describe('a hold that the storage has forgotten', () => {
         `${id}: the payee is paid, and the payer is not charged`,
       ].toSorted(),
     )
+    const [lookUp = ''] = codeBlocksOf('docs/production.md').flatMap(({ code }) =>
+      code.includes('FROM ledger_transfer') ? [code] : [],
+    )
+    const inLedger = (of: string) => books.prepare(lookUp.replace('0123456789abcdef0123456789abcdef', of)).get()
+    const counterparty = JSON.stringify(['local', 'bob', lastSegment(payment.id)])
+    expect(inLedger(id)).toMatchObject({ type: 'hold', state: 'held', account: 'alice', amount: '500', counterparty })
+    expect(inLedger(credit)).toMatchObject({ type: 'credit', state: 'credited', account: 'bob' })
     // Somebody who had released it, and noted both, would still be told.
     const branch = await copyOf(books)
     const { ledger: released } = await openLedger(branch)
