@@ -17,6 +17,7 @@ import {
   paymentsOf,
   reconcileNow,
   recoverAll,
+  tell,
 } from './restored-wallet.ts'
 
 // What docs/production.md says of the log of a ledger that was restored together with its storage.
@@ -92,6 +93,38 @@ it('a hold that needed the money of another one is not refused if each is ended 
   await later.ledger.hold({ id: a, account: 'alice', amount: usdAmount(100_000n), counterparty })
   expect(await repeatCalls(later.ledger, [second, release])).toEqual([])
 })
+
+it.each(['storage', 'ledger'] as const)(
+  'both are older, the %s more so: the log is repeated, then the audit',
+  async (older) => {
+    const storage = await openSqlite(':memory:')
+    const { books, ledger } = await openLedger()
+    const { lines, logged } = logOf(ledger)
+    const lost = await openWallet(storage, logged)
+    const { payment } = await incomingPayment(lost.wallet)
+    const token = await spendingToken(lost.wallet)
+    const [first, second] = older === 'storage' ? [storage, books] : [books, storage]
+    const earlier = await copyOf(first)
+    const between = await order(lost.wallet, token, payment.id)
+    const later = await copyOf(second)
+    lost.wallet.clock.advance(1000)
+    const forgotten = await order(lost.wallet, token, payment.id)
+
+    const [storageBackup, booksBackup] = older === 'storage' ? [earlier, later] : [later, earlier]
+    const restored = sqliteLedger(booksBackup)
+    const { wallet } = await openWallet(storageBackup, restored)
+    expect(await repeatLog(restored, lines)).toEqual([])
+    expect(await tell(wallet, restored)).toEqual([])
+    await recoverAll(wallet)
+    for (const account of ['alice', 'bob'])
+      expect(await restored.balance(account)).toEqual(await ledger.balance(account))
+    const unknown = older === 'storage' ? [between, forgotten] : [forgotten]
+    const noted = [...unknown, ...(await Promise.all(unknown.map(creditIdOf)))]
+    const found = await reconcileNow(wallet, booksBackup)
+    expect(found.toSorted()).toEqual(noted.map((id) => `${id}: ${FOR_NO_PAYMENT}`).toSorted())
+    expect(await reconcileNow(wallet, booksBackup, { noted })).toEqual([])
+  },
+)
 
 describe('an order that was refused since the backup, and sent anew', () => {
   /** The backup is of the moment between the order and its hold. */
