@@ -14,8 +14,8 @@ const MOST_AHEAD = 8
 
 /**
  * Waits until the answer to a request may be written, or not at all for one of the few reads that may be carried out before
- * that. Meanwhile nothing more is read from its connection: Node itself
- * pauses only for answers that the client does not take, and a waiting request has no answer yet.
+ * that. Meanwhile nothing more is read from its connection: Node itself pauses only for answers that the client does not
+ * take, and a waiting request has no answer yet.
  * @spec T-36
  */
 export function createConnectionOrder(): (socket: Socket, response: ServerResponse, isRead: boolean) => Promise<void> {

@@ -154,8 +154,7 @@ async function takeUpWaiting(context: Context, waits: LedgerWaits, id: string): 
 /**
  * Takes the lease of a payment and moves it on, unless another worker was faster. For a rail payment this resolves once
  * the lease is taken, and the payment holds its place from the start; for any other at the latest once the ledger takes too
- * long. A payment that is `begun` was never interrupted,
- * so the host is not told that it was resumed.
+ * long. A payment that is `begun` was never interrupted, so the host is not told that it was resumed.
  */
 async function takeUp(
   context: Context,

@@ -11,8 +11,8 @@ export interface ReceiverUrl {
 }
 
 /**
- * What the published pattern requires of the text before its path, and no query or fragment; of a host beyond
- * ASCII no more than a name can have, because a URL parser takes time quadratic in it. Nothing backtracks.
+ * What the published pattern requires of the text before its path, and no query or fragment; of a host beyond ASCII no
+ * more than a name can have, because a URL parser takes time quadratic in it. Nothing backtracks.
  */
 const HTTP_URL = /^https?:\/\/(?!\/*(?=[^/]{261})[^/]*[^!-~])[^\s\\?#]+$/
 
