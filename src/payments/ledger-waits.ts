@@ -4,7 +4,7 @@ import type { Context } from '../ports/context.ts'
 /** How long a call of `recover()` waits for what it has taken up: ledgers that are well have answered by then. */
 const WAITED_MILLISECONDS = 1000
 
-/** The most of what goes on without it in one process, since all of that asks the ledger. It waits for what is beyond. */
+/** The most that goes on without it in one process, since all of that asks the ledger: it waits for what is beyond. */
 const MOST_LEFT = 256
 
 /**
@@ -12,9 +12,9 @@ const MOST_LEFT = 256
  * that. Until it ends, nothing else is taken up for the same account, since the ledger may hang for that one alone.
  */
 export interface LedgerWaits {
-  /** Whether anything goes on for this account. */
+  /** Whether anything that is left to go on asked the ledger about this account first. */
   has(account: string): boolean
-  /** Resolves once the work has ended, or takes so long that it is left to go on. Never rejects. */
+  /** Resolves once the work, which asks about this account first, has ended, or is left to go on. Never rejects. */
   wait(account: string, work: Promise<unknown>): Promise<void>
 }
 
@@ -26,9 +26,10 @@ export function createLedgerWaits({ clock, ongoing }: Pick<Context, 'clock' | 'o
     async wait(account, work) {
       const ended = ongoing.keep(work)
       if ((await answerWithin(clock, WAITED_MILLISECONDS, () => ended)) !== 'late') return
-      if (left.size >= MOST_LEFT) return void (await ended)
-      left.set(ended, account)
-      ended.then(() => left.delete(ended))
+      if (left.size < MOST_LEFT) {
+        left.set(ended, account)
+        ended.then(() => left.delete(ended))
+      } else await ended
     },
   }
 }
