@@ -54,12 +54,16 @@ function receivedOf(row: unknown): Received {
   }
 }
 
-/** Requires what can be compared, of a list that may have been read in another way. */
+/** Requires what can be compared and told to a ledger, of a list that may have been read in another way. */
 export function requireReceived(received: readonly Received[]): readonly Received[] {
   if (!Array.isArray(received)) throw new TypeError('readReceived must answer a list')
-  for (const [index, { id, state, createdAt }] of received.entries()) {
-    if (typeof id !== 'string' || !STATES.includes(state) || !Number.isFinite(createdAt))
-      throw new TypeError(`readReceived: [${index}] must have an id, the state of a receipt and a time (number)`)
+  for (const [index, { id, state, payeeAccount, amount, createdAt, railAccount }] of received.entries()) {
+    const texts: readonly unknown[] = [id, payeeAccount, amount?.value, amount?.assetCode, railAccount]
+    const isAmount = /^\d+$/.test(amount?.value) && Number.isInteger(amount.assetScale)
+    if (texts.some((text) => typeof text !== 'string') || !isAmount)
+      throw new TypeError(`readReceived: [${index}] must have an id, two accounts and an amount (its value a text)`)
+    if (!STATES.includes(state) || !Number.isFinite(createdAt))
+      throw new TypeError(`readReceived: [${index}] must have the state of a receipt and a time (number)`)
   }
   return received
 }

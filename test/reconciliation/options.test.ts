@@ -115,15 +115,39 @@ describe('what is read and cannot be compared', () => {
     await expect(reconcileDay({ ...day, readBooks: () => odd(books) })).rejects.toThrow('readBooks')
   })
 
-  it.each([undefined, [{ id: 'a', state: 'paid', createdAt: 0 }], [{ id: 'a', state: 'credited', createdAt: '0' }]])(
-    'is refused of what came from other wallets, too: %#',
-    async (received) => {
-      const readReceived = () => odd(received)
-      await expect(reconcileAll({ ...all, readReceived })).rejects.toThrow('readReceived')
-      await expect(reconcileDay({ ...day, readReceived })).rejects.toThrow('readReceived')
-      await expect(tellLedger({ ...source, ledger, readReceived })).rejects.toThrow('readReceived')
-    },
-  )
+  const account = { payeeAccount: 'alice', railAccount: 'ilp:g.other-wallet/USD/2' }
+  const receipt = { ...account, id: 'a', state: 'credited', amount: { ...amount, value: '5' }, createdAt: 0 }
+
+  it.each<[unknown]>([
+    [undefined],
+    [{ ...receipt, id: 1n }],
+    [{ ...receipt, state: 'paid' }],
+    [{ ...receipt, createdAt: '0' }],
+    [{ ...receipt, payeeAccount: undefined }],
+    [{ ...receipt, railAccount: undefined }],
+    [{ ...receipt, amount: undefined }],
+    [{ ...receipt, amount: { ...amount, value: 5 } }],
+    [{ ...receipt, amount: { ...amount, value: '5.0' } }],
+    [{ ...receipt, amount: { ...amount, value: '5', assetScale: '2' } }],
+  ])('is refused of what came from other wallets, too, before any call of the ledger: %#', async (received) => {
+    const readReceived = () => odd([receipt, received])
+    let calls = 0
+    const credit = async () => {
+      calls += 1
+      return { ok: true } as const
+    }
+    await expect(reconcileAll({ ...all, readReceived })).rejects.toThrow(TypeError)
+    await expect(reconcileDay({ ...day, readReceived })).rejects.toThrow(TypeError)
+    await expect(tellLedger({ ...source, ledger: { ...ledger, credit }, readReceived })).rejects.toThrow(TypeError)
+    expect(calls).toBe(0)
+  })
+
+  it('is refused if it is no list, too', async () => {
+    const readReceived = () => odd({ rows: [receipt] })
+    await expect(reconcileAll({ ...all, readReceived })).rejects.toThrow('readReceived must answer a list')
+    await expect(reconcileDay({ ...day, readReceived })).rejects.toThrow('readReceived must answer a list')
+    await expect(tellLedger({ ...source, ledger, readReceived })).rejects.toThrow('readReceived must answer a list')
+  })
 
   it('is refused by row', async () => {
     await expect(readReceived(() => odd({ rows: [] }))).rejects.toThrow('query must answer a list of rows')
