@@ -10,11 +10,3 @@ export async function inTwoRuns(run: () => Promise<readonly string[]>): Promise<
   const second = first.size === 0 ? [] : await run()
   return second.filter((difference) => first.has(difference))
 }
-
-/** The wallet addresses whose payments could not be read, each with the line that says so. */
-export type Unread = Map<string, string>
-
-/** Notes that the payments of a wallet address cannot be read: of them nothing is known; all others are compared. */
-export function noteUnread(unread: Unread, walletAddress: string, cause: unknown): void {
-  unread.set(walletAddress, `${walletAddress}: cannot be read: ${cause instanceof Error ? cause.message : cause}`)
-}

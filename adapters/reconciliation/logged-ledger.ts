@@ -1,4 +1,3 @@
-import { requireMethods } from '../../src/errors/check-option.ts'
 import type {
   Amount,
   Credit,
@@ -9,8 +8,7 @@ import type {
   Settlement,
   SettlementResult,
 } from '../../src/index.ts'
-import { requireFunction } from './options.ts'
-import { CALLS } from './tell-ledger.ts'
+import { requireFunction, requireLedger } from './options.ts'
 
 /** A call that a ledger has taken. Its amounts are `bigint`, which JSON does not have: write them as text. */
 export type LoggedCall =
@@ -25,7 +23,7 @@ export type LoggedCall =
  * call may be logged twice. A refusal is not logged. Throws a `ConfigurationError` if an argument is not valid.
  */
 export function loggedLedger(ledger: Ledger, log: (call: LoggedCall) => MaybePromise<void>): Ledger {
-  requireMethods('loggedLedger: ledger', ledger, CALLS)
+  requireLedger('loggedLedger', ledger)
   requireFunction('loggedLedger: log', log)
   const logged = async <T extends LedgerResult | SettlementResult>(call: LoggedCall, asked: Promise<T>): Promise<T> => {
     const answer = await asked
@@ -50,7 +48,7 @@ export function loggedLedger(ledger: Ledger, log: (call: LoggedCall) => MaybePro
  * call if one of them is no logged call; with the error of a call, after which all of it is to be repeated.
  */
 export async function repeatCalls(ledger: Ledger, calls: readonly LoggedCall[]): Promise<readonly string[]> {
-  requireMethods('repeatCalls: ledger', ledger, CALLS)
+  requireLedger('repeatCalls', ledger)
   if (!Array.isArray(calls)) throw new TypeError('repeatCalls: calls must be a list')
   for (const [index, call] of calls.entries()) requireCall(index, call)
   const holds = calls.filter(({ name }) => name === 'hold')
@@ -91,12 +89,11 @@ function requireCall(index: number, call: LoggedCall): void {
   const name = `repeatCalls: calls[${index}]`
   if (!['hold', 'credit', 'settle', 'release'].includes(call?.name)) throw new TypeError(`${name} is no logged call`)
   if (typeof call.argument?.id !== 'string') throw new TypeError(`${name} has no id`)
-  const amounts: readonly (Amount | undefined)[] =
-    call.name === 'release'
-      ? []
-      : call.name === 'settle'
-        ? [call.argument.amount, call.argument.fee]
-        : [call.argument.amount]
-  if (amounts.some((amount) => typeof amount?.value !== 'bigint'))
+  if (amountsOf(call).some((amount) => typeof amount?.value !== 'bigint'))
     throw new TypeError(`${name} has an amount that is no bigint`)
+}
+
+function amountsOf({ name, argument }: LoggedCall): readonly (Amount | undefined)[] {
+  if (name === 'release') return []
+  return name === 'settle' ? [argument.amount, argument.fee] : [argument.amount]
 }

@@ -1,5 +1,5 @@
 import { refuseUnknown, requireMethods, requireMilliseconds, requireObject } from '../../src/errors/check-option.ts'
-import { type Clock, ConfigurationError, type MaybePromise, type OpenPayments } from '../../src/index.ts'
+import { type Clock, ConfigurationError, type Ledger, type MaybePromise, type OpenPayments } from '../../src/index.ts'
 import type { ReadBooks } from './books.ts'
 import type { Received } from './received.ts'
 
@@ -52,6 +52,11 @@ export function requireOptions(name: string, options: ReconciliationOptions, kno
   if (clock === undefined) return
   requireMethods(`${name}: clock`, clock, ['now'])
   requireMilliseconds(`${name}: clock.now()`, clock.now())
+}
+
+/** Requires a ledger. */
+export function requireLedger(name: string, ledger: Ledger): void {
+  requireMethods(`${name}: ledger`, ledger, ['account', 'hold', 'settle', 'release', 'credit'])
 }
 
 /** Requires a list of texts. */

@@ -1,9 +1,10 @@
 import { type AuditedPayment, ConfigurationError } from '../../src/index.ts'
 import { requireBooks } from './books.ts'
 import { compare } from './compare.ts'
-import { IN_FLIGHT_MILLISECONDS, inTwoRuns, noteUnread, type Unread } from './in-two-runs.ts'
+import { IN_FLIGHT_MILLISECONDS, inTwoRuns } from './in-two-runs.ts'
 import { type ReconciliationOptions, requireOptions, SHARED } from './options.ts'
 import { requireReceived } from './received.ts'
+import { noteUnread, type Unread } from './unread.ts'
 
 /** What `reconcileAll` needs. `walletAddresses`: all that have ever paid. `readBooks` is called for everything. */
 export interface ReconcileAllOptions extends ReconciliationOptions {

@@ -2,9 +2,10 @@ import { requireMilliseconds, requireObject } from '../../src/errors/check-optio
 import { type AuditedPayment, ConfigurationError } from '../../src/index.ts'
 import { type Books, requireBooks } from './books.ts'
 import { compare } from './compare.ts'
-import { IN_FLIGHT_MILLISECONDS, inTwoRuns, noteUnread, type Unread } from './in-two-runs.ts'
+import { IN_FLIGHT_MILLISECONDS, inTwoRuns } from './in-two-runs.ts'
 import { type ReconciliationOptions, requireOptions, requireTexts, SHARED } from './options.ts'
 import { requireReceived } from './received.ts'
+import { noteUnread, type Unread } from './unread.ts'
 
 /** What one night leaves to the next. It can be written as JSON. */
 export interface Closed {
@@ -52,6 +53,7 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
   requireDay(closed, endedAt, clock.now())
   const noted = new Set(options.noted)
   const unread: Unread = new Map()
+  // By any clock, the lines of what is closed are earlier, and those of what is not `mayBeEarlier` are later.
   const since = closed.at + CLOCKS_MILLISECONDS
   const mayBeEarlier = (createdAt: number): boolean => createdAt < since + CLOCKS_MILLISECONDS
   let left = closed

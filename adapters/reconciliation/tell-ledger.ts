@@ -1,6 +1,5 @@
-import { requireMethods } from '../../src/errors/check-option.ts'
 import type { Amount, AuditedPayment, Credit, Hold, Ledger, WireAmount } from '../../src/index.ts'
-import { type PaymentSource, requireSource, SOURCE } from './options.ts'
+import { type PaymentSource, requireLedger, requireSource, SOURCE } from './options.ts'
 import { type Received, requireReceived } from './received.ts'
 import { settledOf } from './settled.ts'
 
@@ -9,9 +8,6 @@ export interface TellLedgerOptions extends PaymentSource {
   /** The ledger that is behind: the very one that the library is given. */
   readonly ledger: Ledger
 }
-
-/** The calls of a ledger. */
-export const CALLS: readonly string[] = ['account', 'hold', 'settle', 'release', 'credit']
 
 /**
  * The hold and the credit of a payment, with the very arguments that the library gives the ledger. There is no credit for a
@@ -52,7 +48,7 @@ export function callsOf(payment: Omit<AuditedPayment, 'grant' | 'signedRequest'>
 export async function tellLedger(options: TellLedgerOptions): Promise<readonly string[]> {
   requireSource('tellLedger', options, [...SOURCE, 'ledger'])
   const { ledger, readReceived = () => [] } = options
-  requireMethods('tellLedger: ledger', ledger, CALLS)
+  requireLedger('tellLedger', ledger)
   const received = requireReceived(await readReceived())
   const payments = await readPayments(options)
   const refused: string[] = []
