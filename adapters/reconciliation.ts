@@ -4,14 +4,14 @@
  * @module open-payments-server/reconciliation
  */
 
-export type { Books, Line, OpenHold, ReadBooks } from './reconciliation/books.ts'
+export type { BookedLine, Books, OpenHold, ReadBooks } from './reconciliation/books.ts'
 export { creditIdOf } from './reconciliation/credit-id.ts'
 export { type LoggedCall, loggedLedger, repeatCalls } from './reconciliation/logged-ledger.ts'
 export type { PaymentSource, ReconciliationOptions } from './reconciliation/options.ts'
 export { type Received, readReceived } from './reconciliation/received.ts'
 export { type ReconcileAllOptions, reconcileAll } from './reconciliation/reconcile-all.ts'
 export {
-  type Closed,
+  type ClosedDay,
   type ReconcileDayOptions,
   type ReconciledDay,
   reconcileDay,

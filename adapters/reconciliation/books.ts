@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../../src/index.ts'
 
 /** What was added to an account under the id of a hold or a credit, or taken where it is negative. */
-export interface Line {
+export interface BookedLine {
   /** The id of the `credit`, or of the hold that was settled. */
   readonly id: string
   /**
@@ -24,8 +24,8 @@ export interface OpenHold {
 
 /** What a ledger has, at one moment. */
 export interface Books {
-  /** Every line with the id of a hold or a credit. Those of an entry of the wallet's own are told unless its id is noted. */
-  readonly lines: readonly Line[]
+  /** Those of holds and credits. What the wallet has booked by itself may be left out; else it is reported unless noted. */
+  readonly lines: readonly BookedLine[]
   readonly openHolds: readonly OpenHold[]
 }
 

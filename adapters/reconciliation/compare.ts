@@ -1,5 +1,5 @@
 import type { AuditedPayment, WireAmount } from '../../src/index.ts'
-import type { Books, Line } from './books.ts'
+import type { BookedLine, Books } from './books.ts'
 import { creditIdOfAny } from './credit-id.ts'
 import type { Received } from './received.ts'
 import { settledOf } from './settled.ts'
@@ -46,7 +46,7 @@ export async function compare(comparison: Comparison): Promise<readonly string[]
   const audited: Payment[] = []
   for await (const { grant, signedRequest, ...payment } of comparison.payments) audited.push(payment)
   const books = await comparison.readBooks()
-  const linesOf = new Map<string, Line[]>()
+  const linesOf = new Map<string, BookedLine[]>()
   for (const line of books.lines) {
     const lines = linesOf.get(line.id)
     if (lines === undefined) linesOf.set(line.id, [line])
@@ -102,7 +102,7 @@ async function findStrangers(
 }
 
 /** Whether just this was booked, nothing, or something else. */
-function compareSums(lines: readonly Line[] = [], expected: Sums): Found {
+function compareSums(lines: readonly BookedLine[] = [], expected: Sums): Found {
   const missing = new Map(Object.entries(expected))
   for (const { account, amount } of lines) missing.set(account, (missing.get(account) ?? 0n) - amount)
   if (lines.length === 0) return 'no'

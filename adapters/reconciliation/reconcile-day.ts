@@ -8,7 +8,7 @@ import { requireReceived } from './received.ts'
 import { noteUnread, type Unread } from './unread.ts'
 
 /** What one night leaves to the next. It can be written as JSON. */
-export interface Closed {
+export interface ClosedDay {
   /** When its day ended, in milliseconds since 1970. */
   readonly at: number
   /** The ids of the payments that were not over then, by the wallet address of the payer. */
@@ -20,7 +20,7 @@ export interface Closed {
 /** What `reconcileDay` needs. `walletAddresses`: at least those that have paid since `closed.at`. */
 export interface ReconcileDayOptions extends ReconciliationOptions {
   /** What the night before has left. Default: nothing is closed yet, so that everything is compared. */
-  readonly closed?: Closed | undefined
+  readonly closed?: ClosedDay | undefined
   /** When the day ended, in milliseconds since 1970: at least 16 minutes ago. Everything since `closed.at` is part of it. */
   readonly endedAt: number
 }
@@ -30,13 +30,13 @@ export interface ReconciledDay {
   /** What somebody has to explain, in the form that `reconcileAll` has. */
   readonly differences: readonly string[]
   /** To be kept. The same as before if a wallet address could not be read: then the next night compares this day again. */
-  readonly closed: Closed
+  readonly closed: ClosedDay
 }
 
 /** By how much the clocks of the ledger and of the processes may differ. */
 const CLOCKS_MILLISECONDS = 60_000
 
-const NOTHING_CLOSED: Closed = { at: 0, payments: {}, receipts: [] }
+const NOTHING_CLOSED: ClosedDay = { at: 0, payments: {}, receipts: [] }
 
 /**
  * Compares what came after the day that was closed last, and what that left open, with the ledger; closes the day that ended
@@ -99,7 +99,7 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
   return { differences: [...unread.values(), ...differences], closed: unread.size === 0 ? left : closed }
 }
 
-function requireClosed(closed: Closed): void {
+function requireClosed(closed: ClosedDay): void {
   requireObject('reconcileDay: closed', closed)
   requireObject('reconcileDay: closed.payments', closed.payments)
   for (const ids of Object.values(closed.payments)) requireTexts('reconcileDay: closed.payments', ids)
@@ -108,7 +108,7 @@ function requireClosed(closed: Closed): void {
 }
 
 /** Of a day that ended just now, what is in flight would be closed without having been judged. */
-function requireDay(closed: Closed, endedAt: number, now: number): void {
+function requireDay(closed: ClosedDay, endedAt: number, now: number): void {
   requireMilliseconds('reconcileDay: endedAt', endedAt)
   if (endedAt > now - IN_FLIGHT_MILLISECONDS - CLOCKS_MILLISECONDS)
     throw new ConfigurationError('reconcileDay: endedAt must be at least 16 minutes ago')

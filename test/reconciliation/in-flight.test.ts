@@ -1,5 +1,5 @@
 import type { AuditedPayment, Ledger } from 'open-payments-server'
-import { type Books, type Line, reconcileAll } from 'open-payments-server/reconciliation'
+import { type BookedLine, type Books, reconcileAll } from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
 import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
 
@@ -34,7 +34,7 @@ type Sums = Readonly<Record<string, bigint>>
 async function findingsOf(call: 'credit' | 'settle', isHeld: boolean, credit: Sums, settlement: Sums) {
   const { audited, now } = await standingStill(call)
   const { id, state, holdId, creditId = '' } = audited
-  const linesOf = (of: string, sums: Sums): Line[] =>
+  const linesOf = (of: string, sums: Sums): BookedLine[] =>
     Object.entries(sums).map(([account, amount]) => ({ id: of, account, amount, at: now }))
   const books: Books = {
     lines: [...linesOf(creditId, credit), ...linesOf(holdId, settlement)],

@@ -1,8 +1,8 @@
 import type { AuditedPayment, Ledger, Pricing, WireAmount } from 'open-payments-server'
 import {
-  type Closed,
+  type BookedLine,
+  type ClosedDay,
   creditIdOf,
-  type Line,
   type Received,
   reconcileAll,
   reconcileDay,
@@ -66,7 +66,7 @@ async function openWorld() {
   const { payment: toCarol } = await incomingPayment(wallet, { walletAddress: CAROL })
   const token = await spendingToken(wallet)
   let orders = 0
-  let lines: readonly Line[] = []
+  let lines: readonly BookedLine[] = []
   return {
     schema,
     ledger,
@@ -97,7 +97,7 @@ async function openWorld() {
         readBooks: (since, ids) => readPostgresBooks(pool, since, ids),
         clock,
       }),
-    reconcileDay: (closed: Closed | undefined, endedAt: number, received: readonly Received[]) =>
+    reconcileDay: (closed: ClosedDay | undefined, endedAt: number, received: readonly Received[]) =>
       reconcileDay({
         openPayments,
         walletAddresses: [ALICE],

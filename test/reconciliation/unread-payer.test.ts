@@ -1,5 +1,5 @@
 import { readSqliteBooks, sqliteLedger } from 'open-payments-server/ledger/sqlite'
-import { type Closed, reconcileDay } from 'open-payments-server/reconciliation'
+import { type ClosedDay, reconcileDay } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { expect, it } from 'vitest'
 import { ALICE, BASE, BOB, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
@@ -33,7 +33,7 @@ async function openWorld() {
       throw new Error('there is no payment')
     },
     /** Closes the day that has just ended. */
-    nextDay: (closed?: Closed) => {
+    nextDay: (closed?: ClosedDay) => {
       const endedAt = clock.now() + 1
       clock.advance(DAY)
       return reconcileDay({
