@@ -2,6 +2,9 @@ import { spendingOf, usd } from './grant-all.ts'
 import { pick, plainBytes, signedBytes, type Target } from './requests.ts'
 import { AUTH, BASE, PAYERS, type Tokens } from './wallet.ts'
 
+/** The bodies of what was asked before a request, the latest first. */
+type Answers = readonly string[]
+
 /** An operation of the server, as the load sends it. */
 export interface Operation {
   readonly name: string
@@ -12,13 +15,11 @@ export interface Operation {
   readonly requests: number
   /** The operation that is asked first, once for each request; its answers are used up. It may have one before it, too. */
   readonly after?: string
-  /** How long a client has to wait after that, in milliseconds. */
-  readonly waits?: number
-  /** The bytes of one request; `answers`: the bodies of what was asked first, the latest first. */
+  /** How long a client has to wait after that. */
+  readonly waitMilliseconds?: number
+  /** The bytes of one request. */
   request(target: Target, index: number, answers: Answers): Promise<Buffer>
 }
-
-type Answers = readonly string[]
 
 const create = (path: string, token: string, target: Target, json: unknown): Promise<Buffer> =>
   signedBytes(target, { method: 'POST', url: `${BASE}/${path}`, token, json })
@@ -126,7 +127,7 @@ export const OPERATIONS: readonly Operation[] = [
     ...write,
     status: 200,
     after: 'interact, approved',
-    waits: 1000,
+    waitMilliseconds: 1000,
     request: (target, _index, [redirect = '', answer]) => {
       const reference = new URL(redirect).searchParams.get('interact_ref')
       return continueGrant('POST', target, answer, { interact_ref: reference })

@@ -109,9 +109,9 @@ interface Prepared {
 }
 
 async function prepareAll(served: Served, operation: Operation, count: number): Promise<Prepared> {
-  const { after, waits } = operation
+  const { after, waitMilliseconds } = operation
   const earlier = after === undefined ? [] : await askAll(served, operationOf(after), count)
-  if (waits !== undefined) await wait(waits)
+  if (waitMilliseconds !== undefined) await wait(waitMilliseconds)
   const indexes = Array.from({ length: count }, (_, index) => index)
   const requests = await Promise.all(indexes.map((at) => operation.request(served.target, at, earlier[at] ?? [])))
   return { requests, earlier }
