@@ -28,7 +28,7 @@ async function openWorld() {
       await openPayments.drain()
       // The ledger writes the time of the wall. In this world what was booked just now was booked now.
       for (const table of ['ledger_entry', 'ledger_transfer'])
-        handle.exec(`UPDATE ${table} SET created_at = ${clock.now()} WHERE created_at > ${Date.parse('2026-04-01')}`)
+        handle.exec(`UPDATE ${table} SET created_at = ${clock.now()} WHERE created_at > ${clock.now()}`)
       for await (const { id, creditId = '' } of openPayments.audit(ALICE)) return { id, creditId }
       throw new Error('there is no payment')
     },
