@@ -1,0 +1,74 @@
+import type { AuditedPayment } from 'open-payments-server'
+import { type BookedLine, type Received, reconcileDay } from 'open-payments-server/reconciliation'
+import { expect, it } from 'vitest'
+import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+
+const SECOND = 1000
+const CLOSED_AT = Date.parse('2026-11-21')
+const ENDED_AT = CLOSED_AT + 86_400 * SECOND
+
+/** When a payment was completed and a receipt credited, by the clock of the processes, and when by that of the ledger. */
+interface Times {
+  readonly told: number
+  readonly booked: number
+}
+
+/** What the day after the closed one finds of a payment of 10.00 and a receipt of 0.05. */
+async function findingsOf({ told, booked }: Times): Promise<readonly string[]> {
+  const wallet = await testWallet()
+  const { payment } = await incomingPayment(wallet)
+  const token = await spendingToken(wallet)
+  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
+  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
+  await wallet.openPayments.drain()
+  async function* audit(): AsyncGenerator<AuditedPayment> {
+    for await (const audited of wallet.openPayments.audit(ALICE))
+      yield { ...audited, createdAt: told, states: [{ state: 'completed', at: told }] }
+  }
+  const lines: BookedLine[] = []
+  const book = (id: string, sums: Readonly<Record<string, bigint>>): void => {
+    for (const [account, amount] of Object.entries(sums)) lines.push({ id, account, amount, at: booked })
+  }
+  for await (const { holdId, creditId = '' } of audit()) {
+    book(holdId, { alice: -1000n, 'clearing:USD:2': 1000n })
+    book(creditId, { bob: 1000n, 'clearing:USD:2': -1000n })
+  }
+  const receipt: Received = {
+    id: 'e'.repeat(32),
+    state: 'credited',
+    payeeAccount: 'bob',
+    amount: { value: '5', assetCode: 'USD', assetScale: 2 },
+    createdAt: told,
+    railAccount: 'ilp:g.other-wallet/USD/2',
+  }
+  book(receipt.id, { bob: 5n, 'clearing:USD:2': -5n })
+  const { differences } = await reconcileDay({
+    openPayments: { audit },
+    walletAddresses: [ALICE],
+    readReceived: () => [receipt],
+    // No more than what is asked for.
+    readBooks: (since, ids) => ({
+      lines: lines.filter(({ id, at }) => at >= since || ids.includes(id)),
+      openHolds: [],
+    }),
+    closed: { at: CLOSED_AT, payments: {}, receipts: [] },
+    endedAt: ENDED_AT,
+    clock: { now: () => ENDED_AT + 3600 * SECOND },
+  })
+  return differences
+}
+
+it.each<[string, Times]>([
+  ['closed, and booked after that by a ledger that is ahead', { told: -1, booked: 59 }],
+  ['not closed, and booked before that by a ledger that is behind', { told: 1, booked: -59 }],
+  ['not closed, and a minute older in the ledger than all that is read', { told: 90, booked: 31 }],
+  ['booked by clocks that agree', { told: 90, booked: 90 }],
+])('a minute between the clocks makes no difference to what is %s', async (_, { told, booked }) => {
+  expect(await findingsOf({ told: CLOSED_AT + told * SECOND, booked: CLOSED_AT + booked * SECOND })).toEqual([])
+})
+
+it('more than that does', async () => {
+  const found = await findingsOf({ told: CLOSED_AT - SECOND, booked: CLOSED_AT + 61 * SECOND })
+  expect(found).toHaveLength(3)
+  for (const difference of found) expect(difference).toContain('held or booked for no payment')
+})
