@@ -1,6 +1,6 @@
 import type { Ledger } from 'open-payments-server'
 import { readSqliteBooks, sqliteLedger } from 'open-payments-server/ledger/sqlite'
-import { type Closed, callsOf, creditIdOf, reconcileDay } from 'open-payments-server/reconciliation'
+import { type ClosedDay, callsOf, creditIdOf, reconcileDay } from 'open-payments-server/reconciliation'
 import { openSqlite } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import { detailsOf, packetFor } from '../ilp/packet-for.ts'
@@ -114,7 +114,7 @@ describe('a ledger that is behind its storage', () => {
     const restored = await openLedger()
     let books = truth.books
     const hours = (count: number): number => Date.now() + count * 3_600_000
-    const reconcileAt = (endedAt: number, closed?: Closed) =>
+    const reconcileAt = (endedAt: number, closed?: ClosedDay) =>
       reconcileDay({
         openPayments: wallet.openPayments,
         walletAddresses: [ALICE],
