@@ -12,22 +12,25 @@ const MOST_LEFT = 256
  * that. Until it ends, nothing else is taken up for the same account, since the ledger may hang for that one alone.
  */
 export interface LedgerWaits {
-  /** Whether anything that is left to go on asked the ledger about this account first. */
-  has(account: string): boolean
-  /** Resolves once the work, which asks about this account first, has ended, or is left to go on. Never rejects. */
-  wait(account: string, work: Promise<unknown>): Promise<void>
+  /** Whether anything goes on for one of these accounts. */
+  hasAny(accounts: readonly string[]): boolean
+  /**
+   * Resolves once the work has ended, or takes so long that it is left to go on. Never rejects. `asked` returns the account
+   * that the work has asked the ledger about last: not another one of the same payment, which may be somebody else's.
+   */
+  wait(asked: () => string, work: Promise<unknown>): Promise<void>
 }
 
 /** Remembers that for one process: each asks the ledger over connections of its own. */
 export function createLedgerWaits({ clock, ongoing }: Pick<Context, 'clock' | 'ongoing'>): LedgerWaits {
-  const left = new Map<Promise<unknown>, string>()
+  const left = new Map<Promise<unknown>, () => string>()
   return {
-    has: (account) => [...left.values()].includes(account),
-    async wait(account, work) {
+    hasAny: (accounts) => [...left.values()].some((asked) => accounts.includes(asked())),
+    async wait(asked, work) {
       const ended = ongoing.keep(work)
       if ((await answerWithin(clock, WAITED_MILLISECONDS, () => ended)) !== 'late') return
       if (left.size < MOST_LEFT) {
-        left.set(ended, account)
+        left.set(ended, asked)
         ended.then(() => left.delete(ended))
       } else await ended
     },

@@ -82,7 +82,7 @@ async function recoverPayments(context: Context, waits: LedgerWaits, now: number
   const choose = () => {
     const takePlace = context.deliveries.handOutPlaces()
     return (record: StoredRecord<'outgoing-payment'>) =>
-      isForRail(record) ? takePlace(record.value) : !waits.has(accountAskedNext(record.value))
+      isForRail(record) ? takePlace(record.value) : !waits.hasAny(accountsToAsk(record.value))
   }
   return takeUpDue(context, read, choose, async (found) =>
     tallyOf(await Promise.all(found.map((record) => takeUp(context, waits, record)))),
@@ -139,9 +139,30 @@ function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
   return isRailPayment(value) && value.state !== 'decided'
 }
 
-/** The account that the ledger is asked about next. */
-function accountAskedNext({ state, account, payeeAccount }: OutgoingPayment): string {
-  return state === 'sending' && payeeAccount !== undefined ? payeeAccount : account
+/** The accounts that the ledger is still asked about. */
+function accountsToAsk({ state, account, payeeAccount }: OutgoingPayment): readonly string[] {
+  return state === 'decided' || payeeAccount === undefined ? [account] : [account, payeeAccount]
+}
+
+/** A context with whose ledger a payment is moved on, and the account that this ledger was asked about last. */
+function noteAsked(context: Context, { account }: OutgoingPayment): { own: Context; asked: () => string } {
+  const { ledger } = context
+  let last = account
+  const ask = <T>(of: string, call: () => T): T => {
+    last = of
+    return call()
+  }
+  const own: Context = {
+    ...context,
+    ledger: {
+      account: (id) => ledger.account(id),
+      hold: (hold) => ask(hold.account, () => ledger.hold(hold)),
+      credit: (credit) => ask(credit.account, () => ledger.credit(credit)),
+      settle: (settlement) => ask(account, () => ledger.settle(settlement)),
+      release: (release) => ask(account, () => ledger.release(release)),
+    },
+  }
+  return { own, asked: () => last }
 }
 
 /** Takes up a payment that waited for a place in this process, unless another worker has it by now. */
@@ -163,11 +184,12 @@ async function takeUp(
   how: 'begun' | 'resumed' = 'resumed',
 ): Promise<TakenUp> {
   const leased = takeLease(context, record, how)
-  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(context, own, { tells: 'later' }))
+  const { own: noting, asked } = noteAsked(context, record.value)
+  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(noting, own, { tells: 'later' }))
   if (isForRail(record)) {
     context.deliveries.follow(record.value, work)
     context.ongoing.keep(work)
-  } else await waits.wait(accountAskedNext(record.value), work)
+  } else await waits.wait(asked, work)
   const own = await leased
   return typeof own === 'object' ? 'taken' : own
 }
@@ -175,7 +197,7 @@ async function takeUp(
 /** Credits the receipts that are due, and deletes refusals that may hide them. */
 async function recoverMoney(context: Context, waits: LedgerWaits, now: number): Promise<Tally> {
   const read = async (limit: number) => recordsOfKind(await context.storage.due('receipt', now, limit), 'receipt')
-  const choose = () => (record: StoredRecord<'receipt'>) => !waits.has(record.value.payeeAccount ?? '')
+  const choose = () => (record: StoredRecord<'receipt'>) => !waits.hasAny([record.value.payeeAccount ?? ''])
   return takeUpDue(context, read, choose, async (found) => {
     const money = found.filter((record) => !isRefusal(record))
     // Peers can cause any number of refusals. These are left to sweep(), unless money may be waiting behind them.

@@ -14,15 +14,17 @@ const RECEIVER = idOf(0)
 interface Due {
   readonly from: string
   readonly to: string
+  /** Default: `created`. */
+  readonly state?: 'created' | 'sending'
 }
 
-function paymentOf({ from, to }: Due, number: number, now: number): Change {
+function paymentOf({ from, to, state = 'created' }: Due, number: number, now: number): Change {
   const value = {
     id: idOf(number),
     walletAddress: ALICE,
     client: CLIENT,
-    state: 'created',
-    states: [{ state: 'created', at: now }],
+    state,
+    states: [{ state, at: now }],
     createdAt: now,
     receiver: `${BASE}/incoming-payments/${RECEIVER}`,
     debitAmount: usdAmount(1n),
@@ -72,6 +74,8 @@ async function scene(dues: readonly Due[]) {
     ...books,
     hold: (hold) => isAsked(hold.account, () => books.hold(hold)),
     credit: (credit) => isAsked(credit.account, () => books.credit(credit)),
+    settle: (settlement) =>
+      isAsked(`settlement of ${dues[Number(`0x${settlement.id}`) - 1]?.from}`, () => books.settle(settlement)),
   }
   const isByRail = ({ from }: Due): boolean => from.startsWith('ilp:')
   const incoming = {
@@ -88,6 +92,11 @@ async function scene(dues: readonly Due[]) {
   const records = dues.map((due, index) => (isByRail(due) ? receiptOf : paymentOf)(due, index + 1, clock.now()))
   for (const change of [{ action: 'insert', kind: 'incoming-payment', value: incoming } as const, ...records])
     await storage.commit([change])
+  for (const [index, { from, to, state }] of dues.entries()) {
+    const counterparty = { kind: 'local', account: to, incomingPayment: RECEIVER } as const
+    if (state === 'sending')
+      await books.hold({ id: idOf(index + 1), account: from, amount: usdAmount(1n), counterparty })
+  }
   clock.advance(10_000)
   // All time passes in `pass`, that of pauses too.
   const never = new AbortController().signal
@@ -144,6 +153,22 @@ describe('an account that the ledger hangs for', () => {
     const stopped = stop()
     await pass(1)
     await stopped
+  })
+
+  it.each<[string, readonly string[], Due, Due]>([
+    [
+      'those who pay the same payee',
+      ['settlement of stuck'],
+      { from: 'stuck', to: 'bob', state: 'sending' },
+      { from: 'alice', to: 'bob', state: 'sending' },
+    ],
+    ['a payer of it who pays others too', ['stuck'], { from: 'alice', to: 'stuck' }, { from: 'alice', to: 'bob' }],
+  ])('keeps nobody from another account: %s', async (_what, hanging, stuck, healthy) => {
+    const { openPayments, clock, hang, endedOf, pass } = await scene([...many(600, stuck), ...many(200, healthy)])
+    for (const account of hanging) hang.add(account)
+    void keepGoing(openPayments, clock)
+    await pass(2.9)
+    expect(await endedOf('bob')).toBe(200)
   })
 
   it('is asked about no more of them while the first are not answered', async () => {

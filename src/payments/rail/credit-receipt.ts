@@ -92,7 +92,7 @@ export async function recoverReceipts(
     due.map(async (record) => {
       const leased = await takeLease(context, record)
       if (leased === 'taken')
-        await waits.wait(record.value.payeeAccount ?? '', creditPayee(context, record.value, 'later'))
+        await waits.wait(() => record.value.payeeAccount ?? '', creditPayee(context, record.value, 'later'))
       return leased
     }),
   )
