@@ -86,19 +86,22 @@ export async function tellLedger(options: TellLedgerOptions): Promise<readonly s
 /** What of a payment is told: its proof, which is most of it, is not. */
 interface ToldPayment extends ReturnType<typeof callsOf>, ReturnType<typeof settledOf> {
   readonly state: AuditedPayment['state']
+  readonly createdAt: number
   /** Whether it has failed, or is about to. */
   readonly isLost: boolean
 }
 
+/** The oldest first: what an earlier payment has given back may be what a later one was paid with. */
 async function readPayments({ openPayments, walletAddresses }: PaymentSource): Promise<readonly ToldPayment[]> {
   const payments: ToldPayment[] = []
   for (const walletAddress of new Set(walletAddresses)) {
     for await (const payment of openPayments.audit(walletAddress)) {
-      const { state, failureReason } = payment
-      payments.push({ ...callsOf(payment), ...settledOf(payment), state, isLost: failureReason !== undefined })
+      const { state, createdAt, failureReason } = payment
+      const isLost = failureReason !== undefined
+      payments.push({ ...callsOf(payment), ...settledOf(payment), state, createdAt, isLost })
     }
   }
-  return payments
+  return payments.sort((a, b) => a.createdAt - b.createdAt)
 }
 
 function creditOf({ id, payeeAccount, amount, railAccount }: Received): Credit {
