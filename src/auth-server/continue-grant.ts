@@ -114,7 +114,7 @@ async function decideContinuation(
   if (record === undefined) throw unknownContinuation()
   const grant = record.value
   const now = context.clock.now()
-  if (grant.state === 'issued') return repeatIssue(context, grant, referenceHash, now)
+  if (grant.state === 'issued') return repeatIssue(context, record, referenceHash, now)
   if (grant.finalisation === 'rejected') throw requestDenied('the resource owner denied the request')
   if (grant.state === 'finalised' || now >= grant.expiresAt) throw invalidContinuation()
   // A wait that is much longer than any says only that a clock was wrong; the clocks of processes differ a little.
@@ -195,7 +195,7 @@ function keepWaiting(context: Context, record: StoredRecord<'grant'>, now: numbe
 /** @spec CON-5 @spec CON-6 */
 async function repeatIssue(
   context: Context,
-  grant: Grant,
+  { kind, version, value: grant }: StoredRecord<'grant'>,
   referenceHash: string | undefined,
   now: number,
 ): Promise<Attempt<Continuation>> {
@@ -208,7 +208,11 @@ async function repeatIssue(
   if (token !== undefined && (token.value.state !== 'active' || token.value.issuedAt !== grant.issuedAt))
     throw invalidContinuation()
   await requireSubject(context, grant)
-  return { answer: { kind: 'issued', grant, ...(token && { issued: await issuedBefore(context, token.value) }) } }
+  return {
+    // The grant may have been read long ago, before its client's keys were fetched.
+    changes: [{ action: 'check', kind, id: grant.id, version }],
+    answer: { kind: 'issued', grant, ...(token && { issued: await issuedBefore(context, token.value) }) },
+  }
 }
 
 /** `delete-continue`: ends the grant and its token in one commit. Repeating it is fine. @spec CON-8 */

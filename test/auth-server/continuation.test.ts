@@ -3,7 +3,7 @@ import { alterRequest, type InMemoryRequest } from 'open-payments-server/testing
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
 import { lastSegment } from '../support/last-segment.ts'
-import { type Answer, AUTH, addClient, CLIENT, decideAs, referenceOf } from '../support/test-wallet.ts'
+import { ALICE, type Answer, AUTH, addClient, CLIENT, decideAs, referenceOf } from '../support/test-wallet.ts'
 import {
   approvedGrant,
   authWallet,
@@ -409,6 +409,37 @@ describe('cancelling a grant', () => {
     expect((await cancel(wallet, grant)).status).toBe(204)
     expect((await revoke(wallet, grant)).status).toBe(204)
     expect(await wallet.records()).toEqual(before)
+  })
+
+  it('CON-5 CON-8 a repeat that came before its end, and is decided after it, confirms no subject', async () => {
+    const base = memoryStorage()
+    let afterRead = async (): Promise<void> => undefined
+    const wallet = await authWallet({
+      storage: {
+        ...base,
+        async get(keys) {
+          const found = await base.get(keys)
+          const then = afterRead
+          if (keys.some(({ kind }) => kind === 'grant')) {
+            afterRead = async () => undefined
+            await then()
+          }
+          return found
+        },
+      },
+    })
+    const subject = { sub_ids: [{ id: ALICE, format: 'uri' }] }
+    const { interact, client } = CONSENT_REQUEST
+    const { pending, interactRef } = await approvedGrant(wallet, { interact, client, subject })
+    const repeat = () => resume(wallet, pending, { interact_ref: interactRef })
+    expect((await repeat()).body.subject).toEqual(subject)
+    expect((await repeat()).body.subject).toEqual(subject)
+    // While the client's keys are fetched, for instance.
+    afterRead = async () => {
+      expect(await wallet.openPayments.grants.revoke(ALICE, lastSegment(pending.body.continue.uri))).toBe(true)
+    }
+    const late = await repeat()
+    expect([late.status, late.body.error?.code]).toEqual([404, 'invalid_continuation'])
   })
 
   it('CON-8 ends the token that a rotation gave, too', async () => {
