@@ -4,7 +4,7 @@ import { type AuthenticatedUser, consentPage, consentRedirect } from '../../adap
 import type { ConsentData } from '../../src/ports/consent.ts'
 import type { HttpResponse } from '../../src/ports/http-exchange.ts'
 import { bodyText } from '../support/body-text.ts'
-import { noteQueries } from '../support/note-queries.ts'
+import { noteParsed } from '../support/note-parsed.ts'
 import { ALICE, browserRequest, CONSENT, fakeInteractions } from './fake-interactions.ts'
 
 const URL_OF_INTERACTION = 'https://wallet.example/auth/interact/reference'
@@ -51,7 +51,7 @@ function policyOf({ headers }: HttpResponse): Readonly<Record<string, string>> {
 
 describe('a form', () => {
   it('T-36 is read behind parameters that are not UTF-8, which no parser is given', async () => {
-    const given = noteQueries()
+    const given = noteParsed('URLSearchParams')
     try {
       const { status } = await browse()({ form: `${'=%FF&'.repeat(1000)}csrf=csrf-value&decision=deny` })
       expect([status, given.length]).toEqual([303, 1])

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { readSignatures, type SignedMessage } from '../../src/http-signatures/verify-signature.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
-import { noteQueries } from '../support/note-queries.ts'
+import { noteParsed } from '../support/note-parsed.ts'
 import {
   BODY,
   BODY_DIGEST,
@@ -159,7 +159,7 @@ describe('any text in the signature headers', () => {
     const names = Array.from({ length: 28 }, (_, index) => `p${index}`)
     const headers = fourSignatures(names.map((name) => `"@query-param";name="${name}"`))
     const url = `https://wallet.example/?${'=%FF&'.repeat(700)}${names.map((name) => `${name}=1`).join('&')}`
-    const given = noteQueries()
+    const given = noteParsed('URLSearchParams')
     try {
       const message = messageOf({ method: 'GET', targetUris: [url, url], headers, body: '' })
       const read = await readSignatures(message, RULES, cryptography)

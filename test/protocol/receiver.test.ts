@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { isLocalReceiver, localQuoteId, parseReceiver } from '../../src/protocol/receiver.ts'
+import { noteParsed } from '../support/note-parsed.ts'
 import vectors from '../vectors/receiver-pattern.json' with { type: 'json' }
 
 const server = 'https://wallet.example/op'
@@ -131,14 +132,7 @@ describe('receivers at hosts beyond ASCII', () => {
     expect(parseReceiver(`https://${name}example${path}`)?.url).toContain('xn--')
     expect(parseReceiver(`https://wallet.example${`/${ideographs(100)}`.repeat(2)}${path}`)).toBeDefined()
     expect(parseReceiver(`https://${'a.'.repeat(200)}example${path}`)).toBeDefined()
-    const asked: string[] = []
-    class NotedURL extends URL {
-      constructor(text: string) {
-        asked.push(text)
-        super(text)
-      }
-    }
-    vi.stubGlobal('URL', NotedURL)
+    const asked = noteParsed('URL')
     try {
       for (const host of [
         ideographs(261),

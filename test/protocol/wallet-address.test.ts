@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { canonicalWalletAddress, isLoopbackHost } from '../../src/protocol/wallet-address.ts'
+import { noteParsed } from '../support/note-parsed.ts'
 
 const strict = { loopbackHttp: false }
 const lenient = { loopbackHttp: true }
@@ -141,14 +142,7 @@ function mostly<T>(usual: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T
 
 describe('what is a wallet address', () => {
   it('T-24 no URL parser is asked about a host beyond ASCII: it would take time quadratic in its length', () => {
-    const asked: string[] = []
-    class NotedURL extends URL {
-      constructor(text: string) {
-        asked.push(text)
-        super(text)
-      }
-    }
-    vi.stubGlobal('URL', NotedURL)
+    const asked = noteParsed('URL')
     try {
       const host = String.fromCodePoint(...Array.from({ length: 2000 }, (_, index) => 0x4e00 + index))
       for (const text of [`https://${host}`, `https://${host}.example/alice`, `https://wallet.example@${host}/alice`])

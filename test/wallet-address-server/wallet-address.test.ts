@@ -3,7 +3,7 @@ import { createSigningKey } from 'open-payments-server/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { serverKey, serverPublicKeys } from '../../src/http-signatures/server-key.ts'
 import { derivedSecrets } from '../../src/runtime/derived-secrets.ts'
-import { noteQueries } from '../support/note-queries.ts'
+import { noteParsed } from '../support/note-parsed.ts'
 import {
   ALICE,
   type Answer,
@@ -58,7 +58,7 @@ async function walletWithKeys(keys: readonly unknown[]): Promise<TestWallet> {
 describe('a wallet address that a query names', () => {
   it('T-36 is found behind 700 parameters that are not UTF-8, which no parser is given', async () => {
     const wallet = await testWallet()
-    const given = noteQueries()
+    const given = noteParsed('URLSearchParams')
     try {
       const query = `${'=%FF&'.repeat(700)}wallet-address=${encodeURIComponent(ALICE)}`
       expect((await get(wallet, `${BASE}/wallet-address?${query}`)).body).toMatchObject({ id: ALICE })
