@@ -1,4 +1,5 @@
 import {
+  idempotencyConflict,
   inactiveWalletAddress,
   insufficientGrant,
   ledgerRefused,
@@ -122,6 +123,15 @@ function seesAll(entries: readonly Access[], action: 'read' | 'list'): boolean {
  */
 export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
   return token.walletAddress === walletAddress && token.account !== account
+}
+
+/**
+ * Refuses to repeat the answer to what a client created under its key, if the token was given for a different account than
+ * that was created for: it must not look as if the one owner had what the client made for the other.
+ * @spec RS-13
+ */
+export function requireSameAccount({ token }: TokenCaller, created: Omit<Resource, 'client'>): void {
+  if (isOfOtherAccount(token, created)) throw idempotencyConflict()
 }
 
 /**

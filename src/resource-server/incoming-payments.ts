@@ -24,7 +24,14 @@ import { decide } from '../records/decide.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { freshId } from '../records/fresh-id.ts'
 import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
-import { activeWalletAddress, requireLedgerAccount, requireOwn, requireRightTo, requireVisible } from './authorize.ts'
+import {
+  activeWalletAddress,
+  requireLedgerAccount,
+  requireOwn,
+  requireRightTo,
+  requireSameAccount,
+  requireVisible,
+} from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -55,7 +62,7 @@ export async function createIncomingPayment({
     }
   })
   if (!once.isRepeat) exchange.waitUntil(deliverEvents(context, id, { first: once.made.created }))
-  const methods = once.isRepeat ? await detailsAgain(context, once.resourceId) : once.made.methods
+  const methods = once.isRepeat ? await detailsAgain(context, caller, once.resourceId) : once.made.methods
   return { status: 201, body: { ...once.response, methods } }
 }
 
@@ -63,9 +70,10 @@ export async function createIncomingPayment({
  * The details as at creation, whatever became of the payment since: a repeat is answered as the first request was.
  * @spec OUT-12
  */
-async function detailsAgain(context: Context, id: string): Promise<readonly IlpPaymentMethod[]> {
+async function detailsAgain(context: Context, caller: TokenCaller, id: string): Promise<readonly IlpPaymentMethod[]> {
   const record = await readRecord(context.storage, 'incoming-payment', id)
   if (record === undefined) throw new Error('an incoming payment has vanished')
+  requireSameAccount(caller, record.value)
   return detailsOf(context, record.value)
 }
 

@@ -10,8 +10,15 @@ import type { ClientId } from '../protocol/client.ts'
 import { type CreateQuote, type Quote, quoteToWire } from '../protocol/quote.ts'
 import { decideOnce } from '../records/decide-once.ts'
 import { freshId } from '../records/fresh-id.ts'
+import { readRecord } from '../records/read-record.ts'
 import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
-import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
+import {
+  activeWalletAddress,
+  requireLedgerAccount,
+  requireRightTo,
+  requireSameAccount,
+  requireVisible,
+} from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
 
@@ -21,7 +28,7 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
   const timed = withAnswerDeadline(context, exchange.startedAt)
   const use = await singleUseOf(exchange, caller)
   const url = requireRightTo(context, caller, 'quote', 'create', body.walletAddress)
-  const { response } = await decideOnce(timed, use, async () => {
+  const once = await decideOnce(timed, use, async () => {
     const payer = await activeWalletAddress(timed, caller, url)
     // Anyone may request quotes; only a client with a right from the owner learns here that the account may not send.
     const isOwners = caller.token.walletAddress === payer.url
@@ -35,7 +42,15 @@ export async function createQuote({ exchange, caller, body }: Input<TokenCaller,
       made: undefined,
     }
   })
-  return { status: 201, body: response }
+  if (once.isRepeat) await requireRepeatable(context, caller, once.resourceId)
+  return { status: 201, body: once.response }
+}
+
+/** @spec RS-13 */
+async function requireRepeatable(context: Context, caller: TokenCaller, id: string): Promise<void> {
+  const record = await readRecord(context.storage, 'quote', id)
+  // Where a clock runs ahead, the quote may have been swept before its key: then there is nothing left to compare.
+  if (record !== undefined) requireSameAccount(caller, record.value)
 }
 
 async function intendQuote(

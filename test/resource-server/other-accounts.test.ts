@@ -172,6 +172,34 @@ describe('a token, once its wallet address has another account', () => {
     expect(await wallet.ledger.balance('dora')).toMatchObject({ total: 1000n })
   })
 
+  it.each([
+    ['incoming payment', 'incoming-payments', () => ({ metadata: { order: 'of Alice' } })],
+    ['quote', 'quotes', (receiver: string) => ({ receiver, method: 'ilp', debitAmount: usd('5') })],
+  ])(
+    'RS-13 OUT-12 repeats no %s that was made for the earlier owner under its key',
+    async (_what, path, membersFor) => {
+      const { wallet, incoming } = await shop()
+      const access = [
+        { type: 'outgoing-payment', actions: ['list'], identifier: ALICE },
+        { type: 'incoming-payment', actions: ['create'], identifier: ALICE },
+        { type: 'quote', actions: ['create'] },
+      ]
+      const keyed = {
+        headers: { 'idempotency-key': 'order-7' },
+        components: ['@method', '@target-uri', 'authorization', 'content-digest', 'idempotency-key'],
+        json: { walletAddress: ALICE, ...membersFor(incoming.id) },
+      }
+      const create = (token: string, nonce: string): Promise<Answer> =>
+        wallet.send('POST', `${BASE}/${path}`, { ...keyed, token, nonce })
+      const tokenOfAlice = await tokenFor(wallet, access)
+      const first = await expectStatus(201, create(tokenOfAlice, 'one'))
+      await giveTo(wallet, ALICE, 'dora')
+      const tokenOfDora = await tokenFor(wallet, access)
+      await expectRefusal(wallet, IDEMPOTENCY_CONFLICT, () => create(tokenOfDora, 'two'))
+      expect((await expectStatus(201, create(tokenOfAlice, 'three'))).text).toBe(first.text)
+    },
+  )
+
   it('RS-13 T-52 neither reads nor pays by a quote that was made for the earlier one', async () => {
     const { wallet, spending, incoming } = await shop()
     const terms = { receiver: incoming.id, debitAmount: usd('5') }
