@@ -4,6 +4,7 @@ import type { Input } from '../http/endpoint.ts'
 import { findLocalWalletAddress, isLocalWalletAddress, type LocalWalletAddress } from '../http/local-wallet-address.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
+import type { Change } from '../ports/storage.ts'
 import { type Access, needsConsent, refuseLimits, repeatsEntry } from '../protocol/access.ts'
 import { type ClientId, clientWalletAddress, plainName } from '../protocol/client.ts'
 import { parseFinishUri } from '../protocol/finish.ts'
@@ -153,17 +154,11 @@ async function issueAtOnce(context: Context, { proof }: ClientCaller, pending: N
   const issued = await newAccessToken(context, pending.grant)
   const { token } = issued
   const grant: Grant = { ...pending.grant, state: 'issued', issuedAt: token.issuedAt, tokenId: token.id }
-  await decide(
-    context,
-    async () => ({
-      changes: [
-        { action: 'insert', kind: 'grant', value: grant, ...keptWithToken(token, grant) },
-        insertToken(token, grant),
-      ],
-      answer: undefined,
-    }),
-    { claims: proof.claims },
-  )
+  const changes: readonly Change[] = [
+    { action: 'insert', kind: 'grant', value: grant, ...keptWithToken(token, grant) },
+    insertToken(token, grant),
+  ]
+  await decide(context, async () => ({ changes, answer: undefined }), { claims: proof.claims })
   return {
     status: 200,
     body: { access_token: tokenToWire(context, issued), continue: continuationToWire(context, grant, pending.token) },
@@ -209,22 +204,12 @@ async function startInteraction(
     expiresAt: grant.expiresAt,
     ...(name !== undefined && { clientName: name }),
   }
-  await decide(
-    context,
-    async () => ({
-      changes: [
-        { action: 'insert', kind: 'grant', value: grant, dueAt: grant.expiresAt },
-        {
-          action: 'insert',
-          kind: 'interaction',
-          value: interaction,
-          dueAt: grant.expiresAt + EXPIRED_KEPT_MILLISECONDS,
-        },
-      ],
-      answer: undefined,
-    }),
-    { claims: proof.claims },
-  )
+  const dueAt = grant.expiresAt + EXPIRED_KEPT_MILLISECONDS
+  const changes: readonly Change[] = [
+    { action: 'insert', kind: 'grant', value: grant, dueAt: grant.expiresAt },
+    { action: 'insert', kind: 'interaction', value: interaction, dueAt },
+  ]
+  await decide(context, async () => ({ changes, answer: undefined }), { claims: proof.claims })
   return {
     status: 200,
     body: {
