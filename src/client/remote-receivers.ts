@@ -1,23 +1,15 @@
 import { answerOrStop } from '../deadline/answer-within.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Cryptography } from '../ports/cryptography.ts'
 import type { ServiceEvent } from '../ports/events.ts'
-import type { ChargeLookup, OutboundOptions, OutboundStanding, SendOutbound } from '../ports/outbound-requests.ts'
+import type { ChargeLookup, OutboundOptions, OutboundStanding } from '../ports/outbound-requests.ts'
 import type { FoundReceiver, ReceiverAsker, RemoteReceivers } from '../ports/remote-receivers.ts'
-import type { Secrets } from '../ports/secrets.ts'
 import { parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
 import { accessTokens, type HeldToken } from './access-tokens.ts'
 import { parseIncomingPayment, parsePublicView, readAnswer } from './answers.ts'
 import { type KnownCollection, knownCollections } from './known-collections.ts'
-import { signedRequests } from './signed-requests.ts'
+import { type SignedRequestsOptions, signedRequests } from './signed-requests.ts'
 
 /** What it takes to read receivers on other servers. */
-export interface RemoteReceiversOptions {
-  readonly clock: Clock
-  readonly cryptography: Cryptography
-  readonly secrets: Secrets
-  /** How requests leave this server: guarded, since strangers choose the URLs. */
-  readonly send: SendOutbound
+export interface RemoteReceiversOptions extends SignedRequestsOptions {
   /** Limits how much one stranger can make this server read. */
   readonly charge: ChargeLookup
   /** The wallet address that this server names as a client where its key alone is not accepted. */

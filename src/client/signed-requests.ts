@@ -11,6 +11,7 @@ export interface SignedRequestsOptions {
   readonly clock: Clock
   readonly cryptography: Cryptography
   readonly secrets: Secrets
+  /** How requests leave this server: guarded, since strangers choose the URLs. */
   readonly send: SendOutbound
 }
 
