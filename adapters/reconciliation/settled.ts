@@ -1,4 +1,5 @@
 import type { AuditedPayment } from '../../src/index.ts'
+import { priceOfPart } from '../../src/protocol/price.ts'
 
 /**
  * What of a payment is settled once it is over, in the payer's smallest unit: all of it, nothing, or the part that has left
@@ -10,12 +11,9 @@ export function settledOf(payment: Pick<AuditedPayment, 'debitAmount' | 'fee' | 
   readonly fee: bigint
 } {
   const { debitAmount, fee, failureReason, rail } = payment
-  const [debit, kept] = [BigInt(debitAmount.value), BigInt(fee.value)]
-  if (failureReason === undefined) return { debit, fee: kept }
+  const price = { debit: BigInt(debitAmount.value), fee: BigInt(fee.value) }
+  if (failureReason === undefined) return price
   if (rail === undefined) return { debit: 0n, fee: 0n }
-  const [sent, most] = [BigInt(rail.sent.value), BigInt(rail.sendAmount.value)]
-  const fixed = sent === 0n ? 0n : BigInt(rail.fixedFee?.value ?? 0)
-  const partOf = (amount: bigint): bigint => (amount * sent + most - 1n) / most
-  const part = fixed + partOf(kept - fixed)
-  return { debit: partOf(debit - kept) + part, fee: part }
+  const [fixedFee, sendAmount] = [BigInt(rail.fixedFee?.value ?? 0), BigInt(rail.sendAmount.value)]
+  return priceOfPart({ ...price, fixedFee, sendAmount }, BigInt(rail.sent.value))
 }

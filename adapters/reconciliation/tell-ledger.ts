@@ -1,4 +1,5 @@
 import type { Amount, AuditedPayment, Credit, Hold, Ledger, WireAmount } from '../../src/index.ts'
+import { readRailAccountId } from '../../src/protocol/rail-account.ts'
 import { type PaymentSource, requireLedger, requireSource, SOURCE } from './options.ts'
 import { type Received, requireReceived } from './received.ts'
 import { settledOf } from './settled.ts'
@@ -105,7 +106,7 @@ async function readPayments({ openPayments, walletAddresses }: PaymentSource): P
 }
 
 function creditOf({ id, payeeAccount, amount, railAccount }: Received): Credit {
-  const [method = '', address = ''] = railAccount.split(/:(.*)/)
+  const { method, account: address } = readRailAccountId(railAccount)
   return { id, account: payeeAccount, amount: amountOf(amount), counterparty: { kind: 'rail', method, address } }
 }
 
