@@ -59,12 +59,11 @@ async function accountChanges(
 ): Promise<readonly Change[] | 'lost' | 'over_limit'> {
   if (movement === undefined) return []
   const { method, account, sendAmount } = rail
-  const { assetCode, assetScale } = sendAmount
   const railAccountKey = { kind: 'rail-account', id: railAccountId(method, account) } as const
   const records = await context.storage.get([{ kind: 'outgoing-payment', id }, railAccountKey])
   const [stored] = recordsOfKind(records, 'outgoing-payment')
   if (stored?.version !== version) return 'lost'
   const [railAccount] = recordsOfKind(records, 'rail-account')
-  const change = railAccountChange(railAccount, { method, account, assetCode, assetScale }, movement, most)
+  const change = railAccountChange(railAccount, { method, account, ...sendAmount }, movement, most)
   return change === 'over_limit' ? change : [change]
 }

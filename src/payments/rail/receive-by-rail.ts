@@ -162,8 +162,8 @@ function accountChange(
   { account, accountAmount, most }: RailTransfer,
   railAccount: StoredRecord<'rail-account'> | undefined,
 ): Change | 'over_limit' {
-  const { assetCode, assetScale, value: received } = accountAmount
-  return railAccountChange(railAccount, { method, account, assetCode, assetScale }, { received }, most)
+  const name = { method, account, ...accountAmount }
+  return railAccountChange(railAccount, name, { received: accountAmount.value }, most)
 }
 
 /** Whether a transfer can no longer be taken, if it was not taken before. */
