@@ -41,7 +41,7 @@ function conditions(): readonly string[] {
 
 /** What an object says that names the reason why a payment stands still or ends, or why its receiver cannot be paid. */
 const STOPS: readonly string[] = ['stalled', 'later', 'ended', 'not_taken', 'over', 'silent']
-const TOLD_TO: readonly string[] = ['tryLater', 'endNow', 'noteTrouble', 'noteRefusal']
+const TOLD_TO: readonly string[] = ['tryLater', 'giveUp', 'endNow', 'noteTrouble', 'noteRefusal']
 
 /** Whether an expression is, or may be, the reason of a payment that stands still or has ended. */
 function isReason(node: ts.Node): boolean {

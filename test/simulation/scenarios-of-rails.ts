@@ -111,11 +111,11 @@ export const OF_RAILS: readonly Scenario[] = [
         edits: [
           {
             file: DELIVER,
-            find: "? leaveToHost(context, record, result.progress, 'unknown')\n        :",
+            find: "? leaveToHost(context, record, progress, 'unknown')\n    :",
             put: `? endDelivery(context, record, {
                 outcome: 'ended',
                 reason: 'unknown',
-                progress: { ...result.progress, inFlight: { sent: 0n, received: 0n } },
+                progress: { ...progress, inFlight: { sent: 0n, received: 0n } },
               })
             :`,
           },

@@ -51,11 +51,7 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
     tellFault(context, message, cause)
     return tryLater(context, record, message)
   }
-  if (details === undefined) {
-    return isInFlight(progress)
-      ? leaveToHost(context, record, progress, 'unknown')
-      : endDelivery(context, record, { outcome: 'ended', progress, reason: 'details_unreadable' })
-  }
+  if (details === undefined) return giveUp(context, record, progress, 'details_unreadable')
   const followed = followDelivery(context, record, details)
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
   const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
@@ -88,13 +84,16 @@ function whyStopped(context: Context, payment: RailPayment, receiver: CheckedRec
 /** Leaves a payment for later as long as that may help; after that the payment ends, or the host is asked. */
 async function tryLater(context: Context, record: RailRecord, reason: string): Promise<Step> {
   const progress = progressOf(record.value)
-  if (isInFlight(progress)) {
-    const isAskedOut = context.clock.now() - record.value.createdAt >= ASKED_MILLISECONDS
-    return isAskedOut ? leaveToHost(context, record, progress, 'unknown') : { outcome: 'later', record, reason }
-  }
-  return isTriedOut(context, record.value)
-    ? endDelivery(context, record, { outcome: 'ended', progress, reason })
-    : { outcome: 'later', record, reason }
+  const triedFor = isInFlight(progress) ? ASKED_MILLISECONDS : TRIED_MILLISECONDS
+  const isOver = context.clock.now() >= record.value.createdAt + triedFor
+  return isOver ? giveUp(context, record, progress, reason) : { outcome: 'later', record, reason }
+}
+
+/** Ends a payment or, if the fate of money in flight is unknown, asks the host. */
+async function giveUp(context: Context, record: RailRecord, progress: DeliveryProgress, reason: string): Promise<Step> {
+  return isInFlight(progress)
+    ? leaveToHost(context, record, progress, 'unknown')
+    : endDelivery(context, record, { outcome: 'ended', progress, reason })
 }
 
 /**
@@ -178,9 +177,7 @@ async function conclude(
       // If this server stopped the rail, that is the reason why it ended.
       return endDelivery(context, record, { ...result, reason: stop ?? result.reason })
     case 'unknown':
-      return isInFlight(result.progress)
-        ? leaveToHost(context, record, result.progress, 'unknown')
-        : endDelivery(context, record, { ...result, outcome: 'ended', reason: 'unknown' })
+      return giveUp(context, record, result.progress, 'unknown')
     case 'pending': {
       const pending = isInFlight(before) ? before : handOver(record.value, before)
       return leaveToHost(context, record, pending, 'pending')
