@@ -3,7 +3,7 @@ import { because, clientKeySet, hasAnyOf, type KeyHolder, thumbprintOf } from '.
 import { type Proof, proveSignature, signaturesOf } from '../http/credentials.ts'
 import { parseBody } from '../http/endpoint.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { SignatureCandidate } from '../http-signatures/verify-signature.ts'
+import type { SignatureCandidate } from '../http-signatures/signature-candidate.ts'
 import { directedIdentity, IdentifiedRequest } from '../protocol/client.ts'
 import { parsePublicKey } from '../protocol/json-web-key.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'

@@ -10,9 +10,6 @@ import { readCandidate, type SignatureCandidate, type SignatureRules } from './s
 import { type LegacySyntax, readSignatureInputs, type SignatureInputResult } from './signature-input.ts'
 import type { SignedMessage } from './signed-message.ts'
 
-export type { SignatureCandidate, SignatureRules } from './signature-candidate.ts'
-export type { SignedMessage } from './signed-message.ts'
-
 /**
  * Fields that must have one line: of two, one party might read one and another party verify the other. None of their
  * valid values contains a comma, so a comma means that a Fetch host has joined two lines.
@@ -86,15 +83,9 @@ export interface VerifiedSignature<Found> {
   readonly found: Found
 }
 
-/** The signatures of a message that verify, in its order, at least one. */
-export interface VerifiedSignatures<Found> {
-  readonly ok: true
-  readonly verified: readonly [VerifiedSignature<Found>, ...VerifiedSignature<Found>[]]
-}
-
 /**
  * Tries each candidate with the key that `findKey` returns (`undefined`: not a key of this client). Returns all that
- * verify, or why none does. A candidate for which `findKey` throws cannot be judged, which says nothing about the others:
+ * verify, in their order, or why none does. A candidate for which `findKey` throws cannot be judged, which says nothing about the others:
  * if none of them verifies, this throws the first of these errors.
  * @spec SIG-5 @spec SIG-20 @spec SIG-28
  */
@@ -102,7 +93,9 @@ export async function verifySignatures<Found extends { readonly key: PublicKey }
   candidates: readonly SignatureCandidate[],
   findKey: (keyId: string) => Promise<Found | undefined>,
   cryptography: Cryptography,
-): Promise<VerifiedSignatures<Found> | Refusal> {
+): Promise<
+  { readonly ok: true; readonly verified: readonly [VerifiedSignature<Found>, ...VerifiedSignature<Found>[]] } | Refusal
+> {
   const verified: VerifiedSignature<Found>[] = []
   const failures: unknown[] = []
   let reason = 'keyid names no key of the client'

@@ -1,6 +1,7 @@
 import { invalidSignature, invalidToken, missingAuthorization } from '../errors/conditions.ts'
 import type { OpenPaymentsError } from '../errors/open-payments-error.ts'
-import { readSignatures, type SignatureCandidate, verifySignatures } from '../http-signatures/verify-signature.ts'
+import type { SignatureCandidate } from '../http-signatures/signature-candidate.ts'
+import { readSignatures, verifySignatures } from '../http-signatures/verify-signature.ts'
 import type { Context } from '../ports/context.ts'
 import type { Change, Key, RecordKind, StoredRecord } from '../ports/storage.ts'
 import { type AccessToken, isUsableToken } from '../protocol/access-token.ts'

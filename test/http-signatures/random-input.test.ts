@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { readSignatures, type SignedMessage } from '../../src/http-signatures/verify-signature.ts'
+import type { SignedMessage } from '../../src/http-signatures/signed-message.ts'
+import { readSignatures } from '../../src/http-signatures/verify-signature.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import { noteParsed } from '../support/note-parsed.ts'
 import {

@@ -1,11 +1,7 @@
 import { createHash, createPrivateKey, sign } from 'node:crypto'
-import {
-  readSignatures,
-  type SignatureCandidate,
-  type SignatureRules,
-  type SignedMessage,
-  verifySignatures,
-} from '../../src/http-signatures/verify-signature.ts'
+import type { SignatureCandidate, SignatureRules } from '../../src/http-signatures/signature-candidate.ts'
+import type { SignedMessage } from '../../src/http-signatures/signed-message.ts'
+import { readSignatures, verifySignatures } from '../../src/http-signatures/verify-signature.ts'
 import type { Cryptography } from '../../src/ports/cryptography.ts'
 import { webCryptography } from '../../src/runtime/web-crypto.ts'
 import rfc9421 from '../vectors/rfc9421.json' with { type: 'json' }
