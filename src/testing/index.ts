@@ -6,7 +6,8 @@
 
 export type { SignOptions } from '../http-signatures/sign-request.ts'
 export { inTurns } from './in-turns.ts'
-export { type LedgerCase, type LedgerUnderTest, ledgerContract } from './ledger-contract.ts'
+export type { LedgerCase, LedgerUnderTest } from './ledger-case.ts'
+export { ledgerContract } from './ledger-contract.ts'
 export {
   alterRequest,
   createSigningKey,

@@ -9,8 +9,6 @@ import { RACE_CASES } from './ledger-race-cases.ts'
 import { RAIL_CASES } from './ledger-rail-cases.ts'
 import { REPEAT_CASES } from './ledger-repeat-cases.ts'
 
-export type { LedgerCase, LedgerUnderTest } from './ledger-case.ts'
-
 /**
  * What the `Ledger` port promises, as cases for any test runner:
  *

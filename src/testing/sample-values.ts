@@ -1,4 +1,5 @@
 import type { Amount } from '../protocol/amount.ts'
+import { isObject } from '../protocol/json-web-key.ts'
 import type { Metadata } from '../protocol/metadata.ts'
 
 /** The wallet address of the samples. */
@@ -13,10 +14,6 @@ export const MOMENT = 1_785_000_000_000
 /** An amount in the asset of the samples. */
 export function sampleAmount(value: bigint): Amount {
   return { value, assetCode: 'USD', assetScale: 2 }
-}
-
-function isObject(value: unknown): value is Metadata {
-  return typeof value === 'object' && value !== null
 }
 
 /** Metadata that a store which merges, converts, revives or cuts would not give back. @spec INC-11 */

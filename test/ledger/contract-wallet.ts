@@ -1,7 +1,7 @@
 import type { DoubleEntryLedger } from '../../adapters/ledger/memory.ts'
 import type { Ledger } from '../../src/ports/ledger.ts'
 import { isSameAsset } from '../../src/protocol/amount.ts'
-import type { LedgerUnderTest } from '../../src/testing/ledger-contract.ts'
+import type { LedgerUnderTest } from '../../src/testing/ledger-case.ts'
 
 /** The wallet of the contract around a ledger; `called` is the ledger whose calls are tested. */
 export function walletOf(books: DoubleEntryLedger, called: Ledger = books): LedgerUnderTest {

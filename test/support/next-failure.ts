@@ -1,7 +1,7 @@
 import type { SqliteHandle } from '../../adapters/storage/sqlite.ts'
 import type { Ledger } from '../../src/ports/ledger.ts'
 import type { Storage } from '../../src/ports/storage.ts'
-import type { LedgerUnderTest } from '../../src/testing/ledger-contract.ts'
+import type { LedgerUnderTest } from '../../src/testing/ledger-case.ts'
 
 /** A database that fails once, when it is told to. */
 export interface NextFailure {
