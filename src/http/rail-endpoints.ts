@@ -4,8 +4,7 @@ import type { HttpRequest, HttpResponse } from '../ports/http-exchange.ts'
 import type { PaymentMethod } from '../ports/payment-method.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import type { ServerRole } from './exchange.ts'
-import type { Row } from './router.ts'
-import { ANY_PATH } from './router.ts'
+import { ANY_PATH, type Row } from './router.ts'
 
 /** Where others reach a rail. */
 export type RailEndpoint = NonNullable<PaymentMethod['endpoint']>
