@@ -17,10 +17,9 @@ import { migrate } from './postgres/migrate.ts'
 import { retryUndone } from './postgres/retry.ts'
 import { createCommits } from './postgres/shared-commits.ts'
 import { createReader } from './postgres/shared-reads.ts'
-import { toStatement } from './postgres/statements.ts'
 import { decodeRecords } from './sql/rows.ts'
 import { STORAGE_MIGRATIONS, STORAGE_READABLE_FROM } from './sql/schema.ts'
-import { createTables } from './sql/statements.ts'
+import { type BoundStatement, createTables } from './sql/statements.ts'
 
 export type {
   PgClient,
@@ -30,6 +29,13 @@ export type {
   PostgresOptions,
   PostgresSql,
 } from './postgres/database.ts'
+
+/** A statement of the common SQL in PostgreSQL's form: its parameters are numbered, and text. */
+function toStatement({ sql, parameters }: BoundStatement): Statement {
+  let next = 1
+  const text = sql.replaceAll('?', () => `$${next++}`)
+  return { text, parameters: parameters.map((cell) => (cell === null ? null : String(cell))), isRepeated: true }
+}
 
 /**
  * A storage on PostgreSQL, through the host's open pool of `pg` or instance of `postgres`, in tables whose names begin

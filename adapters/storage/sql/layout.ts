@@ -2,11 +2,13 @@ import type { ListableKind, RecordKind, RecordTypes } from '../../../src/ports/s
 import type { Amount } from '../../../src/protocol/amount.ts'
 import type { Decision } from '../../../src/protocol/outgoing-payment.ts'
 
+const MEMBER_TYPES = ['text', 'integer', 'boolean', 'bigint', 'amount', 'decision', 'json'] as const
+
 /**
  * How a member is stored: `text`, `integer` and `boolean` in one column, `bigint` as decimal text, `amount` and
  * `decision` in several columns, `json` as JSON text.
  */
-export type MemberType = 'text' | 'integer' | 'boolean' | 'bigint' | 'amount' | 'decision' | 'json'
+export type MemberType = (typeof MEMBER_TYPES)[number]
 
 type TypeOf<T> = [T] extends [string]
   ? 'text' | 'json'
@@ -181,8 +183,6 @@ const LAYOUTS: { readonly [K in RecordKind]: Layout<RecordTypes[K]> } = {
   'idempotency-key': { id: 'text', bodyHash: 'text', resourceId: 'text', answer: 'json', expiresAt: 'integer' },
   event: { id: 'text', event: 'json' },
 }
-
-const MEMBER_TYPES: readonly MemberType[] = ['text', 'integer', 'boolean', 'bigint', 'amount', 'decision', 'json']
 
 /** One member of a kind of record and the columns that hold it. */
 export interface Member {

@@ -1,4 +1,5 @@
 import type { RecordKind, RecordMarks, RecordTypes, StoredRecord } from '../../../src/ports/storage.ts'
+import { isObject } from '../../../src/protocol/json-web-key.ts'
 import type { Member, TableLayout } from './layout.ts'
 
 /**
@@ -12,10 +13,6 @@ export type Row = readonly unknown[]
 
 function refuse(what: string, value: unknown): never {
   throw new TypeError(`cannot store ${what}: unexpected ${value === null ? 'null' : typeof value}`)
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null
 }
 
 /**

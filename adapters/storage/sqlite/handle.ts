@@ -61,10 +61,6 @@ function readWhole<T>(statement: SqliteStatement, read: () => T): T {
   }
 }
 
-function isRow(row: Row | undefined): row is Row {
-  return row !== undefined
-}
-
 /** Prepares the statements of a handle on their first use and keeps them. */
 export function createRunner(handle: SqliteHandle): SqliteRunner {
   const prepared = new Map<string, SqliteStatement>()
@@ -86,7 +82,7 @@ export function createRunner(handle: SqliteHandle): SqliteRunner {
       const known = statement(sql)
       return readWhole(known, () => known.all(...parameters))
         .map(rowOf)
-        .filter(isRow)
+        .filter((row) => row !== undefined)
     },
   }
 }
