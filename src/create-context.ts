@@ -85,16 +85,8 @@ function createDefaultReceivers({
 }: Pick<Context, 'clock' | 'cryptography' | 'secrets' | 'emit' | 'policies'>): RemoteReceivers {
   const network = hostNetwork()
   if (network === undefined) throw new ConfigurationError('remoteReceivers is required on a host without node:https')
-  const { clientWalletAddress, loopbackHttp } = policies
-  const send = outboundRequests({ clock: own.clock, loopbackHttp, network })
-  const charge = lookupsBudget(own.clock)
-  return createRemoteReceivers({
-    ...own,
-    send,
-    charge,
-    loopbackHttp,
-    ...(clientWalletAddress !== undefined && { clientWalletAddress }),
-  })
+  const send = outboundRequests({ clock: own.clock, loopbackHttp: policies.loopbackHttp, network })
+  return createRemoteReceivers({ ...own, ...policies, send, charge: lookupsBudget(own.clock) })
 }
 
 const HOUR_MILLISECONDS = 3_600_000
