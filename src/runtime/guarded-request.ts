@@ -161,10 +161,8 @@ async function exchange(
 function refusedAddresses(requests: GuardedRequests, addresses: readonly string[]): string | undefined {
   if (addresses.length === 0) return 'no address of its host was found'
   if (addresses.length > MAXIMUM_ADDRESSES) return `its host has more than ${MAXIMUM_ADDRESSES} addresses`
-  if (!addresses.every(isPublicAddress)) {
-    const hidden = addresses.find((address) => !isPublicAddress(address))
-    return `its host has the address ${hidden}, which is not public`
-  }
+  const hidden = addresses.find((address) => !isPublicAddress(address))
+  if (hidden !== undefined) return `its host has the address ${hidden}, which is not public`
   return requests.budget.admitsAddresses(addresses) ? undefined : 'the budget for its address is spent for now'
 }
 
