@@ -148,21 +148,18 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   }
   // Whoever is at a payment must not lose it to recovery: under one lease the ledger is waited for four times at most, for a
   // hold in the request and three repeats, or for three credits and the settlement; and then something is committed.
-  if (limits.leaseSeconds < limits.holdSeconds * 5) {
+  if (limits.leaseSeconds < limits.holdSeconds * 5)
     throw new ConfigurationError('settings.limits.leaseSeconds must be at least five times holdSeconds')
-  }
   // Else a grant would be over before its client may continue it. @spec CON-3 @spec GRT-17
-  if (lifetimes.interactionSeconds <= lifetimes.continuationWaitSeconds) {
+  if (lifetimes.interactionSeconds <= lifetimes.continuationWaitSeconds)
     throw new ConfigurationError('settings.lifetimes.interactionSeconds must be more than continuationWaitSeconds')
-  }
   checkPolicies(policies)
   requireBaseUrl('authServer', options.authServer, policies)
   requireBaseUrl('resourceServer', options.resourceServer, policies)
   const walletAddressServer = options.walletAddressServer ?? new URL(options.resourceServer).origin
   requireBaseUrl('walletAddressServer', walletAddressServer, policies)
-  if (new URL(walletAddressServer).origin !== walletAddressServer) {
+  if (new URL(walletAddressServer).origin !== walletAddressServer)
     throw new ConfigurationError('walletAddressServer must be an origin, without a path')
-  }
   // The directory would never be asked: nothing at such an origin is a wallet address. @spec WAS-2
   if (canonicalWalletAddress(walletAddressServer, policies) === undefined)
     throw new ConfigurationError(
@@ -227,9 +224,8 @@ function checkPolicies(policies: Policies): void {
     if (choices !== undefined && !choices.includes(value))
       throw new ConfigurationError(`settings.policies.${name} must be one of ${choices.join(', ')}`)
     const members = LIST_CHOICES[name]
-    if (members !== undefined && !(Array.isArray(value) && value.every((member) => members.includes(member)))) {
+    if (members !== undefined && !(Array.isArray(value) && value.every((member) => members.includes(member))))
       throw new ConfigurationError(`settings.policies.${name} may list ${members.join(', ')}`)
-    }
   }
   const { exchangeToleranceBasisPoints: tolerance } = policies
   if (!Number.isInteger(tolerance) || tolerance < 0 || tolerance > 9999)

@@ -137,9 +137,8 @@ function credit(books: Books, { id, account, amount, counterparty }: Credit): Le
 function settle(books: Books, { id, amount, fee }: Settlement): SettlementResult {
   const held = books.transfer(id)
   if (held === undefined || !isSameAsset(held.amount, amount) || !isSameAsset(held.amount, fee)) return CONFLICT
-  if (held.state === 'settled') {
+  if (held.state === 'settled')
     return held.settled?.amount === amount.value && held.settled.fee === fee.value ? DONE : CONFLICT
-  }
   if (held.state !== 'held' || amount.value > held.amount.value || fee.value > amount.value || fee.value < 0n)
     return CONFLICT
   const payer = books.account(held.account)

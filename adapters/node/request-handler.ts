@@ -108,9 +108,8 @@ function sortByName(rawHeaders: readonly string[]): ReadonlyMap<string, readonly
 /** The whole body; `undefined` if it is larger than the limit or does not arrive completely. */
 async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
   // Only after the end: before that, whoever collects the bytes has only some of them.
-  if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array) {
+  if (request.readableEnded && 'rawBody' in request && request.rawBody instanceof Uint8Array)
     return request.rawBody.length > limit ? undefined : request.rawBody
-  }
   // If the stream is decoded as text, the bytes are lost too.
   if (request.readableDidRead || request.readableEncoding !== null) {
     throw new ConfigurationError(

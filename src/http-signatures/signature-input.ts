@@ -40,9 +40,8 @@ export function readSignatureInputs(
   const inputs = readDictionary(inputText)
   const signatures = readDictionary(signatureText)
   if (inputs === undefined || signatures === undefined) return 'malformed'
-  if (inputs.dictionary.size > MAXIMUM_LABELS || signatures.dictionary.size > MAXIMUM_LABELS) {
+  if (inputs.dictionary.size > MAXIMUM_LABELS || signatures.dictionary.size > MAXIMUM_LABELS)
     return refuse(`there are more than ${MAXIMUM_LABELS} signatures`)
-  }
   return { ok: true, inputs: pairByLabel(inputs, signatures) }
 }
 

@@ -66,9 +66,8 @@ function readSignatureHeaders(
   const inputText = combineFieldLines(inputLines)
   const signatureText = combineFieldLines(signatureLines)
   if (inputText === undefined || signatureText === undefined) return refuse('signature headers must be ASCII')
-  if (inputText.length > MAXIMUM_FIELD_LENGTH || signatureText.length > MAXIMUM_FIELD_LENGTH) {
+  if (inputText.length > MAXIMUM_FIELD_LENGTH || signatureText.length > MAXIMUM_FIELD_LENGTH)
     return refuse('signature headers are too long')
-  }
 
   const read = readSignatureInputs(inputText, signatureText)
   if (read !== 'malformed') return read

@@ -100,9 +100,8 @@ function timeNow({ clock }: Context): number {
 function reportFailure(context: Context, told: Told, status: number, error: unknown): void {
   const at = timeNow(context)
   const refusal = isOpenPaymentsError(error) ? error : undefined
-  if (refusal === undefined) {
+  if (refusal === undefined)
     context.emit({ type: 'fault', at, operation: told.operation, message: thrownMessage(error), cause: error })
-  }
   context.emit({
     type: 'request',
     at,

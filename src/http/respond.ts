@@ -16,9 +16,8 @@ const NO_STORE = { 'cache-control': 'no-store' }
 
 /** Writes a result; not cacheable unless it says otherwise. */
 export function respond(result: Result): HttpResponse {
-  if (result.body === undefined) {
+  if (result.body === undefined)
     return { status: result.status, headers: { ...NO_STORE, ...result.headers }, body: result.raw }
-  }
   return {
     status: result.status,
     headers: { ...NO_STORE, 'content-type': 'application/json', ...result.headers },

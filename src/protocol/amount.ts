@@ -101,9 +101,8 @@ export function amountOf(asset: Asset, value: bigint): Amount {
 }
 
 function assertSameAsset(a: Asset, b: Asset): void {
-  if (!isSameAsset(a, b)) {
+  if (!isSameAsset(a, b))
     throw new TypeError(`amounts of ${a.assetCode}/${a.assetScale} and ${b.assetCode}/${b.assetScale} do not add up`)
-  }
 }
 
 /** The sum of two amounts of one asset; throws if the assets differ, which is a mistake of the caller. @spec AMT-5 */

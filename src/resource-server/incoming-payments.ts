@@ -115,9 +115,8 @@ async function intendIncomingPayment(
 /** The details by which a payment is paid from elsewhere; its address and secret are derived each time. @spec INC-4 */
 async function detailsOf(context: Context, payment: IncomingPayment): Promise<readonly IlpPaymentMethod[]> {
   const { address, sharedSecret } = await sealAddress(context.secrets, payment)
-  if (context.paymentMethods.length === 0) {
+  if (context.paymentMethods.length === 0)
     return [{ type: 'ilp', ilpAddress: `${context.policies.localIlpPrefix}.${address}`, sharedSecret }]
-  }
   const { id, walletAddress } = payment
   const payable = { id, address, walletAddress, sharedSecret }
   return answerInTime(context, 'a payment method', () =>

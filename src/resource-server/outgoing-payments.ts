@@ -112,9 +112,8 @@ async function termsOfQuote(
   const { receiver } = resolved
   if (!isSameAsset(receiver.asset, value.receiveAmount))
     throw invalidReceiver('the incoming payment is now in a different asset')
-  if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder) {
+  if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder)
     throw invalidReceiver('the incoming payment now takes less than the quoted amount')
-  }
   const { debitAmount, receiveAmount, fee, receiveWorth, rail } = value
   const readAgain = knownAtFirst(context.storage, quote)
   return {

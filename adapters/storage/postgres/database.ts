@@ -256,9 +256,8 @@ export function connectionsOf(database: PostgresDatabase, options: PostgresOptio
   refuseUnknown('postgresStorage', options, ['prepare', 'answerSeconds'])
   const { prepare = true, answerSeconds = 30 } = options
   const isInstance = typeof database === 'function' || (typeof database === 'object' && database !== null)
-  if (!isInstance || !('unsafe' in database || 'connect' in database)) {
+  if (!isInstance || !('unsafe' in database || 'connect' in database))
     throw new ConfigurationError('the database of postgresStorage must be a Pool of pg or an instance of postgres')
-  }
   if (typeof prepare !== 'boolean') throw new ConfigurationError('postgresStorage: prepare must be true or false')
   if (typeof answerSeconds !== 'number' || !(answerSeconds > 0 && answerSeconds <= LONGEST_ANSWER_SECONDS))
     throw new ConfigurationError(
