@@ -122,13 +122,17 @@ export async function mustAgree(
   for (const answer of answers) assertSame(answer, expected, what)
 }
 
-/** For calls that the library never makes: a ledger may refuse or reject, but must do nothing. */
-export async function mustNotSucceed(answer: Promise<LedgerResult>, what: string): Promise<void> {
-  const isOk = await answer.then(
+/** Whether a call that the library never makes succeeds; it may be refused or reject. */
+export async function succeeds(answer: Promise<LedgerResult>): Promise<boolean> {
+  return answer.then(
     ({ ok }) => ok,
     () => false,
   )
-  if (isOk) throw new AssertionError(`${what}: expected a refusal, got {"ok":true}`)
+}
+
+/** For calls that the library never makes: a ledger may refuse or reject, but must do nothing. */
+export async function mustNotSucceed(answer: Promise<LedgerResult>, what: string): Promise<void> {
+  if (await succeeds(answer)) throw new AssertionError(`${what}: expected a refusal, got {"ok":true}`)
 }
 
 /** Rejects unless alice and bob may spend just that at a point of the case, such as "after the release". */

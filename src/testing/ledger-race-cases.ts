@@ -11,6 +11,7 @@ import {
   mustAgree,
   mustSucceed,
   settlementOf,
+  succeeds,
   USD,
 } from './ledger-case.ts'
 
@@ -31,14 +32,6 @@ async function raceForOne(call: (value: bigint) => Promise<LedgerResult>, what: 
   for (const value of [winner, one, other])
     assertSame(await call(value), expectedOf(value), `the one of ${value}, again`)
   return winner
-}
-
-/** Whether a call that the library never makes succeeds; it may be refused or reject. */
-async function succeeds(answer: Promise<LedgerResult>): Promise<boolean> {
-  return answer.then(
-    ({ ok }) => ok,
-    () => false,
-  )
 }
 
 /** A payment of 10 with a fee of 1. As in a wallet, both accounts are read first. */
