@@ -96,7 +96,10 @@ describe('the options', () => {
   })
 
   it('authServer and resourceServer are required', () => {
-    expect(refusalOf({ authServer: undefined })).toBe('authServer must be an absolute URL (undefined was given)')
+    expect(refusalOf({ authServer: undefined })).toBe('authServer must be an absolute URL, not undefined')
+    expect(refusalOf({ authServer: 'wallet.example/auth' })).toBe(
+      'authServer must be an absolute URL, not "wallet.example/auth"',
+    )
     expect(refusalOf({ resourceServer: undefined })).not.toBe('accepted')
   })
 
@@ -246,11 +249,14 @@ describe('the options', () => {
     const least: Readonly<Record<string, number>> = { interactionSeconds: 6, leaseSeconds: 15 }
     for (const name of names) {
       expect(refusalOf(settings(part, { [name]: least[name] ?? 1 }))).toBe('accepted')
-      for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, '600', null]) {
+      for (const value of [0, -1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, null]) {
         expect(refusalOf(settings(part, { [name]: value }))).toBe(
-          `settings.${part}.${name} must be a positive integer (${typeof value} was given)`,
+          `settings.${part}.${name} must be a positive integer, not ${value}`,
         )
       }
+      expect(refusalOf(settings(part, { [name]: '600' }))).toBe(
+        `settings.${part}.${name} must be a positive integer, not "600"`,
+      )
     }
   })
 

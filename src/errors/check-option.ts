@@ -1,4 +1,5 @@
 import { isTimeOfIds } from '../protocol/identifiers.ts'
+import { shownValue } from '../protocol/shown-value.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { isLoopbackHost } from '../protocol/wallet-address.ts'
 import { ConfigurationError } from './configuration-error.ts'
@@ -20,7 +21,7 @@ export function refuseUnknown(name: string, given: object, known: readonly strin
 /** Requires an integer above zero. Above `most` it would exceed what a date can hold or a timer can wait for. */
 export function requirePositive(name: string, value: unknown, most = Number.MAX_SAFE_INTEGER): void {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value <= 0)
-    throw new ConfigurationError(`${name} must be a positive integer (${typeof value} was given)`)
+    throw new ConfigurationError(`${name} must be a positive integer, not ${shownValue(value)}`)
   if (value > most) throw new ConfigurationError(`${name} must be at most ${most}`)
 }
 
@@ -31,7 +32,7 @@ export function requireBaseUrl(
   { loopbackHttp }: { readonly loopbackHttp: boolean },
 ): void {
   const url = typeof text === 'string' ? parseUrl(text) : undefined
-  if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL (${typeof text} was given)`)
+  if (url === undefined) throw new ConfigurationError(`${name} must be an absolute URL, not ${shownValue(text)}`)
   const isLoopback = loopbackHttp && isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
     throw new ConfigurationError(
@@ -77,7 +78,7 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
 /** Requires a plausible time. No real clock is in 1970, but a test's clock may begin near zero. */
 export function requireMilliseconds(name: string, now: unknown): void {
   if (typeof now !== 'number' || !isTimeOfIds(now))
-    throw new ConfigurationError(`${name} must give whole milliseconds since 1970 (${typeof now} was given)`)
+    throw new ConfigurationError(`${name} must give whole milliseconds since 1970, not ${shownValue(now)}`)
   if (now >= 1e9 && now < 1e11) throw new ConfigurationError(`${name} must give milliseconds, not seconds`)
 }
 

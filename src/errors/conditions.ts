@@ -123,7 +123,7 @@ export function unknownGrant(): OpenPaymentsError {
 
 /** The client came back before its `wait` was over. @spec CON-3 */
 export function continuationTooEarly(waitSeconds: number): OpenPaymentsError {
-  return refuse('continuation_too_early', 400, 'too_fast', `continue no earlier than in ${waitSeconds} seconds`, {
+  return refuse('continuation_too_early', 400, 'too_fast', `too early: continue in ${waitSeconds} s`, {
     headers: { 'retry-after': String(waitSeconds) },
   })
 }

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { shownValue } from './shown-value.ts'
 
 /** An asset of the wallet: its code and the number of decimal places of its smallest unit. */
 export interface Asset {
@@ -59,8 +60,11 @@ export function isAssetScale(value: unknown): boolean {
 
 /** What is wrong with an asset from plain JavaScript, if anything. */
 export function mistakeInAsset({ assetCode, assetScale }: Asset): string | undefined {
-  if (!isAssetCode(assetCode)) return 'assetCode must be a string of 1 to 12 visible ASCII characters'
-  return isAssetScale(assetScale) ? undefined : 'assetScale must be an integer from 0 to 255'
+  if (!isAssetCode(assetCode))
+    return `assetCode must be a string of 1 to 12 visible ASCII characters, not ${shownValue(assetCode)}`
+  return isAssetScale(assetScale)
+    ? undefined
+    : `assetScale must be an integer from 0 to 255, not ${shownValue(assetScale)}`
 }
 
 /** Reads an amount from JSON; members that the specification does not name are dropped. @internal @spec AMT-6 */

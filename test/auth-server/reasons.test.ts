@@ -131,7 +131,7 @@ describe('a refusal says why', () => {
     wallet.clock.advance(2_999)
     const refusal = await wallet.expectRefusal(400, 'too_fast', () => resume(wallet, early))
     expect(refusal.headers['retry-after']).toBe('3')
-    expect(refusal.body.error.description).toBe('continue no earlier than in 3 seconds')
+    expect(refusal.body.error.description).toBe('too early: continue in 3 s')
     expect((await resume(wallet, pending)).status).toBe(200)
   })
 

@@ -158,7 +158,7 @@ const NO_ANSWERS: readonly (readonly [string, (found: object & { readonly paymen
   ['its reason is none of the five', () => ({ ok: false, reason: 'expired' })],
   ['receivedAmount.value must be a bigint', (found) => changed(found, { receivedAmount: usd('0') })],
   [
-    'receivedAmount: assetScale must be an integer from 0 to 255',
+    'receivedAmount: assetScale must be an integer from 0 to 255, not "2"',
     (found) => changed(found, { receivedAmount: { value: 0n, assetCode: 'USD', assetScale: '2' } }),
   ],
   ['incomingAmount.value must be a bigint', (found) => changed(found, { incomingAmount: usd('20') })],
