@@ -22,7 +22,7 @@ import { STYLE } from './style.ts'
 /** The person who is logged in at the wallet. */
 export interface AuthenticatedUser extends ResourceOwner {
   /** Shown at the top of the page; nothing is if it is absent or `null`. */
-  readonly name?: string | null
+  readonly name?: string | null | undefined
 }
 
 /** What `consentPage` needs from a wallet. */

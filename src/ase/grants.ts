@@ -25,7 +25,7 @@ export interface Grants {
    */
   list(
     walletAddress: string,
-    page?: { readonly limit?: number; readonly after?: string | undefined },
+    page?: { readonly limit?: number | undefined; readonly after?: string | undefined },
   ): Promise<readonly LiveGrant[]>
   /**
    * Ends a grant and its token in one commit. `walletAddress` is that of the person who revokes: resolves with `false` if the

@@ -12,7 +12,10 @@ export interface WalletAddressKey {
   readonly use?: string
 }
 
-/** One of the wallet's accounts, as the world sees it. Optional members may also be `null`, as in a database row. */
+/**
+ * One of the wallet's accounts, as the world sees it. Optional members may also be `null`, as in a database row, or
+ * `undefined`.
+ */
 export interface WalletAddress {
   /**
    * The account in the wallet's ledger, the same for as long as the address is known; passed to the `Ledger` port
@@ -27,9 +30,9 @@ export interface WalletAddress {
   readonly assetCode: string
   readonly assetScale: number
   /** A name that its owner lets others see. */
-  readonly publicName?: string | null
+  readonly publicName?: string | null | undefined
   /** `false` answers 404 for the address and refuses payments; default true. @spec WAS-7 */
-  readonly isActive?: boolean | null
+  readonly isActive?: boolean | null | undefined
   /**
    * The public keys with which this wallet address signs as a client, at most 20 (less one for each of `secrets`, if it is
    * `clientWalletAddress`); default none. A key with private members, or that is not a sound Ed25519 key, is a fault, and is
@@ -37,7 +40,7 @@ export interface WalletAddress {
    * servers of this library. An `alg` of `Ed25519` is published as `EdDSA`.
    * @spec KEY-7 @spec WAS-10 @spec T-4
    */
-  readonly keys?: readonly WalletAddressKey[] | null
+  readonly keys?: readonly WalletAddressKey[] | null | undefined
 }
 
 /** The wallet's directory of accounts. */

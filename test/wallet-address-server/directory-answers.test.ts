@@ -132,9 +132,9 @@ describe('a directory of wallet addresses that answers null', () => {
     expect(faults()).toEqual([])
   })
 
-  it('may leave what is optional null, as a row of a database does', async () => {
+  it.each([null, undefined])('may leave what is optional %s, as a row of a database does', async (absent) => {
     const { wallet, answer, faults } = await walletWith()
-    answer(() => ({ ...ROW, publicName: null, keys: null, isActive: null, created_at: 'yesterday' }))
+    answer(() => ({ ...ROW, publicName: absent, keys: absent, isActive: absent, created_at: 'yesterday' }))
     const { body } = await wallet.sendRaw(unsigned('/alice'))
     expect(body).toEqual({ id: ALICE, assetCode: 'USD', assetScale: 2, authServer: AUTH, resourceServer: BASE })
     expect((await wallet.sendRaw(unsigned('/alice/jwks.json'))).body).toEqual({ keys: [] })

@@ -62,6 +62,16 @@ export function takesUndefinedSettings(quoteSeconds: number | undefined): void {
   createOpenPayments({ ...options, settings: { lifetimes: { quoteSeconds }, limits: undefined } })
 }
 
+/** What a login or a web page may leave out, it may also leave undefined. */
+export function takesUndefinedText(limit: number | undefined): void {
+  const person = { session: 'a', walletAddresses: [], name: readText() }
+  consentPage({ walletName: 'Wallet', authenticate: async () => person })
+  void openPayments.grants.list('https://wallet.example/alice', { limit, after: undefined })
+}
+
+/** A column that may be empty. */
+declare function readText(): string | null | undefined
+
 /** Money never leaves without its owner, whatever a host configures. */
 export function neverWithoutInteraction(): void {
   createOpenPayments({ ...options, settings: { policies: { withoutInteraction: ['quote'] } } })
@@ -79,6 +89,9 @@ export function findsWalletAddresses(): void {
     ...options,
     walletAddresses: { find: async () => ({ ...account, keys: [{ kid: 'a', kty: stored, crv: stored, x: stored }] }) },
   })
+  const absent: string | null | undefined = readText()
+  const found = { ...account, publicName: absent, isActive: undefined, keys: undefined }
+  createOpenPayments({ ...options, walletAddresses: { find: async () => found } })
   // @ts-expect-error a key has an id
   createOpenPayments({ ...options, walletAddresses: { find: async () => ({ ...account, keys: [{ kty: 'OKP' }] }) } })
   // @ts-expect-error an account belongs to an asset
