@@ -1,4 +1,6 @@
+import type { Clock } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
+import { turns } from '../support/turns.ts'
 import { type Fault, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import { eventsOf, grantTokens, moneyWorld, pay, preparePayment } from './money-world.ts'
@@ -99,6 +101,27 @@ describe('a fault of the ledger', () => {
     expect(stalled).toHaveLength(1)
     // Two pauses of 80 to 160 ms; nothing else lets time pass.
     expect([took >= 160, took <= 322]).toEqual([true, true])
+  })
+
+  it('is asked again only when the pause is over', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const order: string[] = []
+    const { clock } = world.wallet
+    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
+      if (signal !== undefined) return clock.sleep(milliseconds, signal)
+      order.push('pause')
+      await turns(20)
+      order.push('over')
+    }
+    const process = world.start({ clock: { ...clock, sleep } })
+    process.ports.plan = ({ name }) => {
+      if (name !== 'credit') return undefined
+      order.push(name)
+      return 'throws'
+    }
+    await pay(world, process, prepared)
+    expect(order).toEqual(['credit', 'pause', 'over', 'credit', 'pause', 'over', 'credit'])
   })
 
   it('is told as a pause only where that was written down: else the payment is due after its lease', async () => {

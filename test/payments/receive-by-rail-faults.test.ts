@@ -1,6 +1,8 @@
+import type { Clock } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { HOUR, LEASE } from './money-world.ts'
 import {
@@ -189,6 +191,25 @@ describe('a ledger', () => {
     for (const pause of pauses) expect(pause >= 80 && pause <= 160).toBe(true)
     await recoverReceiptsUntilQuiet(world)
     await checkReceived(world)
+  })
+
+  it('that fails is asked again only when the pause is over', async () => {
+    const world = await railWorld()
+    const order: string[] = []
+    const { clock } = world.wallet
+    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
+      if (signal !== undefined) return clock.sleep(milliseconds, signal)
+      order.push('pause')
+      await turns(20)
+      order.push('over')
+    }
+    const credit = async (): Promise<never> => {
+      order.push('credit')
+      throw new Error('the ledger starts anew')
+    }
+    const process = world.startRail({ ledger: { ...world.ledger, credit }, clock: { ...clock, sleep } })
+    await tell(world, process, transferOf(1, await world.incoming(), 5n))
+    expect(order).toEqual(['credit', 'pause', 'over', 'credit', 'pause', 'over', 'credit'])
   })
 
   it('is asked by one process for a whole lease, also about what was taken under a shorter one', async () => {
