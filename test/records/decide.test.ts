@@ -7,6 +7,7 @@ import { backOffMilliseconds, decide } from '../../src/records/decide.ts'
 import { readRecord } from '../../src/records/read-record.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { cryptography } from '../support/test-wallet.ts'
+import { turns } from '../support/turns.ts'
 
 const USD = { assetCode: 'USD', assetScale: 2 } as const
 
@@ -118,6 +119,24 @@ describe('decide', () => {
       return { changes: [{ ...record, action: 'replace' }], answer: record.version + 1 }
     })
     expect([attempts, version]).toEqual([3, 4])
+  })
+
+  it('reads again only when the pause after a conflict is over', async () => {
+    const order: string[] = []
+    let conflicts = 2
+    const { context } = bench((base) => ({
+      commit: async (changes) => (conflicts-- > 0 ? { conflicts: [0] } : base.commit(changes)),
+    }))
+    const sleep = async (): Promise<void> => {
+      order.push('pause')
+      await turns(20)
+      order.push('over')
+    }
+    await decide({ ...context, clock: { ...context.clock, sleep } }, async () => {
+      order.push('read')
+      return insertQuote('1')()
+    })
+    expect(order).toEqual(['read', 'pause', 'over', 'read', 'pause', 'over', 'read'])
   })
 
   it('is unavailable, with Retry-After, once it met conflicts until its deadline', async () => {
