@@ -58,20 +58,6 @@ const TOO_MANY_LINES = 1000
  */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
-/**
- * The lines of a field; `name` is in lower case. Not from `request.headers`, which drops repeated lines of the fields
- * that matter most.
- */
-function linesOf(rawHeaders: readonly string[], name: string): readonly string[] {
-  const lines: string[] = []
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
-    const raw = rawHeaders[at]
-    // Comparing lengths first rules out most names.
-    if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
-  }
-  return lines
-}
-
 /** More than clients and proxies send. */
 const MANY_LINES = 100
 
@@ -94,6 +80,20 @@ function readLines({ rawHeaders, httpVersionMajor }: IncomingMessage): HttpReque
   }
 }
 
+/**
+ * The lines of a field; `name` is in lower case. Not from `request.headers`, which drops repeated lines of the fields
+ * that matter most.
+ */
+function linesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  const lines: string[] = []
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+    const raw = rawHeaders[at]
+    // Comparing lengths first rules out most names.
+    if (raw?.length === name.length && raw.toLowerCase() === name) lines.push(rawHeaders[at + 1] ?? '')
+  }
+  return lines
+}
+
 function sortByName(rawHeaders: readonly string[]): ReadonlyMap<string, readonly string[]> {
   const byName = new Map<string, string[]>()
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -103,6 +103,11 @@ function sortByName(rawHeaders: readonly string[]): ReadonlyMap<string, readonly
     byName.set(name, lines)
   }
   return byName
+}
+
+/** Whether a body will come. In HTTP/2 one may come although no header announces it. */
+export function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
 
 /** The whole body; `undefined` if it is larger than the limit or does not arrive completely. */
@@ -121,20 +126,6 @@ async function readBytes(request: IncomingMessage, limit: number): Promise<Uint8
   if (request.readableEnded) return new Uint8Array()
   const isTooLarge = Number(request.headers['content-length'] ?? 0) > limit
   return isTooLarge || request.destroyed ? undefined : collectBytes(request, limit)
-}
-
-/**
- * The length of the body, if the head gives it for certain: in HTTP/2 a flag marks the end of a body, and chunks mark
- * it themselves.
- */
-function lengthOf({ headers, httpVersionMajor }: IncomingMessage): number {
-  const isSaid = httpVersionMajor === 1 && headers['transfer-encoding'] === undefined
-  return isSaid ? Number(headers['content-length']) : Number.NaN
-}
-
-/** Whether a body will come. In HTTP/2 one may come although no header announces it. */
-export function hasBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
-  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? httpVersionMajor - 1) > 0
 }
 
 function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Array | undefined> {
@@ -162,6 +153,15 @@ function collectBytes(request: IncomingMessage, limit: number): Promise<Uint8Arr
     // Some other code may have paused the request.
     request.resume()
   })
+}
+
+/**
+ * The length of the body, if the head gives it for certain: in HTTP/2 a flag marks the end of a body, and chunks mark
+ * it themselves.
+ */
+function lengthOf({ headers, httpVersionMajor }: IncomingMessage): number {
+  const isSaid = httpVersionMajor === 1 && headers['transfer-encoding'] === undefined
+  return isSaid ? Number(headers['content-length']) : Number.NaN
 }
 
 function sendAnswer(

@@ -73,18 +73,6 @@ export function readCandidate(
   }
 }
 
-/**
- * The first component that must be covered and is not. `authorization` is required only if it is present: a request
- * that needs a token but has none is refused before this.
- * @spec SIG-6 @spec SIG-7 @spec SIG-8
- */
-function missingComponent(components: readonly Component[], message: SignedMessage): string | undefined {
-  const required = ['@method', '@target-uri']
-  if (message.headerLines('authorization').length > 0) required.push('authorization')
-  if (message.body.length > 0) required.push('content-digest')
-  return required.find((name) => !isCovered(components, name))
-}
-
 interface SignatureParameters {
   readonly ok: true
   readonly keyId: string
@@ -120,6 +108,18 @@ function readParameters(
 
 function isInteger(value: BareItem | undefined): value is number {
   return Number.isInteger(value)
+}
+
+/**
+ * The first component that must be covered and is not. `authorization` is required only if it is present: a request
+ * that needs a token but has none is refused before this.
+ * @spec SIG-6 @spec SIG-7 @spec SIG-8
+ */
+function missingComponent(components: readonly Component[], message: SignedMessage): string | undefined {
+  const required = ['@method', '@target-uri']
+  if (message.headerLines('authorization').length > 0) required.push('authorization')
+  if (message.body.length > 0) required.push('content-digest')
+  return required.find((name) => !isCovered(components, name))
 }
 
 /** @spec SIG-18 @spec SIG-19 */

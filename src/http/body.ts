@@ -32,16 +32,6 @@ function checkBody(
 }
 
 /**
- * Parses the body of a request whose caller is already known to have the right. Throws a 400 or a 415.
- * @spec GRT-1 @spec RS-1
- */
-export function readJson(request: HttpRequest, bytes: Uint8Array): unknown {
-  if (bytes.length === 0) throw invalidRequest('a JSON body is required')
-  checkMediaType(request)
-  return parseJson(bytes)
-}
-
-/**
  * Whether a request announces a body. A Fetch host hides the body of a GET, but not its `content-length`. A chunked
  * body goes unnoticed there: `transfer-encoding` proves nothing, since a proxy may announce chunks although there is no
  * body.
@@ -55,6 +45,16 @@ async function readInTime<T>({ clock, limits }: Context, reading: Promise<T>): P
   const bytes = await answerWithin(clock, limits.bodySeconds * 1000, () => reading)
   if (bytes === 'late') throw bodyTooSlow()
   return bytes
+}
+
+/**
+ * Parses the body of a request whose caller is already known to have the right. Throws a 400 or a 415.
+ * @spec GRT-1 @spec RS-1
+ */
+export function readJson(request: HttpRequest, bytes: Uint8Array): unknown {
+  if (bytes.length === 0) throw invalidRequest('a JSON body is required')
+  checkMediaType(request)
+  return parseJson(bytes)
 }
 
 /** Throws a 415 if the body is not declared as JSON. @spec GRT-1 */

@@ -73,11 +73,6 @@ export function because({ detail }: Extract<AskedKeySet, { readonly ok: false }>
   return detail === undefined ? '' : `: ${reasonText(detail)}`
 }
 
-/** Whether one of these ids names a key of a set. */
-export function hasAnyOf(keys: readonly PublicKey[], keyIds: readonly string[]): boolean {
-  return keyIds.some((keyId) => findKey(keys, keyId) !== undefined)
-}
-
 /**
  * The current key set of a client, in which one of these keys is looked for: read from the wallet's directory if it lives
  * here, otherwise fetched; fetched again only if it has none of them. Throws "rate limited" if the source of the request
@@ -108,4 +103,9 @@ export async function clientKeySet(
   if (!found.ok && found.reason === 'rate_limited')
     throw rateLimited(found.retryAfterSeconds, `one source names too many clients, the last of them ${walletAddress}`)
   return found
+}
+
+/** Whether one of these ids names a key of a set. */
+export function hasAnyOf(keys: readonly PublicKey[], keyIds: readonly string[]): boolean {
+  return keyIds.some((keyId) => findKey(keys, keyId) !== undefined)
 }

@@ -86,22 +86,6 @@ async function proveToken(exchange: Exchange, found: readonly (StoredRecord | un
 }
 
 /**
- * Proves that the holder of a token signed the request. Answers the record of the token as it is now: recording a new key
- * may have written it.
- */
-export async function proveTokenHolder(
-  exchange: Exchange,
-  candidates: readonly SignatureCandidate[],
-  read: StoredRecord<'access-token'>,
-  unknownKey: RefuseUnknownKey,
-): Promise<TokenCaller> {
-  const { value: token } = read
-  const { proof, written } = await proveHolder(exchange, candidates, token, token.grantId, unknownKey)
-  // The token of the grant may be a newer one than that which was presented.
-  return { token, presented: written?.value.id === token.id ? written : read, proof }
-}
-
-/**
  * Checks everything about a signature that needs no key, so that a request that fails here causes no network access.
  * @spec SIG-34
  */
@@ -126,6 +110,32 @@ export async function signaturesOf(exchange: Exchange): Promise<readonly Signatu
   )
   if (!read.ok) throw invalidSignature(read.reason)
   return read.candidates
+}
+
+/**
+ * The URLs that count as `@target-uri`: the origin from configuration and the raw target, whatever the Host header
+ * says. The root may also be signed without its slash.
+ * @spec SIG-29 @spec SIG-31
+ */
+function targetUris(exchange: Exchange): readonly string[] {
+  const { origin, request } = exchange
+  return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
+}
+
+/**
+ * Proves that the holder of a token signed the request. Answers the record of the token as it is now: recording a new key
+ * may have written it.
+ */
+export async function proveTokenHolder(
+  exchange: Exchange,
+  candidates: readonly SignatureCandidate[],
+  read: StoredRecord<'access-token'>,
+  unknownKey: RefuseUnknownKey,
+): Promise<TokenCaller> {
+  const { value: token } = read
+  const { proof, written } = await proveHolder(exchange, candidates, token, token.grantId, unknownKey)
+  // The token of the grant may be a newer one than that which was presented.
+  return { token, presented: written?.value.id === token.id ? written : read, proof }
 }
 
 const BOUND_TO_ANOTHER = 'the grant is bound to another key'
@@ -195,23 +205,13 @@ export async function proveSignature(
   }
 }
 
-/**
- * The URLs that count as `@target-uri`: the origin from configuration and the raw target, whatever the Host header
- * says. The root may also be signed without its slash.
- * @spec SIG-29 @spec SIG-31
- */
-function targetUris(exchange: Exchange): readonly string[] {
-  const { origin, request } = exchange
-  return request.target === '/' ? [`${origin}/`, origin] : [`${origin}${request.target}`]
-}
-
-/** The most keys that one grant can be used with: several times as many as a key set may hold. */
-const PINNED_KEYS = 100
-
 /** Those of the keys whose kid the grant has not seen. */
 function newKeys(keys: readonly PinnedKey[], known: readonly PinnedKey[]): readonly PinnedKey[] {
   return keys.filter(({ kid }) => !known.some((pin) => pin.kid === kid))
 }
+
+/** The most keys that one grant can be used with: several times as many as a key set may hold. */
+const PINNED_KEYS = 100
 
 /**
  * Records the keys that are new to the grant before they are used, so that none of their kids can stand for another key

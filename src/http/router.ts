@@ -77,16 +77,6 @@ export function createRouter<R extends Row>(
   }
 }
 
-function rowFor<R extends Row>(group: readonly R[], method: string): R | undefined {
-  return group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic === true))
-}
-
-interface PathMatch<R> {
-  readonly group: readonly R[]
-  /** `undefined` if a parameter is not valid UTF-8. */
-  readonly params: Readonly<Record<string, string>> | undefined
-}
-
 // The longest base first, so that the more specific server is asked before the one around it.
 function groupByPath<R extends Row>(rows: readonly R[], bases: Readonly<Record<ServerRole, string>>): Map<string, R[]> {
   const groups = new Map<string, R[]>()
@@ -102,6 +92,22 @@ function fixedBeginning(path: string): string {
   return path.replace(/[:*].*$/, '').replace(/\/+$/, '')
 }
 
+interface PathMatch<R> {
+  readonly group: readonly R[]
+  /** `undefined` if a parameter is not valid UTF-8. */
+  readonly params: Readonly<Record<string, string>> | undefined
+}
+
+function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
+  const decoded: Record<string, string> = {}
+  try {
+    for (const [name, value] of Object.entries(params)) decoded[name] = decodeURIComponent(value)
+    return decoded
+  } catch {
+    return undefined
+  }
+}
+
 /** Paths that every URL parser leaves unchanged: no escapes, and no segment that begins with a dot. */
 const PLAIN_PATH = /^(?:\/[\w~-][\w.~-]*)+\/?$/
 
@@ -113,14 +119,8 @@ export function originFormPath(target: string): string | undefined {
   return PLAIN_PATH.test(path) || parseUrl(`http://host${path}`)?.pathname === path ? path : undefined
 }
 
-function decodeParams(params: Readonly<Record<string, string>>): Readonly<Record<string, string>> | undefined {
-  const decoded: Record<string, string> = {}
-  try {
-    for (const [name, value] of Object.entries(params)) decoded[name] = decodeURIComponent(value)
-    return decoded
-  } catch {
-    return undefined
-  }
+function rowFor<R extends Row>(group: readonly R[], method: string): R | undefined {
+  return group.find((one) => one.method === method || (method === 'HEAD' && one.isPublic === true))
 }
 
 /** The role of the server with the longest base that contains a target. */

@@ -36,40 +36,6 @@ export type ChargedGrant =
   | { readonly ok: false; readonly reason: string }
 
 /**
- * An entry at one moment, with the ids of its two spending records: one for the current window, one for its whole life.
- */
-export interface EntryWindow {
-  readonly access: OutgoingPaymentAccess
-  /** Absent if the entry has an interval and no window of it is current. @spec LIM-3 */
-  readonly windowId?: string
-  readonly lifeId: string
-}
-
-/** The outgoing-payment entries of a token that allow creation, each with its window at this moment. */
-export function entryWindows(context: Context, token: AccessToken, now: number): readonly EntryWindow[] {
-  return token.access.flatMap((access, entry) => {
-    if (!isCreateEntry(access)) return []
-    const lifeId = `${token.grantId}:${entry}:life`
-    const interval = access.limits?.interval
-    if (interval === undefined) return [{ access, windowId: lifeId, lifeId }]
-    const parsed = parseInterval(interval)
-    const window = parsed && windowAt(parsed, now, context.policies.intervalCounting)
-    return [{ access, lifeId, ...(window && { windowId: `${token.grantId}:${entry}:${window.startsAt}` }) }]
-  })
-}
-
-/** The ids of the records of what some entries have spent, in their windows and in their whole lives. */
-export function spendingIdsOf(windows: readonly EntryWindow[]): readonly string[] {
-  return [
-    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
-  ]
-}
-
-function isCreateEntry(access: Access): access is OutgoingPaymentAccess {
-  return access.type === 'outgoing-payment' && allowsAction(access, 'create')
-}
-
-/**
  * Charges a payment to the first entry that admits it. The changes expect the records at the versions that were read:
  * if two payments race for the rest of a budget, one of them conflicts and reads again. `uncommitted` are the changes
  * of the payments that are charged before this one in the same commit; it is charged on top of them.
@@ -95,6 +61,70 @@ export async function chargeGrant(
     if (charged.ok) break
   }
   return charged
+}
+
+/**
+ * An entry at one moment, with the ids of its two spending records: one for the current window, one for its whole life.
+ */
+export interface EntryWindow {
+  readonly access: OutgoingPaymentAccess
+  /** Absent if the entry has an interval and no window of it is current. @spec LIM-3 */
+  readonly windowId?: string
+  readonly lifeId: string
+}
+
+/** The outgoing-payment entries of a token that allow creation, each with its window at this moment. */
+export function entryWindows(context: Context, token: AccessToken, now: number): readonly EntryWindow[] {
+  return token.access.flatMap((access, entry) => {
+    if (!isCreateEntry(access)) return []
+    const lifeId = `${token.grantId}:${entry}:life`
+    const interval = access.limits?.interval
+    if (interval === undefined) return [{ access, windowId: lifeId, lifeId }]
+    const parsed = parseInterval(interval)
+    const window = parsed && windowAt(parsed, now, context.policies.intervalCounting)
+    return [{ access, lifeId, ...(window && { windowId: `${token.grantId}:${entry}:${window.startsAt}` }) }]
+  })
+}
+
+function isCreateEntry(access: Access): access is OutgoingPaymentAccess {
+  return access.type === 'outgoing-payment' && allowsAction(access, 'create')
+}
+
+/** The ids of the records of what some entries have spent, in their windows and in their whole lives. */
+export function spendingIdsOf(windows: readonly EntryWindow[]): readonly string[] {
+  return [
+    ...new Set(windows.flatMap(({ windowId, lifeId }) => (windowId === undefined ? [lifeId] : [windowId, lifeId]))),
+  ]
+}
+
+/**
+ * The spending records that exist, as the uncommitted changes leave them. Version 0: the same commit is to insert it.
+ */
+async function readSpending(
+  context: Context,
+  ids: readonly string[],
+  uncommitted: readonly Change[],
+): Promise<readonly StoredRecord<'spending'>[]> {
+  const charged = uncommitted.filter(isSpending).map(asRecord)
+  const others = ids.filter((id) => !charged.some(({ value }) => value.id === id))
+  const found = others.length === 0 ? [] : await context.storage.get(others.map((id) => ({ kind: 'spending', id })))
+  return [...charged, ...recordsOfKind(found, 'spending')]
+}
+
+type SpendingChange = Extract<Change, { readonly kind: 'spending'; readonly value: Spending }>
+
+function isSpending(change: Change): change is SpendingChange {
+  return change.kind === 'spending' && 'value' in change
+}
+
+function asRecord(change: SpendingChange): StoredRecord<'spending'> {
+  const { kind, value } = change
+  return { kind, value, version: change.action === 'replace' ? change.version : 0 }
+}
+
+/** The spending record of an entry that has spent nothing yet. Version 0: it is still to be inserted. */
+function unspent(id: string, asset: Amount): StoredRecord<'spending'> {
+  return { kind: 'spending', version: 0, value: { id, debit: amountOf(asset, 0n), receive: [] } }
 }
 
 /** Charges a payment to an entry, if the entry admits it. */
@@ -138,50 +168,6 @@ function receiveChargeBy({ limits }: OutgoingPaymentAccess, { receiveAmount, rec
   return limits?.receiveAmount === undefined ? receiveAmount.value : (receiveWorth ?? receiveAmount.value)
 }
 
-/**
- * The part of the charge that must fit into the limit; the rest is rounding, and counts against the payments after this one,
- * so that a payment of exactly the limit is admitted. A fixed debit over a rail leaves as a whole, and the receiver's server
- * may keep all of it, whatever it says has arrived.
- * @spec LIM-1 @spec T-47
- */
-function admittedReceive({ receiveAmount, rail }: Charge, receiveCharge: bigint): bigint {
-  return rail?.isFixedReceive === false ? receiveCharge : receiveAmount.value
-}
-
-/** The spending record of an entry that has spent nothing yet. Version 0: it is still to be inserted. */
-function unspent(id: string, asset: Amount): StoredRecord<'spending'> {
-  return { kind: 'spending', version: 0, value: { id, debit: amountOf(asset, 0n), receive: [] } }
-}
-
-function spendingChange(record: StoredRecord<'spending'>, value: Spending): Change {
-  return record.version === 0 ? { action: 'insert', kind: 'spending', value } : { ...record, action: 'replace', value }
-}
-
-/**
- * The spending records that exist, as the uncommitted changes leave them. Version 0: the same commit is to insert it.
- */
-async function readSpending(
-  context: Context,
-  ids: readonly string[],
-  uncommitted: readonly Change[],
-): Promise<readonly StoredRecord<'spending'>[]> {
-  const charged = uncommitted.filter(isSpending).map(asRecord)
-  const others = ids.filter((id) => !charged.some(({ value }) => value.id === id))
-  const found = others.length === 0 ? [] : await context.storage.get(others.map((id) => ({ kind: 'spending', id })))
-  return [...charged, ...recordsOfKind(found, 'spending')]
-}
-
-type SpendingChange = Extract<Change, { readonly kind: 'spending'; readonly value: Spending }>
-
-function isSpending(change: Change): change is SpendingChange {
-  return change.kind === 'spending' && 'value' in change
-}
-
-function asRecord(change: SpendingChange): StoredRecord<'spending'> {
-  const { kind, value } = change
-  return { kind, value, version: change.action === 'replace' ? change.version : 0 }
-}
-
 /** Why a payment in this asset cannot be added to what was spent. */
 function refuseByAsset(records: readonly StoredRecord<'spending'>[], { debitAmount }: Charge): string | undefined {
   const isSame = records.every(({ value }) => isSameAsset(value.debit, debitAmount))
@@ -216,6 +202,16 @@ function refuseByLimits(
 }
 
 /**
+ * The part of the charge that must fit into the limit; the rest is rounding, and counts against the payments after this one,
+ * so that a payment of exactly the limit is admitted. A fixed debit over a rail leaves as a whole, and the receiver's server
+ * may keep all of it, whatever it says has arrived.
+ * @spec LIM-1 @spec T-47
+ */
+function admittedReceive({ receiveAmount, rail }: Charge, receiveCharge: bigint): bigint {
+  return rail?.isFixedReceive === false ? receiveCharge : receiveAmount.value
+}
+
+/**
  * Clients are told the sum that a window has spent as an amount, so it must fit into one even if there are no other
  * limits.
  * @spec AMT-1 @spec LIM-11
@@ -229,4 +225,8 @@ function refuseBySums(
   const received = receivedIn(spending, receiveAmount) + receiveCharge
   if (debit <= MAX_AMOUNT_VALUE && received <= MAX_AMOUNT_VALUE) return undefined
   return 'the grant would have spent more than an amount can be'
+}
+
+function spendingChange(record: StoredRecord<'spending'>, value: Spending): Change {
+  return record.version === 0 ? { action: 'insert', kind: 'spending', value } : { ...record, action: 'replace', value }
 }

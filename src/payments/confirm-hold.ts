@@ -116,16 +116,6 @@ async function startSending(context: Context, known: StoredRecord<'outgoing-paym
   return context.inTurn(turn, () => writeSending(context, known, true))
 }
 
-async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
-  // The money is already held: this read only saves the delivery a read, so its failure must not prevent recording the
-  // hold.
-  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(
-    () => undefined,
-  )
-  const room = incoming && takeRoom(incoming, payment, await creditIdOf(context, payment.id), now)
-  return room?.ok ? room : undefined
-}
-
 /** `hasTurn`: this runs in the payment's turn at its incoming payment. Only the first attempt reserves room there. */
 async function writeSending(
   context: Context,
@@ -155,6 +145,16 @@ async function writeSending(
       },
     }
   })
+}
+
+async function roomAtOnce(context: Context, payment: LocalPayment, now: number): Promise<TakenRoom | undefined> {
+  // The money is already held: this read only saves the delivery a read, so its failure must not prevent recording the
+  // hold.
+  const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId).catch(
+    () => undefined,
+  )
+  const room = incoming && takeRoom(incoming, payment, await creditIdOf(context, payment.id), now)
+  return room?.ok ? room : undefined
 }
 
 async function refusePayment(

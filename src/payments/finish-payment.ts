@@ -44,6 +44,23 @@ async function tellLedger(
   })
 }
 
+/**
+ * Only a failed payment changes the spending records of its grant, so only that one waits for its turn at the grant.
+ * The records are read again after a conflict.
+ */
+async function commitEnd(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  end: OutgoingPayment,
+): Promise<Step> {
+  const isFailed = end.state === 'failed'
+  const attempt = async (): Promise<Attempt<Step>> =>
+    changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])
+  const lost = { payment: end.id, answer: { outcome: 'lost' } } as const
+  const commit = (): Promise<Step> => decide(context, attempt, { lost })
+  return isFailed ? context.inTurn(turnAtGrant(end.grantId), commit) : commit()
+}
+
 /** A payment as it ends once the ledger has carried out its decision. */
 function endOf(context: Context, payment: OutgoingPayment, decision: Decision): OutgoingPayment {
   const taken = takenBy(decision)
@@ -89,21 +106,4 @@ export function changesOfDecisionAndEnd(
 ): Plan<Ended> {
   const payment = enterState(record.value, 'decided', context.clock.now())
   return changesOfEnd(context, record, endOf(context, payment, decision), others)
-}
-
-/**
- * Only a failed payment changes the spending records of its grant, so only that one waits for its turn at the grant.
- * The records are read again after a conflict.
- */
-async function commitEnd(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  end: OutgoingPayment,
-): Promise<Step> {
-  const isFailed = end.state === 'failed'
-  const attempt = async (): Promise<Attempt<Step>> =>
-    changesOfEnd(context, record, end, isFailed ? await releaseSpendingChanges(context, end) : [])
-  const lost = { payment: end.id, answer: { outcome: 'lost' } } as const
-  const commit = (): Promise<Step> => decide(context, attempt, { lost })
-  return isFailed ? context.inTurn(turnAtGrant(end.grantId), commit) : commit()
 }

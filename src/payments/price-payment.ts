@@ -99,6 +99,33 @@ export async function pricePayment(
   return { ok: true, amounts }
 }
 
+async function termsOf(context: Context, question: PriceRequest): Promise<Terms | undefined> {
+  const price = await askPrice(context, question)
+  if (price === undefined) return undefined
+  const { from, to, rate, given } = price
+  refuseMisspelt('price', given, PRICE_MEMBERS)
+  const fee = given.fee ?? {}
+  // A list, a promise or a number has no misspelt member, but is no fee either.
+  if (Object.prototype.toString.call(fee) !== '[object Object]')
+    throw new TypeError('Pricing.price gave a fee that is not an object')
+  refuseMisspelt('fee', fee, FEE_MEMBERS)
+  const { basisPoints = 0, fixed = 0n } = fee
+  if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints >= 10_000)
+    throw new TypeError('Pricing.price gave a fee whose basisPoints are not an integer from 0 to 9999')
+  if (typeof fixed !== 'bigint' || fixed < 0n)
+    throw new TypeError('Pricing.price gave a fee whose fixed part is not a bigint of zero or more')
+  return { from, to, rate, basisPoints, fixed }
+}
+
+const PRICE_MEMBERS: readonly string[] = ['rate', 'fee'] satisfies (keyof Price)[]
+const FEE_MEMBERS: readonly string[] = ['basisPoints', 'fixed'] satisfies (keyof NonNullable<Price['fee']>)[]
+
+/** Without this check, a misspelt fee would silently be no fee. */
+function refuseMisspelt(name: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((member) => !known.includes(member))
+  if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
+}
+
 /**
  * What the wallet's pricing answers: its rate, checked, and the whole answer as `given`, for callers that charge the
  * fee. Throws if it does not answer; `undefined` if it does not exchange the two assets.
@@ -119,6 +146,15 @@ export async function askPrice(
   return { from, to, rate, given: price }
 }
 
+function nameOf({ assetCode, assetScale }: Asset): string {
+  return `${assetCode} of scale ${assetScale}`
+}
+
+// An `Amount` is an `Asset` too: its value must not reach the pricing.
+function bareAsset({ assetCode, assetScale }: Asset): Asset {
+  return { assetCode, assetScale }
+}
+
 /**
  * The wallet's own price for the exchange that the rail makes, without the wallet's fee, which is charged for its own
  * exchange only. Between two scales of one asset code the rate is one, unless the wallet has another. `undefined` if
@@ -129,42 +165,6 @@ async function ownExchange(context: Context, question: PriceRequest): Promise<As
   const even = { from, to, rate: { numerator: 1n, denominator: 1n } }
   if (isSameAsset(from, to)) return even
   return (await askPrice(context, question)) ?? (from.assetCode === to.assetCode ? even : undefined)
-}
-
-const PRICE_MEMBERS: readonly string[] = ['rate', 'fee'] satisfies (keyof Price)[]
-const FEE_MEMBERS: readonly string[] = ['basisPoints', 'fixed'] satisfies (keyof NonNullable<Price['fee']>)[]
-
-/** Without this check, a misspelt fee would silently be no fee. */
-function refuseMisspelt(name: string, given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((member) => !known.includes(member))
-  if (unknown !== undefined) throw new TypeError(`Pricing.price gave ${unknown}, which is not a member of a ${name}`)
-}
-
-async function termsOf(context: Context, question: PriceRequest): Promise<Terms | undefined> {
-  const price = await askPrice(context, question)
-  if (price === undefined) return undefined
-  const { from, to, rate, given } = price
-  refuseMisspelt('price', given, PRICE_MEMBERS)
-  const fee = given.fee ?? {}
-  // A list, a promise or a number has no misspelt member, but is no fee either.
-  if (Object.prototype.toString.call(fee) !== '[object Object]')
-    throw new TypeError('Pricing.price gave a fee that is not an object')
-  refuseMisspelt('fee', fee, FEE_MEMBERS)
-  const { basisPoints = 0, fixed = 0n } = fee
-  if (!Number.isInteger(basisPoints) || basisPoints < 0 || basisPoints >= 10_000)
-    throw new TypeError('Pricing.price gave a fee whose basisPoints are not an integer from 0 to 9999')
-  if (typeof fixed !== 'bigint' || fixed < 0n)
-    throw new TypeError('Pricing.price gave a fee whose fixed part is not a bigint of zero or more')
-  return { from, to, rate, basisPoints, fixed }
-}
-
-function nameOf({ assetCode, assetScale }: Asset): string {
-  return `${assetCode} of scale ${assetScale}`
-}
-
-// An `Amount` is an `Asset` too: its value must not reach the pricing.
-function bareAsset({ assetCode, assetScale }: Asset): Asset {
-  return { assetCode, assetScale }
 }
 
 /** The wallet's price for what leaves, and the rate at which it arrives; inside the ledger everything arrives. */

@@ -89,6 +89,16 @@ async function recoverPayments(context: Context, waits: LedgerWaits, now: number
   )
 }
 
+/** Whether the next step may take long because of another server. */
+function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
+  return isRailPayment(value) && value.state !== 'decided'
+}
+
+/** The accounts that the ledger is still asked about. */
+function accountsToAsk({ state, account, payeeAccount }: OutgoingPayment): readonly string[] {
+  return state === 'decided' || payeeAccount === undefined ? [account] : [account, payeeAccount]
+}
+
 /**
  * Takes up the records that have been due longest, of those that are chosen. If it finds no end of the others, it postpones
  * them. As many as a process has places (256) stay due, for another process or the next call.
@@ -134,14 +144,43 @@ async function postponeAll(context: Context, records: readonly Due[]): Promise<n
   return count
 }
 
-/** Whether the next step may take long because of another server. */
-function isForRail({ value }: StoredRecord<'outgoing-payment'>): boolean {
-  return isRailPayment(value) && value.state !== 'decided'
+/**
+ * Takes the lease of a payment and moves it on, unless another worker was faster. For a rail payment this resolves once
+ * the lease is taken, and the payment holds its place from the start; for any other at the latest once the ledger takes too
+ * long. A payment that is `begun` was never interrupted, so the host is not told that it was resumed.
+ */
+async function takeUp(
+  context: Context,
+  waits: LedgerWaits,
+  record: StoredRecord<'outgoing-payment'>,
+  how: 'begun' | 'resumed' = 'resumed',
+): Promise<TakenUp> {
+  const leased = takeLease(context, record, how)
+  const { own: noting, asked } = noteAsked(context, record.value)
+  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(noting, own, { tells: 'later' }))
+  if (isForRail(record)) {
+    context.deliveries.follow(record.value, work)
+    context.ongoing.keep(work)
+  } else await waits.wait(asked, work)
+  const own = await leased
+  return typeof own === 'object' ? 'taken' : own
 }
 
-/** The accounts that the ledger is still asked about. */
-function accountsToAsk({ state, account, payeeAccount }: OutgoingPayment): readonly string[] {
-  return state === 'decided' || payeeAccount === undefined ? [account] : [account, payeeAccount]
+async function takeLease(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  how: 'begun' | 'resumed',
+): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
+  const dueAt = leaseEnd(context)
+  // A payment that could not be claimed must not hold up the others; if the commit happened after all, the payment is
+  // due again after this lease.
+  const claim = { ...record, action: 'replace', dueAt } satisfies Change
+  const outcome = await tryCommit(context, [claim], 'a payment could not be claimed')
+  if (outcome !== 'taken') return outcome
+  const { id, state, attempts } = record.value
+  const at = context.clock.now()
+  if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, state, attempts })
+  return asCommitted(claim)
 }
 
 /** A context with whose ledger a payment is moved on, and the account that this ledger was asked about last. */
@@ -165,35 +204,6 @@ function noteAsked(context: Context, { account }: OutgoingPayment): { own: Conte
   return { own, asked: () => last }
 }
 
-/** Takes up a payment that waited for a place in this process, unless another worker has it by now. */
-async function takeUpWaiting(context: Context, waits: LedgerWaits, id: string): Promise<void> {
-  const record = await readRecord(context.storage, 'outgoing-payment', id)
-  const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()
-  if (isDue && isForRail(record)) await takeUp(context, waits, record, 'begun')
-}
-
-/**
- * Takes the lease of a payment and moves it on, unless another worker was faster. For a rail payment this resolves once
- * the lease is taken, and the payment holds its place from the start; for any other at the latest once the ledger takes too
- * long. A payment that is `begun` was never interrupted, so the host is not told that it was resumed.
- */
-async function takeUp(
-  context: Context,
-  waits: LedgerWaits,
-  record: StoredRecord<'outgoing-payment'>,
-  how: 'begun' | 'resumed' = 'resumed',
-): Promise<TakenUp> {
-  const leased = takeLease(context, record, how)
-  const { own: noting, asked } = noteAsked(context, record.value)
-  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(noting, own, { tells: 'later' }))
-  if (isForRail(record)) {
-    context.deliveries.follow(record.value, work)
-    context.ongoing.keep(work)
-  } else await waits.wait(asked, work)
-  const own = await leased
-  return typeof own === 'object' ? 'taken' : own
-}
-
 /** Credits the receipts that are due, and deletes refusals that may hide them. */
 async function recoverMoney(context: Context, waits: LedgerWaits, now: number): Promise<Tally> {
   const read = async (limit: number) => recordsOfKind(await context.storage.due('receipt', now, limit), 'receipt')
@@ -206,19 +216,9 @@ async function recoverMoney(context: Context, waits: LedgerWaits, now: number): 
   })
 }
 
-async function takeLease(
-  context: Context,
-  record: StoredRecord<'outgoing-payment'>,
-  how: 'begun' | 'resumed',
-): Promise<StoredRecord<'outgoing-payment'> | Exclude<TakenUp, 'taken'>> {
-  const dueAt = leaseEnd(context)
-  // A payment that could not be claimed must not hold up the others; if the commit happened after all, the payment is
-  // due again after this lease.
-  const claim = { ...record, action: 'replace', dueAt } satisfies Change
-  const outcome = await tryCommit(context, [claim], 'a payment could not be claimed')
-  if (outcome !== 'taken') return outcome
-  const { id, state, attempts } = record.value
-  const at = context.clock.now()
-  if (how === 'resumed') context.emit({ type: 'payment_resumed', at, outgoingPayment: id, state, attempts })
-  return asCommitted(claim)
+/** Takes up a payment that waited for a place in this process, unless another worker has it by now. */
+async function takeUpWaiting(context: Context, waits: LedgerWaits, id: string): Promise<void> {
+  const record = await readRecord(context.storage, 'outgoing-payment', id)
+  const isDue = record?.dueAt !== undefined && record.dueAt <= context.clock.now()
+  if (isDue && isForRail(record)) await takeUp(context, waits, record, 'begun')
 }

@@ -61,14 +61,6 @@ export async function reachReceiver(
   return receiverAt(context, url, (remote) => reachRemoteReceiver(context, remote, asker, from, amount))
 }
 
-/** The refusal for the client. Throws "rate limited" if the other server was not asked for that reason. */
-function refusalOf(found: NoRemoteReceiver, url: string): Extract<ResolvedReceiver, { readonly ok: false }> {
-  if (found.reason === 'rate_limited')
-    throw rateLimited(found.retryAfterSeconds, `one client or source names too many receivers, the last of them ${url}`)
-  const { reason, detail } = found
-  return { ok: false, reason: NOT_REACHABLE[reason], ...(detail !== undefined && { detail }) }
-}
-
 /**
  * Finds what is behind a receiver URL. A URL under this server's own base is local; every other one is remote, whatever
  * its id, and is asked for through `askRemote`, in normal form. A remote receiver can be paid only if a payment method is
@@ -118,4 +110,12 @@ async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise
       account: payee.account,
     },
   }
+}
+
+/** The refusal for the client. Throws "rate limited" if the other server was not asked for that reason. */
+function refusalOf(found: NoRemoteReceiver, url: string): Extract<ResolvedReceiver, { readonly ok: false }> {
+  if (found.reason === 'rate_limited')
+    throw rateLimited(found.retryAfterSeconds, `one client or source names too many receivers, the last of them ${url}`)
+  const { reason, detail } = found
+  return { ok: false, reason: NOT_REACHABLE[reason], ...(detail !== undefined && { detail }) }
 }

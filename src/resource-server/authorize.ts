@@ -36,22 +36,6 @@ function entriesOf({ access }: AccessToken, type: AccessType, action: Action): r
 }
 
 /**
- * The entries that also cover a wallet address. If rights of this type need consent, only what the owner of the wallet
- * address gave counts, even if the token is of a time when they did not.
- * @spec GRT-5
- */
-function entriesFor(
-  { policies }: Context,
-  token: AccessToken,
-  type: AccessType,
-  action: Action,
-  walletAddress: string,
-): readonly Access[] {
-  if (needsConsent(type, policies.withoutInteraction) && token.walletAddress !== walletAddress) return []
-  return entriesOf(token, type, action).filter((entry) => coversWalletAddress(entry, walletAddress))
-}
-
-/**
  * Refuses if no entry of this type and action covers the wallet address that a request names. Returns its canonical
  * URL, if it has one. The directory is not asked: a token for one wallet address learns nothing about another, not even
  * whether it exists.
@@ -67,6 +51,22 @@ export function requireRightTo(
   const url = canonicalWalletAddress(text, context.policies)
   if (entriesFor(context, token, type, action, url ?? text).length === 0) throw insufficientGrant()
   return url
+}
+
+/**
+ * The entries that also cover a wallet address. If rights of this type need consent, only what the owner of the wallet
+ * address gave counts, even if the token is of a time when they did not.
+ * @spec GRT-5
+ */
+function entriesFor(
+  { policies }: Context,
+  token: AccessToken,
+  type: AccessType,
+  action: Action,
+  walletAddress: string,
+): readonly Access[] {
+  if (needsConsent(type, policies.withoutInteraction) && token.walletAddress !== walletAddress) return []
+  return entriesOf(token, type, action).filter((entry) => coversWalletAddress(entry, walletAddress))
 }
 
 /**
@@ -98,6 +98,15 @@ export interface Resource {
 }
 
 /**
+ * Whether a token was given for this wallet address when it had a different account than `account`, which a resource
+ * belongs to or the directory names now.
+ * @spec RS-13
+ */
+export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
+  return token.walletAddress === walletAddress && token.account !== account
+}
+
+/**
  * The client whose resources a token sees on a wallet address: its own, or `undefined` (every client's) with an `-all`
  * action.
  * @spec RS-6 @spec RS-7
@@ -114,15 +123,6 @@ export function visibleClient(
 
 function seesAll(entries: readonly Access[], action: 'read' | 'list'): boolean {
   return entries.some((entry) => entry.actions.includes(`${action}-all`))
-}
-
-/**
- * Whether a token was given for this wallet address when it had a different account than `account`, which a resource
- * belongs to or the directory names now.
- * @spec RS-13
- */
-export function isOfOtherAccount(token: AccessToken, { walletAddress, account }: Omit<Resource, 'client'>): boolean {
-  return token.walletAddress === walletAddress && token.account !== account
 }
 
 /**

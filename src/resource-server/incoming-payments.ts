@@ -66,17 +66,6 @@ export async function createIncomingPayment({
   return { status: 201, body: { ...once.response, methods } }
 }
 
-/**
- * The details as at creation, whatever became of the payment since: a repeat is answered as the first request was.
- * @spec OUT-12
- */
-async function detailsAgain(context: Context, caller: TokenCaller, id: string): Promise<readonly IlpPaymentMethod[]> {
-  const record = await readRecord(context.storage, 'incoming-payment', id)
-  if (record === undefined) throw new Error('an incoming payment has vanished')
-  requireSameAccount(caller, record.value)
-  return detailsOf(context, record.value)
-}
-
 async function intendIncomingPayment(
   context: Context,
   id: string,
@@ -122,6 +111,17 @@ async function detailsOf(context: Context, payment: IncomingPayment): Promise<re
   return answerInTime(context, 'a payment method', () =>
     Promise.all(context.paymentMethods.map((method) => askRail(payable, () => method.createDetails(payable)))),
   )
+}
+
+/**
+ * The details as at creation, whatever became of the payment since: a repeat is answered as the first request was.
+ * @spec OUT-12
+ */
+async function detailsAgain(context: Context, caller: TokenCaller, id: string): Promise<readonly IlpPaymentMethod[]> {
+  const record = await readRecord(context.storage, 'incoming-payment', id)
+  if (record === undefined) throw new Error('an incoming payment has vanished')
+  requireSameAccount(caller, record.value)
+  return detailsOf(context, record.value)
 }
 
 /**

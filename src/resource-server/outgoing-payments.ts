@@ -63,14 +63,6 @@ export async function createOutgoingPayment({
   return { status: 201, body: answer }
 }
 
-function grantSpentOf(spent: Spending): KeptAnswer {
-  const { spentDebitAmount, spentReceiveAmount } = spentAmountsOf(spent)
-  return {
-    ...(spentDebitAmount && { grantSpentDebitAmount: spentDebitAmount }),
-    ...(spentReceiveAmount && { grantSpentReceiveAmount: spentReceiveAmount }),
-  }
-}
-
 /**
  * What proves later that the client ordered this. The body was parsed as JSON, so its bytes are valid text.
  * @spec T-42
@@ -167,6 +159,14 @@ async function termsOfIncomingPayment(
 function toWire(context: Context, payment: OutgoingPayment): WireOutgoingPayment {
   const quote = payment.quoteId === undefined ? undefined : quoteUrl(context, payment.quoteId)
   return outgoingPaymentToWire(payment, outgoingPaymentUrl(context, payment.id), quote)
+}
+
+function grantSpentOf(spent: Spending): KeptAnswer {
+  const { spentDebitAmount, spentReceiveAmount } = spentAmountsOf(spent)
+  return {
+    ...(spentDebitAmount && { grantSpentDebitAmount: spentDebitAmount }),
+    ...(spentReceiveAmount && { grantSpentReceiveAmount: spentReceiveAmount }),
+  }
 }
 
 /** `get-outgoing-payment`. */

@@ -4,13 +4,16 @@ import { type AtOneMoment, isLocked, type SqliteHandle } from './handle.ts'
 /** Runs a synchronous read in one of the next turns of the event loop, and resolves with what it found. It may run twice. */
 export type ReadInBatch = <T>(read: () => T) => Promise<T>
 
-/** Runs one read; returns the function that tells its caller, even if the read fails. */
-function readApart({ apply, reject }: Work): () => void {
-  try {
-    return apply()
-  } catch (error) {
-    return () => reject(error)
-  }
+/**
+ * Collects reads into batches, each of them one transaction: SQLite locks the file once for all of them, which saves a
+ * quarter of the cost of a read. Requests of one batch also go on in step (see `gatherBatch`).
+ */
+export function createBatchReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInBatch {
+  // In a Durable Object there are no turns to wait for.
+  if (handle.transactionSync !== undefined) return async (read) => read()
+  return gatherWork((tasks) => {
+    for (const answer of readTogether(atOneMoment, tasks)) answer()
+  })
 }
 
 function readTogether(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonly (() => void)[] {
@@ -24,14 +27,11 @@ function readTogether(atOneMoment: AtOneMoment, tasks: readonly Work[]): readonl
   return tasks.map(readApart)
 }
 
-/**
- * Collects reads into batches, each of them one transaction: SQLite locks the file once for all of them, which saves a
- * quarter of the cost of a read. Requests of one batch also go on in step (see `gatherBatch`).
- */
-export function createBatchReads(handle: SqliteHandle, atOneMoment: AtOneMoment): ReadInBatch {
-  // In a Durable Object there are no turns to wait for.
-  if (handle.transactionSync !== undefined) return async (read) => read()
-  return gatherWork((tasks) => {
-    for (const answer of readTogether(atOneMoment, tasks)) answer()
-  })
+/** Runs one read; returns the function that tells its caller, even if the read fails. */
+function readApart({ apply, reject }: Work): () => void {
+  try {
+    return apply()
+  } catch (error) {
+    return () => reject(error)
+  }
 }

@@ -4,76 +4,6 @@ import { type Cell, encodeRecord } from '../sql/rows.ts'
 import type { Table } from '../sql/statements.ts'
 import type { SqliteRunner } from './handle.ts'
 
-/** The columns of the two indexes that a list is read by. */
-const LIST_COLUMNS: readonly string[] = ['wallet_address', 'client', 'created_at', 'is_listed']
-
-/** Replaces a record that stays where it is in the lists. Parameters: the cells at `places`, id, version, the cells at `fixed`. */
-export interface ReplaceInPlace {
-  readonly sql: string
-  readonly places: readonly number[]
-  /** The cells by which it is listed, which it does not set; none if nothing lists this kind. */
-  readonly fixed: readonly number[]
-}
-
-/**
- * SQLite writes an index anew whenever an update names one of its columns, even if the value stays, and most indexes
- * lie on pages of their own. So a replacement leaves the columns of lists out; all are named only if it moves
- * its record in them, as few do.
- */
-function replaceInPlace({ table, columns, isListable }: TableLayout): ReplaceInPlace {
-  const listed = isListable ? LIST_COLUMNS : []
-  const set = columns.filter((column) => column !== 'id' && !listed.includes(column))
-  const setting = set.map((column) => `${column} = ?`).join(', ')
-  const isInPlace = listed.map((column) => ` AND ${column} IS ?`).join('')
-  const placesOf = (names: readonly string[]): readonly number[] => names.map((name) => columns.indexOf(name))
-  return {
-    sql: `UPDATE ${table} SET ${setting}, version = version + 1 WHERE id = ? AND version = ?${isInPlace}`,
-    places: placesOf(set),
-    fixed: placesOf(listed),
-  }
-}
-
-/** Replaces a record that may move in the lists. Parameters: the cells of the record except its id; then id, version. */
-function replaceAll({ table, columns }: TableLayout): string {
-  const setting = columns.slice(1).map((column) => `${column} = ?`)
-  return `UPDATE ${table} SET ${setting.join(', ')}, version = version + 1 WHERE id = ? AND version = ?`
-}
-
-/** Inserts if there is no record of that id. Parameters: the cells of the record. */
-function insertOnce({ table, columns }: TableLayout): string {
-  const placeholders = columns.map(() => '?').join(', ')
-  return `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, 1) ON CONFLICT (id) DO NOTHING`
-}
-
-/**
- * Finds a record at its version. A transaction holds the lock of the whole file from its start: what is only checked need
- * not be written to be locked, which would be a page for each. Parameters: id, version.
- */
-function findVersion({ table }: TableLayout): string {
-  return `SELECT 1 FROM ${table} WHERE id = ? AND version = ?`
-}
-
-/** The statements that change the records of a table: one row each if the change fits, and none if it does not. */
-export interface ChangeStatements {
-  readonly insert: string
-  readonly replaceInPlace: ReplaceInPlace
-  readonly replaceAll: string
-  /** Parameters: id, version. */
-  readonly remove: string
-  readonly check: string
-}
-
-/** These statements of a table. */
-export function changeStatements(layout: TableLayout): ChangeStatements {
-  return {
-    insert: insertOnce(layout),
-    replaceInPlace: replaceInPlace(layout),
-    replaceAll: replaceAll(layout),
-    remove: `DELETE FROM ${layout.table} WHERE id = ? AND version = ?`,
-    check: findVersion(layout),
-  }
-}
-
 /** Makes a change if it fits, in the transaction that is under way; tells whether it did. */
 export type BoundChange = () => boolean
 
@@ -111,4 +41,74 @@ export function createBinding(
         return () => runner.first(statements.check, [change.id, change.version]) !== undefined
     }
   }
+}
+
+/** The statements that change the records of a table: one row each if the change fits, and none if it does not. */
+export interface ChangeStatements {
+  readonly insert: string
+  readonly replaceInPlace: ReplaceInPlace
+  readonly replaceAll: string
+  /** Parameters: id, version. */
+  readonly remove: string
+  readonly check: string
+}
+
+/** These statements of a table. */
+export function changeStatements(layout: TableLayout): ChangeStatements {
+  return {
+    insert: insertOnce(layout),
+    replaceInPlace: replaceInPlace(layout),
+    replaceAll: replaceAll(layout),
+    remove: `DELETE FROM ${layout.table} WHERE id = ? AND version = ?`,
+    check: findVersion(layout),
+  }
+}
+
+/** Inserts if there is no record of that id. Parameters: the cells of the record. */
+function insertOnce({ table, columns }: TableLayout): string {
+  const placeholders = columns.map(() => '?').join(', ')
+  return `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, 1) ON CONFLICT (id) DO NOTHING`
+}
+
+/** The columns of the two indexes that a list is read by. */
+const LIST_COLUMNS: readonly string[] = ['wallet_address', 'client', 'created_at', 'is_listed']
+
+/** Replaces a record that stays where it is in the lists. Parameters: the cells at `places`, id, version, the cells at `fixed`. */
+export interface ReplaceInPlace {
+  readonly sql: string
+  readonly places: readonly number[]
+  /** The cells by which it is listed, which it does not set; none if nothing lists this kind. */
+  readonly fixed: readonly number[]
+}
+
+/**
+ * SQLite writes an index anew whenever an update names one of its columns, even if the value stays, and most indexes
+ * lie on pages of their own. So a replacement leaves the columns of lists out; all are named only if it moves
+ * its record in them, as few do.
+ */
+function replaceInPlace({ table, columns, isListable }: TableLayout): ReplaceInPlace {
+  const listed = isListable ? LIST_COLUMNS : []
+  const set = columns.filter((column) => column !== 'id' && !listed.includes(column))
+  const setting = set.map((column) => `${column} = ?`).join(', ')
+  const isInPlace = listed.map((column) => ` AND ${column} IS ?`).join('')
+  const placesOf = (names: readonly string[]): readonly number[] => names.map((name) => columns.indexOf(name))
+  return {
+    sql: `UPDATE ${table} SET ${setting}, version = version + 1 WHERE id = ? AND version = ?${isInPlace}`,
+    places: placesOf(set),
+    fixed: placesOf(listed),
+  }
+}
+
+/** Replaces a record that may move in the lists. Parameters: the cells of the record except its id; then id, version. */
+function replaceAll({ table, columns }: TableLayout): string {
+  const setting = columns.slice(1).map((column) => `${column} = ?`)
+  return `UPDATE ${table} SET ${setting.join(', ')}, version = version + 1 WHERE id = ? AND version = ?`
+}
+
+/**
+ * Finds a record at its version. A transaction holds the lock of the whole file from its start: what is only checked need
+ * not be written to be locked, which would be a page for each. Parameters: id, version.
+ */
+function findVersion({ table }: TableLayout): string {
+  return `SELECT 1 FROM ${table} WHERE id = ? AND version = ?`
 }

@@ -9,59 +9,6 @@ import { inTransaction, isLocked, type SqliteHandle, waitFor } from './handle.ts
  */
 export type CommitInBatch = <T>(work: () => T) => Promise<T>
 
-/** Thrown to undo a transaction in which a task failed. */
-const UNDO = Object.freeze(new Error('undone'))
-
-/**
- * Applies a task in an open transaction; if the task throws, only what it did is undone. Throws the task's error if
- * that has ended the transaction.
- */
-function applyApart(handle: SqliteHandle, { apply, reject }: Work): () => void {
-  handle.exec('SAVEPOINT op_task')
-  try {
-    const answer = apply()
-    handle.exec('RELEASE op_task')
-    return answer
-  } catch (error) {
-    try {
-      handle.exec('ROLLBACK TO op_task')
-      handle.exec('RELEASE op_task')
-    } catch {
-      // SQLite has ended the transaction by itself (a full disk, an I/O error), and the savepoint with it.
-      throw error
-    }
-    return () => reject(error)
-  }
-}
-
-/** Applies a task in an open transaction, and undoes the whole transaction if the task throws. */
-function applyOrUndo({ apply }: Work): () => void {
-  try {
-    return apply()
-  } catch {
-    // It will be applied once more, apart from the others, and will throw again: then its caller is told.
-    throw UNDO
-  }
-}
-
-/**
- * Applies tasks in one transaction. Nearly always none of them throws, so they first run without savepoints, which cost
- * a copy of each changed page; if one throws, everything is undone, and each is applied again within its own savepoint.
- */
-function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() => void)[] {
-  // What it throws is its caller's.
-  if (tasks.length === 1) return inTransaction(handle, () => tasks.map(({ apply }) => apply()))
-  try {
-    return inTransaction(handle, () => tasks.map(applyOrUndo))
-  } catch (error) {
-    if (error !== UNDO) throw error
-    return inTransaction(handle, () => tasks.map((task) => applyApart(handle, task)))
-  }
-}
-
-/** In milliseconds. */
-const SHORT_WAIT = 100
-
 /**
  * Collects work into batches, each of them one transaction: concurrent commits share one fsync. A write waits
  * `busyMilliseconds` for the lock of another process. Once that was in vain, each further one on this connection waits only
@@ -85,4 +32,57 @@ export function createGroupCommit(handle: SqliteHandle, busyMilliseconds: number
       isShort = true
     }
   })
+}
+
+/** In milliseconds. */
+const SHORT_WAIT = 100
+
+/**
+ * Applies tasks in one transaction. Nearly always none of them throws, so they first run without savepoints, which cost
+ * a copy of each changed page; if one throws, everything is undone, and each is applied again within its own savepoint.
+ */
+function applyAll(handle: SqliteHandle, tasks: readonly Work[]): readonly (() => void)[] {
+  // What it throws is its caller's.
+  if (tasks.length === 1) return inTransaction(handle, () => tasks.map(({ apply }) => apply()))
+  try {
+    return inTransaction(handle, () => tasks.map(applyOrUndo))
+  } catch (error) {
+    if (error !== UNDO) throw error
+    return inTransaction(handle, () => tasks.map((task) => applyApart(handle, task)))
+  }
+}
+
+/** Thrown to undo a transaction in which a task failed. */
+const UNDO = Object.freeze(new Error('undone'))
+
+/** Applies a task in an open transaction, and undoes the whole transaction if the task throws. */
+function applyOrUndo({ apply }: Work): () => void {
+  try {
+    return apply()
+  } catch {
+    // It will be applied once more, apart from the others, and will throw again: then its caller is told.
+    throw UNDO
+  }
+}
+
+/**
+ * Applies a task in an open transaction; if the task throws, only what it did is undone. Throws the task's error if
+ * that has ended the transaction.
+ */
+function applyApart(handle: SqliteHandle, { apply, reject }: Work): () => void {
+  handle.exec('SAVEPOINT op_task')
+  try {
+    const answer = apply()
+    handle.exec('RELEASE op_task')
+    return answer
+  } catch (error) {
+    try {
+      handle.exec('ROLLBACK TO op_task')
+      handle.exec('RELEASE op_task')
+    } catch {
+      // SQLite has ended the transaction by itself (a full disk, an I/O error), and the savepoint with it.
+      throw error
+    }
+    return () => reject(error)
+  }
 }

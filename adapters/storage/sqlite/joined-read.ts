@@ -8,26 +8,6 @@ import type { AtOneMoment, SqliteRunner } from './handle.ts'
 // allows; and each combination of kinds is a statement that stays prepared.
 const MOST_JOINED = 2
 
-/** One row with a record of each of some kinds side by side, each found by an id: NULLs if there is none. */
-interface JoinedRead {
-  readonly sql: string
-  readonly parts: readonly { readonly kind: RecordKind; readonly layout: TableLayout; readonly from: number }[]
-}
-
-/** The statement that reads one record of each of these kinds. Parameters: their ids. */
-export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKind) => Table): JoinedRead {
-  const columns: string[] = []
-  const parts = kinds.map((kind, index) => {
-    const { layout } = tableOf(kind)
-    const from = columns.length
-    // Unique column names, for a handle that returns a row as an object.
-    columns.push(...selectedColumns(layout).map((column) => `r${index}.${column} AS r${index}_${column}`))
-    return { kind, layout, from }
-  })
-  const joins = parts.map(({ layout }, index) => `LEFT JOIN ${layout.table} r${index} ON r${index}.id = ?`)
-  return { sql: `SELECT ${columns.join(', ')} FROM (SELECT 1) ${joins.join(' ')}`, parts }
-}
-
 /** Reads records by their keys, as of one moment: in one statement, or in a transaction if there are more than two. */
 export function createReader(
   runner: SqliteRunner,
@@ -64,4 +44,24 @@ export function createReader(
     const found = readAll(storable)
     return storable.length === keys.length ? found : keys.map((key) => found[storable.indexOf(key)])
   }
+}
+
+/** One row with a record of each of some kinds side by side, each found by an id: NULLs if there is none. */
+interface JoinedRead {
+  readonly sql: string
+  readonly parts: readonly { readonly kind: RecordKind; readonly layout: TableLayout; readonly from: number }[]
+}
+
+/** The statement that reads one record of each of these kinds. Parameters: their ids. */
+export function joinReads(kinds: readonly RecordKind[], tableOf: (kind: RecordKind) => Table): JoinedRead {
+  const columns: string[] = []
+  const parts = kinds.map((kind, index) => {
+    const { layout } = tableOf(kind)
+    const from = columns.length
+    // Unique column names, for a handle that returns a row as an object.
+    columns.push(...selectedColumns(layout).map((column) => `r${index}.${column} AS r${index}_${column}`))
+    return { kind, layout, from }
+  })
+  const joins = parts.map(({ layout }, index) => `LEFT JOIN ${layout.table} r${index} ON r${index}.id = ?`)
+  return { sql: `SELECT ${columns.join(', ')} FROM (SELECT 1) ${joins.join(' ')}`, parts }
 }
