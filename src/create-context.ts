@@ -125,8 +125,8 @@ async function deliverInTime(clock: Clock, onEvent: OnEvent, event: MoneyEvent):
 function emitBestEffort(onEvent: OnEvent): Context['emit'] {
   return (event) => {
     try {
-      const told = onEvent(event)
-      if (told !== undefined) Promise.resolve(told).catch(() => reportAnyway(event))
+      const answer = onEvent(event)
+      if (answer !== undefined) Promise.resolve(answer).catch(() => reportAnyway(event))
     } catch {
       reportAnyway(event)
     }

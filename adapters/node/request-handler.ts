@@ -52,9 +52,8 @@ const TOO_MANY_LINES = 1000
 
 /**
  * Requests that change nothing are carried out at once, a few of each connection: a client that pipelines several waits only
- * for the slowest.
- * Others wait for the answers before them (RFC 9112, 9.3.2): if one of those closes the connection, the client may
- * assume that the later requests were not carried out (9.6).
+ * for the slowest. Others wait for the answers before them (RFC 9112, 9.3.2): if one of those closes the connection, the
+ * client may assume that the later requests were not carried out (9.6).
  */
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 

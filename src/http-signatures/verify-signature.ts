@@ -84,8 +84,8 @@ export interface VerifiedSignature<Found> {
 
 /**
  * Tries each candidate with the key that `findKey` returns (`undefined`: not a key of this client). Returns all that
- * verify, in their order, or why none does. A candidate for which `findKey` throws cannot be judged, which says nothing about the others:
- * if none of them verifies, this throws the first of these errors.
+ * verify, in their order, or why none does. A candidate for which `findKey` throws cannot be judged, which says nothing
+ * about the others: if none of them verifies, this throws the first of these errors.
  * @spec SIG-5 @spec SIG-20 @spec SIG-28
  */
 export async function verifySignatures<Found extends { readonly key: PublicKey }>(

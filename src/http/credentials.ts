@@ -123,8 +123,8 @@ function targetUris(exchange: Exchange): readonly string[] {
 }
 
 /**
- * Proves that the holder of a token signed the request. Answers the record of the token as it is now: recording a new key
- * may have written it.
+ * Proves that the holder of a token signed the request. Also returns the record of the token as it is now: recording a new
+ * key changes it.
  */
 export async function proveTokenHolder(
   exchange: Exchange,
@@ -134,7 +134,7 @@ export async function proveTokenHolder(
 ): Promise<TokenCaller> {
   const { value: token } = read
   const { proof, written } = await proveHolder(exchange, candidates, token, token.grantId, unknownKey)
-  // The token of the grant may be a newer one than that which was presented.
+  // The grant may have a newer token by now than the one presented.
   return { token, presented: written?.value.id === token.id ? written : read, proof }
 }
 

@@ -22,35 +22,35 @@ export function createPipeline(context: Context, match: (method: string, target:
     'wallet-address-server': context.walletAddressServer,
   }
   return async (request, waitUntil) => {
-    const told: Told = { operation: undefined }
+    const known: Known = { operation: undefined }
     const noteCaller = (client: ClientId, grant?: string): void => {
-      told.client = client
-      if (grant !== undefined) told.grant = grant
+      known.client = client
+      if (grant !== undefined) known.grant = grant
     }
     let role: ServerRole = 'resource-server'
     try {
       const found = match(request.method, request.target)
       role = found.ok ? found.row.role : found.role
       if (!found.ok) throw found.refusal
-      told.operation = found.row.operation
+      known.operation = found.row.operation
       const body = readBody(context, request, found.row.takesBody)
       const bytes = body instanceof Uint8Array ? body : await body
       const exchange = createExchange(context, request, found, origins[role], bytes, { waitUntil, noteCaller })
       const result = await found.row.answer(exchange)
       const response = respond(result)
-      if ('failure' in result) reportFailure(context, told, response.status, result.failure)
-      else context.emit({ type: 'request', at: timeNow(context), ...told, status: response.status })
+      if ('failure' in result) reportFailure(context, known, response.status, result.failure)
+      else context.emit({ type: 'request', at: timeNow(context), ...known, status: response.status })
       return response
     } catch (error) {
       const response = renderError(context, role, error)
-      reportFailure(context, told, response.status, error)
+      reportFailure(context, known, response.status, error)
       return response
     }
   }
 }
 
 /** What is known about a request by the time its event is sent. */
-interface Told {
+interface Known {
   operation: Route['operation'] | undefined
   client?: ClientId
   grant?: string
@@ -97,15 +97,15 @@ function timeNow({ clock }: Context): number {
   }
 }
 
-function reportFailure(context: Context, told: Told, status: number, error: unknown): void {
+function reportFailure(context: Context, known: Known, status: number, error: unknown): void {
   const at = timeNow(context)
   const refusal = isOpenPaymentsError(error) ? error : undefined
   if (refusal === undefined)
-    context.emit({ type: 'fault', at, operation: told.operation, message: thrownMessage(error), cause: error })
+    context.emit({ type: 'fault', at, operation: known.operation, message: thrownMessage(error), cause: error })
   context.emit({
     type: 'request',
     at,
-    ...told,
+    ...known,
     status,
     condition: refusal?.condition.name ?? 'unexpected',
     ...(refusal && { detail: refusal.message }),

@@ -69,8 +69,7 @@ export function createRouter<R extends Row>(
     const row = rowFor(group, method) ?? (group[0]?.path === '/' ? rowFor(anywhere, method) : undefined)
     if (row !== undefined) return { ok: true, row, path, params }
     const role = roleOf(target, bases)
-    // Whether a path is a wallet address shows only when it is read, so this is a 404 and not a 405 that promises a
-    // GET.
+    // Only reading a path shows whether it is a wallet address, so this is a 404, not a 405 that promises a GET.
     if (group.every((candidate) => candidate.path === ANY_PATH)) return { ok: false, role, refusal: notFound() }
     const allow = group.flatMap((one) => (one.isPublic ? [one.method, 'HEAD'] : [one.method])).join(', ')
     return { ok: false, role: group[0]?.role ?? role, refusal: methodNotAllowed(allow) }

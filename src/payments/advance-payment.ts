@@ -6,7 +6,7 @@ import { tryCommit } from '../records/try-commit.ts'
 import { confirmHold, type WrittenWithHold } from './confirm-hold.ts'
 import { deliverLocally } from './deliver-locally.ts'
 import { finishPayment } from './finish-payment.ts'
-import { deliverEvents } from './notify.ts'
+import { deliverEvents } from './money-events.ts'
 import { isLocalRecord, isRailRecord, type RailRecord } from './payment-record.ts'
 import { deliverByRail } from './rail/deliver-by-rail.ts'
 import type { Step } from './step.ts'
@@ -15,7 +15,7 @@ import { pauseBetweenTries, TRIES_AT_ONCE } from './tries-at-once.ts'
 /**
  * Moves an outgoing payment from the state that its record names to its end, and delivers its events to the host.
  * `written` is what this worker has just committed, if it confirmed the hold itself. Resolves once all events have been
- * offered to the host, or if it tells `later` (by `tellLater`) once the money has got as far as it can now. Never rejects.
+ * offered to the host; if `tells` is `later`, once the money has got as far as it can now (see `tellLater`). Never rejects.
  */
 export async function advancePayment(
   context: Context,
@@ -27,10 +27,10 @@ export async function advancePayment(
 ): Promise<void> {
   const { id } = start.value
   // The host receives the event in parallel: while its handler waits, neither the answer nor the money does.
-  const told = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
+  const telling = tells === 'later' ? undefined : deliverEvents(context, id, { first: written?.createdEvent })
   const completed = await moveToEnd(context, start, written?.creditId)
   const tellRest = async (): Promise<void> => {
-    await told
+    await telling
     await deliverEvents(context, id)
     if (completed !== undefined) await deliverEvents(context, completed)
   }
@@ -158,6 +158,12 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const changes: readonly Change[] = [{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }]
   if ((await tryCommit(context, changes, 'a payment could not be moved on')) !== 'taken') return
   const at = context.clock.now()
-  const told = { outgoingPayment: value.id, state: value.state, attempts, retryAt: dueAt, reason: reasonText(reason) }
-  context.emit({ type: 'payment_stalled', at, ...told })
+  const details = {
+    outgoingPayment: value.id,
+    state: value.state,
+    attempts,
+    retryAt: dueAt,
+    reason: reasonText(reason),
+  }
+  context.emit({ type: 'payment_stalled', at, ...details })
 }

@@ -27,7 +27,7 @@ export async function askLedger(
   id: string,
   call: () => Promise<LedgerResult>,
 ): Promise<LedgerOutcome> {
-  const told: LedgerCall = { call: name, callId: id }
+  const about: LedgerCall = { call: name, callId: id }
   const key = `${name} ${id}`
   try {
     const answer = await answerBeforeDeadline(context, async () => {
@@ -36,9 +36,9 @@ export async function askLedger(
       return Promise.race([...earlier.map(untilAnswered), begun])
     })
     if (answer !== 'late') context.lateAnswers.forget(key)
-    return readAnswer(context, answer, told)
+    return readAnswer(context, answer, about)
   } catch (cause) {
-    const { outcome, reason } = unknownOutcome(context, 'the ledger failed', cause, told)
+    const { outcome, reason } = unknownOutcome(context, 'the ledger failed', cause, about)
     const words = cause instanceof Error ? cause.message : ''
     return { outcome, reason: words === '' ? reason : `${reason}: ${words}` }
   }
@@ -49,34 +49,34 @@ async function untilAnswered(call: Promise<LedgerResult>): Promise<LedgerResult>
 }
 
 /** Only answers that the port defines count: after any other answer it is unknown whether money has moved. */
-function readAnswer(context: Context, answer: LedgerResult | 'late', told: LedgerCall): LedgerOutcome {
-  if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined, told)
+function readAnswer(context: Context, answer: LedgerResult | 'late', about: LedgerCall): LedgerOutcome {
+  if (answer === 'late') return unknownOutcome(context, 'the ledger did not answer in time', undefined, about)
   if (answer?.ok === true) return { outcome: 'done' }
-  if (answer?.ok !== false) return invalidAnswer(context, answer, told)
+  if (answer?.ok !== false) return invalidAnswer(context, answer, about)
   switch (answer.reason) {
     case 'insufficient_funds':
     case 'account_closed':
     case 'not_allowed':
       return { outcome: 'refused', reason: answer.reason }
     case 'conflict':
-      return unknownOutcome(context, 'the ledger answered "conflict"', answer, told)
+      return unknownOutcome(context, 'the ledger answered "conflict"', answer, about)
     default:
-      return invalidAnswer(context, answer, told)
+      return invalidAnswer(context, answer, about)
   }
 }
 
-function invalidAnswer(context: Context, answer: unknown, told: LedgerCall): LedgerOutcome {
-  const words = `${told.call} must answer { ok: true }, or { ok: false, reason } with a reason that it may give`
-  return unknownOutcome(context, 'the ledger gave an invalid answer', new TypeError(words, { cause: answer }), told)
+function invalidAnswer(context: Context, answer: unknown, about: LedgerCall): LedgerOutcome {
+  const words = `${about.call} must answer { ok: true }, or { ok: false, reason } with a reason that it may give`
+  return unknownOutcome(context, 'the ledger gave an invalid answer', new TypeError(words, { cause: answer }), about)
 }
 
 function unknownOutcome(
   context: Context,
   message: string,
   cause: unknown,
-  told: LedgerCall,
+  about: LedgerCall,
 ): Extract<LedgerOutcome, { readonly outcome: 'unknown' }> {
-  tellFault(context, message, cause, told)
+  tellFault(context, message, cause, about)
   return { outcome: 'unknown', reason: message }
 }
 
@@ -93,23 +93,23 @@ export async function checkLedgerAccount(
   { account, assetCode, assetScale }: WalletAddress,
   right?: 'canSend' | 'canReceive',
 ): Promise<'allowed' | 'not_allowed' | 'wrong_asset'> {
-  const told: LedgerCall = { call: 'account', callId: account }
-  const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), told)
+  const about: LedgerCall = { call: 'account', callId: account }
+  const kept = await answerInTime(context, 'the ledger', () => context.ledger.account(account), about)
   if (kept === undefined || kept === null) {
     const cause = new Error(`account "${account}" of ${walletAddress} is not in the ledger`)
-    tellFault(context, 'the directory names an account that the ledger does not have', cause, told)
+    tellFault(context, 'the directory names an account that the ledger does not have', cause, about)
     return 'not_allowed'
   }
   const mistake = mistakeIn(kept)
   if (mistake !== undefined) {
-    tellFault(context, 'the ledger gave an invalid answer', new TypeError(`account('${account}'): ${mistake}`), told)
+    tellFault(context, 'the ledger gave an invalid answer', new TypeError(`account('${account}'): ${mistake}`), about)
     throw unexpected()
   }
   if (right !== undefined && !kept[right]) return 'not_allowed'
   if (isSameAsset(kept, { assetCode, assetScale })) return 'allowed'
   const sides = `${assetCode} of scale ${assetScale} in the directory, ${kept.assetCode} of scale ${kept.assetScale}`
   const cause = new Error(`account "${account}": ${sides} in the ledger`)
-  tellFault(context, 'the directory and the ledger give an account different assets', cause, told)
+  tellFault(context, 'the directory and the ledger give an account different assets', cause, about)
   return 'wrong_asset'
 }
 

@@ -19,11 +19,11 @@ import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { leaseEnd } from './lease.ts'
-import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './notify.ts'
+import { eventChanges, outgoingPaymentEvent, type RecordedEvent } from './money-events.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
 import { keepIncoming } from './replace-incoming.ts'
 import { type TakenRoom, takeRoom } from './take-room.ts'
-import { turnAtGrant, turnAtIncoming } from './turns.ts'
+import { turnAtGrant, turnAtIncoming } from './turn-keys.ts'
 
 /** What was committed together with the fact that the money of a payment is held. */
 export interface WrittenWithHold {

@@ -12,9 +12,9 @@ import { knownAtFirst, readRecord } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { askHold, type HoldResult, type WrittenWithHold, writeHold } from './confirm-hold.ts'
 import { withHoldDeadline } from './in-time.ts'
-import { eventChanges, outgoingPaymentEvent } from './notify.ts'
+import { eventChanges, outgoingPaymentEvent } from './money-events.ts'
 import { type Intent, type PaymentOrder, planPayment } from './plan-payment.ts'
-import { turnAtGrant } from './turns.ts'
+import { turnAtGrant } from './turn-keys.ts'
 
 /** A payment that was created. */
 export interface CreatedPayment {
@@ -29,9 +29,9 @@ export interface CreatedPayment {
 /**
  * Creates an outgoing payment.
  *
- * First its terms are read, for which the host or another server may have to be asked: that takes time, while the
- * grant's turn, for which other orders wait, is for the storage alone (but for a repeat whose first order is undone just
- * then). One commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
+ * First its terms are read. That may take asking the host or another server, so it comes before the grant's turn, for
+ * which other orders wait: the turn is for the storage alone (except for a repeat whose first order is undone just then).
+ * Then one commit takes the replay claim, the key, the quote and the budget and writes the payment and the request that
  * ordered it, so that none of them ever exists without the others. Orders of one grant that wait at the same time share
  * that commit: each is charged to the budget that those before it leave. Last, the ledger is asked to hold the money: see
  * `beginPayment`. A repeat of the order under its key resumes the payment where it stands.
@@ -46,7 +46,7 @@ export async function createPayment(context: Context, order: PaymentOrder): Prom
   const readToken = knownAtFirst(context.storage, presented)
   let terms = await unlessRepeated(context, key, order.readTerms)
   const effectOf = async (uncommitted: readonly Change[]): Promise<Effect<Intent>> => {
-    // A repeat has none. If its first order is undone just now, it is a first order itself.
+    // A repeat has read none. If its first order has just been undone, it is now the first, and needs them.
     terms ??= await order.readTerms()
     return planPayment(context, id, order, terms, await readToken(), uncommitted)
   }
@@ -92,12 +92,12 @@ function refusalOf(decision: Decision | undefined): LedgerRefusal {
 }
 
 /**
- * Asks for the hold of a payment whose intent is durable. From here on only a refusal by the ledger undoes it, and gives
- * key, quote and budget back: without an answer it is shown and moved on, and what cannot be recorded is left to recovery,
- * which carries it out. So a client without a key must not be told to try again, since that would make a second payment:
- * it is told that this one was created. A client with a key is told so too, or, if nothing could be recorded, that the
- * outcome is unknown: its repeat finds out, and may still be refused. If the ledger refused and that could not be recorded,
- * any client is told that the outcome is unknown: nothing will be paid.
+ * Asks for the hold of a payment whose intent is durable. The client is told:
+ * - that it was refused, if the ledger refused: only that undoes the payment, and gives key, quote and budget back;
+ * - that it was created, if the money is held, or if the ledger did not answer: then it is shown and moved on;
+ * - if the outcome could not be recorded (recovery finds out and carries on), that it is unknown, but only if trying again
+ *   is safe: under a key, or after a refusal. Otherwise that would make a second payment, so the client is told that this
+ *   one was created.
  */
 async function beginPayment(
   context: Context,

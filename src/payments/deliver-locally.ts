@@ -11,7 +11,7 @@ import { readReceipts } from './read-receipts.ts'
 import { changesOfCredit } from './replace-incoming.ts'
 import type { Step } from './step.ts'
 import { takeRoom } from './take-room.ts'
-import { turnAtIncoming } from './turns.ts'
+import { turnAtIncoming } from './turn-keys.ts'
 
 /**
  * Pays a receiver on this server inside the ledger: reserves room in the incoming payment, if that is not done yet,

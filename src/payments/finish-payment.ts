@@ -7,10 +7,10 @@ import { type Attempt, decide } from '../records/decide.ts'
 import { unmarked } from '../records/unmarked.ts'
 import { askLedger, type LedgerOutcome } from './ask-ledger.ts'
 import { leaseEnd } from './lease.ts'
-import { eventChanges, outgoingPaymentEvent } from './notify.ts'
+import { eventChanges, outgoingPaymentEvent } from './money-events.ts'
 import { releaseSpendingChanges } from './release-spending.ts'
 import type { Ended, Moved, Step } from './step.ts'
-import { turnAtGrant } from './turns.ts'
+import { turnAtGrant } from './turn-keys.ts'
 
 /**
  * Tells the ledger what was decided, then records the end of the payment. A ledger that does not answer, or refuses
@@ -19,10 +19,10 @@ import { turnAtGrant } from './turns.ts'
 export async function finishPayment(context: Context, record: StoredRecord<'outgoing-payment'>): Promise<Step> {
   const { decision } = record.value
   if (decision === undefined) throw new Error('a decided payment has no decision')
-  const told = await askEnd(context, record.value, decision)
-  if (told.outcome === 'unknown') return { outcome: 'stalled', reason: told.reason }
-  if (told.outcome === 'refused')
-    return { outcome: 'stalled', reason: `the ledger refuses what was decided: ${told.reason}` }
+  const answered = await askEnd(context, record.value, decision)
+  if (answered.outcome === 'unknown') return { outcome: 'stalled', reason: answered.reason }
+  if (answered.outcome === 'refused')
+    return { outcome: 'stalled', reason: `the ledger refuses what was decided: ${answered.reason}` }
   return commitEnd(context, record, endOf(context, record.value, decision))
 }
 

@@ -35,7 +35,7 @@ export async function answerInTime<T>(
   context: Context,
   what: string,
   call: () => Promise<T>,
-  told?: LedgerCall,
+  about?: LedgerCall,
 ): Promise<T> {
-  return askHost(context, what, millisecondsLeft(context, context.answerDueAt), call, told)
+  return askHost(context, what, millisecondsLeft(context, context.answerDueAt), call, about)
 }

@@ -4,7 +4,7 @@ import type { Context } from '../ports/context.ts'
 /** How long a call of `recover()` waits for what it has taken up: ledgers that are well have answered by then. */
 const WAITED_MILLISECONDS = 1000
 
-/** The most that goes on without it in one process, since all of that asks the ledger: it waits for what is beyond. */
+/** The most that goes on without `recover()` in one process, since all of it asks the ledger: it waits for any more. */
 const MOST_LEFT = 256
 
 /**

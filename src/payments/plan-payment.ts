@@ -24,8 +24,8 @@ export interface PaymentTerms extends FrozenAmounts {
   readonly receiver: Receiver
   readonly metadata?: Metadata
   /**
-   * Reads the quote that fixes the amounts, if there is one: as it was found first, then anew each time. Throws if it pays
-   * for nothing any more.
+   * Reads the quote that fixes the amounts, if there is one: the first call returns it as it was found, later ones read it
+   * anew. Throws if it cannot be used any more.
    */
   readonly readQuote?: () => Promise<StoredRecord<'quote'>>
 }

@@ -8,10 +8,10 @@ import { type Receipt, reportedReceiptId } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
-import { deliverEvents } from './notify.ts'
+import { deliverEvents } from './money-events.ts'
 import { readReceipts } from './read-receipts.ts'
 import { completionChanges, keepIncoming, replaceIncoming } from './replace-incoming.ts'
-import { turnAtIncoming } from './turns.ts'
+import { turnAtIncoming } from './turn-keys.ts'
 
 /**
  * What became of a transfer that the wallet itself reported. `accepted` is counted, `excess` is not; both are in the

@@ -3,7 +3,7 @@ import type { Context } from '../ports/context.ts'
 import { recordsOfKind } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
 import { leaseEnd } from './lease.ts'
-import { deliverEvents, subjectOf } from './notify.ts'
+import { deliverEvents, subjectOf } from './money-events.ts'
 import { BATCH } from './sweep.ts'
 import { type Tally, tallyOf } from './tally.ts'
 
@@ -36,17 +36,17 @@ export function createEventRecovery(context: Context): () => Promise<Tally> {
 }
 
 /**
- * Says of each event what became of it once that is known. If this host does not listen, events that an earlier
- * configuration recorded are left for a process that does.
+ * Delivers the events that are due, and calls `say` with what became of each. If this host does not listen, events that an
+ * earlier configuration recorded are left for a process that does.
  */
 async function recoverEvents(context: Context, say: (outcome: TakenUp) => void): Promise<void> {
   if (context.deliverEvent === undefined) return
   const due = recordsOfKind(await context.storage.due('event', context.clock.now(), BATCH), 'event')
   const subjects = due.map(({ value }) => subjectOf(value.id))
-  const told = [...new Set(subjects)].map(async (id) => {
+  const deliveries = [...new Set(subjects)].map(async (id) => {
     const own = due.filter((_, index) => subjects[index] === id)
     const outcome = await deliverEvents(context, id, { due: own })
     for (const _ of own) say(outcome)
   })
-  await Promise.all(told)
+  await Promise.all(deliveries)
 }

@@ -27,19 +27,10 @@ const POSTPONED_MILLISECONDS = 240_000
 type Due = StoredRecord<'outgoing-payment'> | StoredRecord<'receipt'>
 
 /**
- * Resumes what was interrupted: payments whose lease has lapsed, money that a rail has taken and that was not credited,
- * and money events that the host did not acknowledge. Safe to run in several processes at once: a payment or receipt is
- * claimed by a commit that only one of them wins. Records that would keep money waiting are moved out of its way: refusals
- * of transfers are deleted, and payments without a place at a payment method, or of an account for which the ledger does not
- * answer, are postponed if they are so many that they hide everything else.
- *
- * Resolves with how many records were taken up or moved out of the way, plus those that other workers took up at the
- * same moment; 100 or more means that there may be more. Failed commits do not count. If this call got nothing itself,
- * it resolves with 0: calling again at once would be of no use.
- *
- * Work that has to wait for other servers, for a ledger that does not answer, or for the host to receive events, is started
- * here and goes on after the call. A payment without a place at its rail is left to other processes or a later call, and so
- * is one of an account that the ledger keeps others of waiting for: they hold up nothing else.
+ * Makes `OpenPayments.recover`, which says what is resumed and what the number means. Safe to run in several processes at
+ * once: a payment or receipt is claimed by a commit that only one of them wins. Whatever has to wait (for other servers, a
+ * ledger that does not answer, the host's events) goes on after the call and holds up nothing else; records that would hide
+ * others are moved out of the way.
  */
 export function createRecovery(context: Context): () => Promise<number> {
   const waits = createLedgerWaits(context)
@@ -52,13 +43,13 @@ async function recoverAll(context: Context, waits: LedgerWaits, tellEvents: () =
   const now = context.clock.now()
   // If one kind of record cannot be read, the others go on.
   const settled = await Promise.allSettled([recoverPayments(context, waits, now), recoverMoney(context, waits, now)])
-  const told = tellEvents()
-  context.ongoing.keep(told)
-  if (settled.some(({ status }) => status === 'rejected')) await told
+  const telling = tellEvents()
+  context.ongoing.keep(telling)
+  if (settled.some(({ status }) => status === 'rejected')) await telling
   const payments = resultOf(settled[0])
   const receipts = resultOf(settled[1])
   // If there may be more money to move on, the next call must not wait for the host to receive events.
-  const events = resolvedWith(payments, receipts) >= BATCH ? tallyOf([]) : await told
+  const events = resolvedWith(payments, receipts) >= BATCH ? tallyOf([]) : await telling
   const count = resolvedWith(payments, receipts, events)
   const taken = { payments: payments.taken, receipts: receipts.taken, events: events.taken }
   if (taken.payments + taken.receipts + taken.events > 0)
@@ -100,8 +91,8 @@ function accountsToAsk({ state, account, payeeAccount }: OutgoingPayment): reado
 }
 
 /**
- * Takes up the records that have been due longest, of those that are chosen. If it finds no end of the others, it postpones
- * them. As many as a process has places (256) stay due, for another process or the next call.
+ * Takes up the chosen records that have been due longest. If there seems to be no end of the others, all but the first 256
+ * of those (as many as a process has places) are postponed; these stay due, for another process or the next call.
  */
 async function takeUpDue<R extends Due>(
   context: Context,
@@ -125,8 +116,7 @@ async function takeUpDue<R extends Due>(
 }
 
 /**
- * Postpones due records so that others come first, except those that another process was faster with. Returns how
- * many.
+ * Postpones due records so that others come first, except those that another process has changed. Returns how many.
  */
 async function postponeAll(context: Context, records: readonly Due[]): Promise<number> {
   const from = leaseEnd(context)
@@ -155,15 +145,17 @@ async function takeUp(
   record: StoredRecord<'outgoing-payment'>,
   how: 'begun' | 'resumed' = 'resumed',
 ): Promise<TakenUp> {
-  const leased = takeLease(context, record, how)
-  const { own: noting, asked } = noteAsked(context, record.value)
-  const work = leased.then(async (own) => typeof own === 'object' && advancePayment(noting, own, { tells: 'later' }))
+  const leasing = takeLease(context, record, how)
+  const { noting, lastAsked } = noteAsked(context, record.value)
+  const work = leasing.then(
+    async (leased) => typeof leased === 'object' && advancePayment(noting, leased, { tells: 'later' }),
+  )
   if (isForRail(record)) {
     context.deliveries.follow(record.value, work)
     context.ongoing.keep(work)
-  } else await waits.wait(asked, work)
-  const own = await leased
-  return typeof own === 'object' ? 'taken' : own
+  } else await waits.wait(lastAsked, work)
+  const leased = await leasing
+  return typeof leased === 'object' ? 'taken' : leased
 }
 
 async function takeLease(
@@ -183,15 +175,15 @@ async function takeLease(
   return asCommitted(claim)
 }
 
-/** A context with whose ledger a payment is moved on, and the account that this ledger was asked about last. */
-function noteAsked(context: Context, { account }: OutgoingPayment): { own: Context; asked: () => string } {
+/** A context to move a payment on with; `lastAsked` returns the account that its ledger was last asked about. */
+function noteAsked(context: Context, { account }: OutgoingPayment): { noting: Context; lastAsked: () => string } {
   const { ledger } = context
   let last = account
   const ask = <T>(of: string, call: () => T): T => {
     last = of
     return call()
   }
-  const own: Context = {
+  const noting: Context = {
     ...context,
     ledger: {
       account: (id) => ledger.account(id),
@@ -201,7 +193,7 @@ function noteAsked(context: Context, { account }: OutgoingPayment): { own: Conte
       release: (release) => ask(account, () => ledger.release(release)),
     },
   }
-  return { own, asked: () => last }
+  return { noting, lastAsked: () => last }
 }
 
 /** Credits the receipts that are due, and deletes refusals that may hide them. */

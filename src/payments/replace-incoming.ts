@@ -4,7 +4,7 @@ import { creditReceipt, dropReceipt, hasEnded, type IncomingPayment } from '../p
 import type { Receipt } from '../protocol/receipt.ts'
 import { OVER_KEPT_MILLISECONDS } from '../records/retention.ts'
 import { unmarked } from '../records/unmarked.ts'
-import { eventChanges, incomingPaymentEvent } from './notify.ts'
+import { eventChanges, incomingPaymentEvent } from './money-events.ts'
 
 /** The change that writes an incoming payment; one that is completed or expired is no longer due. */
 export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value: IncomingPayment): Change {
@@ -13,9 +13,9 @@ export function replaceIncoming(record: StoredRecord<'incoming-payment'>, value:
 }
 
 /**
- * Whether no room in an incoming payment was ever reserved, and no record that is kept refers to it: nothing was written to
- * it but its creation, or it has ended like that, and is due since (see `endIncoming`). Its version says nothing then: it
- * grows if what its client wrote is erased by hand.
+ * Whether no room in an incoming payment was ever reserved, and no record that is kept refers to it. While it takes money,
+ * its version tells: nothing but its creation was written. Once it has ended, that it is due does (see `endIncoming`): its
+ * version grows if what its client wrote is erased by hand.
  * @spec INC-14
  */
 export function isUntouched({ value, version, dueAt }: StoredRecord<'incoming-payment'>): boolean {

@@ -10,9 +10,9 @@ export function asCommitted<W extends Write>(write: W): Omit<W, 'action'> & { re
 }
 
 /**
- * Whether a stored record is what a write was to leave: the next version, with exactly that value and those marks. The
- * marks are compared too, because a worker that claims a payment changes nothing else. For records whose id alone does
- * not tell.
+ * Whether a stored record is what a write would have left: the next version, with exactly that value and those marks. The
+ * marks are compared too, because a worker that claims a payment changes nothing else. For records whose id alone proves
+ * nothing.
  */
 export function isWrittenBy(record: StoredRecord, write: Write): boolean {
   const { version, value, dueAt, isListed } = asCommitted(write)

@@ -13,17 +13,17 @@ export function millisecondsLeft(
 
 /**
  * Asks the wallet's own code something that changes nothing. If it fails or does not answer in time, that is reported
- * as a fault, and "unavailable" is thrown. `what` is asked, in words; `told` is what the fault says in addition.
+ * as a fault, and "unavailable" is thrown. `what` is asked, in words; `about` is the call, if it is one of the ledger.
  */
 export async function askHost<T>(
   context: Pick<Context, 'clock' | 'emit'>,
   what: string,
   milliseconds: number,
   call: () => Promise<T>,
-  told?: LedgerCall,
+  about?: LedgerCall,
 ): Promise<T> {
   const fail = (message: string, cause: unknown): never => {
-    tellFault(context, message, cause, told)
+    tellFault(context, message, cause, about)
     throw unavailable(message)
   }
   const asking = answerWithin(context.clock, milliseconds, call)

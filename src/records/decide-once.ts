@@ -103,7 +103,7 @@ function underKey<T>(
 
 /**
  * Reads what a request needs, and throws if that rejects, unless the request is a repeat: a repeat gets its first answer,
- * whatever has since become of what that was based on. Resolves with `undefined` for a repeat.
+ * even if what that was based on has changed since. Resolves with `undefined` for a repeat.
  * @spec OUT-12
  */
 export async function unlessRepeated<T>(

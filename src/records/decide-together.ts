@@ -70,7 +70,7 @@ export function createDecideTogether(context: CommitContext, inTurn: InTurn): Co
         if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
         return joint
       },
-      settle: (end) => settle(end),
+      settle,
     }
     joinLine(key, own)
     const turn = inTurn(key, async () => {

@@ -62,8 +62,7 @@ export async function decide<T>(
     try {
       decision = await attempt()
     } catch (refusal) {
-      // Perhaps this repeats a request that was decided after `earlier` looked and used up what the attempt did not
-      // find.
+      // Perhaps the same request was decided after `earlier` looked, and used up what this attempt did not find.
       const known = await earlier?.()
       if (known !== undefined) return known
       throw refusal

@@ -6,15 +6,15 @@ import type { ServiceEvent } from '../ports/events.ts'
 export type LedgerCall = Required<Pick<Extract<ServiceEvent, { readonly type: 'fault' }>, 'call' | 'callId'>>
 
 /**
- * Reports a fault that belongs to no single operation to the host, at once. `told` is what the event says in addition.
+ * Reports a fault that belongs to no single operation to the host, at once; `about` is the ledger call that failed, if one did.
  */
 export function tellFault(
   { clock, emit }: Pick<Context, 'clock' | 'emit'>,
   message: string,
   cause: unknown,
-  told?: LedgerCall,
+  about?: LedgerCall,
 ): void {
-  emit({ type: 'fault', at: clock.now(), operation: undefined, message, cause, ...told })
+  emit({ type: 'fault', at: clock.now(), operation: undefined, message, cause, ...about })
 }
 
 /**

@@ -19,8 +19,8 @@ export async function tokenValueOf(
 
 /**
  * The id of the record of a token with this value: the digits of its time again, so that new tokens are stored beside
- * each other, then the digest of all of it. Of a text that is no token of this server nothing but the digest gets into
- * the id.
+ * each other, then the digest of all of it. Of a text that cannot be a token of this server, only the digest
+ * gets into the id.
  * @spec TOK-1
  */
 export async function tokenIdOf(secrets: Secrets, value: string): Promise<string> {

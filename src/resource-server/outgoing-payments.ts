@@ -95,7 +95,7 @@ async function termsOfQuote(
     (isBound && quote.value.client !== client)
   )
     throw invalidQuote('unknown quote')
-  await requireOpen(context, quote, client)
+  await requireOpenQuote(context, quote, client)
   const { value } = quote
   // If the wallet has since changed the account's asset, the same number of the new unit would be taken.
   if (!isSameAsset(value.debitAmount, payer)) throw invalidQuote('the wallet address now has a different asset')
@@ -107,7 +107,7 @@ async function termsOfQuote(
   if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder)
     throw invalidReceiver('the incoming payment now takes less than the quoted amount')
   const { debitAmount, receiveAmount, fee, receiveWorth, rail } = value
-  const readAgain = knownAtFirst(context.storage, quote)
+  const readQuote = knownAtFirst(context.storage, quote)
   return {
     walletAddress: payer.url,
     account: payer.account,
@@ -117,16 +117,16 @@ async function termsOfQuote(
     fee,
     ...(receiveWorth !== undefined && { receiveWorth }),
     ...(rail && { rail }),
-    readQuote: async () => requireOpen(context, await readAgain(), client),
+    readQuote: async () => requireOpenQuote(context, await readQuote(), client),
   }
 }
 
 /**
- * Refuses a quote that pays for nothing any more. A client that heard no answer to its order learns here that there is a
- * payment, which no list may show yet.
+ * Refuses a quote that cannot be used any more. The refusal names the payment that used it: a client whose order got no
+ * answer learns of its payment here, perhaps before any list shows it.
  * @spec OUT-2 @spec QUO-7 @spec T-32
  */
-async function requireOpen(
+async function requireOpenQuote(
   context: Context,
   quote: StoredRecord<'quote'> | undefined,
   client: ClientId,

@@ -43,7 +43,7 @@ export const OF_EVENTS: readonly Scenario[] = [
         what: 'that an event is forgotten after it was heard',
         edits: [
           {
-            file: 'src/payments/notify.ts',
+            file: 'src/payments/money-events.ts',
             find: `await deliverEvent(record.value.event)
         const outcome = await tryCommit(context, [deleteChange(record)], 'a delivered money event was not deleted')`,
             put: `const outcome = await tryCommit(context, [deleteChange(record)], 'a delivered money event was not deleted')

@@ -11,9 +11,9 @@ export type CommitInBatch = <T>(work: () => T) => Promise<T>
 
 /**
  * Collects work into batches, each of them one transaction: concurrent commits share one fsync. A write waits
- * `busyMilliseconds` for the lock of another process. Once that was in vain, each further one on this connection waits only
- * shortly, until whoever waited in vain, the storage or a ledger beside it, succeeds: otherwise a process that keeps the lock
- * would block this one as long, with all who wait for an answer.
+ * `busyMilliseconds` for the lock of another process. After one such wait in vain, every write on this connection waits only
+ * briefly, until whoever waited in vain (the storage, or a ledger beside it) succeeds: otherwise a process that keeps the
+ * lock would block this one for as long, with everybody who waits for an answer.
  */
 export function createGroupCommit(handle: SqliteHandle, busyMilliseconds: number): CommitInBatch {
   // If the host makes commits durable, there is no fsync to share: each piece of work gets its own transaction.

@@ -5,7 +5,7 @@ import { type RailMovement, railAccountId } from '../../protocol/rail-account.ts
 import { type Attempt, decide } from '../../records/decide.ts'
 import { recordsOfKind } from '../../records/read-record.ts'
 import type { RailRecord } from '../payment-record.ts'
-import { turnAtRailAccount } from '../turns.ts'
+import { turnAtRailAccount } from '../turn-keys.ts'
 import { progressOf } from './delivery-progress.ts'
 import { railAccountChange } from './rail-account.ts'
 

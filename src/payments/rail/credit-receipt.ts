@@ -7,11 +7,11 @@ import { tellFault } from '../../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../../records/try-commit.ts'
 import { askLedger, type LedgerOutcome } from '../ask-ledger.ts'
 import type { LedgerWaits } from '../ledger-waits.ts'
-import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../notify.ts'
+import { creditRefusedEvent, deliverEvents, eventChanges, refusalSubject } from '../money-events.ts'
 import { readReceipts } from '../read-receipts.ts'
 import { changesOfCredit } from '../replace-incoming.ts'
 import { pauseBetweenTries, TRIES_AT_ONCE } from '../tries-at-once.ts'
-import { turnAtIncoming } from '../turns.ts'
+import { turnAtIncoming } from '../turn-keys.ts'
 
 /**
  * Credits the payee of money that a rail has taken, and counts it as received, even after the incoming payment has

@@ -8,7 +8,7 @@ import { asCommitted, isWrittenBy, type Write } from '../../records/as-committed
 import { type Attempt, backOffMilliseconds, LONGEST_BACK_OFF } from '../../records/decide.ts'
 import { readRecord } from '../../records/read-record.ts'
 import type { RailRecord } from '../payment-record.ts'
-import { turnAtDelivery } from '../turns.ts'
+import { turnAtDelivery } from '../turn-keys.ts'
 import { commitDelivery } from './commit-delivery.ts'
 import { checkProgress, isInFlight, progressOf, toStoredDelivery } from './delivery-progress.ts'
 import { sealDetails } from './seal-details.ts'

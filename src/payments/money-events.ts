@@ -11,7 +11,7 @@ import { recordsOfKind } from '../records/read-record.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { type TakenUp, tryCommit } from '../records/try-commit.ts'
 import { leaseEnd } from './lease.ts'
-import { turnAtEvents } from './turns.ts'
+import { turnAtEvents } from './turn-keys.ts'
 
 /** The event of an incoming payment's new state: `created` is its first, its end the second and last. */
 export function incomingPaymentEvent(
