@@ -4,7 +4,7 @@ import { type Books, requireBooks } from './books.ts'
 import { compare } from './compare.ts'
 import { IN_FLIGHT_MILLISECONDS, inTwoRuns } from './in-two-runs.ts'
 import { type ReconciliationOptions, requireOptions, requireTexts, SHARED } from './options.ts'
-import { requireReceived } from './received.ts'
+import { type Received, requireReceived } from './received.ts'
 import { noteUnread, type Unread } from './unread.ts'
 
 /** What one night leaves to the next. It can be written as JSON. */
@@ -84,15 +84,19 @@ export async function reconcileDay(options: ReconcileDayOptions): Promise<Reconc
     const all = requireReceived(await readReceived())
     const received = all.filter(({ id, createdAt }) => createdAt >= closed.at || older.has(id))
     for (const { id, createdAt } of received) if (mayBeEarlier(createdAt)) ids.add(id)
+    const bookedLater = new Set<string>()
     const readDay = async (): Promise<Books> => {
       const { lines, openHolds } = requireBooks(await readBooks(since, [...ids]))
+      for (const { id, at } of lines) if (at >= endedAt) bookedLater.add(id)
       // What was booked before, and belongs to no payment, was found the night before, which read on until its own present.
       return { lines: lines.filter(({ id, at }) => at >= since || ids.has(id)), openHolds }
     }
     const now = clock.now()
     const isOld = (at: number): boolean => now - at >= IN_FLIGHT_MILLISECONDS
     const found = await compare({ payments: payments(), received, readBooks: readDay, noted, isOld })
-    const waiting = received.filter(({ state, createdAt }) => state === 'reserved' && createdAt < endedAt)
+    // A receipt does not say when it was credited. The next night reads the lines that are later than this day.
+    const isOpen = ({ id, state }: Received): boolean => state === 'reserved' || bookedLater.has(id)
+    const waiting = received.filter((receipt) => receipt.createdAt < endedAt && isOpen(receipt))
     left = { at: endedAt, payments: open, receipts: waiting.map(({ id }) => id) }
     return found
   })
