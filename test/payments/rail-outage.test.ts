@@ -215,6 +215,28 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
     expect(eventsOf(world, 'outgoing_payment.failed')).toHaveLength(2)
   })
 
+  it('is written down again only when the pause is over', async () => {
+    const world = await railWorld({ incomingValue: 13n })
+    const order: string[] = []
+    const { clock } = world.wallet
+    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
+      if (signal !== undefined) return clock.sleep(milliseconds, signal)
+      order.push('pause')
+      await turns(20)
+      order.push('over')
+    }
+    const process = world.process(() => ({ ...world.method, deliver: onlyOnce(false) }), { clock: { ...clock, sleep } })
+    let commits = 0
+    process.ports.plan = (call) => {
+      if (!isOfDelivery(call)) return undefined
+      order.push('commit')
+      return [2, 3].includes(++commits) ? 'throws' : undefined
+    }
+    await pay(world, process, await prepareRailPayment(world))
+    const again = ['pause', 'over', 'commit']
+    expect(order.slice(0, 8)).toEqual(['commit', 'commit', ...again, ...again])
+  })
+
   it('keeps no other payment waiting that leaves through the same account of the rail', async () => {
     const world = await railWorld()
     const { open, opened } = gate()
