@@ -1,4 +1,4 @@
-import type { MoneyEvent } from 'open-payments-server'
+import type { MoneyEvent, StoredRecord } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
 import { randomNumbers } from '../support/random-numbers.ts'
@@ -211,6 +211,48 @@ describe('a worker whose lease lapsed', () => {
     await checkMoney(world)
   })
 
+  it('stops at once where another process has the payment, and is not done with it either', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const [late, other] = [world.start(), world.start()]
+    const isCredit = ({ name }: Call): boolean => name === 'credit'
+    const [sleep, otherSleep] = [sleepBefore(late, isCredit), sleepBefore(other, isCredit)]
+    const paid = pay(world, late, prepared)
+    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    world.wallet.clock.advance(LEASE)
+    const recovered = other.openPayments.recover()
+    await expect.poll(otherSleep.isAsleep, { interval: 1 }).toBe(true)
+    const calls = late.ports.calls.length
+    sleep.wake()
+    expect((await paid)?.status).toBe(201)
+    expect(late.ports.calls.slice(calls).filter(writesPayment)).toHaveLength(1)
+    expect(eventsOf(world, 'fault').map(({ message }) => message)).toEqual(['the ledger did not answer in time'])
+    otherSleep.wake()
+    await recovered
+    expect(await lastState(world)).toBe('completed')
+    await checkMoney(world)
+  })
+
+  it('INC-6 counts no credit again where its payment was put back by hand to what it has read', async () => {
+    const world = await moneyWorld()
+    const prepared = await preparePayment(world, await grantTokens(world))
+    const late = world.start()
+    const sleep = sleepBefore(late, ({ name }) => name === 'credit')
+    const paid = pay(world, late, prepared)
+    await expect.poll(sleep.isAsleep, { interval: 1 }).toBe(true)
+    const [read] = await world.storage.all('outgoing-payment')
+    world.wallet.clock.advance(LEASE)
+    await world.wallet.openPayments.recover()
+    await putBack(world, read)
+    sleep.wake()
+    expect((await paid)?.status).toBe(201)
+    expect(eventsOf(world, 'fault').at(-1)?.cause).toEqual(
+      new Error('the payment is older than its receipt, which has ended'),
+    )
+    const [incoming] = await world.storage.all('incoming-payment')
+    expect(incoming?.value).toMatchObject({ state: 'completed', received: { value: 10n } })
+  })
+
   it('stops where another process has written the end that it wants to write', async () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
@@ -230,6 +272,16 @@ describe('a worker whose lease lapsed', () => {
 
 const writesPayment = (call: Call): boolean =>
   isCommit(call) && changesOf(call).some(({ kind }) => kind === 'outgoing-payment')
+
+/** Puts a payment back, and its version with it. */
+async function putBack({ storage }: World, read: StoredRecord<'outgoing-payment'> | undefined): Promise<void> {
+  const [current] = await storage.all('outgoing-payment')
+  if (read === undefined || current === undefined) throw new Error('there is no payment')
+  const { kind, version } = current
+  await storage.commit([{ action: 'delete', kind, id: current.value.id, version }])
+  await storage.commit([{ ...read, action: 'insert' }])
+  for (let at = 1; at < read.version; at++) await storage.commit([{ ...read, action: 'replace', version: at }])
+}
 
 async function lastState(world: World): Promise<string | undefined> {
   return (await world.storage.all('outgoing-payment'))[0]?.value.state
