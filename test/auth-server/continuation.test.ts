@@ -395,6 +395,24 @@ describe('the answer to a continuation that got lost', () => {
     }
     expect((await cancel(wallet, grant)).status).toBe(204)
   })
+
+  it.each([
+    ['inactive by then', { isActive: false }],
+    ['of another account by then', { account: 'bob' }],
+  ])('CON-5 RS-13 a repeat confirms no subject whose wallet address is %s', async (_, change) => {
+    const wallet = await authWallet()
+    const subject = { sub_ids: [{ id: ALICE, format: 'uri' }] }
+    const { interact, client } = CONSENT_REQUEST
+    const { pending, interactRef } = await approvedGrant(wallet, { interact, client, subject })
+    const repeat = () => resume(wallet, pending, { interact_ref: interactRef })
+    expect((await repeat()).body.subject).toEqual(subject)
+    const alice = wallet.directory.get(ALICE)
+    if (alice === undefined) throw new Error('Alice is missing')
+    wallet.directory.set(ALICE, { ...alice, ...change })
+    await wallet.expectRefusal(401, 'request_denied', repeat)
+    wallet.directory.set(ALICE, alice)
+    expect((await repeat()).body.subject).toEqual(subject)
+  })
 })
 
 describe('cancelling a grant', () => {

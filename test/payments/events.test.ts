@@ -75,6 +75,20 @@ describe('events about money', () => {
     })
   })
 
+  it('that the host rejects are faults that it is told of', async () => {
+    const listener = host()
+    listener.rejects = () => true
+    const faults: OpenPaymentsEvent[] = []
+    const world = await moneyWorld({
+      onEvent: async (event) => {
+        if (event.type === 'fault') faults.push(event)
+        await listener.onEvent(event)
+      },
+    })
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    expect(faults.map((fault) => 'message' in fault && fault.message)).toContain('a money event was not delivered')
+  })
+
   it('are told again by recover() until the host does not reject, in order and with the same id', async () => {
     const listener = host()
     listener.rejects = () => true
