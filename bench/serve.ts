@@ -10,7 +10,7 @@ import { RUNTIMES } from './runtimes.ts'
 import { drawKey, sampleAnswer, signAll, startSubject } from './subject.ts'
 
 // For another load client than this one: the server and the floor on ports of their own, and requests for both in a file,
-// signed and ready, a JSON object a line. They are good for an hour, those that make something for once at each.
+// signed and ready, a JSON object a line. They are good for an hour, orders of outgoing payments for once at each.
 
 const { values } = parseArgs({
   options: {
