@@ -1,6 +1,5 @@
-import type { Clock } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
-import { turns } from '../support/turns.ts'
+import { notedPauses } from '../support/noted-pauses.ts'
 import { type Fault, faultAt } from './faulty-ports.ts'
 import { checkMoney } from './money-invariants.ts'
 import { eventsOf, grantTokens, moneyWorld, pay, preparePayment } from './money-world.ts'
@@ -107,14 +106,7 @@ describe('a fault of the ledger', () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
     const order: string[] = []
-    const { clock } = world.wallet
-    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
-      if (signal !== undefined) return clock.sleep(milliseconds, signal)
-      order.push('pause')
-      await turns(20)
-      order.push('over')
-    }
-    const process = world.start({ clock: { ...clock, sleep } })
+    const process = world.start({ clock: notedPauses(world.wallet.clock, order) })
     process.ports.plan = ({ name }) => {
       if (name !== 'credit') return undefined
       order.push(name)

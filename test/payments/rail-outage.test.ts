@@ -2,6 +2,7 @@ import type { Clock, DeliveryProgress, PaymentMethod, Storage } from 'open-payme
 import { describe, expect, it } from 'vitest'
 import { inFlight, progress } from '../support/fake-rail.ts'
 import { gate } from '../support/gate.ts'
+import { notedPauses } from '../support/noted-pauses.ts'
 import { turns } from '../support/turns.ts'
 import type { Call } from './faulty-ports.ts'
 import { eventsOf, LEASE, type Process, pay } from './money-world.ts'
@@ -218,14 +219,9 @@ describe('T-31 T-51 what became of a payment that a process alone knows', () => 
   it('is written down again only when the pause is over', async () => {
     const world = await railWorld({ incomingValue: 13n })
     const order: string[] = []
-    const { clock } = world.wallet
-    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
-      if (signal !== undefined) return clock.sleep(milliseconds, signal)
-      order.push('pause')
-      await turns(20)
-      order.push('over')
-    }
-    const process = world.process(() => ({ ...world.method, deliver: onlyOnce(false) }), { clock: { ...clock, sleep } })
+    const process = world.process(() => ({ ...world.method, deliver: onlyOnce(false) }), {
+      clock: notedPauses(world.wallet.clock, order),
+    })
     let commits = 0
     process.ports.plan = (call) => {
       if (!isOfDelivery(call)) return undefined

@@ -1,8 +1,7 @@
-import type { Clock } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { gate } from '../support/gate.ts'
+import { notedPauses } from '../support/noted-pauses.ts'
 import { BASE, usd } from '../support/test-wallet.ts'
-import { turns } from '../support/turns.ts'
 import { type Call, type Fault, faultAt } from './faulty-ports.ts'
 import { HOUR, LEASE } from './money-world.ts'
 import {
@@ -196,18 +195,14 @@ describe('a ledger', () => {
   it('that fails is asked again only when the pause is over', async () => {
     const world = await railWorld()
     const order: string[] = []
-    const { clock } = world.wallet
-    const sleep: Clock['sleep'] = async (milliseconds, signal) => {
-      if (signal !== undefined) return clock.sleep(milliseconds, signal)
-      order.push('pause')
-      await turns(20)
-      order.push('over')
-    }
     const credit = async (): Promise<never> => {
       order.push('credit')
       throw new Error('the ledger starts anew')
     }
-    const process = world.startRail({ ledger: { ...world.ledger, credit }, clock: { ...clock, sleep } })
+    const process = world.startRail({
+      ledger: { ...world.ledger, credit },
+      clock: notedPauses(world.wallet.clock, order),
+    })
     await tell(world, process, transferOf(1, await world.incoming(), 5n))
     expect(order).toEqual(['credit', 'pause', 'over', 'credit', 'pause', 'over', 'credit'])
   })

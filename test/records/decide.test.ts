@@ -6,8 +6,8 @@ import type { Context } from '../../src/ports/context.ts'
 import { backOffMilliseconds, decide } from '../../src/records/decide.ts'
 import { readRecord } from '../../src/records/read-record.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
+import { notedPauses } from '../support/noted-pauses.ts'
 import { cryptography } from '../support/test-wallet.ts'
-import { turns } from '../support/turns.ts'
 
 const USD = { assetCode: 'USD', assetScale: 2 } as const
 
@@ -127,12 +127,7 @@ describe('decide', () => {
     const { context } = bench((base) => ({
       commit: async (changes) => (conflicts-- > 0 ? { conflicts: [0] } : base.commit(changes)),
     }))
-    const sleep = async (): Promise<void> => {
-      order.push('pause')
-      await turns(20)
-      order.push('over')
-    }
-    await decide({ ...context, clock: { ...context.clock, sleep } }, async () => {
+    await decide({ ...context, clock: notedPauses(context.clock, order) }, async () => {
       order.push('read')
       return insertQuote('1')()
     })
