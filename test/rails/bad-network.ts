@@ -74,10 +74,16 @@ export async function openNetwork(climate: Climate, random: Random): Promise<Bad
   const wait = (milliseconds: number): Promise<unknown> =>
     pause(milliseconds, undefined, { signal: good.signal }).catch(() => undefined)
 
-  /** Brings a request to the other wallet; `undefined` where no whole answer came back. */
-  const deliver = async ({ to, message, traffic, packet }: Exchange, body: Uint8Array): Promise<Reply | undefined> => {
-    const port = ports.get(to)
+  /** Brings a request to the other wallet, at once or later; `undefined` where no whole answer came back. */
+  const deliver = async (
+    { to, message, traffic, packet }: Exchange,
+    body: Uint8Array,
+    delay = 0,
+  ): Promise<Reply | undefined> => {
+    // Known from here on: what is refused in the name of the other wallet meanwhile would still be taken there.
     if (packet !== undefined) packet.delivered += 1
+    if (delay > 0) await wait(delay)
+    const port = ports.get(to)
     if (traffic === 'packets') for (const watch of watchers.splice(0)) watch({ to })
     const reply = port === undefined ? undefined : await send(agent, port, message, body)
     if (reply === undefined) count(carried[traffic], 'nobody there')
@@ -106,8 +112,7 @@ export async function openNetwork(climate: Climate, random: Random): Promise<Bad
         await deliver(exchange, body)
         return lose()
       case 'delayed':
-        await wait(random.below(DELAY))
-        return deliver(exchange, body)
+        return deliver(exchange, body, random.below(DELAY))
       case 'reply delayed': {
         const reply = await deliver(exchange, body)
         await wait(random.below(DELAY))
@@ -115,7 +120,7 @@ export async function openNetwork(climate: Climate, random: Random): Promise<Bad
       }
       case 'duplicated': {
         const first = deliver(exchange, body)
-        const second = wait(random.below(DELAY)).then(() => deliver(exchange, body))
+        const second = deliver(exchange, body, random.below(DELAY))
         return random.oneIn(2) ? first : second
       }
       case 'request tampered with':

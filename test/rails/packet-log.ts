@@ -11,7 +11,7 @@ export interface LoggedPacket {
   readonly amount: bigint
   readonly assetCode: AssetCode
   readonly destination: string
-  /** How often its sender has sent it, and how often it has reached the other wallet, altered on its way or not. */
+  /** How often its sender has sent it, and how often it has reached the other wallet or will, altered on its way or not. */
   sent: number
   delivered: number
   /** How often the other wallet has answered it with its fulfillment, and with a refusal. */
