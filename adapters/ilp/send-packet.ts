@@ -4,8 +4,8 @@ import { joinBytes } from '../../src/protocol/identifiers.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
- * Sends one packet to a peer: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token. Resolves with the
- * answer; rejects if no complete answer came. An error whose code or cause says that no connection was made is taken as
+ * Sends one packet to a peer, never twice: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token. Resolves
+ * with the answer; rejects if no complete answer came. An error whose code or cause says that no connection was made is taken as
  * proof that nothing has left, so no other error may look like one. `signal` ends the wait.
  */
 export type SendToPeer = (request: {
@@ -29,21 +29,38 @@ export type AskPeer = (bytes: Uint8Array, milliseconds: number) => Promise<PeerA
 /** The longest reply; no packet is longer. */
 const MOST_REPLY_OCTETS = 65_536
 
-/** Sends over the host's `fetch`, which keeps connections open, to exactly the URL that was configured. */
+/** Sends over the host's `fetch`, which keeps connections open, to exactly the URL that was configured, and only once. */
 export const sendOverFetch: SendToPeer = async ({ url, token, bytes, signal }) => {
-  const response = await fetch(url, {
+  const request: RequestInit & { readonly duplex: 'half' } = {
     method: 'POST',
     headers: {
       accept: 'application/octet-stream',
       authorization: `Bearer ${token}`,
+      // Without it, a stream would be sent in chunks everywhere; on Deno it is all the same.
+      'content-length': `${bytes.length}`,
       'content-type': 'application/octet-stream',
     },
-    body: new Uint8Array(bytes),
+    // A stream can be read only once. Any other body Deno sends again by itself if an open connection breaks before the
+    // answer, and Node after a 421: then the last answer, or that nobody listens any more, would pass for the outcome of
+    // a packet that was taken the first time.
+    body: streamOf(bytes),
+    duplex: 'half',
     // Redirects are not followed: the token is for this URL only.
     redirect: 'manual',
     signal,
-  })
+  }
+  const response = await fetch(url, request)
   return { status: response.status, bytes: await readCapped(response) }
+}
+
+// Not the stream of a `Response`: Deno 2.9 looks for the octets that it was made of.
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes)
+      controller.close()
+    },
+  })
 }
 
 async function readCapped({ body }: Response): Promise<Uint8Array> {

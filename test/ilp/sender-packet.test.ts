@@ -53,15 +53,15 @@ describe('a packet over HTTP', () => {
   it('goes to the URL of the peer with its token, as it is, over connections that stay', async () => {
     const seen: unknown[] = []
     const sockets = new Set<unknown>()
-    const { ask } = await peer((request, response, body) => {
-      const { method, url, headers, socket } = request
+    const { ask } = await peer(({ method, url, headers, socket }, response, body) => {
+      const { authorization, 'content-type': type, 'content-length': length } = headers
       sockets.add(socket)
-      seen.push({ method, url, authorization: headers.authorization, type: headers['content-type'], body: [...body] })
+      seen.push({ method, url, authorization, type, length, body: [...body] })
       response.end(encodeIlpPacket(REPLY))
     })
     for (let count = 0; count < 6; count++) expect(await ask()).toEqual({ outcome: 'replied', reply: REPLY })
     const request = { method: 'POST', url: '/ilp', authorization: `Bearer ${TOKEN}`, type: 'application/octet-stream' }
-    expect(seen).toEqual(Array.from({ length: 6 }, () => ({ ...request, body: [...PACKET] })))
+    expect(seen).toEqual(Array.from({ length: 6 }, () => ({ ...request, length: '3', body: [...PACKET] })))
     // Some runtimes open a second one before they have seen that the first is free.
     expect(sockets.size).toBeLessThanOrEqual(2)
   })
@@ -90,6 +90,16 @@ describe('a packet over HTTP', () => {
       expect(count).toBe(1)
     },
   )
+
+  it('is sent once, even where a runtime would send a request again by itself', async () => {
+    let count = 0
+    const { ask } = await peer((request, response, body) => {
+      count += 1
+      answer(421)(request, response, body)
+    })
+    expect(await ask()).toEqual({ outcome: 'unknown', detail: 'HTTP 421' })
+    expect(count).toBe(1)
+  })
 
   it.each([500, 502, 503, 504, 204, 202, 408, 499])('may have been taken where the peer says %d', async (status) => {
     const { ask } = await peer(answer(status))

@@ -7,6 +7,7 @@ import { AUTHORITY } from './certificates.ts'
 import { type Consumer, createConsumer } from './consumer.ts'
 import { describeKeys } from './key-behaviour.ts'
 import { playInProcess } from './official-client/in-process.ts'
+import { sendInProcess } from './packets/in-process.ts'
 import { describeRawRequests } from './raw-behaviour.ts'
 import { FIRST_DENO, PRESENT_NODE, type Runtime } from './runtimes.ts'
 import { createClient } from './signed-flow.ts'
@@ -34,6 +35,7 @@ export function describeRuntimes(runtimes: readonly Runtime[]): void {
   let consumer: Consumer
   let wallet: string
   let client: string
+  let packets: string
   let authority: string
   const scripts = new Map<Mount, Script>()
 
@@ -41,6 +43,7 @@ export function describeRuntimes(runtimes: readonly Runtime[]): void {
     consumer = createConsumer()
     wallet = await consumer.bundle('test/runtimes/wallet/main.ts')
     client = await consumer.bundle('test/runtimes/official-client/main.ts')
+    packets = await consumer.bundle('test/runtimes/packets/main.ts')
     authority = join(consumer.folder, 'authority.pem')
     writeFileSync(authority, AUTHORITY)
     for (const mount of MOUNTS) scripts.set(mount, await recordScript(mount))
@@ -66,6 +69,16 @@ export function describeRuntimes(runtimes: readonly Runtime[]): void {
       } finally {
         await process.stop()
       }
+    })
+
+    it.each([
+      ['breaks the connection', false],
+      ['dies', true],
+    ])('T-49 sends a packet once, and leaves open what became of it, if its peer takes it and %s', async (_, dies) => {
+      expect(await sendInProcess([...command, packets], dies)).toEqual({
+        outcomes: ['replied', 'unknown'],
+        packets: [1, 2],
+      })
     })
 
     describe.each(runtime.hosts.map((host, at) => ({ host, at })))('$host', ({ host, at }) => {
