@@ -11,8 +11,8 @@ import { decodeStreamPacket, encodeStreamPacket, type StreamFrame, type StreamPa
 const MARGIN_MILLISECONDS = 1000
 /**
  * The longest lifetime that is accepted: refusals are kept until after a packet's expiry, so no packet may live much
- * longer than is usual. Refused with F00, a final error, since waiting does not help. This refusal is not recorded, so
- * the packet may be taken later.
+ * longer than is usual. Refused with T00, which is not final: this refusal is not recorded, so another process, whose
+ * clock is right, may take the packet even now.
  */
 const LONGEST_LIFE_MILLISECONDS = 3_600_000
 const NOTHING = new Uint8Array()
@@ -70,7 +70,7 @@ export async function receivePacket(
   // more.
   const before = (isExchanged || isTooFarAhead) && !isTest ? await findReceived(offer) : undefined
   if (before !== undefined) return fulfill({ ...offer, arrived: before })
-  if (isTooFarAhead) return rejectPlainly(address, 'F00', 'this expires too far ahead')
+  if (isTooFarAhead) return rejectPlainly(address, 'T00', 'this expires too far ahead')
   const arrived = isExchanged
     ? await server.exchange(amountOf(peer.asset, prepare.amount), payment.asset, payment.walletAddress)
     : amountOf(payment.asset, prepare.amount)

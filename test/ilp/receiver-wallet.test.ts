@@ -1,12 +1,14 @@
 import { closeConnection, Int, PaymentType, pay, setupPayment, startQuote } from '@interledger/pay'
 import type { OpenPaymentsOptions } from 'open-payments-server'
-import { ilp } from 'open-payments-server/ilp'
+import { ilp, type SendToPeer } from 'open-payments-server/ilp'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { decodeIlpPacket, encodeIlpPacket, type IlpReply } from '../../adapters/ilp/packet.ts'
 import { deriveStreamKeys } from '../../adapters/ilp/stream-keys.ts'
 import { decodeStreamPacket } from '../../adapters/ilp/stream-packet.ts'
 import { fromBase64url } from '../../src/protocol/identifiers.ts'
+import { fakeClock } from '../support/fake-clock.ts'
+import { gate } from '../support/gate.ts'
 import { lastSegment } from '../support/last-segment.ts'
 import {
   AUTH,
@@ -22,6 +24,7 @@ import {
 } from '../support/test-wallet.ts'
 import { type Details, detailsOf, packetFor } from './packet-for.ts'
 import { EUR_TOKEN, PEER, peerRequest, TOKEN } from './receiver-world.ts'
+import { senderWorld } from './sender-world.ts'
 
 /** A wallet whose every part is real but for the peers: packets come to it as their hosts would bring them. */
 async function payableWallet(overrides: Partial<OpenPaymentsOptions> = {}, peer: Partial<typeof PEER> = {}) {
@@ -210,7 +213,44 @@ describe('an incoming payment at a wallet with the rail', () => {
     expect(replyIn(await before.bring(packet))).toMatchObject({ type: 'fulfill' })
     await before.wallet.openPayments.drain()
     expect(replyIn(await after.bring(packet))).toMatchObject({ type: 'fulfill' })
-    expect(replyIn(await after.bring(fresh))).toMatchObject({ type: 'reject', code: 'F00' })
+    expect(replyIn(await after.bring(fresh))).toMatchObject({ type: 'reject', code: 'T00' })
+  })
+
+  it('T-49 is paid once by a sender whose packet one process still looks at while the clock of another is behind', async () => {
+    const storage = memoryStorage()
+    const [right, behind] = [await payableWallet({ storage }), await payableWallet({ storage })]
+    const { payment } = await incomingPayment(right.wallet)
+    right.wallet.clock.advance(3_600_000)
+    const slow = gate()
+    const { account } = right.wallet.ledger
+    right.wallet.ledger.account = async (name) => {
+      await slow.opened
+      return account(name)
+    }
+    let [first, isAnswered]: [Promise<Uint8Array> | undefined, boolean] = [undefined, false]
+    const send: SendToPeer = async ({ bytes }) => {
+      if (first === undefined) {
+        first = right.bring(bytes)
+        throw new Error('the connection broke')
+      }
+      const reply = await (isAnswered ? right : behind).bring(bytes)
+      isAnswered = true
+      slow.open()
+      await first
+      return { status: 200, bytes: reply }
+    }
+    const clock = fakeClock()
+    clock.advance(right.wallet.clock.now() - clock.now())
+    const details = { ...detailsOf(payment), type: 'ilp' } as const
+    const sender = senderWorld({ details, send, clock, peer: { address: 'test.wallet', isIdempotent: true } })
+    const amount = { ...PEER.asset, value: 60n }
+    const result = await sender.finish({
+      ...{ id: '0123456789abcdef0123456789abcdef', details, account: 'test.wallet/EUR/2' },
+      ...{ sendAmount: amount, receiveAmount: amount, rate: { sent: 1n, received: 1n } },
+      ...{ isFixedReceive: false, isOver: false, sendUntil: Number.POSITIVE_INFINITY },
+    })
+    expect(await right.rail.balance('test.peer', PEER.asset)).toMatchObject({ received: 60n })
+    expect(result).toMatchObject({ outcome: 'delivered', progress: { sent: 60n } })
   })
 
   it('T-49 is not refused in its own words where it was taken, and comes again as another transfer', async () => {

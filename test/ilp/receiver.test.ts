@@ -252,7 +252,7 @@ describe('a packet that is refused', () => {
     const answer = await world.pay({ expiresIn })
     expect(answer.reply?.type).toBe(type)
     if (type === 'fulfill') return
-    expect(answer).toMatchObject(refusedWith('F00'))
+    expect(answer).toMatchObject(refusedWith('T00'))
     expect(answer.said).toBeUndefined()
     expect(world.transfers).toEqual([])
   })
