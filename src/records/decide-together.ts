@@ -28,59 +28,59 @@ interface Companion {
 
 /** Implements `Context.decideTogether` for tasks that wait in the queues of `inTurn`. */
 export function createDecideTogether(context: CommitContext, inTurn: InTurn): Context['decideTogether'] {
-  /** The tasks whose turn has not begun, by key. */
-  const lines = new Map<string, Companion[]>()
-  const joinLine = (key: string, own: Companion): void => {
-    const line = lines.get(key) ?? []
-    line.push(own)
-    lines.set(key, line)
-  }
-  /**
-   * Takes the waiting tasks out of the line, this one first. Each is taken only once: a task that another one has
-   * already taken gets none.
-   */
-  const takeLine = (key: string, own: Companion): readonly Companion[] => {
-    const line = lines.get(key) ?? []
-    if (!line.includes(own)) return []
-    const taken = line.splice(0, MOST_COMPANIONS)
-    if (line.length === 0) lines.delete(key)
-    return taken
-  }
+  const lines: Lines = new Map()
+  // Settles by the joint commit or, if the task has no part in one, by `alone`. Once committed, a task goes on at once,
+  // whatever the tasks before it still wait for.
   return <T>(
     key: string,
-    plan: (before: Promise<ReadonlyMap<string, Change>>) => Promise<Plan<T> | undefined>,
+    plan: (before: Promise<JointChanges>) => Promise<Plan<T> | undefined>,
     alone: () => Promise<T>,
-  ): Promise<T> => {
-    let joined: Plan<T> | undefined
-    let isSettled = false
-    let settle: Companion['settle'] = () => undefined
-    // How the joint commit ended for this task; never settled if the task is decided alone.
-    const shared = new Promise<T>((resolve, reject) => {
-      settle = (end) => {
-        if (joined === undefined) return
-        isSettled = true
-        if (end === 'committed') resolve(joined.answer)
-        else reject(end.cause)
+  ): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      let joined: Plan<T> | undefined
+      let isSettled = false
+      const own: Companion = {
+        join: async (before) => {
+          const planned = await plan(before).catch(() => undefined)
+          const joint = await before
+          if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
+          return joint
+        },
+        settle: (end) => {
+          if (joined === undefined) return
+          isSettled = true
+          if (end === 'committed') resolve(joined.answer)
+          else reject(end.cause)
+        },
       }
+      joinLine(lines, key, own)
+      inTurn(key, async () => {
+        const companions = takeLine(lines, key, own)
+        if (companions.length > 1) await commitTogether(context, companions)
+        if (!isSettled) resolve(await alone())
+      }).catch(reject)
     })
-    const own: Companion = {
-      join: async (before) => {
-        const planned = await plan(before).catch(() => undefined)
-        const joint = await before
-        if (planned !== undefined && joinChanges(joint, planned.changes)) joined = planned
-        return joint
-      },
-      settle,
-    }
-    joinLine(key, own)
-    const turn = inTurn(key, async () => {
-      const companions = takeLine(key, own)
-      if (companions.length > 1) await commitTogether(context, companions)
-      return isSettled ? shared : alone()
-    })
-    // Once committed, a task goes on at once, whatever the tasks before it still wait for.
-    return Promise.race([shared, turn])
-  }
+}
+
+/** The tasks whose turn has not begun, by key. */
+type Lines = Map<string, Companion[]>
+
+function joinLine(lines: Lines, key: string, own: Companion): void {
+  const line = lines.get(key) ?? []
+  line.push(own)
+  lines.set(key, line)
+}
+
+/**
+ * Takes the waiting tasks out of the line, this one first. Each is taken only once: a task that another one has already
+ * taken gets none.
+ */
+function takeLine(lines: Lines, key: string, own: Companion): readonly Companion[] {
+  const line = lines.get(key) ?? []
+  if (!line.includes(own)) return []
+  const taken = line.splice(0, MOST_COMPANIONS)
+  if (line.length === 0) lines.delete(key)
+  return taken
 }
 
 /**
