@@ -1,4 +1,4 @@
-import type { Context } from '../ports/context.ts'
+import type { Context, Plan } from '../ports/context.ts'
 import type { Counterparty, LedgerRefusal } from '../ports/ledger.ts'
 import type { Change, StoredRecord } from '../ports/storage.ts'
 import {
@@ -169,44 +169,58 @@ async function refusePayment(
     if (record.value.state === 'refused') return { answer: { outcome: 'refused', reason } }
     if (record.value.state !== 'created') return { answer: { outcome: 'lost', record } }
     const isShown = record.isListed === true || (by === 'recovery' && record.value.keyId === undefined)
-    const state = isShown ? 'failed' : 'refused'
-    // Nobody will read it again, and the client chose how large it is. @spec D15 @spec T-37
-    const { metadata: _, ...bare } = record.value
-    const ended = enterState(isShown ? record.value : bare, state, context.clock.now())
-    const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
-    const end = {
-      ...unmarked(record),
-      action: 'replace',
-      value: payment,
-      ...(isShown && { isListed: true }),
-    } satisfies Change
-    const undone = [
-      ...(await releaseSpendingChanges(context, payment)),
-      ...(isShown ? await keepReceiver(context, payment) : await undoOrderChanges(context, payment)),
-    ]
-    const created = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
-    const events = isShown ? eventChanges(context, [...created, outgoingPaymentEvent(context, payment, 'failed')]) : []
-    return {
-      changes: [end, ...undone, ...events],
-      answer: isShown ? { outcome: 'failed', record: asCommitted(end) } : { outcome: 'refused', reason },
-    }
+    return isShown ? changesOfFailure(context, record, reason) : changesOfUndoing(context, record, reason)
   }
   // This gives budget back to the grant while other payments take from it: each waits for its turn, so they do not
   // conflict.
   return context.inTurn(turnAtGrant(grantId), () => decide(context, attempt))
 }
 
-/** The changes that keep the receiver of a payment that is shown although its money was never held. */
-async function keepReceiver(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+/** What is committed to fail a payment; its receiver is kept, although its money was never held. */
+async function changesOfFailure(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  reason: LedgerRefusal,
+): Promise<Plan<HoldResult>> {
+  const ended = enterState(record.value, 'failed', context.clock.now())
+  const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
+  const end = { ...unmarked(record), action: 'replace', value: payment, isListed: true } satisfies Change
   const incoming = await readRecord(context.storage, 'incoming-payment', payment.incomingPaymentId)
-  return incoming ? keepIncoming(incoming) : []
+  const created = record.isListed === true ? [] : [outgoingPaymentEvent(context, payment, 'created')]
+  const events = eventChanges(context, [...created, outgoingPaymentEvent(context, payment, 'failed')])
+  return {
+    changes: [
+      end,
+      ...(await releaseSpendingChanges(context, payment)),
+      ...(incoming ? keepIncoming(incoming) : []),
+      ...events,
+    ],
+    answer: { outcome: 'failed', record: asCommitted(end) },
+  }
 }
 
-/** Lets the order be given again: its quote and its key are freed, and nothing of its request is kept. */
-async function undoOrderChanges(context: Context, payment: OutgoingPayment): Promise<readonly Change[]> {
+/**
+ * What is committed to undo a payment: its order can be given again, since its quote and its key are freed, and nothing
+ * of its request is kept.
+ */
+async function changesOfUndoing(
+  context: Context,
+  record: StoredRecord<'outgoing-payment'>,
+  reason: LedgerRefusal,
+): Promise<Plan<HoldResult>> {
+  // Nobody will read it again, and the client chose how large it is. @spec D15 @spec T-37
+  const { metadata: _, ...bare } = record.value
+  const ended = enterState(bare, 'refused', context.clock.now())
+  const payment: OutgoingPayment = { ...ended, decision: { action: 'release', reason } }
   const signed = await readRecord(context.storage, 'signed-request', signedRequestIdOf(payment))
-  const forgotten = signed ? [deleteChange(signed)] : []
-  return [...forgotten, ...(await reopenQuoteChanges(context, payment)), ...(await freeKeyChanges(context, payment))]
+  const changes: readonly Change[] = [
+    { ...unmarked(record), action: 'replace', value: payment },
+    ...(await releaseSpendingChanges(context, payment)),
+    ...(signed ? [deleteChange(signed)] : []),
+    ...(await reopenQuoteChanges(context, payment)),
+    ...(await freeKeyChanges(context, payment)),
+  ]
+  return { changes, answer: { outcome: 'refused', reason } }
 }
 
 async function reopenQuoteChanges(context: Context, { id, quoteId }: OutgoingPayment): Promise<readonly Change[]> {

@@ -310,17 +310,23 @@ export const OF_ORDERS: readonly Scenario[] = [
     without: [
       {
         what: 'the key that a refusal frees',
-        edits: [{ file: HOLD, find: '...(await freeKeyChanges(context, payment))', put: '' }],
+        edits: [{ file: HOLD, find: '...(await freeKeyChanges(context, payment)),', put: '' }],
         finds: /keeps its key/,
       },
       {
         what: 'the quote that a refusal frees',
-        edits: [{ file: HOLD, find: '...(await reopenQuoteChanges(context, payment)), ', put: '' }],
+        edits: [{ file: HOLD, find: '...(await reopenQuoteChanges(context, payment)),', put: '' }],
         finds: /keeps its quote/,
       },
       {
         what: 'the budget that a refusal gives back',
-        edits: [{ file: HOLD, find: '...(await releaseSpendingChanges(context, payment)),', put: '' }],
+        edits: [
+          {
+            file: HOLD,
+            find: '...(await releaseSpendingChanges(context, payment)),\n    ...(signed',
+            put: '...(signed',
+          },
+        ],
         finds: /2: .* says/,
       },
     ],
