@@ -53,10 +53,10 @@ export async function chargeGrant(
   )
   const stored = await readSpending(context, spendingIdsOf(windows), uncommitted)
   const place = Math.max(0, ...stored.map(({ value }) => value.lastCharge?.place ?? 0)) + 1
+  const recordOf = (id: string): StoredRecord<'spending'> =>
+    stored.find(({ value }) => value.id === id) ?? unspent(id, charge.debitAmount)
   let charged: ChargedGrant = { ok: false, reason: 'no entry of the grant covers this wallet address' }
   for (const window of windows) {
-    const recordOf = (id: string): StoredRecord<'spending'> =>
-      stored.find(({ value }) => value.id === id) ?? unspent(id, charge.debitAmount)
     charged = chargeEntry(window, recordOf, charge, place)
     if (charged.ok) break
   }

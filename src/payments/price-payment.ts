@@ -72,13 +72,14 @@ export async function pricePayment(
   if (terms === undefined) return { ok: false, reason: 'no_exchange' }
   const tolerance = context.policies.exchangeToleranceBasisPoints
   if (way && own && !isWithinTolerance(way.rate, own, tolerance)) return { ok: false, reason: 'unfair_way' }
-  const leg: Leg = { terms, rate: way?.rate ?? ONE_TO_ONE }
-  const priced = 'debit' in fixed ? sendExactly(leg, fixed.debit.value) : receiveExactly(leg, fixed.receive.value)
+  // Inside the ledger everything that leaves arrives.
+  const rate = way?.rate ?? ONE_TO_ONE
+  const priced = 'debit' in fixed ? sendExactly(given.value, terms, rate) : receiveExactly(given.value, terms, rate)
   if (!priced.ok) return priced
   const { debit, fee, leaving, receive } = priced
   if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
-  const worth = worthOf(debit - fee, leg.terms, leg.rate)
   if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
+  const worth = worthOf(debit - fee, terms, rate)
   const amounts: FrozenAmounts = {
     debitAmount: amountOf(from, debit),
     receiveAmount: amountOf(to, receive),
@@ -90,7 +91,7 @@ export async function pricePayment(
         account: way.account,
         sendAmount: amountToWire(amountOf(way.asset, leaving)),
         rate: { sent: way.rate.sent.toString(), received: way.rate.received.toString() },
-        isFixedReceive: !('debit' in fixed),
+        isFixedReceive: 'receive' in fixed,
         ...(terms.fixed > 0n && { fixedFee: terms.fixed.toString() }),
         ...(own === undefined && { isUnpriced: true }),
       },
@@ -167,13 +168,7 @@ async function ownExchange(context: Context, question: PriceRequest): Promise<As
   return (await askPrice(context, question)) ?? (from.assetCode === to.assetCode ? even : undefined)
 }
 
-/** The wallet's price for what leaves, and the rate at which it arrives; inside the ledger everything arrives. */
-interface Leg {
-  readonly terms: Terms
-  readonly rate: RailRate
-}
-
-type PricedLeg =
+type PricedValues =
   | {
       readonly ok: true
       readonly debit: bigint
@@ -183,7 +178,7 @@ type PricedLeg =
     }
   | Extract<PricedPayment, { readonly ok: false }>
 
-function sendExactly({ terms, rate }: Leg, debit: bigint): PricedLeg {
+function sendExactly(debit: bigint, terms: Terms, rate: RailRate): PricedValues {
   const priced = priceFixedSend(debit, terms)
   const receive = priced === undefined ? 0n : arrivingFor(priced.receive, rate)
   if (receive > MAX_AMOUNT_VALUE) return { ok: false, reason: 'too_large' }
@@ -199,7 +194,7 @@ function sendExactly({ terms, rate }: Leg, debit: bigint): PricedLeg {
   return { ok: true, debit, fee: priced.fee, leaving: priced.receive, receive }
 }
 
-function receiveExactly({ terms, rate }: Leg, receive: bigint): PricedLeg {
+function receiveExactly(receive: bigint, terms: Terms, rate: RailRate): PricedValues {
   const leaving = leavingFor(receive, rate)
   const priced = leaving > MAX_AMOUNT_VALUE ? undefined : priceFixedReceive(leaving, terms)
   if (priced === undefined) return { ok: false, reason: 'too_large' }
