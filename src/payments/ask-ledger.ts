@@ -4,7 +4,7 @@ import type { LedgerAccount, LedgerRefusal, LedgerResult } from '../ports/ledger
 import type { WalletAddress } from '../ports/wallet-addresses.ts'
 import { isSameAsset, mistakeInAsset } from '../protocol/amount.ts'
 import { type LedgerCall, tellFault } from '../records/tell-fault.ts'
-import { answerBeforeDeadline, answerInTime } from './in-time.ts'
+import { answerBeforeDeadline, answerInTime } from './answer-deadline.ts'
 
 /**
  * The outcome of a ledger call. `unknown`: it threw, did not answer in time, gave an answer that the port does not

@@ -18,7 +18,7 @@ import {
   worthOf,
 } from '../protocol/price.ts'
 import type { FrozenAmounts } from '../protocol/quote.ts'
-import { answerInTime } from './in-time.ts'
+import { answerInTime } from './answer-deadline.ts'
 import type { RailWay } from './rail/remote-receiver.ts'
 
 /** What is requested: a fixed debit, or a fixed amount at the receiver. */

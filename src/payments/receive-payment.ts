@@ -8,9 +8,9 @@ import { type Receipt, reportedReceiptId } from '../protocol/receipt.ts'
 import { decide } from '../records/decide.ts'
 import { tellFault } from '../records/tell-fault.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
+import { completionChanges, keepIncoming, replaceIncoming } from './incoming-changes.ts'
 import { deliverEvents } from './money-events.ts'
 import { readReceipts } from './read-receipts.ts'
-import { completionChanges, keepIncoming, replaceIncoming } from './replace-incoming.ts'
 import { turnAtIncoming } from './turn-keys.ts'
 
 /**

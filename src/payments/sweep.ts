@@ -7,9 +7,9 @@ import { MOST_CHANGES } from '../records/most-changes.ts'
 import { isOfKind } from '../records/read-record.ts'
 import type { TakenUp } from '../records/try-commit.ts'
 import { forgetRecords, sweepEach, trySweep } from './forget-records.ts'
+import { endIncoming, isUntouched } from './incoming-changes.ts'
 import { leaseEnd } from './lease.ts'
 import { deliverEvents, eventChanges, incomingPaymentEvent } from './money-events.ts'
-import { endIncoming, isUntouched } from './replace-incoming.ts'
 
 /** The most records of each kind that one call handles, so that it always ends soon, and may delete them in one commit. */
 export const BATCH = MOST_CHANGES

@@ -2,7 +2,7 @@ import type { Change, StoredRecord } from '../ports/storage.ts'
 import { type NotPayable, reserveReceipt } from '../protocol/incoming-payment.ts'
 import type { LocalPayment } from '../protocol/outgoing-payment.ts'
 import type { Receipt } from '../protocol/receipt.ts'
-import { keepIncoming, replaceIncoming } from './replace-incoming.ts'
+import { keepIncoming, replaceIncoming } from './incoming-changes.ts'
 
 /**
  * Room for a payment: a part of what the incoming payment can still take, reserved until the ledger has answered the

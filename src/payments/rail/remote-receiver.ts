@@ -15,7 +15,7 @@ import type { RailTerms } from '../../protocol/delivery.ts'
 import type { IlpPaymentMethod } from '../../protocol/payment-method.ts'
 import type { RailRate } from '../../protocol/price.ts'
 import { tellFault } from '../../records/tell-fault.ts'
-import { answerBeforeDeadline } from '../in-time.ts'
+import { answerBeforeDeadline } from '../answer-deadline.ts'
 import { askRail, hideSecret } from './ask-rail.ts'
 
 /** An incoming payment on another server that takes money now, according to that server. */
