@@ -54,6 +54,12 @@ export async function decide<T>(
     readonly lost?: { readonly payment: string; readonly answer: T }
   } = {},
 ): Promise<T> {
+  // Perhaps the same request was decided after `earlier` looked, and used up its signature, or what the attempt did not find.
+  const refuse = async (refusal: unknown): Promise<T> => {
+    const known = await earlier?.()
+    if (known === undefined) throw refusal
+    return known
+  }
   const deadline = context.clock.now() + context.limits.commitSeconds * 1000
   for (let round = 0; ; round++) {
     const before = await earlier?.()
@@ -62,19 +68,13 @@ export async function decide<T>(
     try {
       decision = await attempt()
     } catch (refusal) {
-      // Perhaps the same request was decided after `earlier` looked, and used up what this attempt did not find.
-      const known = await earlier?.()
-      if (known !== undefined) return known
-      throw refusal
+      return refuse(refusal)
     }
     const changes = [...(decision.changes ?? []), ...claims]
     const conflicts = changes.length === 0 ? [] : await commitKnown(context, changes)
     if (conflicts.length === 0) return decision.answer
-    if (conflicts.some((change) => claims.includes(change))) {
-      const known = await earlier?.()
-      if (known !== undefined) return known
-      throw invalidSignature('this signature was used before, sign the request again')
-    }
+    if (conflicts.some((change) => claims.includes(change)))
+      return refuse(invalidSignature('this signature was used before, sign the request again'))
     if (lost !== undefined && conflicts.some((change) => isAbout(change, lost.payment))) return lost.answer
     if (context.clock.now() >= deadline)
       throw unavailable('the commit kept conflicting with other writers until its deadline')

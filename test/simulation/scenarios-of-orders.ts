@@ -225,8 +225,8 @@ export const OF_ORDERS: readonly Scenario[] = [
         edits: [
           {
             file: DECIDE,
-            find: '      const known = await earlier?.()\n      if (known !== undefined) return known\n      throw refusal',
-            put: '      throw refusal',
+            find: 'return refuse(refusal)',
+            put: 'throw refusal',
           },
         ],
         finds: /answered as the request was/,
