@@ -23,6 +23,7 @@ import type { Storage } from './ports/storage.ts'
 import type { WalletAddresses } from './ports/wallet-addresses.ts'
 import { isAppScheme } from './protocol/finish.ts'
 import { isIlpPrefix } from './protocol/payment-method.ts'
+import { shownValue } from './protocol/shown-value.ts'
 import { canonicalWalletAddress, RESERVED_SEGMENTS } from './protocol/wallet-address.ts'
 
 /** What a wallet provides. */
@@ -156,7 +157,7 @@ export function resolveSettings(options: OpenPaymentsOptions): Settings {
   checkPolicies(policies)
   requireBaseUrl('authServer', options.authServer, policies)
   requireBaseUrl('resourceServer', options.resourceServer, policies)
-  const walletAddressServer = options.walletAddressServer ?? new URL(options.resourceServer).origin
+  const { walletAddressServer = new URL(options.resourceServer).origin } = options
   requireBaseUrl('walletAddressServer', walletAddressServer, policies)
   if (new URL(walletAddressServer).origin !== walletAddressServer)
     throw new ConfigurationError('walletAddressServer must be an origin, without a path')
@@ -222,7 +223,9 @@ function checkPolicies(policies: Policies): void {
   for (const [name, value] of Object.entries(policies)) {
     const choices = CHOICES[name]
     if (choices !== undefined && !choices.includes(value))
-      throw new ConfigurationError(`settings.policies.${name} must be one of ${choices.join(', ')}`)
+      throw new ConfigurationError(
+        `settings.policies.${name} must be one of ${choices.join(', ')}, not ${shownValue(value)}`,
+      )
     const members = LIST_CHOICES[name]
     if (members !== undefined && !(Array.isArray(value) && value.every((member) => members.includes(member))))
       throw new ConfigurationError(`settings.policies.${name} may list ${members.join(', ')}`)

@@ -8,7 +8,7 @@ import { ConfigurationError } from './configuration-error.ts'
 export function requireObject(name: string, value: unknown): void {
   refusePromise(name, value)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ConfigurationError(`${name} must be an object`)
+    throw new ConfigurationError(`${name} must be an object, not ${shownValue(value)}`)
 }
 
 /** Refuses unknown members: otherwise a misspelt option would silently have its default. */
@@ -36,7 +36,7 @@ export function requireBaseUrl(
   const isLoopback = loopbackHttp && isLoopbackHost(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopback)) {
     throw new ConfigurationError(
-      `${name} must be https (http needs settings.policies.loopbackHttp, on loopback names only)`,
+      `${name} must be https, not ${url.protocol} (http needs settings.policies.loopbackHttp, on loopback names only)`,
     )
   }
   if (typeof text === 'string' && text.endsWith('/')) throw new ConfigurationError(`${name} must not end with a slash`)
@@ -70,7 +70,8 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
   if (typeof port === 'function')
     throw new ConfigurationError(`${name} is a function, not an object with ${methods[0]}(): if it makes one, call it`)
   refusePromise(name, port)
-  if (Array.isArray(port)) throw new ConfigurationError(`${name} is a list, not an object with ${methods[0]}()`)
+  if (typeof port !== 'object' || port === null || Array.isArray(port))
+    throw new ConfigurationError(`${name} must be an object with ${methods[0]}(), not ${shownValue(port)}`)
   const missing = methods.find((method) => !hasMethod(port, method))
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
 }

@@ -4,6 +4,7 @@
  */
 export function shownValue(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value)
-  if (value === null || value === undefined || typeof value === 'number') return String(value)
+  if (value === null || value === undefined || ['number', 'boolean'].includes(typeof value)) return String(value)
+  if (Array.isArray(value)) return 'a list'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }

@@ -34,7 +34,7 @@ const NO_WAIT = 'SQLite: busyTimeoutSeconds must be from 0 to 86400'
 const NO_ANSWER_TIME = 'postgresStorage: answerSeconds must be above 0, and at most 86400'
 
 const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string])[] = [
-  ['consentPage', consentPage, [], 'the options of consentPage() must be an object'],
+  ['consentPage', consentPage, [], 'the options of consentPage() must be an object, not undefined'],
   ['consentPage', consentPage, [{}], 'consentPage: authenticate must be a function'],
   [
     'consentPage',
@@ -48,12 +48,12 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
   ),
   ['consentPage', consentPage, [{ ...PAGE, homeUrl: 'http://localhost:3000/home' }], 'accepted'],
   ['consentPage', consentPage, [PAGE], 'accepted'],
-  ['consentRedirect', consentRedirect, [], 'the options of consentRedirect() must be an object'],
+  ['consentRedirect', consentRedirect, [], 'the options of consentRedirect() must be an object, not undefined'],
   ['consentRedirect', consentRedirect, [{}], 'consentRedirect: url must be a function'],
   ['consentRedirect', consentRedirect, [{ URL: () => '/' }], 'consentRedirect.URL is not an option'],
-  ['memoryLedger', memoryLedger, [[ROW]], 'the options of memoryLedger() must be an object'],
-  ['memoryLedger', memoryLedger, [null], 'the options of memoryLedger() must be an object'],
-  ['memoryLedger', memoryLedger, [{ accounts: [null] }], 'memoryLedger: accounts[0] must be an object'],
+  ['memoryLedger', memoryLedger, [[ROW]], 'the options of memoryLedger() must be an object, not a list'],
+  ['memoryLedger', memoryLedger, [null], 'the options of memoryLedger() must be an object, not null'],
+  ['memoryLedger', memoryLedger, [{ accounts: [null] }], 'memoryLedger: accounts[0] must be an object, not null'],
   ['memoryLedger', memoryLedger, [{ account: [ROW] }], 'memoryLedger.account is not an option'],
   ['memoryLedger', memoryLedger, [{ accounts: ROW }], 'memoryLedger: accounts must be a list'],
   [
@@ -102,12 +102,12 @@ const MISTAKES: readonly (readonly [string, unknown, readonly unknown[], string]
       [
         [name, mount, [SERVER, { sources: () => undefined }], `${name}.sources is not an option`],
         [name, mount, [SERVER, { source: '127.0.0.1' }], `${name}.source must be a function`],
-        [name, mount, [SERVER, null], `the options of ${name}() must be an object`],
+        [name, mount, [SERVER, null], `the options of ${name}() must be an object, not null`],
         [name, mount, [SERVER, { source: undefined }], 'accepted'],
       ] as const,
   ),
   ['fetchKeyResolver', fetchKeyResolver, [{ loopback: true }], 'fetchKeyResolver.loopback is not an option'],
-  ['fetchKeyResolver', fetchKeyResolver, [null], 'the options of fetchKeyResolver() must be an object'],
+  ['fetchKeyResolver', fetchKeyResolver, [null], 'the options of fetchKeyResolver() must be an object, not null'],
   [
     'fetchKeyResolver',
     fetchKeyResolver,

@@ -105,11 +105,11 @@ it.each(NO_SERVERS)('refuses %o at once, and says what it takes', (given) => {
 })
 
 it.each([
-  [{ recoverSeconds: 0 }, 'now'],
-  [null, 'now'],
-  [{ now: () => 0 }, 'sleep'],
-])('refuses %o for a clock', (clock, missing) => {
-  const message = `keepGoing.clock.${missing} must be a function`
+  [{ recoverSeconds: 0 }, '.now must be a function'],
+  [null, ' must be an object with now(), not null'],
+  [{ now: () => 0 }, '.sleep must be a function'],
+])('refuses %o for a clock', (clock, mistake) => {
+  const message = `keepGoing.clock${mistake}`
   expect(() => Reflect.apply(keepGoing, undefined, [watched(), clock])).toThrow(message)
 })
 

@@ -1,4 +1,4 @@
-import { refuseUnknown } from '../../../src/errors/check-option.ts'
+import { refuseUnknown, requireObject } from '../../../src/errors/check-option.ts'
 import { ConfigurationError } from '../../../src/index.ts'
 import type { Cell, Row } from '../sql/rows.ts'
 
@@ -167,6 +167,7 @@ const MOST_LOG_BYTES = 64 * 1024 * 1024
  * durable; with a write-ahead log, EXTRA is the same as FULL. Returns how long a write waits, in milliseconds.
  */
 export function configureHandle(handle: SqliteHandle, options: SqliteOptions): number {
+  requireObject('SQLite: the options', options)
   refuseUnknown('SQLite', options, ['busyTimeoutSeconds'])
   const { busyTimeoutSeconds = 5 } = options
   if (typeof handle !== 'object' || handle === null || typeof handle.prepare !== 'function')
