@@ -1,3 +1,4 @@
+import { requireText } from '../errors/require-text.ts'
 import type {
   Approver,
   DecidedInteraction,
@@ -16,6 +17,7 @@ import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
 import type { Interaction } from '../protocol/interaction.ts'
+import { shownValue } from '../protocol/shown-value.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
@@ -52,8 +54,12 @@ interface Found {
 async function findOpen(
   context: Context,
   reference: string,
-  { session, walletAddresses }: ResourceOwner,
+  owner: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
+  requireText('the reference of an interaction', reference)
+  if (!owner)
+    throw new TypeError(`the person who is logged in must be { session, walletAddresses }, not ${shownValue(owner)}`)
+  const { session, walletAddresses } = owner
   // A string has `includes`, too: it would count as owning every address that it contains.
   if (!Array.isArray(walletAddresses)) throw new TypeError(NO_LIST)
   const owned = walletAddresses.map((text) => readOwned(context, text))
@@ -125,6 +131,7 @@ async function decideInteraction(
 ): Promise<DecidedInteraction> {
   return decide<DecidedInteraction>(context, async () => {
     const found = await findOpen(context, reference, decider)
+    requireText('the csrf of a decision', decider.csrf)
     if (!found.ok) return { answer: found }
     const { interaction, grant } = found
     const { digest } = context.secrets

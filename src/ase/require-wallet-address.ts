@@ -1,4 +1,5 @@
 import type { Context } from '../ports/context.ts'
+import { shownValue } from '../protocol/shown-value.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 
 /**
@@ -7,8 +8,8 @@ import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
  * was granted or paid.
  */
 export function requireWalletAddress({ policies, walletAddressServer }: Context, text: string): string {
-  const walletAddress = canonicalWalletAddress(text, policies)
+  const walletAddress = typeof text === 'string' ? canonicalWalletAddress(text, policies) : undefined
   if (!walletAddress?.startsWith(`${walletAddressServer}/`))
-    throw new TypeError(`${text} is not a wallet address under ${walletAddressServer}`)
+    throw new TypeError(`${shownValue(text)} is not a wallet address under ${walletAddressServer}`)
   return walletAddress
 }

@@ -119,8 +119,9 @@ export type DecidedInteraction =
 
 /**
  * What a wallet's own consent screen calls. `reference` is the last segment of the interaction URL. Each call rejects with
- * `TypeError` if `walletAddresses` is not a list of URLs or `session` is not a non-empty string, and otherwise if the storage
- * or a secret that it needs is unavailable; `approve` also if the directory fails. The same call may then succeed later.
+ * `TypeError` if `walletAddresses` is not a list of URLs, `session` is not a non-empty string, or `reference` or `csrf` is not a
+ * string; and otherwise if the storage or a secret that it needs is unavailable; `approve` also if the directory fails. The same
+ * call may then succeed later.
  */
 export interface Interactions {
   /** Opens an interaction for its owner's session, or shows it to that session again. Nobody else can open it. */

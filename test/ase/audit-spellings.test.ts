@@ -17,5 +17,5 @@ it('T-42 an audit has the payments of a wallet address by any spelling, and refu
   expect(await idsOf(`${ALICE}/`)).toEqual(ids)
   // Nothing would look like a proof that nothing was paid.
   for (const none of ['alice', ALICE.replace('https://', 'https://www.'), 'https://shop.example/alice'])
-    await expect(idsOf(none)).rejects.toThrow(new TypeError(`${none} is not a wallet address under ${BASE}`))
+    await expect(idsOf(none)).rejects.toThrow(new TypeError(`"${none}" is not a wallet address under ${BASE}`))
 })

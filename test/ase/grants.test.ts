@@ -50,10 +50,10 @@ describe('the grants of a wallet address', () => {
     await issuedGrant(wallet)
     const [grant] = await grants.list(`${ALICE}/`)
     expect(grant).toBeDefined()
-    for (const none of ['alice', 'https://shop.example/alice']) {
-      const refusal = new TypeError(`${none} is not a wallet address under ${BASE}`)
-      await expect(grants.list(none)).rejects.toThrow(refusal)
-      await expect(grants.revoke(none, grant?.id ?? '')).rejects.toThrow(refusal)
+    for (const none of ['alice', '', 'https://shop.example/alice', undefined]) {
+      const refusal = new TypeError(`${none === undefined ? none : `"${none}"`} is not a wallet address under ${BASE}`)
+      await expect(Reflect.apply(grants.list, undefined, [none])).rejects.toThrow(refusal)
+      await expect(Reflect.apply(grants.revoke, undefined, [none, grant?.id])).rejects.toThrow(refusal)
     }
     expect(await grants.revoke(`${ALICE}/`, grant?.id ?? '')).toBe(true)
   })

@@ -93,6 +93,24 @@ describe('who is logged in', () => {
     })
   })
 
+  it('INT-10 is told what is missing: the person, the reference or the csrf', async () => {
+    const { reference, interactions, decider } = await opened()
+    const nothing = Reflect.get({}, 'user')
+    for (const call of [interactions.find, interactions.approve, interactions.deny]) {
+      await expect(call(reference, nothing)).rejects.toThrow(
+        new TypeError('the person who is logged in must be { session, walletAddresses }, not undefined'),
+      )
+      await expect(call(nothing, decider)).rejects.toThrow(
+        new TypeError('the reference of an interaction must be a string, not undefined'),
+      )
+    }
+    for (const call of [interactions.approve, interactions.deny])
+      await expect(call(reference, { ...decider, csrf: nothing })).rejects.toThrow(
+        new TypeError('the csrf of a decision must be a string, not undefined'),
+      )
+    expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
+  })
+
   it.each([
     ['closed', { account: 'closed', assetCode: 'USD', assetScale: 2, isActive: false }],
     ['unknown', undefined],
