@@ -18,6 +18,7 @@ import {
   worthOf,
 } from '../protocol/price.ts'
 import type { FrozenAmounts } from '../protocol/quote.ts'
+import { shownValue } from '../protocol/shown-value.ts'
 import { answerInTime } from './answer-deadline.ts'
 import type { RailWay } from './rail/remote-receiver.ts'
 
@@ -142,7 +143,7 @@ export async function askPrice(
   const rate = typeof price.rate === 'string' ? parseRate(price.rate) : undefined
   if (rate === undefined)
     throw new TypeError(
-      `Pricing.price gave no rate that is a positive decimal, as a string, from ${nameOf(from)} to ${nameOf(to)}`,
+      `Pricing.price gave the rate ${shownValue(price.rate)}, not a positive decimal as a string, from ${nameOf(from)} to ${nameOf(to)}`,
     )
   return { from, to, rate, given: price }
 }

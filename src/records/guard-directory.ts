@@ -2,6 +2,7 @@ import { unexpected } from '../errors/conditions.ts'
 import type { CheckedWalletAddress, Context } from '../ports/context.ts'
 import type { WalletAddress, WalletAddresses } from '../ports/wallet-addresses.ts'
 import { mistakeInAsset } from '../protocol/amount.ts'
+import { shownValue } from '../protocol/shown-value.ts'
 import { askHost, millisecondsLeft } from './ask-host.ts'
 import { tellFault } from './tell-fault.ts'
 
@@ -34,14 +35,15 @@ export function guardDirectory(
  * What is wrong with an answer from plain JavaScript, if anything. The keys themselves are checked where they are used.
  */
 function mistakeIn(found: WalletAddress): string | undefined {
-  if (typeof found !== 'object') return 'is not an object'
+  if (typeof found !== 'object') return `the answer must be an object, not ${shownValue(found)}`
   const { account, publicName, isActive, keys } = found
-  if (!isText(account) || account === '') return 'account must be a string that is not empty'
+  if (!isText(account) || account === '')
+    return `account must be a string that is not empty, not ${shownValue(account)}`
   const mistake = mistakeInAsset(found)
   if (mistake !== undefined) return mistake
-  if (!isText(publicName ?? '')) return 'publicName must be a string'
+  if (!isText(publicName ?? '')) return `publicName must be a string, not ${shownValue(publicName)}`
   // A 0 that was meant as "no" must not pass for "yes".
-  if (typeof (isActive ?? true) !== 'boolean') return 'isActive must be true or false'
+  if (typeof (isActive ?? true) !== 'boolean') return `isActive must be true or false, not ${shownValue(isActive)}`
   return Array.isArray(keys ?? []) ? undefined : 'keys must be a list'
 }
 

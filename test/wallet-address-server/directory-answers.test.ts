@@ -145,10 +145,10 @@ describe('a directory of wallet addresses that answers null', () => {
 describe('a directory of wallet addresses with an answer that is none', () => {
   const NO_CODE = 'assetCode must be a string of 1 to 12 visible ASCII characters'
   const mistakes: readonly (readonly [unknown, string])[] = [
-    ['alice', 'is not an object'],
-    [{ ...ROW, account: undefined }, 'account must be a string that is not empty'],
-    [{ ...ROW, account: '' }, 'account must be a string that is not empty'],
-    [{ ...ROW, account: 7 }, 'account must be a string that is not empty'],
+    ['alice', 'the answer must be an object, not "alice"'],
+    [{ ...ROW, account: undefined }, 'account must be a string that is not empty, not undefined'],
+    [{ ...ROW, account: '' }, 'account must be a string that is not empty, not ""'],
+    [{ ...ROW, account: 7 }, 'account must be a string that is not empty, not 7'],
     [{ ...ROW, assetCode: undefined }, `${NO_CODE}, not undefined`],
     [{ ...ROW, assetCode: 840 }, `${NO_CODE}, not 840`],
     [{ ...ROW, assetCode: '' }, `${NO_CODE}, not ""`],
@@ -160,10 +160,10 @@ describe('a directory of wallet addresses with an answer that is none', () => {
     [{ ...ROW, assetScale: -1 }, 'assetScale must be an integer from 0 to 255, not -1'],
     [{ ...ROW, assetScale: 256 }, 'assetScale must be an integer from 0 to 255, not 256'],
     [{ ...ROW, assetScale: null }, 'assetScale must be an integer from 0 to 255, not null'],
-    [{ ...ROW, assetScale: true }, 'assetScale must be an integer from 0 to 255, not a boolean'],
-    [{ ...ROW, assetScale: [2] }, 'assetScale must be an integer from 0 to 255, not an object'],
-    [{ ...ROW, publicName: 7 }, 'publicName must be a string'],
-    [{ ...ROW, isActive: 0 }, 'isActive must be true or false'],
+    [{ ...ROW, assetScale: true }, 'assetScale must be an integer from 0 to 255, not true'],
+    [{ ...ROW, assetScale: [2] }, 'assetScale must be an integer from 0 to 255, not a list'],
+    [{ ...ROW, publicName: 7 }, 'publicName must be a string, not 7'],
+    [{ ...ROW, isActive: 0 }, 'isActive must be true or false, not 0'],
     [{ ...ROW, keys: '[]' }, 'keys must be a list'],
   ]
 
