@@ -1,7 +1,7 @@
 import { ConfigurationError } from 'open-payments-server'
 import { describe, expect, it } from 'vitest'
 import { sqliteLedger } from '../../adapters/ledger/sqlite.ts'
-import { type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
+import { openSqlite, type SqliteHandle, sqliteStorage } from '../../adapters/storage/sqlite.ts'
 import { useSqlite } from './sqlite-databases.ts'
 
 const { open, newFile } = useSqlite()
@@ -70,5 +70,30 @@ describe.each([
     )
     expect(handle.prepare('PRAGMA journal_mode').get()).toMatchObject({ journal_mode: 'delete' })
     expect(handle.prepare('SELECT name FROM sqlite_master').all()).toMatchObject([{ name: 'mine' }])
+  })
+})
+
+describe('a file that cannot be opened', () => {
+  it('is named, with the reason', async () => {
+    const path = `${newFile()}/in-a-file-or-nowhere`
+    await expect(openSqlite(path)).rejects.toThrow(`SQLite cannot open "${path}": `)
+  })
+
+  // SQLite would take an empty one for a database of its own, which it deletes at the end.
+  it.each([
+    ['', '""'],
+    [undefined, 'undefined'],
+    [7, '7'],
+  ])('has a path: %s', async (path, shown) => {
+    await expect(openSqlite(...([path] as unknown as [string]))).rejects.toThrow(
+      new ConfigurationError(`openSqlite: the path must be that of a file, or ':memory:', not ${shown}`),
+    )
+  })
+
+  it('has options that are an object', async () => {
+    const handle = await open()
+    expect(() => sqliteStorage(handle, ...([null] as unknown as []))).toThrow(
+      new ConfigurationError('SQLite: the options must be an object, not null'),
+    )
   })
 })

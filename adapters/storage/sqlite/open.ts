@@ -1,3 +1,6 @@
+import { thrownMessage } from '../../../src/errors/thrown-message.ts'
+import { ConfigurationError } from '../../../src/index.ts'
+import { shownValue } from '../../../src/protocol/shown-value.ts'
 import type { SqliteHandle } from './handle.ts'
 
 /** A connection that can be closed. */
@@ -30,14 +33,21 @@ async function libsql(): Promise<Constructor | undefined> {
 
 /**
  * Opens a SQLite file, or `:memory:`, with the runtime's own `node:sqlite` or otherwise with the package `libsql`. Rejects
- * if there is neither, or if the file cannot be opened.
+ * if there is neither, or if the file cannot be opened; with a `ConfigurationError` if the path is empty: SQLite would make a
+ * database of it that is deleted when it is closed.
  */
 export async function openSqlite(path: string): Promise<OpenedSqlite> {
+  if (typeof path !== 'string' || path === '')
+    throw new ConfigurationError(`openSqlite: the path must be that of a file, or ':memory:', not ${shownValue(path)}`)
   const Database = builtInSqlite() ?? (await libsql())
   if (Database === undefined) {
     throw new Error(
       'no SQLite: this runtime has no node:sqlite (Node 22.13 and later, Bun and Deno have it); npm install libsql',
     )
   }
-  return new Database(path)
+  try {
+    return new Database(path)
+  } catch (cause) {
+    throw new Error(`SQLite cannot open ${shownValue(path)}: ${thrownMessage(cause)}`, { cause })
+  }
 }
