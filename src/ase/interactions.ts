@@ -1,4 +1,3 @@
-import { requireText } from '../errors/require-text.ts'
 import type {
   Approver,
   DecidedInteraction,
@@ -25,6 +24,7 @@ import { endGrantChange } from '../records/end-grant.ts'
 import { readRecord } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
 import { consentData } from './consent-data.ts'
+import { requireText } from './require-text.ts'
 
 /** The interactions of a server, for the wallet's consent screen. */
 export function createInteractions(context: Context): Interactions {
