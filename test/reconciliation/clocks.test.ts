@@ -62,6 +62,7 @@ it.each<[string, Times]>([
   ['closed, and booked after that by a ledger that is ahead', { told: -1, booked: 59 }],
   ['not closed, and booked before that by a ledger that is behind', { told: 1, booked: -59 }],
   ['not closed, and a minute older in the ledger than all that is read', { told: 90, booked: 31 }],
+  ['not closed, and booked when the reading begins', { told: 120, booked: 60 }],
   ['booked by clocks that agree', { told: 90, booked: 90 }],
 ])('a minute between the clocks makes no difference to what is %s', async (_, { told, booked }) => {
   expect(await findingsOf({ told: CLOSED_AT + told * SECOND, booked: CLOSED_AT + booked * SECOND })).toEqual([])
