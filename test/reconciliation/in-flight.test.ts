@@ -65,6 +65,7 @@ describe('a payment within the wallet that stands between calls of the ledger', 
     ['is settled, credited and still held', true, CREDIT, SETTLEMENT, ['sending, hold: yes']],
     ['is settled otherwise', false, CREDIT, WITHOUT_FEE, ['sending, settlement: other']],
     ['is credited with less', true, { bob: 989n, 'clearing:USD:2': -989n }, NONE, ['sending, credit: other']],
+    ['is settled, and credited with less', false, { bob: 989n }, SETTLEMENT, ['sending, credit: other']],
   ])('%s, while it is sent', async (_, isHeld, credit, settlement, found) => {
     expect(await findingsOf('credit', isHeld, credit, settlement)).toEqual(found)
   })

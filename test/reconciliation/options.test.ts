@@ -182,6 +182,8 @@ describe('the log of a ledger', () => {
       log.push(call)
     })
     await expect(logged.hold(hold)).rejects.toThrow('the disk is full')
+    const slow = loggedLedger(wallet, () => Promise.reject(new Error('the disk is away')))
+    await expect(slow.hold(hold)).rejects.toThrow('the disk is away')
     isFull = false
     expect(await logged.hold(hold)).toEqual({ ok: true })
     expect(await logged.hold({ ...hold, id: 'c'.repeat(32) })).toEqual({ ok: false, reason: 'insufficient_funds' })
