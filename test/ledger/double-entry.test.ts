@@ -118,6 +118,35 @@ describe.each(Object.entries(LEDGERS))('double entry on %s', (_name, make) => {
     await expect(ledger.createAccount({ account: 'fees:USD:2', ...USD })).rejects.toThrow('must not begin with fees:')
     const open = { canSend: true, canReceive: true }
     await expect(ledger.setPermissions('clearing:USD:2', open)).rejects.toThrow('there is no account')
+    // The fees, of an asset that is written in small letters, too.
+    const gold = (value: bigint) => ({ value, assetCode: 'gold', assetScale: 0 })
+    await ledger.createAccount({ account: 'dora', assetCode: 'gold', assetScale: 0, balance: 9n })
+    await ledger.hold({ ...hold('d', 1n), account: 'dora', amount: gold(9n) })
+    await ledger.settle({ id: 'd', amount: gold(9n), fee: gold(4n) })
+    expect(await ledger.balance('fees:gold:0')).toMatchObject({ total: 4n })
+    expect(await ledger.account('fees:gold:0')).toBeUndefined()
+    const fees = { ...hold('e', 1n), account: 'fees:gold:0', amount: gold(1n) }
+    expect(await ledger.hold(fees)).toEqual({ ok: false, reason: 'account_closed' })
+    expect(await ledger.credit({ ...fees, id: 'f' })).toEqual({ ok: false, reason: 'account_closed' })
+    await expect(ledger.setPermissions('fees:gold:0', open)).rejects.toThrow('there is no account')
+  })
+
+  it('settles nothing in another asset than that of the hold', async () => {
+    const ledger = await makeLedger()
+    await ledger.hold(hold('a', 500n))
+    const other = { value: 10n, assetCode: 'EUR', assetScale: 2 }
+    const conflict = { ok: false, reason: 'conflict' }
+    expect(await ledger.settle({ id: 'a', amount: other, fee: usd(1n) })).toEqual(conflict)
+    expect(await ledger.settle({ id: 'a', amount: usd(10n), fee: { ...usd(1n), assetScale: 3 } })).toEqual(conflict)
+    expect(await ledger.balance('alice')).toMatchObject({ total: 1000n, held: 500n })
+    expect(await ledger.totals()).toEqual([usd(1000n)])
+  })
+
+  it('tells of an account its own lines alone', async () => {
+    const ledger = await makeLedger()
+    await ledger.createAccount({ account: 'bobby', ...USD, balance: 7n })
+    expect(await ledger.entries('bob')).toEqual([])
+    expect(await ledger.entries('bobby')).toHaveLength(1)
   })
 
   it.each([
