@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { type AuthenticatedUser, consentPage, consentRedirect } from '../../adapters/consent/index.ts'
 import type { ConsentData } from '../../src/ports/consent.ts'
@@ -282,6 +283,45 @@ describe('the answer', () => {
     expect(fake.state.decision).toBeUndefined()
   })
 
+  it.each<[string, Visit]>([
+    ['of another request', { reference: 'other' }],
+    ['with another decision', { form: 'csrf=csrf-value&decision=deny' }],
+    ['with another anti-CSRF value', { form: 'csrf=other&decision=approve' }],
+    ['of another session', { user: { ...USER, session: 'other' } }],
+    ['of somebody with other accounts', { user: { ...USER, walletAddresses: [] } }],
+  ])('INT-10 %s, while one is being taken, is judged by itself', async (_, second) => {
+    const fake = fakeInteractions()
+    fake.state.session = USER.session
+    const { approve } = fake.interactions
+    let finish = (): void => undefined
+    const isFinishing = new Promise<void>((resolve) => {
+      finish = resolve
+    })
+    fake.interactions.approve = async (...decision) => {
+      const decided = await approve(...decision)
+      await isFinishing
+      return decided
+    }
+    let user: AuthenticatedUser = USER
+    const page = consentPage({ walletName: 'Harbour Bank', authenticate: async () => user })
+    const press = ({ form = 'csrf=csrf-value&decision=approve', reference = 'reference' }: Visit) =>
+      page.respond({
+        request: browserRequest('POST', FORM, form),
+        reference,
+        url: URL_OF_INTERACTION,
+        interactions: fake.interactions,
+      })
+    const taken = press({})
+    await vi.waitFor(() => expect(fake.state.decision).toBe('approved'))
+    user = { ...USER, ...second.user }
+    const judged = press(second)
+    await setImmediate() // by then it would have joined the other one
+    finish()
+    expect((await taken).status).toBe(303)
+    const { status, headers } = await judged
+    expect([status < 400, headers['location']]).toEqual([false, undefined])
+  })
+
   it('admits a content type with a parameter', async () => {
     const headers = { 'content-type': 'Application/X-WWW-Form-URLencoded; charset=utf-8' }
     expect((await browse()({ form: 'csrf=csrf-value&decision=approve', headers })).status).toBe(303)
@@ -370,6 +410,11 @@ describe('where the wallet cannot answer', () => {
     expect(response?.body).toContain('href=""')
     expect(response?.body).not.toContain('<form')
   })
+})
+
+it('shows the name of a person as text', async () => {
+  const { body } = await browse()({ user: { ...USER, name: '<b>&' } })
+  expect(body).toContain('Signed in as <bdi>&lt;b&gt;&amp;</bdi>')
 })
 
 it('shows no name for a person without one', async () => {

@@ -20,6 +20,12 @@ describe('a right to send money', () => {
     )
   })
 
+  it('names a receiver whom a right is limited to, also where it only sees', () => {
+    const receiver = 'https://shop.example/incoming-payments/1'
+    expect(outgoing(['read'], { receiver }).details).toContainEqual({ label: 'To', value: receiver })
+    expect(outgoing(['read']).details.map(({ label }) => label)).toEqual(['From'])
+  })
+
   it('with an amount, or without sending at all, warns of nothing', () => {
     expect(outgoing(['create'], { debitAmount: '1.00 USD' }).warning).toBeUndefined()
     expect(outgoing(['create'], { receiveAmount: '1.00 USD' }).warning).toBeUndefined()
