@@ -321,7 +321,8 @@ describe('the options', () => {
       expect(refusalOf({ [name]: Promise.resolve({}) })).toBe(`${name} is a promise: await it`)
     expect(refusalOf({ walletAddresses: [] })).toBe('walletAddresses must be an object with find(), not a list')
     expect(refusalOf({ pricing: null })).toBe('pricing must be an object with price(), not null')
-    expect(refusalOf({ storage: 'wallet.db' })).toBe('storage must be an object with get(), not "wallet.db"')
+    const withPassword = 'postgres://wallet:secret@database/wallet'
+    expect(refusalOf({ storage: withPassword })).toBe('storage must be an object with get(), not a string')
     for (const [name, method] of [
       ['storage', 'get'],
       ['walletAddresses', 'find'],

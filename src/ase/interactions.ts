@@ -16,7 +16,6 @@ import { type Finish, finaliseGrant, type Grant } from '../protocol/grant.ts'
 import { parseGrantedAccess } from '../protocol/granted-access.ts'
 import { isEqualDigest, toUtf8 } from '../protocol/identifiers.ts'
 import type { Interaction } from '../protocol/interaction.ts'
-import { shownValue } from '../protocol/shown-value.ts'
 import { parseUrl } from '../protocol/url.ts'
 import { canonicalWalletAddress } from '../protocol/wallet-address.ts'
 import { decide } from '../records/decide.ts'
@@ -57,8 +56,7 @@ async function findOpen(
   owner: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
   requireText('the reference of an interaction', reference)
-  if (!owner)
-    throw new TypeError(`the person who is logged in must be { session, walletAddresses }, not ${shownValue(owner)}`)
+  if (!owner) throw new TypeError('the person who is logged in must be given, as { session, walletAddresses }')
   const { session, walletAddresses } = owner
   // A string has `includes`, too: it would count as owning every address that it contains.
   if (!Array.isArray(walletAddresses)) throw new TypeError(NO_LIST)

@@ -70,8 +70,11 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
   if (typeof port === 'function')
     throw new ConfigurationError(`${name} is a function, not an object with ${methods[0]}(): if it makes one, call it`)
   refusePromise(name, port)
+  // Not the text itself: the address of a database, given in the place of a storage, has its password in it.
   if (typeof port !== 'object' || port === null || Array.isArray(port))
-    throw new ConfigurationError(`${name} must be an object with ${methods[0]}(), not ${shownValue(port)}`)
+    throw new ConfigurationError(
+      `${name} must be an object with ${methods[0]}(), not ${typeof port === 'string' ? 'a string' : shownValue(port)}`,
+    )
   const missing = methods.find((method) => !hasMethod(port, method))
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
 }

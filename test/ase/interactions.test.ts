@@ -98,7 +98,7 @@ describe('who is logged in', () => {
     const nothing = Reflect.get({}, 'user')
     for (const call of [interactions.find, interactions.approve, interactions.deny]) {
       await expect(call(reference, nothing)).rejects.toThrow(
-        new TypeError('the person who is logged in must be { session, walletAddresses }, not undefined'),
+        new TypeError('the person who is logged in must be given, as { session, walletAddresses }'),
       )
       await expect(call(nothing, decider)).rejects.toThrow(
         new TypeError('the reference of an interaction must be a string, not undefined'),
