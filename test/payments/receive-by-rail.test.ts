@@ -582,7 +582,7 @@ describe('what a rail brings in another asset', () => {
     expect(await none.rail.exchange(eur(100n), usdAmount(0n), BOB)).toBeUndefined()
     const wrong = await railWorld({ pricing: { price: async () => ({ rate: 'many' }) } })
     await expect(wrong.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow(
-      'no rate that is a positive decimal',
+      'not a positive decimal as a string',
     )
     const failing = await railWorld({ pricing: { price: () => Promise.reject(new Error('no market')) } })
     await expect(failing.rail.exchange(eur(100n), usdAmount(0n), BOB)).rejects.toThrow('the pricing failed')
