@@ -55,11 +55,10 @@ async function findOpen(
   reference: string,
   owner: ResourceOwner,
 ): Promise<Found | { readonly ok: false; readonly reason: InteractionRefusal }> {
-  requireText('the reference of an interaction', reference)
-  if (!owner) throw new TypeError('the person who is logged in must be given, as { session, walletAddresses }')
-  const { session, walletAddresses } = owner
+  requireText('reference', reference)
   // A string has `includes`, too: it would count as owning every address that it contains.
-  if (!Array.isArray(walletAddresses)) throw new TypeError(NO_LIST)
+  if (!Array.isArray(owner?.walletAddresses)) throw new TypeError(NO_LIST)
+  const { session, walletAddresses } = owner
   const owned = walletAddresses.map((text) => readOwned(context, text))
   if (typeof session !== 'string' || session === '')
     throw new TypeError('the session of a person must be a non-empty string: it binds the decision to one browser')
@@ -129,7 +128,7 @@ async function decideInteraction(
 ): Promise<DecidedInteraction> {
   return decide<DecidedInteraction>(context, async () => {
     const found = await findOpen(context, reference, decider)
-    requireText('the csrf of a decision', decider.csrf)
+    requireText('csrf', decider.csrf)
     if (!found.ok) return { answer: found }
     const { interaction, grant } = found
     const { digest } = context.secrets

@@ -98,15 +98,13 @@ describe('who is logged in', () => {
     const nothing = Reflect.get({}, 'user')
     for (const call of [interactions.find, interactions.approve, interactions.deny]) {
       await expect(call(reference, nothing)).rejects.toThrow(
-        new TypeError('the person who is logged in must be given, as { session, walletAddresses }'),
+        new TypeError('the walletAddresses of a person must be a list of URLs'),
       )
-      await expect(call(nothing, decider)).rejects.toThrow(
-        new TypeError('the reference of an interaction must be a string, not undefined'),
-      )
+      await expect(call(nothing, decider)).rejects.toThrow(new TypeError('reference must be a string, not undefined'))
     }
     for (const call of [interactions.approve, interactions.deny])
       await expect(call(reference, { ...decider, csrf: nothing })).rejects.toThrow(
-        new TypeError('the csrf of a decision must be a string, not undefined'),
+        new TypeError('csrf must be a string, not undefined'),
       )
     expect(await interactions.approve(reference, decider)).toMatchObject({ ok: true })
   })
