@@ -310,7 +310,7 @@ describe('the options', () => {
     const others = [
       [undefined, 'undefined'],
       [null, 'null'],
-      ['https://wallet.example', '"https://wallet.example"'],
+      ['https://wallet.example', 'a string'],
       [[RIGHT], 'a list'],
     ] as const
     for (const [given, shown] of others)

@@ -4,9 +4,9 @@ import { joinBytes } from '../../src/protocol/identifiers.ts'
 import { decodeIlpPacket, type IlpReply } from './packet.ts'
 
 /**
- * Sends one packet to a peer, never twice: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token. Resolves
- * with the answer; rejects if no complete answer came. An error whose code or cause says that no connection was made is taken as
- * proof that nothing has left, so no other error may look like one. `signal` ends the wait.
+ * Sends one packet to a peer, never twice: `POST` of `bytes` to `url` with `Authorization: Bearer` and the token.
+ * Resolves with the answer; rejects if no complete answer came. An error whose code or cause says that no connection was
+ * made is taken as proof that nothing has left, so no other error may look like one. `signal` ends the wait.
  */
 export type SendToPeer = (request: {
   readonly url: string

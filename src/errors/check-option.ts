@@ -8,7 +8,12 @@ import { ConfigurationError } from './configuration-error.ts'
 export function requireObject(name: string, value: unknown): void {
   refusePromise(name, value)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ConfigurationError(`${name} must be an object, not ${shownValue(value)}`)
+    throw new ConfigurationError(`${name} must be an object, not ${shownKind(value)}`)
+}
+
+/** No text itself: the address of a database, given in the place of a storage, has its password in it. */
+function shownKind(value: unknown): string {
+  return typeof value === 'string' ? 'a string' : shownValue(value)
 }
 
 /** Refuses unknown members: otherwise a misspelt option would silently have its default. */
@@ -70,11 +75,8 @@ export function requireMethods(name: string, port: unknown, methods: readonly st
   if (typeof port === 'function')
     throw new ConfigurationError(`${name} is a function, not an object with ${methods[0]}(): if it makes one, call it`)
   refusePromise(name, port)
-  // Not the text itself: the address of a database, given in the place of a storage, has its password in it.
   if (typeof port !== 'object' || port === null || Array.isArray(port))
-    throw new ConfigurationError(
-      `${name} must be an object with ${methods[0]}(), not ${typeof port === 'string' ? 'a string' : shownValue(port)}`,
-    )
+    throw new ConfigurationError(`${name} must be an object with ${methods[0]}(), not ${shownKind(port)}`)
   const missing = methods.find((method) => !hasMethod(port, method))
   if (missing !== undefined) throw new ConfigurationError(`${name}.${missing} must be a function`)
 }
