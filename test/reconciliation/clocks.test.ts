@@ -1,10 +1,10 @@
 import type { AuditedPayment } from 'open-payments-server'
-import { type BookedLine, type Received, reconcileDay } from 'open-payments-server/reconciliation'
+import { type BookedLine, reconcileDay } from 'open-payments-server/reconciliation'
 import { expect, it } from 'vitest'
-import { ALICE, BASE, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, testWallet } from '../support/test-wallet.ts'
+import { MIDNIGHT as CLOSED_AT, CREDIT_OF_RECEIPT, payTenDollars, RECEIPT, readBooksOf } from './one-day.ts'
 
 const SECOND = 1000
-const CLOSED_AT = Date.parse('2026-11-21')
 const ENDED_AT = CLOSED_AT + 86_400 * SECOND
 
 /** When a payment was completed and a receipt credited, by the clock of the processes, and when by that of the ledger. */
@@ -16,11 +16,7 @@ interface Times {
 /** What the day after the closed one finds of a payment of 10.00 and a receipt of 0.05. */
 async function findingsOf({ told, booked }: Times): Promise<readonly string[]> {
   const wallet = await testWallet()
-  const { payment } = await incomingPayment(wallet)
-  const token = await spendingToken(wallet)
-  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
-  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
-  await wallet.openPayments.drain()
+  await payTenDollars(wallet)
   async function* audit(): AsyncGenerator<AuditedPayment> {
     for await (const audited of wallet.openPayments.audit(ALICE))
       yield { ...audited, createdAt: told, states: [{ state: 'completed', at: told }] }
@@ -33,24 +29,12 @@ async function findingsOf({ told, booked }: Times): Promise<readonly string[]> {
     book(holdId, { alice: -1000n, 'clearing:USD:2': 1000n })
     book(creditId, { bob: 1000n, 'clearing:USD:2': -1000n })
   }
-  const receipt: Received = {
-    id: 'e'.repeat(32),
-    state: 'credited',
-    payeeAccount: 'bob',
-    amount: { value: '5', assetCode: 'USD', assetScale: 2 },
-    createdAt: told,
-    railAccount: 'ilp:g.other-wallet/USD/2',
-  }
-  book(receipt.id, { bob: 5n, 'clearing:USD:2': -5n })
+  book(RECEIPT.id, CREDIT_OF_RECEIPT)
   const { differences } = await reconcileDay({
     openPayments: { audit },
     walletAddresses: [ALICE],
-    readReceived: () => [receipt],
-    // No more than what is asked for.
-    readBooks: (since, ids) => ({
-      lines: lines.filter(({ id, at }) => at >= since || ids.includes(id)),
-      openHolds: [],
-    }),
+    readReceived: () => [{ ...RECEIPT, createdAt: told }],
+    readBooks: readBooksOf(lines),
     closed: { at: CLOSED_AT, payments: {}, receipts: [] },
     endedAt: ENDED_AT,
     clock: { now: () => ENDED_AT + 3600 * SECOND },

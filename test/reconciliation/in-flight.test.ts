@@ -1,7 +1,8 @@
 import type { AuditedPayment, Ledger } from 'open-payments-server'
 import { type BookedLine, type Books, reconcileAll } from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
-import { ALICE, BASE, incomingPayment, spendingToken, testLedger, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, testLedger, testWallet } from '../support/test-wallet.ts'
+import { payTenDollars } from './one-day.ts'
 
 /** A payment of 10.00 with a fee of 0.10, an hour after the ledger stopped answering a call of it. */
 async function standingStill(call: 'credit' | 'settle') {
@@ -11,11 +12,7 @@ async function standingStill(call: 'credit' | 'settle') {
     ledger: faulty,
     pricing: { price: async () => ({ rate: '1', fee: { basisPoints: 100 } }) },
   })
-  const { payment } = await incomingPayment(wallet)
-  const token = await spendingToken(wallet)
-  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
-  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
-  await wallet.openPayments.drain()
+  await payTenDollars(wallet)
   const payments: AuditedPayment[] = []
   for await (const audited of wallet.openPayments.audit(ALICE)) payments.push(audited)
   const [audited] = payments

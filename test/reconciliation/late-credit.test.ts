@@ -1,23 +1,16 @@
-import { type BookedLine, type ClosedDay, type Received, reconcileDay } from 'open-payments-server/reconciliation'
+import { type BookedLine, type ClosedDay, reconcileDay } from 'open-payments-server/reconciliation'
 import { expect, it } from 'vitest'
 import { ALICE } from '../support/test-wallet.ts'
+import { CREDIT_OF_RECEIPT, MIDNIGHT, RECEIPT, readBooksOf } from './one-day.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
-const MIDNIGHT = Date.parse('2026-11-21')
 
-const RECEIPT: Received = {
-  id: 'e'.repeat(32),
-  state: 'credited',
-  payeeAccount: 'bob',
-  amount: { value: '5', assetCode: 'USD', assetScale: 2 },
-  createdAt: MIDNIGHT - MINUTE,
-  railAccount: 'ilp:g.other-wallet/USD/2',
-}
+const LAST = { ...RECEIPT, createdAt: MIDNIGHT - MINUTE }
 
 /** A ledger that has credited a receipt, which was taken a minute before midnight, so long after midnight. */
 function openWorld(bookedAfter: number) {
-  const lines: BookedLine[] = Object.entries({ bob: 5n, 'clearing:USD:2': -5n }).map(([account, amount]) => ({
+  const lines: BookedLine[] = Object.entries(CREDIT_OF_RECEIPT).map(([account, amount]) => ({
     ...{ id: RECEIPT.id, account, amount },
     at: MIDNIGHT + bookedAfter,
   }))
@@ -28,12 +21,8 @@ function openWorld(bookedAfter: number) {
       reconcileDay({
         openPayments: { audit: async function* () {} },
         walletAddresses: [ALICE],
-        readReceived: () => [RECEIPT],
-        // No more than what is asked for.
-        readBooks: (since, ids) => ({
-          lines: lines.filter(({ id, at }) => at >= since || ids.includes(id)),
-          openHolds: [],
-        }),
+        readReceived: () => [LAST],
+        readBooks: readBooksOf(lines),
         closed,
         endedAt: MIDNIGHT + days * DAY,
         clock: { now: () => MIDNIGHT + days * DAY + 60 * MINUTE },

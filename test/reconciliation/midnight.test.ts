@@ -7,21 +7,12 @@ import {
   reconcileDay,
 } from 'open-payments-server/reconciliation'
 import { describe, expect, it } from 'vitest'
-import { ALICE, BASE, CAROL, incomingPayment, spendingToken, testWallet, usd } from '../support/test-wallet.ts'
+import { ALICE, CAROL, testWallet } from '../support/test-wallet.ts'
+import { CREDIT_OF_RECEIPT, MIDNIGHT, payTenDollars, RECEIPT, readBooksOf } from './one-day.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
-const MIDNIGHT = Date.parse('2026-11-21')
 const ID = 'a'.repeat(32)
-
-const RECEIPT: Received = {
-  id: 'e'.repeat(32),
-  state: 'credited',
-  payeeAccount: 'bob',
-  amount: { value: '5', assetCode: 'USD', assetScale: 2 },
-  createdAt: MIDNIGHT,
-  railAccount: 'ilp:g.other-wallet/USD/2',
-}
 
 type Told = Pick<AuditedPayment, 'createdAt' | 'state' | 'states'>
 
@@ -33,11 +24,7 @@ function told(ordered: number, over: number, state: 'completed' | 'failed' = 'co
 /** Payments of 10.00 within the wallet, what came in, and what the ledger has of them. */
 async function openWorld() {
   const wallet = await testWallet()
-  const { payment } = await incomingPayment(wallet)
-  const token = await spendingToken(wallet)
-  const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
-  expect((await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })).status).toBe(201)
-  await wallet.openPayments.drain()
+  await payTenDollars(wallet)
   const payments: AuditedPayment[] = []
   const read: string[] = []
   const received: Received[] = []
@@ -84,11 +71,7 @@ async function openWorld() {
         walletAddresses,
         noted,
         readReceived: () => received,
-        // No more than what is asked for.
-        readBooks: (since, ids) => ({
-          lines: lines.filter(({ id, at }) => at >= since || ids.includes(id)),
-          openHolds: [],
-        }),
+        readBooks: readBooksOf(lines),
         closed,
         endedAt: MIDNIGHT + days * DAY,
         clock: { now: () => MIDNIGHT + days * DAY + 20 * MINUTE },
@@ -141,7 +124,7 @@ it.each([0, 1, 4 * MINUTE])('a payment that was ordered %d ms after midnight is 
 it.each([0, 1, 4 * MINUTE])('what came in %d ms after midnight is of the next day', async (createdAt) => {
   const { received, lines, book, night } = await openWorld()
   received.push({ ...RECEIPT, createdAt: MIDNIGHT + createdAt })
-  book(RECEIPT.id, createdAt, { bob: 5n, 'clearing:USD:2': -5n })
+  book(RECEIPT.id, createdAt, CREDIT_OF_RECEIPT)
   const first = await night(0)
   expect(first).toEqual({ differences: [], closed: { at: MIDNIGHT, payments: {}, receipts: [] } })
   expect((await night(1, first.closed)).differences).toEqual([])
