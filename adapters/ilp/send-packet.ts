@@ -36,7 +36,7 @@ export const sendOverFetch: SendToPeer = async ({ url, token, bytes, signal }) =
     headers: {
       accept: 'application/octet-stream',
       authorization: `Bearer ${token}`,
-      // Without it, a stream would be sent in chunks everywhere; on Deno it is all the same.
+      // Without it, a stream would be sent in chunks everywhere; on Deno and Workers it is all the same.
       'content-length': `${bytes.length}`,
       'content-type': 'application/octet-stream',
     },
