@@ -121,8 +121,8 @@ export function visibleClient(
   return seesAll(entriesFor(context, token, type, action, walletAddress), action) ? undefined : token.client
 }
 
-function seesAll(entries: readonly Access[], action: 'read' | 'list'): boolean {
-  return entries.some((entry) => entry.actions.includes(`${action}-all`))
+function seesAll(entries: readonly Access[], action: Action): boolean {
+  return entries.some(({ actions }) => actions.some((held) => held === `${action}-all`))
 }
 
 /**
@@ -135,36 +135,22 @@ export function requireSameAccount({ token }: TokenCaller, created: Omit<Resourc
 }
 
 /**
- * Refuses a resource that the token may not see in exactly the same way as one that does not exist.
+ * Refuses a resource that the token gives no such right to in exactly the same way as one that does not exist. Another
+ * client's takes the `-all` form of the action, which one that changes something does not have.
  * @spec RS-8 @spec T-38
  */
-export function requireVisible<R extends Resource>(
+export function requireResource<R extends Resource>(
   context: Context,
   { token }: TokenCaller,
   type: AccessType,
+  action: 'read' | 'complete',
   resource: R | undefined,
 ): R {
   if (resource === undefined) throw unknownResource()
-  const covering = entriesFor(context, token, type, 'read', resource.walletAddress)
-  const isVisible = resource.client === token.client ? covering.length > 0 : seesAll(covering, 'read')
-  if (!isVisible || isOfOtherAccount(token, resource)) throw unknownResource()
-  return resource
-}
-
-/**
- * Refuses a resource that the token's client did not create, or that no entry of this type and action covers, in the
- * same way: actions that change something have no `-all` form.
- */
-export function requireOwn(
-  context: Context,
-  { token }: TokenCaller,
-  type: AccessType,
-  action: Action,
-  resource: Resource,
-): void {
   const covering = entriesFor(context, token, type, action, resource.walletAddress)
-  const isOwn = resource.client === token.client && covering.length > 0
-  if (!isOwn || isOfOtherAccount(token, resource)) throw unknownResource()
+  const isCovered = resource.client === token.client ? covering.length > 0 : seesAll(covering, action)
+  if (!isCovered || isOfOtherAccount(token, resource)) throw unknownResource()
+  return resource
 }
 
 /**

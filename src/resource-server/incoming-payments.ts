@@ -27,10 +27,9 @@ import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
 import {
   activeWalletAddress,
   requireLedgerAccount,
-  requireOwn,
+  requireResource,
   requireRightTo,
   requireSameAccount,
-  requireVisible,
 } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { incomingPaymentUrl } from './resource-urls.ts'
@@ -141,7 +140,7 @@ export async function getIncomingPayment({
 }: Input<RecordCaller<'incoming-payment'> | undefined, undefined>): Promise<Result> {
   const { context } = exchange
   if (caller === undefined) return publicView(exchange)
-  const payment = requireVisible(context, caller, 'incoming-payment', caller.record?.value)
+  const payment = requireResource(context, caller, 'incoming-payment', 'read', caller.record?.value)
   await claimSignature(exchange, caller.proof)
   // How it can be paid from elsewhere; empty if it no longer takes money. @spec INC-9
   const methods = isActive(payment, context.clock.now()) ? await detailsOf(context, payment) : []
@@ -187,7 +186,7 @@ export async function completeIncomingPayment({
     async () => {
       const record = await readIncoming()
       if (record === undefined) throw unknownResource()
-      requireOwn(context, caller, 'incoming-payment', 'complete', record.value)
+      requireResource(context, caller, 'incoming-payment', 'complete', record.value)
       if (record.value.state === 'completed') return { answer: record.value }
       if (!isActive(record.value, context.clock.now())) throw wrongState()
       const { change, value } = endIncoming(context, record, 'completed')

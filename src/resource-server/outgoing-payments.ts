@@ -28,7 +28,7 @@ import { localQuoteId } from '../protocol/receiver.ts'
 import { hideToken } from '../protocol/signed-request.ts'
 import { type Spending, spentAmountsOf } from '../protocol/spent-amounts.ts'
 import { knownAtFirst, readNamed, readRecord } from '../records/read-record.ts'
-import { activeWalletAddress, requireLedgerAccount, requireRightTo, requireVisible } from './authorize.ts'
+import { activeWalletAddress, requireLedgerAccount, requireResource, requireRightTo } from './authorize.ts'
 import { answerList } from './pagination.ts'
 import { outgoingPaymentUrl, quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -179,7 +179,7 @@ export async function getOutgoingPayment({
   // Not filtered by `isListed`: a client may have got its 201 from a process that could not commit that. Only a refused
   // payment never existed.
   const existing = record?.value.state === 'refused' ? undefined : record?.value
-  const payment = requireVisible(context, caller, 'outgoing-payment', existing)
+  const payment = requireResource(context, caller, 'outgoing-payment', 'read', existing)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: toWire(context, payment) }
 }

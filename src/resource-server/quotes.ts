@@ -15,9 +15,9 @@ import { EXPIRED_KEPT_MILLISECONDS } from '../records/retention.ts'
 import {
   activeWalletAddress,
   requireLedgerAccount,
+  requireResource,
   requireRightTo,
   requireSameAccount,
-  requireVisible,
 } from './authorize.ts'
 import { quoteUrl } from './resource-urls.ts'
 import { singleUseOf } from './single-use.ts'
@@ -78,7 +78,7 @@ async function intendQuote(
 /** `get-quote`. */
 export async function getQuote({ exchange, caller }: Input<RecordCaller<'quote'>, undefined>): Promise<Result> {
   const { context } = exchange
-  const quote = requireVisible(context, caller, 'quote', caller.record?.value)
+  const quote = requireResource(context, caller, 'quote', 'read', caller.record?.value)
   await claimSignature(exchange, caller.proof)
   return { status: 200, body: quoteToWire(quote, quoteUrl(context, quote.id)) }
 }
