@@ -130,10 +130,9 @@ async function takeStep(
  */
 async function deliverAtPlace(context: Context, record: RailRecord): Promise<Step> {
   const { deliveries } = context
-  const payment = record.value
-  if (!deliveries.has(payment.id) && !deliveries.hasPlaceFor(payment)) return { outcome: 'no_place' }
+  if (!deliveries.hasPlaceFor(record.value)) return { outcome: 'no_place' }
   const work = deliverByRail(context, record)
-  deliveries.follow(payment, work)
+  deliveries.follow(record.value, work)
   return work
 }
 
@@ -157,13 +156,13 @@ async function postpone(context: Context, record: StoredRecord<'outgoing-payment
   const dueAt = context.clock.now() + pauseSeconds * 1000
   const changes: readonly Change[] = [{ ...record, action: 'replace', value: { ...value, attempts }, dueAt }]
   if ((await tryCommit(context, changes, 'a payment could not be moved on')) !== 'taken') return
-  const at = context.clock.now()
-  const details = {
+  context.emit({
+    type: 'payment_stalled',
+    at: context.clock.now(),
     outgoingPayment: value.id,
     state: value.state,
     attempts,
     retryAt: dueAt,
     reason: reasonText(reason),
-  }
-  context.emit({ type: 'payment_stalled', at, ...details })
+  })
 }

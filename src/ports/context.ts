@@ -32,10 +32,8 @@ export type DeliveryKey = Pick<OutgoingPayment, 'id' | 'account' | 'grantId'>
  * that `recover()` took up, and those whose call nobody waits for any more. A payment that is worked on twice is one.
  */
 export interface Deliveries {
-  /** Whether a payment is one of them. */
-  has(outgoingPayment: string): boolean
-  /** Whether there is a place for one more payment now. */
-  hasPlaceFor(payment: Omit<DeliveryKey, 'id'>): boolean
+  /** Whether a payment is one of them, or there is a place for it now. */
+  hasPlaceFor(payment: DeliveryKey): boolean
   /**
    * Hands out the places that are free now, one payment after the other: answers whether there is one for it, beside
    * those that were given one before.

@@ -83,8 +83,7 @@ export function createDeliveries(): Deliveries {
     work.then(forget, forget)
   }
   return {
-    has: (outgoingPayment) => [...works.values()].some(({ id }) => id === outgoingPayment),
-    hasPlaceFor: (payment) => handOutPlaces()(payment),
+    hasPlaceFor: (payment) => [...works.values()].some(({ id }) => id === payment.id) || handOutPlaces()(payment),
     handOutPlaces,
     follow,
     wait(payment) {
