@@ -56,10 +56,11 @@ export async function deliverByRail(context: Context, record: RailRecord): Promi
   const delivery = deliveryOf(payment, details, stop !== undefined || receiver.state === 'unclear')
   const result = await carry(context, followed, details, () => method.deliver(delivery, progress, followed.record))
   if (result === 'lost') return { outcome: 'lost' }
-  const worked = { followed, receiver, stop }
   try {
     // Retried for the whole lease: the rail may not be able to find this out a second time.
-    return await outlastStorage(context, followed.current().dueAt, () => conclude(context, worked, result))
+    return await outlastStorage(context, followed.current().dueAt, () =>
+      conclude(context, followed, receiver, stop, result),
+    )
   } catch (cause) {
     if (followed.isLost()) return { outcome: 'lost' }
     tellFault(context, 'a payment could not be moved on', cause)
@@ -145,17 +146,12 @@ async function carry(
   }
 }
 
-/** A delivery that the rail has worked on. */
-interface WorkedDelivery {
-  readonly followed: FollowedDelivery
-  readonly receiver: CheckedReceiver
-  /** Why no new money was to leave. */
-  readonly stop: string | undefined
-}
-
+/** Draws the consequence of what the rail answered; `stop` is why no new money was to leave. */
 async function conclude(
   context: Context,
-  { followed, receiver, stop }: WorkedDelivery,
+  followed: FollowedDelivery,
+  receiver: CheckedReceiver,
+  stop: string | undefined,
   result: DeliveryResult,
 ): Promise<Step> {
   const record = followed.current()
