@@ -78,7 +78,7 @@ export async function reachRemoteReceiver(
     if (!found.ok) return found
     lateDetail = 'the payment method did not answer in time'
     const reachable = await wayTo(context, found.receiver, from, amount)
-    return reachable.ok ? { ...found, way: reachable.way } : reachable
+    return reachable.ok ? { ...found, ...reachable } : reachable
   })
   return reached === 'late' ? { ok: false, reason: 'unreachable', detail: lateDetail } : reached
 }
@@ -153,17 +153,13 @@ function receiverOf(context: Context, url: string, payment: RemoteIncomingPaymen
   }
 }
 
-type FoundWay =
-  | { readonly ok: true; readonly way: RailWay }
-  | { readonly ok: false; readonly reason: 'unreachable'; readonly detail: string }
-
 /** Asks the first payment method that the receiver names and this wallet has; if that finds no way, says why. */
 async function wayTo(
   context: Context,
   receiver: RemoteReceiver,
   from: Asset,
   named: Amount | undefined,
-): Promise<FoundWay> {
+): Promise<{ readonly ok: true; readonly way: RailWay } | NoRemoteReceiver> {
   const { details, asset, remainder } = receiver
   const method = context.paymentMethods.find(({ type }) => type === details.type)
   if (method === undefined) return noWay('no payment method reaches it')
@@ -175,7 +171,7 @@ async function wayTo(
   return { ok: true, way: { method: method.type, account, asset: railAsset, rate } }
 }
 
-function noWay(detail: string): FoundWay {
+function noWay(detail: string): NoRemoteReceiver {
   return { ok: false, reason: 'unreachable', detail }
 }
 
