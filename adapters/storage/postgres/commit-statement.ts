@@ -14,33 +14,20 @@ export interface Step {
   readonly row: string
 }
 
-function cellsOf(change: Change, layout: TableLayout): readonly Cell[] {
-  switch (change.action) {
-    case 'insert':
-      return [...encodeRecord(layout, change.value, change), 1]
-    case 'replace':
-      return [...encodeRecord(layout, change.value, change), change.version]
-    case 'delete':
-    case 'check':
-      return [change.id, change.version]
-  }
-}
-
-/** Cells by the names of their columns, without those that are null, as JSON. */
-function toJson(names: readonly string[], cells: readonly Cell[]): string {
-  const row: Record<string, Cell> = {}
-  names.forEach((name, place) => {
-    const cell = cells[place] ?? null
-    if (cell !== null) row[name] = cell
+function rowOf(change: Change, layout: TableLayout): Readonly<Record<string, Cell>> {
+  if (!('value' in change)) return { id: change.id, version: change.version }
+  const row: Record<string, Cell> = { version: change.action === 'insert' ? 1 : change.version }
+  encodeRecord(layout, change.value, change).forEach((cell, place) => {
+    const name = layout.columns[place]
+    if (name !== undefined && cell !== null) row[name] = cell
   })
-  return JSON.stringify(row)
+  return row
 }
 
 /** A change with its values as they are now. Throws if one cannot be stored. */
 export function toStep(change: Change, tableOf: (kind: RecordKind) => Table): Step {
   const { layout } = tableOf(change.kind)
-  const names = 'value' in change ? selectedColumns(layout) : ['id', 'version']
-  return { action: change.action, layout, id: idOf(change), row: toJson(names, cellsOf(change, layout)) }
+  return { action: change.action, layout, id: idOf(change), row: JSON.stringify(rowOf(change, layout)) }
 }
 
 /** A part of a statement: it makes all changes of one action in one table. */
