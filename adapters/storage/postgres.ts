@@ -69,11 +69,11 @@ export async function postgresStorage(database: PostgresDatabase, options: Postg
   return {
     get: createReader(query, tableOf),
     async list(listed) {
-      const rows = await query(toStatement(tableOf(listed.kind).statements.list(listed)))
+      const rows = await query(toStatement(tableOf(listed.kind).list(listed)))
       return decodeRecords(listed.kind, tableOf(listed.kind).layout, rows)
     },
     async due(kind, now, limit, onUnreadable) {
-      const rows = await query(toStatement({ sql: tableOf(kind).statements.due, parameters: [now, limit] }))
+      const rows = await query(toStatement({ sql: tableOf(kind).due, parameters: [now, limit] }))
       return decodeRecords(kind, tableOf(kind).layout, rows, onUnreadable)
     },
     commit: createCommits(query, tableOf),

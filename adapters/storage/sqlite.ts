@@ -58,11 +58,11 @@ export function sqliteStorage(handle: SqliteHandle, options: SqliteOptions = {})
     get: (keys) => readInBatch(() => read(keys)),
     list: (query) =>
       readInBatch(() => {
-        const { sql, parameters } = tableOf(query.kind).statements.list(query)
+        const { sql, parameters } = tableOf(query.kind).list(query)
         return readAll(query.kind, sql, parameters)
       }),
     async due(kind, now, limit, onUnreadable) {
-      return readAll(kind, tableOf(kind).statements.due, [now, limit], onUnreadable)
+      return readAll(kind, tableOf(kind).due, [now, limit], onUnreadable)
     },
     async commit(changes) {
       // Encoded before it is queued: a value that cannot be stored rejects only this commit, and later changes to the

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { layoutOf } from '../../adapters/storage/sql/layout.ts'
-import { createTables, statementsOf } from '../../adapters/storage/sql/statements.ts'
+import { createTables } from '../../adapters/storage/sql/statements.ts'
 import { changeStatements } from '../../adapters/storage/sqlite/changes.ts'
 import { joinReads } from '../../adapters/storage/sqlite/joined-read.ts'
 import { openSqlite, sqliteStorage } from '../../adapters/storage/sqlite.ts'
@@ -12,8 +12,8 @@ const AFTER = { createdAt: 500, id: 'a' }
 
 /** Every statement of a kind that looks for records. */
 function statementsFor(kind: (typeof KINDS)[number]): readonly string[] {
-  const { due, list } = statementsOf(kind, layoutOf(kind))
-  const { replaceInPlace, replaceAll, remove, check } = changeStatements(layoutOf(kind))
+  const { layout, due, list } = createTables()(kind)
+  const { replaceInPlace, replaceAll, remove, check } = changeStatements(layout)
   const queries = LISTABLE.filter((listable) => listable === kind).flatMap((listable) =>
     [{}, { client: 'c' }, { after: AFTER }, { client: 'c', after: AFTER }].flatMap((more) =>
       (['older', 'newer'] as const).map(

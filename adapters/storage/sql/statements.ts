@@ -9,8 +9,9 @@ export interface BoundStatement {
   readonly parameters: readonly Cell[]
 }
 
-/** The statements of one table that databases have in common. */
-export interface Statements {
+/** The table of a kind of record, and the statements about it that databases have in common. */
+export interface Table {
+  readonly layout: TableLayout
   /**
    * Parameters: moment, limit. Leaves out records that a newer release wrote, which this one may not be able to read.
    */
@@ -43,29 +44,22 @@ export function selectedColumns(layout: TableLayout): readonly string[] {
   return [...layout.columns, 'version']
 }
 
-/** The statements of the table of a kind: static SQL that SQLite and PostgreSQL understand alike. */
-export function statementsOf(kind: RecordKind, layout: TableLayout): Statements {
+/** The table of a kind, with static SQL that SQLite and PostgreSQL understand alike. */
+function createTable(kind: RecordKind): Table {
+  const layout = layoutOf(kind)
   const select = `SELECT ${selectedColumns(layout).join(', ')} FROM ${layout.table}`
   return {
+    layout,
     due: `${select} WHERE due_at <= ? AND schema_version <= ${SCHEMA_VERSIONS[kind]} ORDER BY due_at, id LIMIT ?`,
     list: (query) => bindList(select, query),
   }
-}
-
-/** The table of a kind of record. */
-export interface Table {
-  readonly layout: TableLayout
-  readonly statements: Statements
 }
 
 /** Gives the table of a kind, made on its first use. */
 export function createTables(): (kind: RecordKind) => Table {
   const tables = new Map<RecordKind, Table>()
   return (kind) => {
-    const known = tables.get(kind)
-    if (known !== undefined) return known
-    const layout = layoutOf(kind)
-    const table = { layout, statements: statementsOf(kind, layout) }
+    const table = tables.get(kind) ?? createTable(kind)
     tables.set(kind, table)
     return table
   }
