@@ -210,15 +210,10 @@ export interface TableLayout {
   readonly table: string
   readonly members: readonly Member[]
   readonly isListable: boolean
-  /** The columns of the members (the id first) and of the marks. The version is one more column, at the end. */
+  /** The columns of the members (the id first) and of the marks. The version is one more column, after these. */
   readonly columns: readonly string[]
-  /** The places of the marks and of the version. */
-  readonly marks: {
-    readonly dueAt: number
-    readonly schemaVersion: number
-    readonly isListed: number | undefined
-    readonly version: number
-  }
+  /** The place of the first mark. */
+  readonly marksAt: number
 }
 
 const LISTABLE: readonly ListableKind[] = ['grant', 'incoming-payment', 'outgoing-payment']
@@ -245,19 +240,7 @@ export const RECORD_TABLES: readonly string[] = Object.keys(LAYOUTS).map(tableOf
 export function layoutOf(kind: RecordKind): TableLayout {
   const members = membersOf(kind)
   const isListable = LISTABLE.some((listable) => listable === kind)
-  const marks = ['due_at', 'schema_version', ...(isListable ? ['is_listed'] : [])]
-  const columns = [...members.flatMap((member) => member.columns), ...marks]
-  const dueAt = columns.indexOf('due_at')
-  return {
-    table: tableOf(kind),
-    members,
-    isListable,
-    columns,
-    marks: {
-      dueAt,
-      schemaVersion: dueAt + 1,
-      isListed: isListable ? dueAt + 2 : undefined,
-      version: columns.length,
-    },
-  }
+  const own = members.flatMap((member) => member.columns)
+  const columns = [...own, 'due_at', 'schema_version', ...(isListable ? ['is_listed'] : [])]
+  return { table: tableOf(kind), members, isListable, columns, marksAt: own.length }
 }

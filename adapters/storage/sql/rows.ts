@@ -180,14 +180,14 @@ function readRow<K extends RecordKind>(kind: K, layout: TableLayout, row: Row): 
     if (!isAbsent) value[member.name] = readMember(member, row)
   }
   if (!isValueOf(kind, layout, value)) throw new TypeError('a member is missing')
-  const { dueAt, schemaVersion, isListed, version } = layout.marks
+  const { columns, isListable, marksAt } = layout
   return {
     kind,
-    version: readInteger(row, version),
+    version: readInteger(row, columns.length),
     value,
-    schemaVersion: readInteger(row, schemaVersion),
-    ...(row[dueAt] !== null && { dueAt: readInteger(row, dueAt) }),
-    ...(isListed !== undefined && readInteger(row, isListed) === 1 && { isListed: true }),
+    schemaVersion: readInteger(row, marksAt + 1),
+    ...(row[marksAt] !== null && { dueAt: readInteger(row, marksAt) }),
+    ...(isListable && readInteger(row, marksAt + 2) === 1 && { isListed: true }),
   }
 }
 
