@@ -76,12 +76,9 @@ export function memoryStorage(): Storage {
     },
     async due(kind, now, limit) {
       return [...tableOf(kind).values()]
-        .flatMap((record) =>
-          record.dueAt !== undefined && record.dueAt <= now ? [{ record, dueAt: record.dueAt }] : [],
-        )
-        .sort((a, b) => a.dueAt - b.dueAt)
+        .filter(({ dueAt }) => dueAt !== undefined && dueAt <= now)
+        .sort((a, b) => (a.dueAt ?? 0) - (b.dueAt ?? 0))
         .slice(0, limit)
-        .map(({ record }) => record)
     },
     async commit(changes) {
       const conflicts = changes.flatMap((change, index) => (fits(change) ? [] : [index]))
