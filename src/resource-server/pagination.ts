@@ -5,8 +5,7 @@ import { queryOf } from '../http/exchange.ts'
 import { claimSignature } from '../http/replay-claims.ts'
 import type { Result } from '../http/respond.ts'
 import type { Context } from '../ports/context.ts'
-import type { ListableKind, ListPosition, RecordTypes } from '../ports/storage.ts'
-import type { ClientId } from '../protocol/client.ts'
+import type { ListableKind, ListPosition, ListQuery, RecordTypes } from '../ports/storage.ts'
 import { readNamed, recordsOfKind } from '../records/read-record.ts'
 import { activeWalletAddress, isOfOtherAccount, requireRightTo, visibleClient } from './authorize.ts'
 
@@ -40,7 +39,8 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const url = requireRightTo(context, caller, kind, 'list', named)
   const found = await activeWalletAddress(context, caller, url)
   await claimSignature(exchange, caller.proof)
-  const scope = { walletAddress: found.url, client: visibleClient(context, caller, kind, 'list', found.url) }
+  const client = visibleClient(context, caller, kind, 'list', found.url)
+  const scope = { walletAddress: found.url, ...(client !== undefined && { client }) }
   const isShown = (item: RecordTypes[K]): boolean => !isOfOtherAccount(caller.token, item)
   const { items, pagination } = await listPage(context, kind, scope, page, isShown)
   return { status: 200, body: { pagination, result: items.map(toWire) } }
@@ -79,10 +79,7 @@ function parseLimit(query: URLSearchParams, name: string): number | undefined {
 }
 
 /** Whose items a list may show. */
-interface Scope {
-  readonly walletAddress: string
-  readonly client: ClientId | undefined
-}
+type Scope = Pick<ListQuery, 'walletAddress' | 'client'>
 
 /**
  * Reads one page, newest first. A cursor is the bare id of an item that the same list would show; one more item than
@@ -97,45 +94,30 @@ async function listPage<K extends ListableKind>(
   page: PageRequest,
   isShown: (item: RecordTypes[K]) => boolean,
 ): Promise<{ readonly items: readonly RecordTypes[K][]; readonly pagination: PageInfo }> {
-  const after = page.cursor === undefined ? undefined : await positionOf(context, kind, scope, page.cursor, isShown)
+  const { cursor, direction } = page
+  let after = cursor === undefined ? undefined : await positionOf(context, kind, scope, cursor, isShown)
   const found: RecordTypes[K][] = []
-  let from = after
   for (let limit = page.limit + 1; ; limit = MAX_LIMIT) {
-    const read = await readItems(context, kind, scope, { direction: page.direction, limit, after: from })
+    const records = await context.storage.list({ ...scope, kind, direction, limit, ...(after && { after }) })
+    const read = recordsOfKind(records, kind).map(({ value }) => value)
     found.push(...read.filter(isShown))
-    from = read.at(-1)
-    if (read.length < limit || found.length > page.limit) break
+    const last = read.at(-1)
+    if (last === undefined || read.length < limit || found.length > page.limit) break
+    after = { createdAt: last.createdAt, id: last.id }
   }
   const hasMore = found.length > page.limit
   const kept = found.slice(0, page.limit)
-  const items = page.direction === 'older' ? kept : kept.reverse()
+  const items = direction === 'older' ? kept : kept.reverse()
   return {
     items,
     pagination: {
       startCursor: items[0]?.id,
       endCursor: items.at(-1)?.id,
       // On the side towards the cursor there is always more: at least the item of the cursor itself.
-      hasNextPage: page.direction === 'older' ? hasMore : true,
-      hasPreviousPage: page.direction === 'older' ? after !== undefined : hasMore,
+      hasNextPage: direction === 'older' ? hasMore : true,
+      hasPreviousPage: direction === 'older' ? cursor !== undefined : hasMore,
     },
   }
-}
-
-async function readItems<K extends ListableKind>(
-  { storage }: Context,
-  kind: K,
-  { walletAddress, client }: Scope,
-  { direction, limit, after }: Pick<PageRequest, 'direction' | 'limit'> & { readonly after: ListPosition | undefined },
-): Promise<readonly RecordTypes[K][]> {
-  const records = await storage.list({
-    kind,
-    walletAddress,
-    ...(client !== undefined && { client }),
-    ...(after && { after: { createdAt: after.createdAt, id: after.id } }),
-    direction,
-    limit,
-  })
-  return recordsOfKind(records, kind).map((record) => record.value)
 }
 
 async function positionOf<K extends ListableKind>(
