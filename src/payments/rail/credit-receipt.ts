@@ -25,18 +25,17 @@ export async function creditPayee(
   tells: 'at once' | 'later' = 'at once',
 ): Promise<void> {
   try {
-    for (let tries = 1; tries <= TRIES_AT_ONCE; tries++) {
-      const credited = await askCredit(context, receipt)
-      if (credited.outcome !== 'unknown') {
-        const subject = await endReceipt(context, receipt, credited)
-        if (subject === undefined) return
-        const tell = () => deliverEvents(context, subject)
-        if (tells === 'later') context.ongoing.tellLater(tell)
-        else await tell()
-        return
-      }
-      if (tries < TRIES_AT_ONCE) await pauseBetweenTries(context)
+    let credited = await askCredit(context, receipt)
+    for (let tries = 1; credited.outcome === 'unknown'; tries++) {
+      if (tries === TRIES_AT_ONCE) return
+      await pauseBetweenTries(context)
+      credited = await askCredit(context, receipt)
     }
+    const subject = await endReceipt(context, receipt, credited)
+    if (subject === undefined) return
+    const tell = () => deliverEvents(context, subject)
+    if (tells === 'later') context.ongoing.tellLater(tell)
+    else await tell()
   } catch (cause) {
     tellFault(context, 'a receipt could not be credited', cause)
   }
