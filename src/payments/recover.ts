@@ -42,12 +42,12 @@ export function createRecovery(context: Context): () => Promise<number> {
 async function recoverAll(context: Context, waits: LedgerWaits, tellEvents: () => Promise<Tally>): Promise<number> {
   const now = context.clock.now()
   // If one kind of record cannot be read, the others go on.
-  const settled = await Promise.allSettled([recoverPayments(context, waits, now), recoverMoney(context, waits, now)])
+  const parts = [recoverPayments(context, waits, now), recoverMoney(context, waits, now)] as const
+  const settled = await Promise.allSettled(parts)
   const telling = tellEvents()
   context.ongoing.keep(telling)
   if (settled.some(({ status }) => status === 'rejected')) await telling
-  const payments = resultOf(settled[0])
-  const receipts = resultOf(settled[1])
+  const [payments, receipts] = await Promise.all(parts)
   // If there may be more money to move on, the next call must not wait for the host to receive events.
   const events = resolvedWith(payments, receipts) >= BATCH ? tallyOf([]) : await telling
   const count = resolvedWith(payments, receipts, events)
@@ -55,12 +55,6 @@ async function recoverAll(context: Context, waits: LedgerWaits, tellEvents: () =
   if (taken.payments + taken.receipts + taken.events > 0)
     context.emit({ type: 'recovered', at: context.clock.now(), ...taken, isFull: count >= BATCH })
   return count
-}
-
-/** The result of a part; throws what it was rejected with. */
-function resultOf<T>(part: PromiseSettledResult<T>): T {
-  if (part.status === 'rejected') throw part.reason
-  return part.value
 }
 
 /**
