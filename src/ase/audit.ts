@@ -1,9 +1,10 @@
 import { progressOf, toldDelivery } from '../payments/rail/delivery-progress.ts'
 import type { Context } from '../ports/context.ts'
-import type { ListPosition, StoredRecord } from '../ports/storage.ts'
+import type { ListPosition } from '../ports/storage.ts'
 import type { Access } from '../protocol/access.ts'
 import { isUsableToken } from '../protocol/access-token.ts'
 import { amountOf, amountToWire, storedAmount, type WireAmount } from '../protocol/amount.ts'
+import type { Grant } from '../protocol/grant.ts'
 import { toBase64url, toUtf8 } from '../protocol/identifiers.ts'
 import { type PublicKey, thumbprintInput } from '../protocol/json-web-key.ts'
 import {
@@ -15,7 +16,7 @@ import {
 } from '../protocol/outgoing-payment.ts'
 import { lineOf, type SignedRequest, showToken, signedRequestIdOf } from '../protocol/signed-request.ts'
 import { creditIdOf } from '../records/credit-id.ts'
-import { recordsOfKind } from '../records/read-record.ts'
+import { isOfKind, recordsOfKind } from '../records/read-record.ts'
 import { tokenIdOf, tokenValueOf } from '../records/token-value.ts'
 import { requireWalletAddress } from './require-wallet-address.ts'
 
@@ -142,7 +143,7 @@ async function auditPage(context: Context, payments: readonly OutgoingPayment[])
     ...payments.map(({ grantId }) => ({ kind: 'grant', id: grantId }) as const),
   ])
   const requests = new Map(recordsOfKind(found, 'signed-request').map(({ value }) => [value.id, value]))
-  const grants = new Map(recordsOfKind(found, 'grant').map((record) => [record.value.id, record]))
+  const grants = new Map(recordsOfKind(found, 'grant').map(({ value }) => [value.id, value]))
   const tokens = await readTokens(context, [...requests.values()])
   return Promise.all(
     payments.map(async (payment) => {
@@ -208,8 +209,7 @@ function auditedDelivery(payment: RailPayment): AuditedDelivery {
   }
 }
 
-function auditedGrant({ value }: StoredRecord<'grant'>): AuditedGrant {
-  const { id, createdAt, decidedAt, consentHash, access, subject } = value
+function auditedGrant({ id, createdAt, decidedAt, consentHash, access, subject }: Grant): AuditedGrant {
   return {
     id,
     createdAt,
@@ -240,12 +240,11 @@ async function readTokens(
     }),
   )
   const found = await context.storage.get(known.map(({ tokenId }) => ({ kind: 'access-token', id: tokenId })))
-  const records = new Map(recordsOfKind(found, 'access-token').map((record) => [record.value.id, record.value]))
   const now = context.clock.now()
   return new Map(
-    known.map(({ id, value, tokenId }) => {
-      const token = records.get(tokenId)
-      return [id, { value, isUsable: token !== undefined && isUsableToken(token, now) }]
+    known.map(({ id, value }, index) => {
+      const token = found[index]
+      return [id, { value, isUsable: isOfKind(token, 'access-token') && isUsableToken(token.value, now) }]
     }),
   )
 }
