@@ -68,9 +68,8 @@ export async function planPayment(
   const quote = await terms.readQuote?.()
   const charged = await chargeGrant(context, token, { ...terms, id, receiver: terms.receiver.url }, now, uncommitted)
   if (!charged.ok) throw grantLimitExceeded(charged.reason)
-  const intended = intendPayment(id, token, terms, charged, now)
   const payment: OutgoingPayment = {
-    ...intended,
+    ...intendPayment(id, token, terms, charged, now),
     ...(quote && { quoteId: quote.value.id }),
     ...(key && { keyId: key.id }),
   }

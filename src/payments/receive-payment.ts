@@ -68,13 +68,14 @@ export async function receivePayment(
       if (outcome === 'completed') return { answer: { ok: false, reason: outcome } }
       const isRefused = typeof outcome !== 'bigint'
       const accepted = isRefused ? 0n : outcome
+      const excess = amount.value - accepted
       const receipt: Receipt = {
         id: reportedReceiptId(transferId),
         incomingPaymentId: id,
         state: isRefused ? 'dropped' : 'credited',
         amount: amountOf(amount, accepted),
         createdAt: outcome === 'expired' ? afterExpiry(record.value, now) : now,
-        excess: amount.value - accepted,
+        excess,
       }
       const insert = { action: 'insert', kind: 'receipt', value: receipt } as const
       // Recorded, since a repeat must not be accepted later: room returns if a payment that reserved it fails, and to a
@@ -84,12 +85,7 @@ export async function receivePayment(
       const completion = completionChanges(context, record.value, value)
       return {
         changes: [replaceIncoming(record, value), insert, ...completion],
-        answer: {
-          ok: true,
-          accepted,
-          excess: amount.value - accepted,
-          ...(completion.length > 0 && { completes: id }),
-        },
+        answer: { ok: true, accepted, excess, ...(completion.length > 0 && { completes: id }) },
       }
     }),
   )
