@@ -98,9 +98,8 @@ async function decideRotation(
  * @spec TOK-7
  */
 async function repeatRotation(context: Context, { value }: StoredRecord<'access-token'>): Promise<IssuedToken> {
-  const { successorId } = value
-  if (successorId === undefined || !isStillRepeated(context, value)) throw unknownManagedToken()
-  const successor = await readRecord(context.storage, 'access-token', successorId)
+  if (!isStillRepeated(context, value)) throw unknownManagedToken()
+  const successor = await readRecord(context.storage, 'access-token', value.successorId)
   if (successor?.value.state !== 'active') throw unknownManagedToken()
   return issuedBefore(context, successor.value)
 }
