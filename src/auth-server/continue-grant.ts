@@ -120,20 +120,13 @@ async function decideContinuation(
   // A wait that is much longer than any says only that a clock was wrong; the clocks of processes differ a little.
   const wait = (grant.continueAfter - now) / 1000
   if (wait > 0 && wait <= 2 * context.lifetimes.continuationWaitSeconds) throw continuationTooEarly(Math.ceil(wait))
-  if (referenceHash !== undefined) return useReference(context, record, referenceHash)
+  if (referenceHash !== undefined) {
+    const isRight = grant.state === 'approved' && isReferenceOf(grant, referenceHash)
+    return isRight ? issue(context, record) : countWrongReference(context, record)
+  }
   if (grant.finish !== undefined)
     throw requestDenied('this grant continues with the interact_ref of its finish redirect')
   return grant.state === 'approved' ? issue(context, record) : keepWaiting(context, record, now)
-}
-
-async function useReference(
-  context: Context,
-  record: StoredRecord<'grant'>,
-  referenceHash: string,
-): Promise<Attempt<Continuation>> {
-  const grant = record.value
-  const isRight = grant.state === 'approved' && isReferenceOf(grant, referenceHash)
-  return isRight ? issue(context, record) : countWrongReference(context, record)
 }
 
 /** @spec INT-14 @spec T-15 */
