@@ -112,17 +112,14 @@ async function detailsFor(
 
 function deliveryOf(payment: RailPayment, details: IlpPaymentMethod, isOver: boolean): Delivery {
   const { id, rail, receiveAmount } = payment
-  const { account, isFixedReceive } = rail
-  const sendAmount = amountOf(rail.sendAmount, storedAmount(rail.sendAmount.value))
-  const rate = { sent: storedAmount(rail.rate.sent), received: storedAmount(rail.rate.received) }
   return {
     id,
     details,
-    account,
-    sendAmount,
+    account: rail.account,
+    sendAmount: amountOf(rail.sendAmount, storedAmount(rail.sendAmount.value)),
     receiveAmount,
-    rate,
-    isFixedReceive,
+    rate: { sent: storedAmount(rail.rate.sent), received: storedAmount(rail.rate.received) },
+    isFixedReceive: rail.isFixedReceive,
     isOver,
     sendUntil: sendUntil(payment),
   }
