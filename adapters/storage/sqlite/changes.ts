@@ -45,29 +45,33 @@ export function createBinding(
 
 /** The statements that change the records of a table: one row each if the change fits, and none if it does not. */
 export interface ChangeStatements {
+  /** Parameters: the cells of the record. */
   readonly insert: string
   readonly replaceInPlace: ReplaceInPlace
+  /** Replaces a record that may move in the lists. Parameters: the cells of the record except its id; then id, version. */
   readonly replaceAll: string
   /** Parameters: id, version. */
   readonly remove: string
+  /**
+   * Finds a record at its version. A transaction holds the lock of the whole file from its start: what is only checked need
+   * not be written to be locked, which would be a page for each. Parameters: id, version.
+   */
   readonly check: string
 }
 
 /** These statements of a table. */
 export function changeStatements(layout: TableLayout): ChangeStatements {
-  return {
-    insert: insertOnce(layout),
-    replaceInPlace: replaceInPlace(layout),
-    replaceAll: replaceAll(layout),
-    remove: `DELETE FROM ${layout.table} WHERE id = ? AND version = ?`,
-    check: findVersion(layout),
-  }
-}
-
-/** Inserts if there is no record of that id. Parameters: the cells of the record. */
-function insertOnce({ table, columns }: TableLayout): string {
+  const { table, columns } = layout
   const placeholders = columns.map(() => '?').join(', ')
-  return `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, 1) ON CONFLICT (id) DO NOTHING`
+  const setting = columns.slice(1).map((column) => `${column} = ?`)
+  const atVersion = 'WHERE id = ? AND version = ?'
+  return {
+    insert: `INSERT INTO ${table} (${columns.join(', ')}, version) VALUES (${placeholders}, 1) ON CONFLICT (id) DO NOTHING`,
+    replaceInPlace: replaceInPlace(layout),
+    replaceAll: `UPDATE ${table} SET ${setting.join(', ')}, version = version + 1 ${atVersion}`,
+    remove: `DELETE FROM ${table} ${atVersion}`,
+    check: `SELECT 1 FROM ${table} ${atVersion}`,
+  }
 }
 
 /** The columns of the two indexes that a list is read by. */
@@ -97,18 +101,4 @@ function replaceInPlace({ table, columns, isListable }: TableLayout): ReplaceInP
     places: placesOf(set),
     fixed: placesOf(listed),
   }
-}
-
-/** Replaces a record that may move in the lists. Parameters: the cells of the record except its id; then id, version. */
-function replaceAll({ table, columns }: TableLayout): string {
-  const setting = columns.slice(1).map((column) => `${column} = ?`)
-  return `UPDATE ${table} SET ${setting.join(', ')}, version = version + 1 WHERE id = ? AND version = ?`
-}
-
-/**
- * Finds a record at its version. A transaction holds the lock of the whole file from its start: what is only checked need
- * not be written to be locked, which would be a page for each. Parameters: id, version.
- */
-function findVersion({ table }: TableLayout): string {
-  return `SELECT 1 FROM ${table} WHERE id = ? AND version = ?`
 }
