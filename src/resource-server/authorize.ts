@@ -107,18 +107,16 @@ export function isOfOtherAccount(token: AccessToken, { walletAddress, account }:
 }
 
 /**
- * The client whose resources a token sees on a wallet address: its own, or `undefined` (every client's) with an `-all`
- * action.
+ * The client whose resources a token lists on a wallet address: its own, or `undefined` (every client's) with `list-all`.
  * @spec RS-6 @spec RS-7
  */
 export function visibleClient(
   context: Context,
   { token }: TokenCaller,
   type: AccessType,
-  action: 'read' | 'list',
   walletAddress: string,
 ): ClientId | undefined {
-  return seesAll(entriesFor(context, token, type, action, walletAddress), action) ? undefined : token.client
+  return seesAll(entriesFor(context, token, type, 'list', walletAddress), 'list') ? undefined : token.client
 }
 
 function seesAll(entries: readonly Access[], action: Action): boolean {

@@ -39,7 +39,7 @@ export async function answerList<K extends 'incoming-payment' | 'outgoing-paymen
   const url = requireRightTo(context, caller, kind, 'list', named)
   const found = await activeWalletAddress(context, caller, url)
   await claimSignature(exchange, caller.proof)
-  const client = visibleClient(context, caller, kind, 'list', found.url)
+  const client = visibleClient(context, caller, kind, found.url)
   const scope = { walletAddress: found.url, ...(client !== undefined && { client }) }
   const isShown = (item: RecordTypes[K]): boolean => !isOfOtherAccount(caller.token, item)
   const { items, pagination } = await listPage(context, kind, scope, page, isShown)
