@@ -161,8 +161,8 @@ async function readAnswer(request: HttpRequest): Promise<Answer | Notice> {
   const bytes = await request.bytes(FORM_BYTES)
   if (bytes === undefined) return TOO_LARGE
   const form = parseQuery(new TextDecoder().decode(bytes))
-  const decision = form.get('decision')
-  if (decision !== 'approve' && decision !== 'deny') return NO_DECISION
+  const [decision, ...others] = form.getAll('decision')
+  if (others.length > 0 || (decision !== 'approve' && decision !== 'deny')) return NO_DECISION
   return { decision, csrf: form.get('csrf') ?? '' }
 }
 

@@ -259,6 +259,7 @@ describe('the answer', () => {
     ['no anti-CSRF value', { form: 'decision=approve' }, 403],
     ['an unknown decision', { form: 'csrf=csrf-value&decision=maybe' }, 400],
     ['no decision', { form: 'csrf=csrf-value' }, 400],
+    ['two decisions', { form: 'csrf=csrf-value&decision=approve&decision=deny' }, 400],
     [
       'another content type',
       { form: 'csrf=csrf-value&decision=approve', headers: { 'content-type': 'text/plain' } },
