@@ -28,8 +28,11 @@ export function isFinishNonce(text: string): boolean {
   return FINISH_NONCE.test(text)
 }
 
-/** Visible ASCII except `#` and backslash: no line break can reach a header, and every parser finds the same host. */
-const FINISH_URI = /^[!"$-[\]-~]+$/
+/**
+ * Visible ASCII except `#` and backslash: no line break can reach a header, and every parser finds the same host. No
+ * userinfo, not even an empty one, which a URL parser drops.
+ */
+const FINISH_URI = /^(?![^:]+:\/\/[^/?]*@)[!"$-[\]-~]+$/
 const WITH_HOST = /^https?:\/\/[^/]/i
 
 /** Schemes that run or read something instead of navigating somewhere. @spec INT-6 */
@@ -57,7 +60,7 @@ export function parseFinishUri(
   options: { readonly loopbackHttp: boolean; readonly schemes: readonly string[] },
 ): URL | undefined {
   const url = uri.length > MAX_URL_LENGTH || !FINISH_URI.test(uri) ? undefined : parseUrl(uri)
-  if (url?.username !== '' || url.password !== '') return undefined
+  if (url === undefined) return undefined
   if (url.protocol === 'https:') return WITH_HOST.test(uri) ? url : undefined
   if (url.protocol === 'http:')
     return WITH_HOST.test(uri) && options.loopbackHttp && isLoopbackHost(url.hostname) ? url : undefined

@@ -114,6 +114,7 @@ const BAD_BODIES: readonly (readonly [string, unknown])[] = [
   ['INT-5 a finish uri on loopback', withFinish({ ...FINISH, uri: 'http://localhost:3000/done' })],
   ['INT-5 a finish uri with a fragment', withFinish({ ...FINISH, uri: `${FINISH.uri}#top` })],
   ['INT-5 a finish uri with userinfo', withFinish({ ...FINISH, uri: 'https://bank.example@shop.example/' })],
+  ['INT-5 a finish uri with an empty userinfo', withFinish({ ...FINISH, uri: 'https://@shop.example/' })],
   ['INT-5 a finish uri of an app', withFinish({ ...FINISH, uri: 'com.example.app://done' })],
   ['INT-5 a finish uri with a line break', withFinish({ ...FINISH, uri: 'https://shop.example/\r\nx: y' })],
   ['INT-5 a finish uri with a backslash', withFinish({ ...FINISH, uri: 'https://shop.example\\@bank.example/' })],

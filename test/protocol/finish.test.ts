@@ -52,6 +52,8 @@ describe('finish URIs', () => {
     'https://client.example:8443/cb?a=1&b=%20',
     'HTTPS://Client.example/cb',
     'https://client.example/cb?next=https://other.example/',
+    'https://client.example/@shop?next=https://user@other.example/',
+    'https://client.example?by=a@b',
   ])('INT-5 accepts %s', (uri) => expect(parseFinishUri(uri, strict)?.protocol).toBe('https:'))
 
   it.each([
@@ -65,6 +67,9 @@ describe('finish URIs', () => {
     'https://',
     'http://client.example/cb',
     'https://client.example/cb#x',
+    'https://user@client.example/cb',
+    'https://@client.example/cb',
+    'https://:@client.example/cb',
     'https://client.example/cb#',
     'https://user@client.example/cb',
     'https://:secret@client.example/cb',
@@ -104,7 +109,7 @@ describe('finish URIs', () => {
     (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, schemes: ['com.example.app'] })).toBeDefined(),
   )
 
-  it.each(['com.example.apps:/cb', 'com.example.app://user@cb', 'com.example.app:/cb#x'])(
+  it.each(['com.example.apps:/cb', 'com.example.app://user@cb', 'com.example.app://@cb', 'com.example.app:/cb#x'])(
     'INT-5 refuses %s all the same',
     (uri) => expect(parseFinishUri(uri, { loopbackHttp: false, schemes: ['com.example.app'] })).toBeUndefined(),
   )
