@@ -67,7 +67,6 @@ describe('finish URIs', () => {
     'https://',
     'http://client.example/cb',
     'https://client.example/cb#x',
-    'https://user@client.example/cb',
     'https://@client.example/cb',
     'https://:@client.example/cb',
     'https://client.example/cb#',
