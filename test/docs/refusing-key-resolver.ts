@@ -1,6 +1,6 @@
 import { fetchKeyResolver, type KeyResolver } from 'open-payments-server'
 
-/** For `keyResolver` of `createOpenPayments`: the default, which knows no keys of some clients any more. */
+/** For `keyResolver` of `createOpenPayments`: the default, which no longer knows the keys of some clients. */
 export function refusingKeyResolver(
   isRefused: (walletAddress: string) => boolean,
   resolver: KeyResolver = fetchKeyResolver(),

@@ -1,6 +1,6 @@
 import type { Consent, ConsentData } from 'open-payments-server'
 
-/** For `consent` of `createOpenPayments`: another one, of which each approval is told. */
+/** For `consent` of `createOpenPayments`: wraps another one, and tells of each approval. */
 export function toldConsent(consent: Consent, tell: (approved: ConsentData) => Promise<void>): Consent {
   return {
     ...consent,
