@@ -55,14 +55,14 @@ export async function pricePayment(
     readonly walletAddress: string
     readonly from: Asset
     readonly to: Asset
-    /** What the receiver still takes; absent if that is unlimited. */
-    readonly remainder?: bigint | undefined
+    /** The most that the receiver still takes; absent if that is unlimited. */
+    readonly most?: bigint | undefined
     readonly fixed: FixedAmount
     /** How a receiver on another server is reached. */
     readonly way?: RailWay | undefined
   },
 ): Promise<PricedPayment> {
-  const { walletAddress, from, to, fixed, remainder, way } = request
+  const { walletAddress, from, to, fixed, most, way } = request
   const [given, asset] = 'debit' in fixed ? [fixed.debit, from] : [fixed.receive, to]
   if (!isSameAsset(given, asset)) return { ok: false, reason: 'wrong_asset' }
   if (given.value === 0n) return { ok: false, reason: 'zero' }
@@ -79,7 +79,7 @@ export async function pricePayment(
   if (!priced.ok) return priced
   const { debit, fee, leaving, receive } = priced
   if (way && own && !isBelieved(receive, leaving, own)) return { ok: false, reason: 'unlikely_way' }
-  if (remainder !== undefined && receive > remainder) return { ok: false, reason: 'over_remainder' }
+  if (most !== undefined && receive > most) return { ok: false, reason: 'over_remainder' }
   const worth = worthOf(debit - fee, terms, rate)
   const amounts: FrozenAmounts = {
     debitAmount: amountOf(from, debit),

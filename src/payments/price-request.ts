@@ -5,7 +5,7 @@ import type { ReceiverAsker } from '../ports/remote-receivers.ts'
 import { type Asset, amountOf, amountToWire } from '../protocol/amount.ts'
 import type { CreateQuote, FrozenAmounts } from '../protocol/quote.ts'
 import { type FixedAmount, type PricedPayment, pricePayment } from './price-payment.ts'
-import { type Receiver, reachReceiver } from './resolve-receiver.ts'
+import { mostOf, type Receiver, reachReceiver } from './resolve-receiver.ts'
 
 /** A payment that can be made: its receiver and its frozen amounts. */
 export interface PricedRequest {
@@ -27,8 +27,8 @@ export async function priceRequest(
   const { receiver, way } = reached
   const fixed = fixedAmountOf(request, receiver)
   if (fixed === undefined) throw invalidAmount('give an amount: the receiver names none')
-  const { asset: to, remainder } = receiver
-  const priced = await pricePayment(context, { walletAddress: payer.url, from, to, remainder, fixed, way })
+  const asked = { walletAddress: payer.url, from, to: receiver.asset, most: mostOf(receiver), fixed, way }
+  const priced = await pricePayment(context, asked)
   if (!priced.ok) throw conditionOf(priced)
   return { receiver, amounts: priced.amounts }
 }

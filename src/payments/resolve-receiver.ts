@@ -2,7 +2,7 @@ import { rateLimited } from '../errors/conditions.ts'
 import type { Context } from '../ports/context.ts'
 import type { ReceiverAsker } from '../ports/remote-receivers.ts'
 import { type Amount, type Asset, isSameAsset } from '../protocol/amount.ts'
-import { assetOf, isActive, remainderOf } from '../protocol/incoming-payment.ts'
+import { assetOf, isActive, remainderOf, roomOf } from '../protocol/incoming-payment.ts'
 import { isLocalReceiver, parseReceiver, type ReceiverUrl } from '../protocol/receiver.ts'
 import { readNamed } from '../records/read-record.ts'
 import { tellOtherAccount } from '../records/tell-other-account.ts'
@@ -24,6 +24,8 @@ export interface LocalReceiver {
   readonly asset: Asset
   /** What may still be paid in; absent if the payment names no amount. */
   readonly remainder?: bigint
+  /** The same or, if it names no amount, what its sum can still hold. @spec LIM-11 */
+  readonly room: bigint
   readonly expiresAt?: number
   /** The payee's account in the wallet's ledger. */
   readonly account: string
@@ -31,6 +33,11 @@ export interface LocalReceiver {
 
 /** A receiver that can be paid from here. */
 export type Receiver = LocalReceiver | RemoteReceiver
+
+/** The most that a receiver still takes; absent if its server names no maximum. @spec QUO-3 @spec OUT-4 */
+export function mostOf(receiver: Receiver): bigint | undefined {
+  return receiver.kind === 'local' ? receiver.room : receiver.remainder
+}
 
 /** A receiver, or why it cannot be paid: `reason` is for the developer of a client, `detail` for the operator. */
 export type ResolvedReceiver =
@@ -106,6 +113,7 @@ async function resolveLocal(context: Context, { url, id }: ReceiverUrl): Promise
       incomingPaymentId: payment.id,
       asset: assetOf(payment),
       ...(remainder !== undefined && { remainder }),
+      room: roomOf(payment),
       ...(payment.expiresAt !== undefined && { expiresAt: payment.expiresAt }),
       account: payee.account,
     },

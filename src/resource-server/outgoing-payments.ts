@@ -10,7 +10,7 @@ import { withAnswerDeadline } from '../payments/answer-deadline.ts'
 import { createPayment } from '../payments/create-payment.ts'
 import type { PaymentOrder, PaymentTerms } from '../payments/plan-payment.ts'
 import { priceRequest } from '../payments/price-request.ts'
-import { resolveReceiver } from '../payments/resolve-receiver.ts'
+import { mostOf, resolveReceiver } from '../payments/resolve-receiver.ts'
 import type { Context } from '../ports/context.ts'
 import type { StoredRecord } from '../ports/storage.ts'
 import { isSameAsset } from '../protocol/amount.ts'
@@ -104,7 +104,8 @@ async function termsOfQuote(
   const { receiver } = resolved
   if (!isSameAsset(receiver.asset, value.receiveAmount))
     throw invalidReceiver('the incoming payment is now in a different asset')
-  if (receiver.remainder !== undefined && value.receiveAmount.value > receiver.remainder)
+  const most = mostOf(receiver)
+  if (most !== undefined && value.receiveAmount.value > most)
     throw invalidReceiver('the incoming payment now takes less than the quoted amount')
   const { debitAmount, receiveAmount, fee, receiveWorth, rail } = value
   const readQuote = knownAtFirst(context.storage, quote)

@@ -3,7 +3,19 @@ import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
 import { BOB, testLedger, testWallet, usd, usdAmount } from '../support/test-wallet.ts'
-import { askPayment, createIncoming, idOf, LONG_LIFETIMES, shop } from './observed-wallet.ts'
+import {
+  askPayment,
+  askQuote,
+  createIncoming,
+  expectRefusal,
+  expectStatus,
+  FILLED_RECEIVER,
+  idOf,
+  LONG_LIFETIMES,
+  NO_AMOUNT,
+  OVER_REMAINDER,
+  shop,
+} from './observed-wallet.ts'
 
 describe('money that reached the wallet on a rail of its own (INC-8)', () => {
   const ready = (excessReceipt: 'cap' | 'accept' | 'refuse', incoming = { incomingAmount: usd('100') }) =>
@@ -145,6 +157,24 @@ describe('money that reached the wallet on a rail of its own (INC-8)', () => {
     expect(tooMuch).toEqual({ ok: false, reason: 'over_remainder' })
     const all = await incomingPayments.received(idOf(incoming), usdAmount(most - 60n), 't2')
     expect(all).toEqual({ ok: true, accepted: most - 60n, excess: 0n })
+  })
+
+  it('LIM-11 QUO-3 OUT-4 a payment that names no amount is quoted and paid no more than its sum can still hold', async () => {
+    const { wallet, spending, incoming } = await shop()
+    const receiver = incoming.id
+    const quote = await expectStatus(201, askQuote(wallet, spending, { receiver, debitAmount: usd('6') }))
+    await wallet.openPayments.incomingPayments.received(idOf(incoming), usdAmount(2n ** 64n - 6n), 't1')
+    await expectRefusal(wallet, FILLED_RECEIVER, () => askPayment(wallet, spending, { quoteId: quote.body.id }))
+    for (const amount of [{ debitAmount: usd('6') }, { receiveAmount: usd('6') }]) {
+      await expectRefusal(wallet, OVER_REMAINDER, () => askQuote(wallet, spending, { receiver, ...amount }))
+    }
+    const order = (value: string) =>
+      askPayment(wallet, spending, { incomingPayment: receiver, debitAmount: usd(value) })
+    await expectRefusal(wallet, OVER_REMAINDER, () => order('6'))
+    await expectRefusal(wallet, NO_AMOUNT, () => askQuote(wallet, spending, { receiver }))
+    await expectStatus(201, order('5'))
+    await wallet.openPayments.drain()
+    expect(await wallet.ledger.balance('bob')).toMatchObject({ total: 5n })
   })
 
   it('INC-5 INC-7 never counts a transfer that it has refused as too late, by the clock of a process that is behind', async () => {
