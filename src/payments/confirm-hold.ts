@@ -67,7 +67,8 @@ export async function askHold(context: Context, payment: OutgoingPayment): Promi
     context.ledger.hold({
       id: payment.id,
       account: payment.account,
-      amount: payment.debitAmount,
+      // A copy: what the ledger writes into it must not become the payment's own amount.
+      amount: { ...payment.debitAmount },
       counterparty: counterpartyOf(payment),
     }),
   )

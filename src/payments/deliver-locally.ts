@@ -37,7 +37,8 @@ export async function deliverLocally(
     context.ledger.credit({
       id: creditId,
       account: payment.payeeAccount,
-      amount: payment.receiveAmount,
+      // A copy: what the ledger writes into it must not become the payment's own amount.
+      amount: { ...payment.receiveAmount },
       counterparty: { kind: 'local', account: payment.account, incomingPayment: payment.incomingPaymentId },
     }),
   )

@@ -1,5 +1,6 @@
 import type { Ledger, Storage } from 'open-payments-server'
 import { memoryStorage } from 'open-payments-server/storage/memory'
+import { openSqlite, sqliteStorage } from 'open-payments-server/storage/sqlite'
 import { describe, expect, it } from 'vitest'
 import {
   ALICE,
@@ -55,6 +56,39 @@ describe('a ledger that answers what is no answer', () => {
       }
     },
   )
+})
+
+describe('a ledger that writes into what it is asked', () => {
+  // To send a bigint as JSON, one may write its text in its place; to count down what is left to book, zero.
+  it.each(['1000', 0n] as const)('changes no payment: %s', async (written) => {
+    const books = testLedger()
+    const ledger = new Proxy<Ledger>(books, {
+      get: (target, member) => {
+        const call = Reflect.get(target, member)
+        if (!['hold', 'credit', 'settle'].includes(String(member))) return call
+        return async (request: { amount: object }) => {
+          const answer = call.call(target, structuredClone(request))
+          Object.assign(request.amount, { value: written })
+          return answer
+        }
+      },
+    })
+    const wallet = await testWallet({ ledger, storage: sqliteStorage(await openSqlite(':memory:')) })
+    const { payment } = await incomingPayment(wallet)
+    const token = await spendingToken(wallet)
+    const json = { walletAddress: ALICE, incomingPayment: payment.id, debitAmount: usd('1000') }
+    const created = await wallet.send('POST', `${BASE}/outgoing-payments`, { token, json })
+    expect(created.body.debitAmount).toEqual(usd('1000'))
+    await wallet.openPayments.drain()
+    expect((await wallet.send('GET', created.body.id, { token })).body).toMatchObject({
+      debitAmount: usd('1000'),
+      receiveAmount: usd('1000'),
+      sentAmount: usd('1000'),
+    })
+    expect(await books.balance('alice')).toMatchObject({ total: 99_000n, held: 0n })
+    expect(await books.balance('bob')).toMatchObject({ total: 1000n })
+    expect(wallet.events).not.toContainEqual(expect.objectContaining({ type: 'fault' }))
+  })
 })
 
 describe('a ledger that answers `account` with what is no account', () => {

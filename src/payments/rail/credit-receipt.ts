@@ -46,7 +46,13 @@ async function askCredit(context: Context, receipt: Receipt): Promise<LedgerOutc
   if (payeeAccount === undefined || railAccountId === undefined) throw new Error('a receipt has nobody to credit')
   const { method, account: address } = readRailAccountId(railAccountId)
   return askLedger(context, 'credit', id, () =>
-    context.ledger.credit({ id, account: payeeAccount, amount, counterparty: { kind: 'rail', method, address } }),
+    context.ledger.credit({
+      id,
+      account: payeeAccount,
+      // A copy: what the ledger writes into it must not become the receipt's own amount.
+      amount: { ...amount },
+      counterparty: { kind: 'rail', method, address },
+    }),
   )
 }
 
