@@ -44,10 +44,12 @@ const TRANSFER_ID = /^[^\0\p{Surrogate}]{1,256}$/u
 export async function receivePayment(
   context: Context,
   id: string,
-  amount: Amount,
+  reported: Amount,
   transferId: string,
 ): Promise<ReceivedPayment> {
-  assertReceived(amount, transferId)
+  assertReceived(reported, transferId)
+  // A copy: the host may use the same object for its next report while this one waits.
+  const amount = amountOf(reported, reported.value)
   // The id may be text that a stranger typed, so a wrong one is no error; but a URL points to a mistake of the wallet
   // itself.
   if (/\//.test(id)) {

@@ -23,3 +23,12 @@ it('INC-5 a credit of this server is counted once, even if the wallet reports it
     expect(await report(payment.id, 1n, transferId)).toEqual({ ok: true, accepted: 1n, excess: 0n })
   expect((await wallet.send('GET', payment.id)).body.receivedAmount.value).toBe('33')
 })
+
+it('INC-5 what is counted is the amount at the call, whatever the wallet writes into the same object afterwards', async () => {
+  const wallet = await testWallet()
+  const { payment } = await incomingPayment(wallet)
+  const amount = { ...usdAmount(10n) }
+  const counted = wallet.openPayments.incomingPayments.received(lastSegment(payment.id), amount, 'seven')
+  amount.value = 99n
+  expect(await counted).toEqual({ ok: true, accepted: 10n, excess: 0n })
+})
