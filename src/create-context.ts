@@ -40,7 +40,8 @@ export function createContext(options: OpenPaymentsOptions): Context {
   const onEvent: OnEvent = options.onEvent ?? reportFaults
   const { authServer, resourceServer, ledger, walletAddresses, paymentMethods = [] } = options
   const emit = emitBestEffort(onEvent)
-  const secrets = derivedSecrets(options.secrets, cryptography)
+  // A copy: keys are derived at the first request, and a careful host may have erased its list by then.
+  const secrets = derivedSecrets([...options.secrets], cryptography)
   const own = { clock, cryptography, secrets, emit, policies }
   const keyResolver = options.keyResolver
     ? guardKeyResolver(options.keyResolver, own)
@@ -113,11 +114,11 @@ function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCr
 const ACKNOWLEDGE_SECONDS = 10
 
 /**
- * Delivers a money event. A host that does not answer in time counts as having rejected it: otherwise it would hold up
+ * Delivers a copy of a money event, since what the host writes into it must not be what is delivered again. A host that does not answer in time counts as having rejected it: otherwise it would hold up
  * everything behind it.
  */
 async function deliverInTime(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
-  const answer = await answerWithin(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(event))
+  const answer = await answerWithin(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(structuredClone(event)))
   if (answer === 'late') throw new Error(`onEvent did not resolve within ${ACKNOWLEDGE_SECONDS} seconds`)
 }
 

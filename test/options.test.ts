@@ -8,7 +8,10 @@ import { memoryLedger } from 'open-payments-server/ledger/memory'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { describe, expect, it } from 'vitest'
 import { resolveSettings } from '../src/options.ts'
+import { derivedSecrets } from '../src/runtime/derived-secrets.ts'
 import { fakeRail } from './support/fake-rail.ts'
+import { lastSegment } from './support/last-segment.ts'
+import { cryptography, grantAtOnce, testWallet } from './support/test-wallet.ts'
 
 const SECRET = 'a secret of the tests, long enough to be one'
 
@@ -158,6 +161,18 @@ describe('the options', () => {
       expect(message).not.toContain(SECRET)
     }
     expect(refusalOf({ secrets: ['x'.repeat(32), SECRET] })).toBe('accepted')
+  })
+
+  it('TOK-10 secrets stay what they were, whatever becomes of the list', async () => {
+    const secrets = [SECRET]
+    const storage = memoryStorage()
+    const wallet = await testWallet({ storage, secrets })
+    // Before the first request, so that nothing has been derived yet.
+    secrets.fill('')
+    const granted = await grantAtOnce(wallet, [{ type: 'incoming-payment', actions: ['create'] }])
+    const [grant] = await storage.get([{ kind: 'grant', id: lastSegment(granted.body.continue.uri) }])
+    const { currentId } = derivedSecrets([SECRET], cryptography)
+    expect(grant).toMatchObject({ value: { secretId: await currentId() } })
   })
 
   it.each(['storage', 'ledger', 'walletAddresses', 'consent'])('%s is required', (name) => {

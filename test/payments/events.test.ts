@@ -109,6 +109,27 @@ describe('events about money', () => {
     expect(await world.storage.all('event')).toEqual([])
   })
 
+  it('are told again as they were, whatever the host wrote into them before it rejected them', async () => {
+    const first = new Map<string, MoneyEvent>()
+    const again: MoneyEvent[] = []
+    const world = await moneyWorld({
+      onEvent: async (event) => {
+        if (!('id' in event)) return
+        if (first.has(event.id)) return void again.push(structuredClone(event))
+        first.set(event.id, structuredClone(event))
+        // What a database with columns for times and numbers may need.
+        if ('debitAmount' in event) Object.assign(event.debitAmount, { value: BigInt(event.debitAmount.value) })
+        Object.assign(event, { id: `own-${event.id}`, at: new Date(event.at) })
+        throw new Error('the host is busy')
+      },
+    })
+    await pay(world, world.start(), await preparePayment(world, await grantTokens(world)))
+    await recoverUntilQuiet(world)
+    expect(first.size).toBe(4)
+    expect(again).toEqual(expect.arrayContaining([...first.values()]))
+    expect(await world.storage.all('event')).toEqual([])
+  })
+
   it('are told again when the process ends before the acknowledgement is written', async () => {
     const world = await moneyWorld()
     const prepared = await preparePayment(world, await grantTokens(world))
