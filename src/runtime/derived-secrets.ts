@@ -50,6 +50,12 @@ export function derivedSecrets(secrets: readonly string[], cryptography: Cryptog
     async digest(text) {
       return toHex(await cryptography.sha256(toUtf8(text)))
     },
-    randomId: () => toHex(cryptography.randomBytes(16)),
+    randomId() {
+      const id = toHex(cryptography.randomBytes(16))
+      // Text, or larger integers, become other digits: then many ids are alike, and references can be guessed.
+      if (id.length !== 32)
+        throw new TypeError('cryptography.randomBytes must give a Uint8Array of the length it is asked for')
+      return id
+    },
   }
 }

@@ -1,12 +1,24 @@
-import type { Ledger } from 'open-payments-server'
+import type { Cryptography, Ledger } from 'open-payments-server'
 import { consentPage } from 'open-payments-server/consent'
 import { memoryStorage } from 'open-payments-server/storage/memory'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
 import { keyRegistry, remoteClient } from '../support/key-registry.ts'
-import { ALICE, BASE, BOB, cryptography, grantWithConsent, OWNER, testWallet, usd } from '../support/test-wallet.ts'
+import {
+  ALICE,
+  BASE,
+  BOB,
+  cryptography,
+  grantWithConsent,
+  OWNER,
+  requestConsent,
+  testWallet,
+  usd,
+} from '../support/test-wallet.ts'
 
 afterEach(() => void vi.restoreAllMocks())
+
+type RandomBytes = Cryptography['randomBytes']
 
 /** A ledger that says yes to everything; one of the library would look at the time. */
 const LEDGER: Ledger = {
@@ -118,5 +130,19 @@ describe('a server with ports of its own', () => {
     await wallet.openPayments.drain()
     expect(running.size).toBeGreaterThan(0)
     expect([...running].filter(({ aborted }) => !aborted)).toEqual([])
+  })
+})
+
+describe('randomness of a wallet’s own', () => {
+  it.each<readonly [string, (length: number) => unknown]>([
+    ['text', (length) => 'ab'.repeat(length)],
+    ['too few bytes', () => new Uint8Array(1)],
+    ['larger integers', (length) => new Uint32Array(length).fill(256)],
+    ['a promise', async (length) => cryptography.randomBytes(length)],
+  ])('GRT-15 that is %s makes no id that could be guessed, but a fault', async (_, randomBytes) => {
+    const wallet = await testWallet({ cryptography: { ...cryptography, randomBytes: randomBytes as RandomBytes } })
+    const answer = await requestConsent(wallet, [{ type: 'outgoing-payment', actions: ['create'], identifier: ALICE }])
+    expect(answer.status).toBe(500)
+    expect(wallet.events).toContainEqual(expect.objectContaining({ type: 'fault', operation: 'post-request' }))
   })
 })
