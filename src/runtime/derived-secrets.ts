@@ -53,8 +53,7 @@ export function derivedSecrets(secrets: readonly string[], cryptography: Cryptog
     randomId() {
       const id = toHex(cryptography.randomBytes(16))
       // Text, or larger integers, become other digits: then many ids are alike, and references can be guessed.
-      if (id.length !== 32)
-        throw new TypeError('cryptography.randomBytes must give a Uint8Array of the length it is asked for')
+      if (id.length !== 32) throw new TypeError('cryptography.randomBytes(16) must give 16 bytes')
       return id
     },
   }
