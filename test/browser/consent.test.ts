@@ -337,6 +337,34 @@ it('T-18 is not pressed by the second half of a double click that began on anoth
   await expectApproved(pending)
 })
 
+it.each(['Approve', 'Deny'])(
+  'INT-3 sends one answer if %s is pressed twice at once, by which the browser leaves',
+  async (name) => {
+    const pending = await ask()
+    const context = await enter('alice')
+    const page = await open(context, pending)
+    const sent: string[] = []
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(request.url())
+    })
+    await page.getByRole('main').hover({ position: { x: 5, y: 5 } })
+    await endWaiting(page)
+    // Between the two presses the first has been sent, and no answer has come yet.
+    await page.route(pending.url, async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await route.continue()
+    })
+    await page.getByRole('button', { name }).scrollIntoViewIfNeeded()
+    const box = await page.getByRole('button', { name }).boundingBox()
+    const place = [(box?.x ?? 0) + 20, (box?.y ?? 0) + 20] as const
+    await page.mouse.click(...place)
+    await page.waitForTimeout(100)
+    await page.mouse.click(...place)
+    await page.waitForURL(`${bank.shop.origin}/**`)
+    expect(sent).toEqual([pending.url])
+  },
+)
+
 describe('a client with a name of its own choice', () => {
   const names: readonly (readonly [string, string, string])[] = [
     [
