@@ -114,8 +114,8 @@ function meterCreations(clock: Clock, createdPerHour: number): Context['chargeCr
 const ACKNOWLEDGE_SECONDS = 10
 
 /**
- * Delivers a copy of a money event, since what the host writes into it must not be what is delivered again. A host that does not answer in time counts as having rejected it: otherwise it would hold up
- * everything behind it.
+ * Delivers a copy of a money event, since what the host writes into it must not be what is delivered again. A host that does
+ * not answer in time counts as having rejected it: otherwise it would hold up everything behind it.
  */
 async function deliverInTime(clock: Clock, onEvent: OnEvent, event: MoneyEvent): Promise<void> {
   const answer = await answerWithin(clock, ACKNOWLEDGE_SECONDS * 1000, async () => onEvent(structuredClone(event)))
