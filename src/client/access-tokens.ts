@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { OutboundStanding } from '../ports/outbound-requests.ts'
+import { recentlyUsed } from '../protocol/recently-used.ts'
 import { type Failure, type ForeignToken, parseGrant, parseGranted, readAnswer } from './answers.ts'
-import { recentlyUsed } from './recently-used.ts'
 import type { SignedRequests } from './signed-requests.ts'
 
 /** A token that this server holds. */

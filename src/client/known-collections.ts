@@ -1,4 +1,4 @@
-import { recentlyUsed } from './recently-used.ts'
+import { recentlyUsed } from '../protocol/recently-used.ts'
 
 /** A collection of incoming payments that was read before. */
 export interface KnownCollection {

@@ -1,4 +1,5 @@
 import type { Clock } from '../ports/clock.ts'
+import { recentlyUsed } from '../protocol/recently-used.ts'
 
 /** The result of a load. `isGood` decides how long it is held. */
 export interface Loaded<T> {
@@ -15,7 +16,6 @@ export interface Loaded<T> {
 export type Standing = 'stranger' | 'known' | 'proven'
 
 interface Held<T> extends Loaded<T> {
-  readonly host: string
   /** Whether the last load was good. A failed one ends this, although the good answer before it is still held. */
   readonly isProven: boolean
   /** When its load began: later changes on the other side are not in it. */
@@ -65,21 +65,10 @@ export interface Ask<T> {
  */
 export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: Standing) => Promise<Loaded<T>>) {
   // Two maps, so that names which lead nowhere push out nothing that is known.
-  const known = new Map<string, Held<T>>()
-  const strangers = new Map<string, Held<T>>()
+  const known = recentlyUsed<Held<T>>(MAXIMUM_ENTRIES, SHARE_OF_HOST)
+  const strangers = recentlyUsed<Held<T>>(MAXIMUM_ENTRIES, SHARE_OF_HOST)
   /** By key and standing: a stranger's load may fail for want of budget, which says nothing about a known key. */
   const loads = new Map<string, Promise<T>>()
-
-  function hold(key: string, entry: Held<T>, isKnown: boolean): void {
-    known.delete(key)
-    strangers.delete(key)
-    const held = isKnown ? known : strangers
-    held.set(key, entry)
-    if (held.size <= MAXIMUM_ENTRIES) return
-    const ofHost = [...held].filter(([, { host }]) => host === entry.host)
-    const [oldest] = ofHost.length > SHARE_OF_HOST ? ofHost.map(([name]) => name) : held.keys()
-    if (oldest !== undefined) held.delete(oldest)
-  }
 
   // A time in the future means that the clock was set back since: it does not count.
   function isWithin(from: number, milliseconds: number): boolean {
@@ -96,21 +85,21 @@ export function cacheDocuments<T>(clock: Clock, load: (key: string, standing: St
     const isBeforeGood = before?.isGood === true && isWithin(before.loadedAt, GOOD_MILLISECONDS)
     const kept = loaded.isGood || !isBeforeGood ? { ...loaded, loadedAt: startedAt } : before
     if (loaded.isUnasked === true) return kept.value
-    const { host } = new URL(key)
-    hold(key, { ...kept, host, isProven: loaded.isGood, triedAt: startedAt }, loaded.isGood || standing !== 'stranger')
+    strangers.delete(key)
+    const held = loaded.isGood || standing !== 'stranger' ? known : strangers
+    held.set(key, { ...kept, isProven: loaded.isGood, triedAt: startedAt })
     return kept.value
   }
 
-  return async (key: string, { isEnough = () => true, isKnown = known.has(key), refuse }: Ask<T> = {}): Promise<T> => {
-    const asStranger = strangers.get(key)
+  return async (
+    key: string,
+    { isEnough = () => true, isKnown = known.get(key) !== undefined, refuse }: Ask<T> = {},
+  ): Promise<T> => {
     // A load that failed as a stranger's may have failed for want of budget: that says nothing about a known key.
-    const found = known.get(key) ?? (isKnown && asStranger?.isGood === false ? undefined : asStranger)
+    const found = known.get(key) ?? (isKnown ? undefined : strangers.get(key))
     const isCurrent =
       found !== undefined && isWithin(found.loadedAt, found.isGood ? GOOD_MILLISECONDS : RETRY_MILLISECONDS)
-    if (isCurrent && (isEnough(found.value) || isWithin(found.triedAt, RETRY_MILLISECONDS))) {
-      hold(key, found, known.has(key))
-      return found.value
-    }
+    if (isCurrent && (isEnough(found.value) || isWithin(found.triedAt, RETRY_MILLISECONDS))) return found.value
     const name = `${isKnown} ${key}`
     const running = loads.get(name)
     if (running !== undefined) return running

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { recentlyUsed } from '../../src/client/recently-used.ts'
+import { recentlyUsed } from '../../src/protocol/recently-used.ts'
 
 const nameAt = (host: string, path = ''): string => `https://${host}.example/${path}`
 
