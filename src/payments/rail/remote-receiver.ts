@@ -30,6 +30,8 @@ export interface RemoteReceiver {
   readonly remainder?: bigint
   readonly expiresAt?: number
   readonly details: IlpPaymentMethod
+  /** The payment method of this wallet that those are for. */
+  readonly method: PaymentMethod
 }
 
 /** How a rail carries money to a receiver: in which asset it leaves, through which account, and how much arrives. */
@@ -135,7 +137,8 @@ function receiverOf(context: Context, url: string, payment: RemoteIncomingPaymen
   if (isCompleted) return { ok: false, reason: 'completed' }
   if (expiresAt !== undefined && context.clock.now() > expiresAt) return { ok: false, reason: 'expired' }
   const details = methods.find(({ type }) => context.paymentMethods.some((method) => method.type === type))
-  if (details === undefined) return { ok: false, reason: 'no_method' }
+  const method = context.paymentMethods.find(({ type }) => type === details?.type)
+  if (details === undefined || method === undefined) return { ok: false, reason: 'no_method' }
   if (incomingAmount !== undefined && !isSameAsset(incomingAmount, receivedAmount))
     return { ok: false, reason: 'invalid' }
   const left = incomingAmount && incomingAmount.value - receivedAmount.value
@@ -149,30 +152,27 @@ function receiverOf(context: Context, url: string, payment: RemoteIncomingPaymen
       ...(left !== undefined && { remainder: left > 0n ? left : 0n }),
       ...(expiresAt !== undefined && { expiresAt }),
       details,
+      method,
     },
   }
 }
 
-/** Asks the first payment method that the receiver names and this wallet has; if that finds no way, says why. */
+/** Asks the payment method of a receiver for a way; if it finds none, says why. */
 async function wayTo(
   context: Context,
-  receiver: RemoteReceiver,
+  { details, method, asset, remainder }: RemoteReceiver,
   from: Asset,
   named: Amount | undefined,
 ): Promise<{ readonly ok: true; readonly way: RailWay } | NoRemoteReceiver> {
-  const { details, asset, remainder } = receiver
-  const method = context.paymentMethods.find(({ type }) => type === details.type)
-  if (method === undefined) return noWay('no payment method reaches it')
   const amount = named ?? (remainder === undefined ? undefined : amountOf(asset, remainder))
   const quote = await quoteOf(context, method, { details, from, to: asset, ...(amount && { amount }) })
-  if (!quote.ok) return noWay(hideSecret(`the payment method finds no way: ${quote.detail ?? quote.reason}`, details))
+  if (!quote.ok) {
+    const detail = hideSecret(`the payment method finds no way: ${quote.detail ?? quote.reason}`, details)
+    return { ok: false, reason: 'unreachable', detail }
+  }
   checkQuote(quote)
   const { account, asset: railAsset, rate } = quote
   return { ok: true, way: { method: method.type, account, asset: railAsset, rate } }
-}
-
-function noWay(detail: string): NoRemoteReceiver {
-  return { ok: false, reason: 'unreachable', detail }
 }
 
 async function quoteOf(context: Context, method: PaymentMethod, request: RailQuoteRequest): Promise<RailQuote> {
